@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Blender of one's own: the `bpy` module on an empty user folder that holds nothing but our add-on."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+ADDON = "bl_ext.user_default.ik2bone"
+SOURCE = Path(__file__).resolve().parent.parent / "addon"
+
+
+def start() -> ModuleType:
+    """Import `bpy` on a temporary user folder in which `addon/` is installed as an extension, and reset it.
+
+    The folder must be named before the import, so within one process later calls only reset.
+    """
+    if "bpy" not in sys.modules:
+        _make_user_folder()
+    import bpy
+
+    reset(bpy)
+    return bpy
+
+
+def reset(bpy: ModuleType) -> None:
+    """Load factory settings with an empty scene and enable the add-on."""
+    import addon_utils
+
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    failures: list[BaseException] = []
+    if addon_utils.enable(ADDON, default_set=True, handle_error=failures.append) is None:
+        raise RuntimeError(f"The add-on could not be enabled: {failures[0] if failures else ADDON}")
+
+
+def _make_user_folder() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="ik2bone-blender-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    extensions = folder / "extensions" / "user_default"
+    extensions.mkdir(parents=True)
+    (extensions / "ik2bone").symlink_to(SOURCE, target_is_directory=True)
+    os.environ["BLENDER_USER_RESOURCES"] = str(folder)
