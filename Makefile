@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+# PYTHON= names another Python (3.11 or 3.13), VENV= another virtual environment.
+PYTHON ?= python3
+VENV ?= .venv
+RUN := $(VENV)/bin/python
+SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" sh tools/setup.sh
+PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* native/ik2bone/*)
+
+.PHONY: help demo test extension wheel format clean
+
+help:
+	@echo "make demo [CLIP=file] [GROUND=hills|steps|slope|flat|file], test, extension, wheel, format, clean"
+
+demo: $(VENV)/package
+	@$(RUN) -m demo $(if $(CLIP),--clip "$(CLIP)") $(if $(GROUND),--ground "$(GROUND)")
+
+test: $(VENV)/package
+	$(RUN) -m pytest tests
+
+extension: wheel
+	$(RUN) tools/extension.py dist
+
+wheel: $(VENV)/package
+	@$(SETUP) wheel
+
+format: $(VENV)/blender
+	@$(SETUP) format
+
+clean:
+	rm -rf build dist native/*.egg-info
+
+$(VENV)/blender: tools/setup.sh
+	@$(SETUP) blender && touch $@
+
+$(VENV)/package: $(VENV)/blender $(PACKAGE)
+	@$(SETUP) package && touch $@

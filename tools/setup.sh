@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The steps of the Makefile that need more than a line: sh tools/setup.sh STEP, with PYTHON and VENV set.
+set -eu
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
+# Twice quiet leaves pip's errors, with the output of a failed build, and nothing else.
+pip() {
+    "$VENV/bin/python" -m pip --disable-pip-version-check -qq "$@"
+}
+
+choose_blender() {
+    found=$("$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])') ||
+        fail "Python 3.11 or 3.13 is needed, and $1 does not run; name one by PYTHON=."
+    case $found in
+        # 4.5 is built against numpy 1 for some of its modules.
+        3.11) blender="bpy==4.5.* numpy<2" ;;
+        3.13) blender="bpy==5.2.* numpy" ;;
+        *) fail "Python 3.11 (Blender 4.5) or 3.13 (Blender 5.2) is needed, but $1 is $found; name one by PYTHON=." ;;
+    esac
+}
+
+install_blender() {
+    choose_blender "$PYTHON"
+    echo "Setting up $VENV with Python $found and $blender: the first time a download of some 400 MB"
+    "$PYTHON" -m venv "$VENV"
+    # The two names hold no blanks or wildcards that match files, and are to become two arguments.
+    set -f
+    # shellcheck disable=SC2086
+    pip install $blender setuptools wheel
+    set +f
+}
+
+has_cglm() {
+    [ -n "${CGLM_INCLUDE_DIR:-}" ] || pkg-config --exists cglm 2>/dev/null ||
+        echo '#include <cglm/cglm.h>' | "${CC:-cc}" -E - >/dev/null 2>&1
+}
+
+install_cglm() {
+    has_cglm && return
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo "Installing libcglm-dev by apt"
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq libcglm-dev >/dev/null
+    fi
+    has_cglm || fail "cglm is missing: install it (sudo apt install libcglm-dev) or set CGLM_INCLUDE_DIR."
+}
+
+install_package() {
+    install_cglm
+    echo "Building ik2bone"
+    pip install --no-build-isolation ".[test]"
+    # A second time for the sources that changed under an unchanged version number.
+    pip install --no-build-isolation --no-deps --force-reinstall .
+}
+
+case $1 in
+    blender) install_blender ;;
+    package) install_package ;;
+    wheel) mkdir -p dist && rm -f dist/ik2bone-*.whl && pip wheel --no-build-isolation --no-deps -w dist . && ls dist/*.whl ;;
+    format)
+        pip install ruff clang-format
+        "$VENV/bin/ruff" format addon demo native tests tools
+        "$VENV/bin/ruff" check --fix addon demo native tests tools
+        find native -name '*.[ch]' -exec "$VENV/bin/clang-format" -i {} +
+        ;;
+    *) fail "No such step: $1" ;;
+esac
