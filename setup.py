@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""Describe the extension `ik2bone._core`; everything else is in pyproject.toml."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import sysconfig
+from glob import glob
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")
+NO_CGLM = (
+    "ik2bone needs the headers of cglm: install the package libcglm-dev (Debian, Ubuntu), "
+    "or name their folder in the environment variable CGLM_INCLUDE_DIR"
+)
+
+
+def has_cglm(folder: str) -> bool:
+    """Whether the folder holds the headers as `cglm/cglm.h`."""
+    return (Path(folder) / "cglm" / "cglm.h").is_file()
+
+
+def pkg_config_folders() -> list[str]:
+    """Include folders that pkg-config names for cglm; a system folder needs no naming and is left out by it."""
+    command = [*shlex.split(os.environ.get("PKG_CONFIG", "pkg-config")), "--cflags-only-I", "cglm"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return [flag[2:] for flag in shlex.split(answer)]
+
+
+def cglm_folders(finds_by_itself: bool) -> list[str]:
+    """Include folders to add for cglm: the named one, pkg-config's, or none where the compiler finds it by itself."""
+    named = os.environ.get("CGLM_INCLUDE_DIR")
+    if named:
+        if not has_cglm(named):
+            sys.exit(f"CGLM_INCLUDE_DIR: expected a folder with cglm/cglm.h, got {named}")
+        return [named]
+    folders = pkg_config_folders()
+    if any(map(has_cglm, folders)):
+        return folders
+    if not finds_by_itself:
+        sys.exit(NO_CGLM)
+    return []
+
+
+class BuildWithCglm(build_ext):
+    """Find cglm only when something is compiled, so that metadata can be read without it."""
+
+    def build_extension(self, ext: Extension) -> None:
+        """Compile with the folders and options that this compiler needs."""
+        ext.include_dirs += cglm_folders(self.compiler_finds_cglm())
+        if self.compiler.compiler_type != "msvc":
+            ext.extra_compile_args += ["-std=c11", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden"]
+        super().build_extension(ext)
+
+    def compiler_finds_cglm(self) -> bool:
+        """Whether the bare include line compiles."""
+        folder = Path(self.build_temp)
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / "find_cglm.c"
+        probe.write_text("#include <cglm/cglm.h>\n")
+        try:
+            self.compiler.compile([str(probe)], output_dir=str(folder))
+        except Exception:
+            return False
+        return True
+
+
+core = Extension(
+    "ik2bone._core",
+    sources=sorted(glob("native/core/*.c") + glob("native/binding/*.c")),
+    depends=sorted(glob("native/core/*.h") + glob("native/binding/*.h")),
+    include_dirs=["native/core"],
+    define_macros=[("Py_LIMITED_API", "0x030B0000")] if ABI3 else [],
+    py_limited_api=ABI3,
+)
+
+setup(
+    ext_modules=[core],
+    cmdclass={"build_ext": BuildWithCglm},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if ABI3 else {},
+)

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""Put the twin on the path and find the folder of real clips."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+sys.path.insert(0, str(TESTS))
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of real clips, which is no part of the project."""
+    folder = Path(os.environ.get("IK2BONE_DATA", TESTS.parent.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no folder of clips at {folder}; set IK2BONE_DATA")
+    return folder
