@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options of Plant Feet, declared once for the operator and for the panel's settings on the scene."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+OPTIONS = (
+    "chains",
+    "bones",
+    "frame_range",
+    "frame_start",
+    "frame_end",
+    "contacts",
+    "direction",
+    "use_hips",
+    "use_slope",
+    "strength",
+    "output",
+)
+
+
+class PlantingOptions:
+    """Every option that the operator and the settings share, with the operator's defaults."""
+
+    chains: EnumProperty(
+        name="Chains",
+        description="Which limbs are planted",
+        items=(
+            ("AUTO", "Automatic", "The limbs of the selected bones in pose mode, else the legs"),
+            ("LEGS", "Legs", "Every leg"),
+            ("SELECTED", "Selected", "The limbs of the selected bones"),
+        ),
+    )
+    bones: StringProperty(
+        name="Bones",
+        description="Names of bones, separated by commas, whose limbs are planted instead of those of Chains",
+    )
+    frame_range: EnumProperty(
+        name="Frames",
+        description="Which frames are planted, never beyond the action",
+        items=(
+            ("ACTION", "Action", "The whole action, cut to the preview range when that is on"),
+            ("SCENE", "Scene", "The frame range of the scene"),
+            ("CURRENT", "Current Frame", "The present pose only"),
+            ("CUSTOM", "Custom", "From the start frame to the end frame"),
+        ),
+    )
+    frame_start: IntProperty(name="Start", description="First frame that is planted", default=1)
+    frame_end: IntProperty(name="End", description="Last frame that is planted", default=250)
+    contacts: EnumProperty(
+        name="Contacts",
+        description="When the feet stand",
+        items=(
+            ("AUTO", "Detected", "Found from the motion of heels and toes"),
+            ("ALWAYS", "Always", "The feet stand on every frame"),
+            ("STORED", "Stored", "As stored on the action"),
+        ),
+    )
+    direction: EnumProperty(
+        name="Direction",
+        description="Where to look for the surface",
+        items=(
+            ("DOWN", "Down", "Along the world's Z axis"),
+            ("NEAREST", "Nearest", "The nearest point of the surface"),
+        ),
+    )
+    use_hips: BoolProperty(
+        name="Move Hips",
+        description="Let the hips move so that the legs reach the surface",
+        default=True,
+    )
+    use_slope: BoolProperty(
+        name="Align to Slope",
+        description="Align the soles with the surface and keep their heading",
+        default=True,
+    )
+    strength: FloatProperty(
+        name="Strength",
+        description="How much of the whole correction is applied",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+    )
+    output: EnumProperty(
+        name="Output",
+        description="Where the keys are written",
+        items=(
+            ("NEW_ACTION", "New Action", "Into a copy of the action that remembers its source"),
+            ("IN_PLACE", "In Place", "Into the action itself"),
+        ),
+    )
+
+
+def _is_mesh(_settings: Settings, candidate: bpy.types.Object) -> bool:
+    return candidate.type == "MESH"
+
+
+class Settings(PlantingOptions, bpy.types.PropertyGroup):
+    """The panel's values: the shared options, with the surface as two pointers."""
+
+    surface_object: PointerProperty(
+        name="Surface",
+        description="Mesh to plant the feet on, every visible mesh that is no character where none is given",
+        type=bpy.types.Object,
+        poll=_is_mesh,
+    )
+    surface_collection: PointerProperty(
+        name="Collection",
+        description="Collection whose meshes are planted on, where no object is given",
+        type=bpy.types.Collection,
+    )
+
+
+def copy_options(source: object, target: object) -> None:
+    """Copy every shared option."""
+    for name in OPTIONS:
+        setattr(target, name, getattr(source, name))
+
+
+def surface_name(settings: Settings) -> str:
+    """The operator's `surface` for the settings' pointers: the object first, then the collection."""
+    chosen = settings.surface_object or settings.surface_collection
+    return chosen.name if chosen else ""
+
+
+def store_surface(settings: Settings, name: str) -> None:
+    """Set the settings' pointers from the operator's `surface`."""
+    chosen = bpy.data.objects.get(name)
+    settings.surface_object = chosen
+    settings.surface_collection = None if chosen else bpy.data.collections.get(name)
+
+
+def register() -> None:
+    """Register the settings and put them on the scene."""
+    bpy.utils.register_class(Settings)
+    bpy.types.Scene.ik2bone = PointerProperty(type=Settings)
+
+
+def unregister() -> None:
+    """Take the settings from the scene."""
+    del bpy.types.Scene.ik2bone
+    bpy.utils.unregister_class(Settings)

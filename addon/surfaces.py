@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The surfaces that feet stand on: which meshes they are, and where the lines under the feet meet them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+from bpy.types import Collection, Context, Depsgraph, Object
+from mathutils import Vector
+from mathutils.bvhtree import BVHTree
+from numpy.typing import NDArray
+
+from .chains import Refusal
+
+Array = NDArray[np.float64]
+
+# A line through stacked sheets is followed through at most so many of them on each side of its point.
+MAX_LAYERS = 16
+# BVHTree works in single precision; rays start this share of the surface's size before their point, so that a point
+# that lies on the surface finds it.
+RAY_LEAD = 1e-5
+# The glTF importer keeps its bone shapes here.
+IMPORTER_COLLECTION = "glTF_not_exported"
+
+
+def find_surfaces(context: Context, armature: Object, name: str) -> list[Object]:
+    """The meshes to plant on: the named object, those of the named collection, or for "" every visible ground."""
+    # Objects that the calling script has just linked are missing from the view layer until then.
+    context.view_layer.update()
+    if name:
+        return _named_surfaces(context, armature, name)
+    shapes = bone_shapes()
+    return [ob for ob in context.view_layer.objects if ob.visible_get() and _is_ground(ob, shapes)]
+
+
+def bone_shapes() -> set[Object]:
+    """Every object that some pose bone is drawn with."""
+    posed = (ob.pose.bones for ob in bpy.data.objects if ob.pose)
+    return {bone.custom_shape for bones in posed for bone in bones if bone.custom_shape}
+
+
+def _named_surfaces(context: Context, armature: Object, name: str) -> list[Object]:
+    chosen = context.view_layer.objects.get(name)
+    if chosen is None:
+        return _collection_surfaces(context, name)
+    if chosen.type != "MESH":
+        raise Refusal(f"Surface '{name}' should be a mesh, but it is of type {chosen.type}")
+    if armature in _deformers(chosen):
+        raise Refusal(f"Surface '{name}' belongs to the character that is to be planted on it")
+    return [chosen]
+
+
+def _collection_surfaces(context: Context, name: str) -> list[Object]:
+    collection: Collection | None = bpy.data.collections.get(name)
+    if collection is None:
+        raise Refusal(f"There is no object and no collection named '{name}' to plant on in this view layer")
+    inside, shapes = set(context.view_layer.objects), bone_shapes()
+    found = [ob for ob in collection.all_objects if ob in inside and _is_ground(ob, shapes)]
+    if not found:
+        raise Refusal(f"Collection '{name}' holds no mesh to plant on")
+    return found
+
+
+def _is_ground(ob: Object, shapes: set[Object]) -> bool:
+    if ob.type != "MESH" or ob.display_type in {"WIRE", "BOUNDS"} or ob in shapes:
+        return False
+    if any(collection.name.startswith(IMPORTER_COLLECTION) for collection in ob.users_collection):
+        return False
+    return not any(True for _ in _deformers(ob))
+
+
+def _deformers(ob: Object) -> Iterator[Object]:
+    """Armatures that deform or carry the object or what it is parented to: a character's hair counts as its body."""
+    part: Object | None = ob
+    while part is not None:
+        yield from (m.object for m in part.modifiers if m.type == "ARMATURE" and m.object)
+        if part.parent and part.parent.type == "ARMATURE" and part.parent_type in {"ARMATURE", "BONE"}:
+            yield part.parent
+        part = part.parent
+
+
+@dataclass(frozen=True)
+class Surface:
+    """One mesh as it is evaluated now: `tree` in object space, `matrix` to world space, `corners` (8, 3) its world box."""
+
+    name: str
+    tree: BVHTree
+    matrix: Array
+    corners: Array
+
+    @cached_property
+    def inverse(self) -> Array:
+        """World to object space."""
+        return np.linalg.inv(self.matrix)
+
+    @cached_property
+    def lead(self) -> float:
+        """Length by which rays start early, in world units."""
+        return RAY_LEAD * float(np.ptp(self.corners, axis=0).max())
+
+    def covers(self, points: Array, down: Array) -> NDArray[np.bool_]:
+        """Whether the lines through `points` (N, 3) along `down` pass through the surface's box (N,)."""
+        across = np.linalg.svd(down[None])[2][1:].T
+        corners, points = self.corners @ across, points @ across
+        return np.all((points >= corners.min(axis=0) - self.lead) & (points <= corners.max(axis=0) + self.lead), axis=1)
+
+    def crossings(self, point: Array, down: Array) -> Iterator[Crossing]:
+        """Crossings of one line, from its point both ways up to the first face on each side that looks up."""
+        yield from self._walk(point - self.lead * down, down, point, down)
+        yield from self._walk(point + self.lead * down, -down, point, down)
+
+    def _walk(self, start: Array, way: Array, point: Array, down: Array) -> Iterator[Crossing]:
+        linear, offset = self.inverse[:3, :3], self.inverse[:3, 3]
+        local_start, local_way, local_down = Vector(linear @ start + offset), Vector(linear @ way), linear @ down
+        for _ in range(MAX_LAYERS):
+            location, normal, _face, _length = self.tree.ray_cast(local_start, local_way)
+            if location is None:
+                return
+            depth = float((self.matrix[:3, :3] @ location + self.matrix[:3, 3] - point) @ down)
+            # A plane's normal transforms by the inverse transpose, so this is its dot product with `down` in the world.
+            looks_down = float(local_down @ normal) > 0.0
+            yield Crossing(looks_down, abs(depth), depth, linear.T @ normal)
+            if not looks_down:
+                return
+            local_start = location + self.lead * local_way
+
+
+class Crossing(NamedTuple):
+    """Where a line meets a surface, so ordered that the best crossing is the least one."""
+
+    looks_down: bool
+    distance: float
+    depth: float
+    normal: Array
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The surfaces as planting asks them, in world space, with one tree per object."""
+
+    surfaces: tuple[Surface, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the surfaces."""
+        return [surface.name for surface in self.surfaces]
+
+    def __call__(self, points: Array, down: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """Where the lines through `points` (N, 3) along the unit vector `down` (3,) meet the surfaces.
+
+        Returns hits (N, 3), unit normals turned against `down` (N, 3) and found (N,). Of all crossings, before and
+        behind the point, the nearest counts; faces that look up are preferred to those that look down.
+        """
+        points, down = np.asarray(points, float), np.asarray(down, float)
+        hits, normals = points.copy(), np.tile(-down, (len(points), 1))
+        found = np.zeros(len(points), bool)
+        covered = [(surface, surface.covers(points, down)) for surface in self.surfaces]
+        for row, point in enumerate(points):
+            near = (crossing for surface, rows in covered if rows[row] for crossing in surface.crossings(point, down))
+            best = min(near, key=lambda crossing: crossing[:2], default=None)
+            if best is not None:
+                hits[row], found[row] = point + best.depth * down, True
+                normals[row] = _turned_against(best.normal, down)
+        return hits, normals, found
+
+    def supports(self, points: Array) -> list[str]:
+        """The name of the surface nearest to each of `points` (N, 3), "" where there is no surface at all."""
+        return [self._nearest(point) for point in np.asarray(points, float)]
+
+    def _nearest(self, point: Array) -> str:
+        return min(self.surfaces, key=lambda surface: _distance(surface, point)).name if self.surfaces else ""
+
+
+def make_ground(depsgraph: Depsgraph, objects: Iterable[Object]) -> Ground:
+    """Build the trees of the evaluated meshes; those without faces are left out."""
+    surfaces = (_surface(depsgraph, ob) for ob in objects)
+    return Ground(tuple(surface for surface in surfaces if surface is not None))
+
+
+def _surface(depsgraph: Depsgraph, ob: Object) -> Surface | None:
+    evaluated = ob.evaluated_get(depsgraph)
+    if not evaluated.data.polygons:
+        return None
+    matrix = np.array(evaluated.matrix_world)
+    corners = np.array(evaluated.bound_box) @ matrix[:3, :3].T + matrix[:3, 3]
+    return Surface(ob.name, BVHTree.FromObject(ob, depsgraph), matrix, corners)
+
+
+def _turned_against(normal: Array, down: Array) -> Array:
+    return normal / np.linalg.norm(normal) * (-1.0 if normal @ down > 0.0 else 1.0)
+
+
+def _distance(surface: Surface, point: Array) -> float:
+    location = surface.tree.find_nearest(Vector(surface.inverse[:3, :3] @ point + surface.inverse[:3, 3]))[0]
+    return float(np.linalg.norm(surface.matrix[:3, :3] @ location + surface.matrix[:3, 3] - point))

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fixtures of the tests that need Blender: an empty scene with the add-on enabled, and small rigs to plant."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+
+@pytest.fixture(scope="session")
+def _blender() -> ModuleType:
+    """The `bpy` module, imported once on a user folder of its own."""
+    if importlib.util.find_spec("bpy") is None:
+        pytest.skip("needs Blender as a Python module: pip install bpy", allow_module_level=True)
+    from demo import session
+
+    return session.start()
+
+
+@pytest.fixture
+def bpy(_blender: ModuleType) -> ModuleType:
+    """Blender with factory settings, an empty scene and the add-on enabled."""
+    from demo import session
+
+    session.reset(_blender)
+    return _blender
+
+
+@pytest.fixture
+def addon(bpy: ModuleType) -> Callable[[str], ModuleType]:
+    """The add-on's modules by name."""
+    from demo import session
+
+    return lambda name: importlib.import_module(f"{session.ADDON}.{name}")

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which meshes count as ground, and where lines meet them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+DOWN = np.array([0.0, 0.0, -1.0])
+
+
+@pytest.fixture
+def surfaces(addon):
+    return addon("surfaces")
+
+
+@pytest.fixture
+def armature(bpy):
+    return _armature(bpy, "Walker")
+
+
+@pytest.fixture
+def ground_of(bpy, surfaces):
+    return lambda *objects: surfaces.make_ground(bpy.context.evaluated_depsgraph_get(), objects)
+
+
+def _armature(bpy, name):
+    ob = bpy.data.objects.new(name, bpy.data.armatures.new(name))
+    bpy.context.collection.objects.link(ob)
+    bpy.context.view_layer.objects.active = ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    ob.data.edit_bones.new("bone").tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return ob
+
+
+def _mesh(bpy, name, vertices, faces):
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(vertices, [], faces)
+    ob = bpy.data.objects.new(name, mesh)
+    bpy.context.collection.objects.link(ob)
+    return ob
+
+
+def _plane(bpy, name="Plane", height=0.0, size=1.0, looks_up=True):
+    corners = [(-size, -size, height), (size, -size, height), (size, size, height), (-size, size, height)]
+    return _mesh(bpy, name, corners, [(0, 1, 2, 3) if looks_up else (3, 2, 1, 0)])
+
+
+def _names(found):
+    return sorted(ob.name for ob in found)
+
+
+def test_every_visible_mesh_is_ground_unless_it_is_part_of_a_character(bpy, surfaces, armature):
+    for name in ("Hill", "Road", "Hidden", "Wire", "Bounds", "Body", "Skin", "Hat", "Hair", "Shape"):
+        _plane(bpy, name)
+    objects = bpy.data.objects
+    bpy.context.view_layer.update()
+    objects["Hidden"].hide_set(True)
+    objects["Wire"].display_type, objects["Bounds"].display_type = "WIRE", "BOUNDS"
+    objects["Body"].modifiers.new("Armature", "ARMATURE").object = armature
+    objects["Skin"].parent, objects["Skin"].parent_type = armature, "ARMATURE"
+    objects["Hat"].parent, objects["Hat"].parent_bone, objects["Hat"].parent_type = armature, "bone", "BONE"
+    objects["Hair"].parent = objects["Body"]
+    armature.pose.bones[0].custom_shape = objects["Shape"]
+    assert _names(surfaces.find_surfaces(bpy.context, armature, "")) == ["Hill", "Road"]
+
+
+def test_a_mesh_that_only_follows_the_armature_object_is_ground(bpy, surfaces, armature):
+    _plane(bpy, "Raft").parent = armature
+    assert _names(surfaces.find_surfaces(bpy.context, armature, "")) == ["Raft"]
+
+
+def test_without_any_ground_nothing_is_found(bpy, surfaces, armature):
+    assert surfaces.find_surfaces(bpy.context, armature, "") == []
+
+
+def test_a_name_means_the_object_before_the_collection(bpy, surfaces, armature):
+    _plane(bpy, "Both")
+    collection = bpy.data.collections.new("Both")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(_plane(bpy, "Inside"))
+    assert _names(surfaces.find_surfaces(bpy.context, armature, "Both")) == ["Both"]
+    bpy.data.objects["Both"].name = "Other"
+    assert _names(surfaces.find_surfaces(bpy.context, armature, "Both")) == ["Inside"]
+
+
+def test_a_named_mesh_counts_even_when_it_is_hidden(bpy, surfaces, armature, ground_of):
+    proxy = _plane(bpy, "Proxy", height=2.0)
+    bpy.context.view_layer.update()
+    proxy.hide_set(True)
+    found = surfaces.find_surfaces(bpy.context, armature, "Proxy")
+    hits, _normals, _found = ground_of(*found)(np.zeros((1, 3)), DOWN)
+    assert hits[0, 2] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("Nowhere", "no object and no collection named 'Nowhere'"),
+        ("Walker", "should be a mesh, but it is of type ARMATURE"),
+        ("Body", "belongs to the character"),
+        ("Empty", "holds no mesh"),
+    ],
+)
+def test_a_name_that_is_no_surface_is_refused(bpy, surfaces, armature, name, sentence):
+    _plane(bpy, "Body").modifiers.new("Armature", "ARMATURE").object = armature
+    bpy.data.collections.new("Empty")
+    with pytest.raises(surfaces.Refusal, match=sentence):
+        surfaces.find_surfaces(bpy.context, armature, name)
+
+
+def test_the_ground_of_a_moved_turned_and_stretched_object_is_in_world_space(bpy, ground_of):
+    plane = _plane(bpy)
+    plane.location, plane.rotation_euler, plane.scale = (3.0, -2.0, 5.0), (0.4, 0.2, 1.0), (4.0, 2.0, -0.5)
+    bpy.context.view_layer.update()
+    rotation = np.array(plane.rotation_euler.to_matrix())
+    points = np.array([[3.0, -2.0, 9.0], [3.5, -1.5, 1.0]])
+    hits, normals, found = ground_of(plane)(points, DOWN)
+    assert found.all()
+    np.testing.assert_array_equal(hits[:, :2], points[:, :2])
+    np.testing.assert_allclose((hits - np.array(plane.location)) @ rotation[:, 2], 0.0, atol=1e-6)
+    np.testing.assert_allclose(normals, np.tile(rotation[:, 2], (2, 1)), atol=1e-6)
+
+
+def test_the_nearest_crossing_counts_above_as_well_as_below(bpy, ground_of):
+    ground = ground_of(_plane(bpy, "Low", height=0.0), _plane(bpy, "High", height=3.0))
+    points = np.array([[0.1, 0.2, 1.0], [0.1, 0.2, 2.0], [0.1, 0.2, -7.0], [0.1, 0.2, 9.0]])
+    hits, _normals, found = ground(points, DOWN)
+    assert found.all()
+    np.testing.assert_allclose(hits[:, 2], [0.0, 3.0, 0.0, 3.0], atol=1e-6)
+
+
+def test_the_top_of_a_slab_is_preferred_to_its_nearer_underside(bpy, ground_of):
+    slab = _plane(bpy, "Top", height=1.0), _plane(bpy, "Underside", height=0.0, looks_up=False)
+    hits, _normals, found = ground_of(*slab)(np.array([[0.0, 0.0, 0.1], [0.0, 0.0, -0.5]]), DOWN)
+    assert found.all()
+    np.testing.assert_allclose(hits[:, 2], 1.0, atol=1e-6)
+
+
+def test_a_single_sheet_that_looks_down_is_still_ground_with_its_normal_turned_up(bpy, ground_of):
+    hits, normals, found = ground_of(_plane(bpy, height=0.5, looks_up=False))(np.zeros((1, 3)), DOWN)
+    assert found.all()
+    assert hits[0, 2] == pytest.approx(0.5)
+    np.testing.assert_allclose(normals[0], -DOWN, atol=1e-6)
+
+
+def test_a_point_that_lies_on_the_surface_finds_it(bpy, ground_of):
+    points = np.random.default_rng(1).uniform(-90.0, 90.0, (200, 3))
+    points[:, 2] = 0.3
+    _hits, _normals, found = ground_of(_plane(bpy, height=0.3, size=100.0))(points, DOWN)
+    assert found.all()
+
+
+def test_a_line_beside_the_surface_finds_nothing_and_keeps_its_point(bpy, ground_of):
+    hits, normals, found = ground_of(_plane(bpy))(np.array([[5.0, 0.0, 1.0]]), DOWN)
+    assert not found.any()
+    np.testing.assert_array_equal(hits, [[5.0, 0.0, 1.0]])
+    np.testing.assert_array_equal(normals, [-DOWN])
+
+
+def test_the_evaluated_mesh_counts_not_the_base_mesh(bpy, ground_of):
+    plane = _plane(bpy)
+    lift = plane.modifiers.new("Displace", "DISPLACE")
+    lift.strength, lift.mid_level = 0.75, 0.0
+    hits, _normals, _found = ground_of(plane)(np.zeros((1, 3)), DOWN)
+    assert hits[0, 2] == pytest.approx(0.75)
+
+
+def test_a_line_may_run_in_any_direction(bpy, ground_of):
+    wall = _plane(bpy)
+    wall.rotation_euler = (0.0, np.pi / 2, 0.0)
+    bpy.context.view_layer.update()
+    hits, _normals, found = ground_of(wall)(np.array([[2.0, 0.3, 0.4]]), np.array([-1.0, 0.0, 0.0]))
+    assert found.all()
+    np.testing.assert_allclose(hits[0], [0.0, 0.3, 0.4], atol=1e-6)
+
+
+def test_supports_are_the_nearest_surfaces(bpy, ground_of):
+    ground = ground_of(_plane(bpy, "Low", height=0.0), _plane(bpy, "High", height=3.0))
+    assert ground.supports(np.array([[0.0, 0.0, 0.4], [0.0, 0.0, 2.9]])) == ["Low", "High"]
+
+
+def test_a_mesh_without_faces_is_no_surface(bpy, ground_of):
+    ground = ground_of(_mesh(bpy, "Points", [(0, 0, 0)], []))
+    _hits, _normals, found = ground(np.zeros((2, 3)), DOWN)
+    assert ground.names == [] and not found.any() and ground.supports(np.zeros((1, 3))) == [""]
