@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""A foot's print on the surface: its height and slope, moved aside where an edge runs under the sole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .clip import Array, Mask
+
+# Steeper faces (cosine of 50 degrees) are risers: nothing stands on them.
+STEEPEST = float(np.cos(np.radians(50.0)))
+# A print is even when its points lie this close to its plane (leg lengths).
+EVEN = 0.03
+# Edges are kept this far from heel and tip (leg lengths), so that a rolling foot stays clear of them.
+EDGE = 0.02
+# How far a print may be moved off an edge, along the foot and aside (leg lengths).
+ALONG = (0.04, 0.08, 0.12, 0.16, 0.2, 0.25)
+ASIDE = (0.04, 0.08)
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """A level sole: unit `forward` (3,), `along` (3,) the places of heel, ball and tip on it, half its `width`."""
+
+    forward: Array
+    along: Array
+    width: float
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A print on the surface: its `point` (3,) on it, the `normal`, the `turn` (3, 3) from level, and if any was found."""
+
+    point: Array
+    normal: Array
+    turn: Array
+    found: bool
+
+
+def place_footprint(
+    footprint: Footprint, below: Array, up: Array, leg: float, ground: Callable[[Array, Array], tuple[Array, Array, Mask]]
+) -> Placed:
+    """Lay a print on the ground under the standing point `below` (3,), as near as an even place can be found."""
+    side = np.cross(up, footprint.forward)
+    shifts = [np.zeros(3)]
+    shifts += [sign * length * leg * footprint.forward for length in ALONG for sign in (1, -1)]
+    shifts += [sign * length * leg * side for length in ASIDE for sign in (1, -1)]
+    along = np.array([0.0, *footprint.along, footprint.along[0] - EDGE * leg, footprint.along[-1] + EDGE * leg])
+    points = np.concatenate([along[:, None] * footprint.forward, footprint.width * np.stack([side, -side])])
+    asked = below + np.array(shifts)[:, None] + points
+    hits, normals, found = (array.reshape(len(shifts), len(points), -1) for array in ground(asked.reshape(-1, 3), -up))
+    if not found[0, 0]:
+        return Placed(below, up, np.eye(3), False)
+    costs = [_unevenness(hits[i], normals[i], found[i, :, 0], up, leg) + np.linalg.norm(shift) / leg
+             for i, shift in enumerate(shifts)]
+    best = int(np.argmin(costs))
+    if not found[best, 0]:
+        best = 0
+    return _lay(hits[best], normals[best], found[best, :, 0], footprint.forward, up, leg)
+
+
+def _unevenness(hits: Array, normals: Array, found: Mask, up: Array, leg: float) -> float:
+    """Cost of a print: 0 when even, growing with the height (leg lengths) of what sticks out of its plane."""
+    if not found[0] or normals[0] @ up < STEEPEST:
+        return 10.0
+    out = np.abs((hits - hits[0]) @ normals[0]) / leg
+    return 10.0 * float(np.max(np.maximum(out - EVEN, 0.0) * found + (1.0 - found) * 0.1))
+
+
+def _lay(hits: Array, normals: Array, found: Mask, forward: Array, up: Array, leg: float) -> Placed:
+    """Turn and height of a print: along the line from heel to ball, across by the mean normal of gentle faces."""
+    gentle = found & (normals @ up >= STEEPEST)
+    normal = normals[gentle].mean(axis=0) if gentle.any() else up
+    normal = normal / np.linalg.norm(normal)
+    chord = hits[2] - hits[1]
+    even = found[1] and found[2] and abs((chord @ normal)) <= EVEN * leg and np.linalg.norm(chord) > 1e-9 * leg
+    along = chord if even else forward - up * ((forward @ normal) / max(float(normal @ up), STEEPEST))
+    along = along / np.linalg.norm(along)
+    side = np.cross(normal, along)
+    side /= np.linalg.norm(side)
+    slope = np.stack([along, side, np.cross(along, side)], axis=1)
+    level = np.stack([forward, np.cross(up, forward), up], axis=1)
+    return Placed(hits[0], slope[:, 2], slope @ level.T, True)

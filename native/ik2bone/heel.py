@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Heels kept out of the ground: the foot pitches about its standing ball, smoothly and no more than it must."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .clip import Array, Clip, Mask
+from .motion import hann_average, odd_window, running_maximum
+from .rotations import matrix_from_vector
+from .sole import Sole, apply
+from .targets import Ground, Targets
+
+# The running maximum and the average after it share this width (s): the pitch is never less than what is needed.
+WINDOW = 0.15
+STEEPEST_PITCH = np.radians(40.0)
+
+
+def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Targets:
+    """Pitch feet about the ball where the heel of a standing foot would lie under the ground."""
+    pitch = np.zeros(contacts.shape[:2])
+    window = odd_window(WINDOW, clip.fps)
+    turn = targets.turn
+    for _ in range(2):
+        needed, axis = _needed_pitch(clip, sole, replace(targets, turn=turn), ground)
+        needed = np.where(contacts.any(axis=-1), np.clip(needed, 0.0, STEEPEST_PITCH), 0.0)
+        for leg in range(clip.legs):
+            pitch[:, leg] += hann_average(running_maximum(needed[:, leg], window), window)
+        turn = matrix_from_vector(axis * pitch[..., None]) @ targets.turn
+    ankle = targets.ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
+    return replace(targets, turn=turn, ankle=ankle)
+
+
+def _needed_pitch(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> tuple[Array, Array]:
+    """Pitch (F, L) that lifts each heel onto the ground, and the level axis (F, L, 3) it turns about."""
+    away = np.einsum("flij,flj->fli", targets.turn, apply(clip.foot, sole.heel) - clip.ball)
+    heel = targets.ball + away
+    hits, _, found = ground(heel.reshape(-1, 3), -clip.up)
+    under = np.where(found.reshape(heel.shape[:2]), (hits.reshape(heel.shape) - heel) @ clip.up, 0.0)
+    level = away - (away @ clip.up)[..., None] * clip.up
+    length = np.maximum(np.linalg.norm(level, axis=-1), 1e-9 * clip.leg)
+    axis = np.cross(level, clip.up) / length[..., None]
+    return np.arctan2(under, length), axis

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Small tools over time: speeds, runs of frames, averages, and curves that join with matching velocity."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from .clip import Array, Mask
+
+
+def odd_window(seconds: float, fps: float) -> int:
+    """Number of frames, odd and at least 1, of a window this long."""
+    return 2 * round(0.5 * seconds * fps) + 1
+
+
+def velocity(points: Array, fps: float, window: float = 0.04) -> Array:
+    """Velocity (F, ...) of points over time: slope of the line fitted to `window` seconds round each frame.
+
+    A fit instead of a difference, because the noise of motion capture grows with the frame rate. The ends continue
+    the path point-symmetrically, so a constant velocity stays constant up to the first and last frame.
+    """
+    half = max(1, round(0.5 * window * fps))
+    padded = _continued(points, half)
+    lags = np.arange(-half, half + 1)
+    frames = sliding_window_view(padded, len(lags), axis=0)
+    return frames @ lags * (fps / np.sum(lags**2))
+
+
+def _continued(points: Array, half: int) -> Array:
+    head, tail = points[:1], points[-1:]
+    index = np.minimum(np.arange(half, 0, -1), len(points) - 1)
+    return np.concatenate([2 * head - points[index], points, 2 * tail - points[len(points) - 1 - index[::-1]]])
+
+
+def hann_average(values: Array, window: int) -> Array:
+    """Average (F, ...) with a raised-cosine window of so many frames (odd); the ends repeat."""
+    if window < 3:
+        return values
+    weights = np.hanning(window + 2)[1:-1]
+    half = window // 2
+    padded = np.concatenate([np.repeat(values[:1], half, axis=0), values, np.repeat(values[-1:], half, axis=0)])
+    return sliding_window_view(padded, window, axis=0) @ (weights / weights.sum())
+
+
+def running_maximum(values: Array, window: int) -> Array:
+    """Largest of the values (F,) within a window of so many frames (odd) round each frame."""
+    half = window // 2
+    padded = np.concatenate([np.repeat(values[:1], half), values, np.repeat(values[-1:], half)])
+    return sliding_window_view(padded, window).max(axis=-1)
+
+
+def runs(mask: Mask) -> list[tuple[int, int]]:
+    """Runs of True in a mask (F,): pairs of first frame and the frame after the last."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
+
+
+def gaps(mask: Mask) -> list[tuple[int, int]]:
+    """Runs of False in a mask (F,), as `runs`."""
+    return runs(~mask)
+
+
+def smoothstep(t: Array) -> Array:
+    """Quintic from 0 to 1 over t in [0, 1], first and second derivatives zero at both ends (Perlin, 2002)."""
+    t = np.clip(t, 0.0, 1.0)
+    return t * t * t * (10.0 + t * (6.0 * t - 15.0))
+
+
+def quintic(start: Array, start_rate: Array, end: Array, end_rate: Array, count: int) -> Array:
+    """Inner frames (count, ...) of a curve between two known frames count + 1 frames apart.
+
+    Value and rate (per frame) match at both ends and the second derivative is zero there.
+    """
+    span = count + 1
+    t = (np.arange(1, span) / span).reshape(-1, *[1] * np.ndim(start))
+    cube = t * t * t
+    from_rate = t - 6 * cube + 8 * cube * t - 3 * cube * t * t
+    to_rate = -4 * cube + 7 * cube * t - 3 * cube * t * t
+    step = smoothstep(t)
+    return start * (1 - step) + end * step + span * (start_rate * from_rate + end_rate * to_rate)

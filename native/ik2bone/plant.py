@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""Planting as a list of stages: contacts, targets, hips, solve. Arrays in, arrays out; nothing here knows Blender."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ._core import hinge_of, solve_pose
+from .clip import Array, Clip, Mask
+from .contacts import find_contacts
+from .follow import follow_ground
+from .heel import raise_heels
+from .hips import hips_offset
+from .rotations import matrix_from_vector, vector_from_matrix
+from .sole import Sole, apply, measure_sole
+from .swing import lift_swings
+from .targets import Anchor, Ground, Targets, blend_targets, find_anchors, steady
+
+IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
+# A knee bent less than this (sine of 9 degrees) takes its hinge rather from the whole clip than from its own frame.
+BENT = 0.15
+# Misses larger than this count as out of reach, in leg lengths.
+SHORT = 1e-4
+
+
+class NoGround(ValueError):
+    """There is no surface under the feet."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to plant. `contacts` is 'AUTO' (detected) or 'ALWAYS' (every frame); `strength` in [0, 1] blends it all."""
+
+    contacts: str = "AUTO"
+    use_hips: bool = True
+    use_slope: bool = True
+    strength: float = 1.0
+
+
+@dataclass(frozen=True)
+class Planting:
+    """What to do to a clip of F frames and L legs.
+
+    `turns` (F, L, 4, 4) are corrections (w, x, y, z) of thigh, shin, foot and toe, to be multiplied on the right of
+    their present local rotations; `hips_offset` (F, 3) moves the hips in world space. `contacts` (F, L, 2) tells which
+    heels and balls stand, `targets` where the feet shall go, `miss` (F, L) how far from there they come to lie.
+    `locked` is false where feet follow the ground without standing on a spot. `told` are sentences for the user.
+    """
+
+    turns: Array
+    hips_offset: Array
+    contacts: Mask
+    targets: Targets
+    sole: Sole
+    miss: Array
+    locked: bool
+    told: list[str] = field(default_factory=list)
+
+    @property
+    def anchors(self) -> tuple[Anchor, ...]:
+        """The anchors of all contacts."""
+        return self.targets.anchors
+
+    @property
+    def feet(self) -> list[dict[str, Any]]:
+        """Heel, ball joint and points of the sole of each foot in foot bone space, as plain data."""
+        return [
+            {
+                "heel": self.sole.heel[leg].tolist(),
+                "ball": self.sole.ball_joint[leg].tolist(),
+                "sole": [self.sole.heel[leg].tolist(), self.sole.ball[leg].tolist()],
+                "sole_height": float(self.sole.ball_height[leg]),
+                "sole_from": self.sole.source,
+            }
+            for leg in range(len(self.sole.heel))
+        ]
+
+
+def plant(clip: Clip, ground: Ground, settings: Settings | None = None) -> Planting:
+    """Plan how a clip stands on the ground; raises `NoGround` where there is none under any foot."""
+    settings = settings or Settings()
+    sole = measure_sole(clip)
+    contacts, locked = find_standing(clip, sole, settings)
+    targets = find_targets(clip, sole, contacts, locked, ground, settings)
+    told = _tell(clip, sole, targets, locked, settings)
+    targets = weaken(clip, targets, settings.strength)
+    offset = np.zeros((clip.frames, 3))
+    if settings.use_hips:
+        offset = hips_offset(clip, targets.ankle, targets.rise)
+    turns, miss = solve_legs(clip, targets, offset)
+    if settings.strength == 0.0:
+        turns, offset = np.broadcast_to(IDENTITY, turns.shape).copy(), np.zeros_like(offset)
+    return Planting(turns, offset, contacts, targets, sole, miss, locked, told)
+
+
+def find_standing(clip: Clip, sole: Sole, settings: Settings) -> tuple[Mask, bool]:
+    """Contacts (F, L, 2) and whether they lock feet to the spot.
+
+    A clip in which nothing ever stands is one in place, its feet carried back by a floor that moves: there the lowest
+    frames count as contacts that do not lock. So do all frames under 'ALWAYS'.
+    """
+    everywhere = np.ones((clip.frames, clip.legs, 2), bool)
+    if settings.contacts == "ALWAYS" or clip.frames == 1:
+        return everywhere, False
+    heel = apply(clip.foot, sole.heel)
+    contacts = find_contacts(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
+    if contacts.any():
+        return contacts, True
+    low = 0.03 * clip.leg + sole.floor
+    return np.stack([heel @ clip.up < low, clip.ball @ clip.up < low + sole.ball_height], axis=-1), False
+
+
+def find_targets(
+    clip: Clip, sole: Sole, contacts: Mask, locked: bool, ground: Ground, settings: Settings
+) -> Targets:
+    """Where the feet shall go: locked to anchors between which they swing, or following the ground."""
+    if not locked:
+        _require_ground(ground(clip.ball.reshape(-1, 3), -clip.up)[2])
+        return follow_ground(clip, sole, ground, settings.use_slope, settings.contacts == "ALWAYS" or clip.frames == 1)
+    heel = apply(clip.foot, sole.heel)
+    anchors = find_anchors(clip, sole, heel, contacts, ground, settings.use_slope)
+    _require_ground(np.array([anchor.found for anchor in anchors]))
+    targets = blend_targets(clip, steady(clip, heel, contacts), anchors)
+    targets = raise_heels(clip, sole, targets, contacts, ground)
+    return lift_swings(clip, sole, targets, contacts, ground)
+
+
+def _require_ground(found: Mask) -> None:
+    if not found.any():
+        raise NoGround("There is no surface under the character's feet")
+
+
+def weaken(clip: Clip, targets: Targets, strength: float) -> Targets:
+    """The targets blended with the clip: `strength` of the way from it."""
+    if strength == 1.0:
+        return targets
+    turn = matrix_from_vector(strength * vector_from_matrix(targets.turn))
+    ball = clip.ball + strength * (targets.ball - clip.ball)
+    ankle = ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
+    return replace(targets, ball=ball, ankle=ankle, turn=turn, rise=strength * targets.rise)
+
+
+def find_hinge(clip: Clip) -> Array:
+    """Knee hinges (F, L, 3) in shin space: each frame's own where the knee is bent, else the clip's; zero if none is."""
+    own = hinge_of(clip.thigh, clip.shin, clip.ankle)
+    upper, lower = clip.hip - clip.knee, clip.ankle - clip.knee
+    sine = np.linalg.norm(np.cross(upper, lower), axis=-1)
+    sine /= np.maximum(np.linalg.norm(upper, axis=-1) * np.linalg.norm(lower, axis=-1), 1e-300)
+    weight = np.where(sine > BENT, sine, 0.0)[..., None] ** 2
+    whole = (weight * own).sum(axis=0)
+    whole /= np.maximum(np.linalg.norm(whole, axis=-1, keepdims=True), 1e-300)
+    mixed = (sine[..., None] / BENT) ** 2 * own + whole
+    return mixed / np.maximum(np.linalg.norm(mixed, axis=-1, keepdims=True), 1e-300)
+
+
+def solve_legs(clip: Clip, targets: Targets, offset: Array) -> tuple[Array, Array]:
+    """Corrections (F, L, 4, 4) that bring the ankles to their targets and the feet to their slopes, and misses."""
+    thigh, shin, foot = (_moved(matrix, offset) for matrix in (clip.thigh, clip.shin, clip.foot))
+    goal = foot.copy()
+    goal[..., :3, :3] = targets.turn @ foot[..., :3, :3]
+    solution = solve_pose(
+        thigh, shin, foot[..., :3, 3], targets.ankle, end_matrix=foot, end_goal=goal, hinge=find_hinge(clip), roll="hinge",
+        root_scale=clip.scale[..., 0, :], mid_scale=clip.scale[..., 1, :],
+    )  # fmt: skip
+    turns = np.stack([solution.root, solution.mid, solution.end, np.broadcast_to(IDENTITY, solution.end.shape)], axis=2)
+    return turns, np.asarray(solution.miss)
+
+
+def _moved(matrices: Array, offset: Array) -> Array:
+    moved = np.array(matrices)
+    moved[..., :3, 3] += offset[:, None]
+    return moved
+
+
+def _tell(clip: Clip, sole: Sole, targets: Targets, locked: bool, settings: Settings) -> list[str]:
+    """What the user should know about how this clip was planted."""
+    told = []
+    if not locked and settings.contacts == "AUTO" and clip.frames > 1:
+        told.append("no foot ever stands still: planted as a clip in place, by height and slope only")
+    if sole.source == "proportion":
+        told.append("the height of the soles was taken by proportion")
+    lost = sum(not anchor.found for anchor in targets.anchors)
+    if lost:
+        told.append(f"{lost} of {len(targets.anchors)} contacts have no surface below and keep their height")
+    straight = ~find_hinge(clip).any(axis=(0, 2))
+    if straight.any():
+        told.append("a knee never bends, so its side is not known")
+    return told

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""Rotations over arrays: matrices to and from rotation vectors and quaternions (w, x, y, z)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .clip import Array
+
+
+def matrix_from_vector(vectors: Array) -> Array:
+    """Rotation matrices (..., 3, 3) of rotation vectors (..., 3), radians (Rodrigues)."""
+    vectors = np.asarray(vectors, float)
+    angle = np.linalg.norm(vectors, axis=-1)[..., None, None]
+    x, y, z = np.moveaxis(vectors, -1, 0)
+    zero = np.zeros_like(x)
+    cross = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape(*vectors.shape[:-1], 3, 3)
+    first = np.sinc(angle / np.pi)
+    second = 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
+    return np.eye(3) + first * cross + second * (cross @ cross)
+
+
+def vector_from_matrix(matrix: Array) -> Array:
+    """Rotation vectors (..., 3) of rotation matrices (..., 3, 3) that turn by less than pi."""
+    matrix = np.asarray(matrix, float)
+    skew = matrix - np.swapaxes(matrix, -1, -2)
+    sine = 0.5 * np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
+    length = np.linalg.norm(sine, axis=-1)
+    angle = np.arctan2(length, 0.5 * (np.trace(matrix, axis1=-2, axis2=-1) - 1.0))
+    return sine * np.where(length > 1e-12, angle / np.maximum(length, 1e-300), 1.0)[..., None]
+
+
+def slerp_from_identity(quaternions: Array, share: float) -> Array:
+    """Quaternions (..., 4) turned by `share` of their angle, the shorter way; 1 returns them, 0 the identity."""
+    if share == 1.0:
+        return quaternions
+    quaternions = np.where(quaternions[..., :1] < 0, -quaternions, quaternions)
+    length = np.linalg.norm(quaternions[..., 1:], axis=-1, keepdims=True)
+    half = np.arctan2(length, quaternions[..., :1])
+    axis = quaternions[..., 1:] / np.maximum(length, 1e-300)
+    return np.concatenate([np.cos(share * half), axis * np.sin(share * half)], axis=-1)

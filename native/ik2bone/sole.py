@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""The sole of each foot, measured from the clip: where heel and ball lie over the ground, fixed to the foot bone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .clip import Array, Clip, Mask
+from .contacts import find_contacts
+
+# Share of a contact's frames, those with the ankle lowest over the ball, in which the foot counts as flat.
+FLAT_SHARE = 0.3
+# The heel lies behind the ankle by about this share of the way from ankle to ball (Winter, 2009: foot segment).
+HEEL_BEHIND = 0.3
+# Ball joints of the rigs measured stand 0.01 to 0.09 leg over their clip's floor; past this the floor is elsewhere.
+HIGHEST_BALL = 0.12
+LOWEST_BALL = -0.01
+# Height of the ball joint over the sole by proportion, in leg lengths (a person's ball joint lies 2 to 4 cm high).
+PROPORTION = 0.035
+
+
+@dataclass(frozen=True)
+class Sole:
+    """Soles of L legs. `ball_height` (L,) is the ball joint's height over the sole of a flat foot, in scene units.
+
+    `heel` and `ball` (L, 3) are points of the sole in foot bone space, `tip` (L, 3) one in toe bone space; `ball_joint`
+    (L, 3) is the joint above, in foot bone space. `up` and
+    `forward` (L, 3) are unit vectors in foot bone space of a flat foot. `lengths` (L, 2) are the ways from heel to
+    ball and from ball to tip, `floor` is the height of the clip's own floor along up, both in scene units; `source`
+    says where the sole's height comes from.
+    """
+
+    ball_height: Array
+    heel: Array
+    ball: Array
+    tip: Array
+    ball_joint: Array
+    up: Array
+    forward: Array
+    lengths: Array
+    floor: float
+    source: str
+
+
+def measure_sole(clip: Clip) -> Sole:
+    """Measure the soles from the flattest frames in which the ball stands; from all frames where none stands."""
+    flat = [_flat_frames(clip, leg) for leg in range(clip.legs)]
+    standing = np.array([np.median((clip.ball[frames, leg] @ clip.up)) for leg, frames in enumerate(flat)])
+    heights, floor, source = _ball_heights(clip, standing)
+    rows = [_points(clip, leg, frames, heights[leg]) for leg, frames in enumerate(flat)]
+    return Sole(heights, *(np.array(column) for column in zip(*rows, strict=True)), floor, source)
+
+
+def _flat_frames(clip: Clip, leg: int) -> Mask:
+    """Frames (F,) in which the foot is flattest."""
+    contacts = find_contacts(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
+    stands = contacts[:, leg].all(axis=-1)
+    if not stands.any():
+        stands = contacts[:, leg, 1]
+    if not stands.any():
+        heights = clip.ball[:, leg] @ clip.up
+        stands = heights <= np.quantile(heights, FLAT_SHARE)
+    drop = (clip.ankle[:, leg] - clip.ball[:, leg]) @ clip.up
+    return stands & (drop <= np.quantile(drop[stands], FLAT_SHARE))
+
+
+def _ball_heights(clip: Clip, standing: Array) -> tuple[Array, float, str]:
+    """Ball heights (L,) over the sole, the clip's floor, and where the height was taken from."""
+    if clip.sole is not None:
+        return clip.sole, float(np.mean(standing - clip.sole)), "mesh"
+    # Both feet have one shape: the mean of near heights is truer than each; a foot that never comes down does not count.
+    near = standing - standing.min() < 0.03 * clip.leg
+    height = float(standing[near].mean())
+    if LOWEST_BALL * clip.leg <= height <= HIGHEST_BALL * clip.leg:
+        return np.full(clip.legs, max(height, 0.0)), 0.0, "clip's floor"
+    return np.full(clip.legs, PROPORTION * clip.leg), height - PROPORTION * clip.leg, "proportion"
+
+
+def _points(clip: Clip, leg: int, frames: Mask, ball_height: float) -> tuple[Array, ...]:
+    """Heel, ball, tip, up, forward and lengths of one leg, means over the flat frames."""
+    ankle, ball, tip = clip.ankle[frames, leg], clip.ball[frames, leg], clip.tip[frames, leg]
+    level = _level(ball - ankle, clip.up)
+    length = np.linalg.norm(level, axis=-1, keepdims=True)
+    forward = level / np.maximum(length, 1e-12)
+    ahead = np.maximum(np.sum((tip - ball) * forward, axis=-1, keepdims=True), 0.0)
+    world = (ankle - forward * (HEEL_BEHIND * length), ball, ball + forward * ahead)
+    into_foot, into_toe = np.linalg.inv(clip.foot[frames, leg]), np.linalg.inv(clip.toe[frames, leg])
+    local = [
+        apply(space, _drop(point, ball @ clip.up - ball_height, clip.up)).mean(axis=0)
+        for space, point in zip((into_foot, into_foot, into_toe), world, strict=True)
+    ]
+    directions = [_unit((into_foot[:, :3, :3] @ vector[..., None]).mean(axis=0)[:, 0])
+                  for vector in (np.broadcast_to(clip.up, forward.shape), forward)]
+    lengths = np.array([(1 + HEEL_BEHIND) * np.median(length), np.median(ahead)])
+    return (*local, apply(into_foot, ball).mean(axis=0), *directions, lengths)
+
+
+def _level(vectors: Array, up: Array) -> Array:
+    return vectors - (vectors @ up)[..., None] * up
+
+
+def _drop(points: Array, heights: Array, up: Array) -> Array:
+    return points + (heights - points @ up)[..., None] * up
+
+
+def apply(matrices: Array, points: Array) -> Array:
+    """Points (..., 3) mapped by affine matrices (..., 4, 4)."""
+    return (matrices[..., :3, :3] @ points[..., None])[..., 0] + matrices[..., :3, 3]
+
+
+def _unit(vector: Array) -> Array:
+    return vector / max(float(np.linalg.norm(vector)), 1e-300)
