@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One stride of normal walking in the sagittal plane, from published joint-angle curves; plain numpy.
+
+Points of the plane are complex numbers: forward + i * up. Pitch is positive for toes up and thigh forward, so that
+pitching a point by an angle is a multiplication with exp(i * angle). Phase 0 is the heel strike of the leg.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Real = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+# Degrees at 0, 5 ... 95 % of the stride: mean curves of natural cadence after D. A. Winter, The Biomechanics and Motor
+# Control of Human Gait (University of Waterloo Press, 1987 and 1991), to the degree. Flexion and dorsiflexion positive.
+HIP = (19, 19, 17, 14, 10, 6, 2, -3, -6, -9, -11, -10, -6, 2, 10, 16, 20, 22, 22, 20)
+KNEE = (4, 12, 19, 22, 20, 17, 13, 10, 8, 9, 12, 20, 34, 50, 62, 64, 57, 43, 24, 7)
+ANKLE = (0, -4, -3, 0, 3, 5, 6, 8, 9, 9, 7, 0, -14, -18, -14, -7, -2, 0, 1, 1)
+HARMONICS = 6
+FOOT_OFFSET = np.radians(5.0)  # The published ankle is zero for a marker line, not for the sole: flat in midstance.
+TOE_OFF = 0.6  # Stance and double support in shares of the stride: J. Perry, Gait Analysis (Slack, 1992).
+DOUBLE_SUPPORT = 0.1
+FLAT_ZONE = np.radians(4.0)  # Pitch of the foot within which it counts as flat: the curves are good to a degree or two.
+CLEARANCE = 0.02  # Of the leg: least height of the sole in mid-swing; 1.3 cm and more are measured on people.
+SURGE = 0.25  # The curves' rigid legs would swing the hips' speed by 50 % within a step; people stay near 10 %.
+LONGEST = 0.995  # Of thigh plus shin: a walking leg keeps the knee a few degrees bent.
+
+
+@dataclass(frozen=True)
+class Leg:
+    """Lengths of thigh and shin, and the sole's points seen from the ankle of a flat foot."""
+
+    thigh: float
+    shin: float
+    heel: complex
+    ball: complex
+    tip: complex
+
+
+@dataclass(frozen=True)
+class Stride:
+    """One stride of one leg: N even phases. The other leg does the same half a stride later.
+
+    `hips` is the path of the hip joints' centre, whose last step leads on to the next stride at `hips[0] + length`;
+    `thigh`, `shin` and `foot` are pitches, `toes` is the bend of the toes against the foot.
+    """
+
+    length: float
+    hips: Complex
+    thigh: Real
+    shin: Real
+    foot: Real
+    toes: Real
+
+
+def walk(leg: Leg, sway: Complex) -> Stride:
+    """One stride over an even number of phases; the floor is at height 0.
+
+    `sway` is the path of the leg's own hip joint seen from the centre of both: the turn and drop of the pelvis.
+    """
+    phases = len(sway)
+    thigh, knee, ankle = (np.radians(_curve(table, phases)) for table in (HIP, KNEE, ANKLE))
+    foot = _flatten(thigh - knee + ankle + FOOT_OFFSET)
+    ankles = _pitch(-1j * leg.thigh, thigh) + _pitch(-1j * leg.shin, thigh - knee)
+    hips, length = _carry(ankles + _rocker(leg, foot) + 1j * leg.heel.imag)
+    toes = _toe_bend(foot)
+    ankles = _swing(leg, hips + ankles, _stand(leg, hips + ankles, foot), foot, toes)
+    hips = hips - 1j * _excess(leg, ankles - hips - sway)
+    thigh, shin = _bend(leg, ankles - hips - sway)
+    return Stride(length, hips, thigh, shin, foot, toes)
+
+
+def _curve(table: tuple[int, ...], phases: int) -> Real:
+    """The table's first harmonics, at even phases."""
+    spectrum = np.fft.rfft(table)[: HARMONICS + 1]
+    return np.fft.irfft(spectrum, phases) * phases / len(table)
+
+
+def _pitch(point: complex, angle: Real) -> Complex:
+    return point * np.exp(1j * angle)
+
+
+def _flatten(pitch: Real) -> Real:
+    """A standing foot within the flat zone is flat; smooth, and the same pitch far from it."""
+    flattened = pitch * (1 - np.exp(-((pitch / FLAT_ZONE) ** 2)))
+    return np.where(np.arange(len(pitch)) < TOE_OFF * len(pitch), flattened, pitch)
+
+
+def _rocker(leg: Leg, foot: Real) -> Complex:
+    """From the ankle to where it would be were the foot rolled flat, about the heel from toes up, else the ball."""
+    pivot = np.where(foot > 0, leg.heel, leg.ball)
+    return pivot * np.exp(1j * foot) - pivot
+
+
+def _weight(phases: int) -> Real:
+    """Share of the body's weight on the leg; the two legs' shares add up to one."""
+    phase = np.arange(phases) / phases
+    return _smooth(phase / DOUBLE_SUPPORT) * (1 - _smooth((phase - TOE_OFF) / DOUBLE_SUPPORT + 1))
+
+
+def _smooth(x: Real) -> Real:
+    x = np.clip(x, 0, 1)
+    return x * x * (3 - 2 * x)
+
+
+def _carry(feet: Complex) -> tuple[Complex, float]:
+    """The path of the hips that keeps the loaded feet where they are, and the stride's length."""
+    phases = len(feet)
+    weight = _weight(phases)
+    speed = _both_legs(-weight * _rate(feet).real)
+    height = _both_legs(-weight * feet.imag)
+    length = float(speed.mean() * phases)
+    surge = SURGE * np.cumsum(_low_pass(speed) - speed.mean())
+    forward = length * np.arange(phases) / phases + surge - surge.mean()
+    return forward + 1j * _low_pass(height), length
+
+
+def _rate(path: Complex) -> Complex:
+    """Change per phase of a path that closes."""
+    return (np.roll(path, -1) - np.roll(path, 1)) / 2
+
+
+def _both_legs(one: Real) -> Real:
+    return one + np.roll(one, len(one) // 2)
+
+
+def _low_pass(path: Real) -> Real:
+    """Two swings a step are all that a body of that weight does."""
+    spectrum = np.fft.rfft(path)
+    spectrum[5:] = 0
+    return np.fft.irfft(spectrum, len(path))
+
+
+def _toe_bend(foot: Real) -> Real:
+    """The toes lie on the floor while the foot rolls over the ball, and stretch again in early swing."""
+    phase = np.arange(len(foot)) / len(foot)
+    return np.maximum(-foot, 0) * (1 - _smooth((phase - TOE_OFF) / DOUBLE_SUPPORT))
+
+
+def _stand(leg: Leg, ankles: Complex, foot: Real) -> Complex:
+    """Ankles of a foot that rolls on its footprint without sliding; means nothing in the swing."""
+    weight = _weight(len(foot))
+    rocker = _rocker(leg, foot)
+    footprint = np.average((ankles + rocker).real, weights=weight)
+    return footprint - 1j * leg.heel.imag - rocker
+
+
+def _swing(leg: Leg, ankles: Complex, standing: Complex, foot: Real, toes: Real) -> Complex:
+    """The standing ankles, then the swing of the curves, bent to leave and arrive with their place and speed."""
+    phases = len(ankles)
+    off = round(TOE_OFF * phases)
+    error = standing - ankles
+    s = np.linspace(0, 1, phases - off, endpoint=False)
+    leave, arrive = (error[off] - error[off - 1]) * len(s), (error[1] - error[0]) * len(s)
+    path = ankles[off:] + _hermite(s, error[off], leave, error[0], arrive)
+    middle = np.abs(s - 0.5) < 0.25
+    lowest = _sole(leg, path, foot[off:], toes[off:]).imag.min(axis=0)[middle].min()
+    lift = max(CLEARANCE * (leg.thigh + leg.shin) - lowest, 0) * (4 * s * (1 - s)) ** 2
+    return np.concatenate([standing[:off], path + 1j * lift])
+
+
+def _hermite(s: Real, start: complex, leave: complex, end: complex, arrive: complex) -> Complex:
+    """The cubic with these ends and end slopes."""
+    t = 1 - s
+    return t * t * ((1 + 2 * s) * start + s * leave) + s * s * ((1 + 2 * t) * end - t * arrive)
+
+
+def _sole(leg: Leg, ankles: Complex, foot: Real, toes: Real) -> Complex:
+    ball = ankles + _pitch(leg.ball, foot)
+    return np.stack([ankles + _pitch(leg.heel, foot), ball, ball + _pitch(leg.tip - leg.ball, foot + toes)])
+
+
+def _excess(leg: Leg, step: Complex) -> float:
+    """How far the hips must come down for every step from hip to ankle to be within reach."""
+    reach = LONGEST * (leg.thigh + leg.shin)
+    return float(np.max(-step.imag - np.sqrt(reach**2 - step.real**2), initial=0))
+
+
+def _bend(leg: Leg, step: Complex) -> tuple[Real, Real]:
+    """Pitches of thigh and shin of a leg with its knee in front that brings the ankle from the hip by `step`."""
+    distance = np.abs(step)
+    cosine = (leg.thigh**2 + distance**2 - leg.shin**2) / (2 * leg.thigh * distance)
+    thigh = np.angle(1j * step) + np.arccos(np.clip(cosine, -1, 1))
+    return thigh, np.angle(1j * (step - _pitch(-1j * leg.thigh, thigh)))
