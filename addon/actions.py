@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one place that knows how actions differ between Blender's versions: plain curves up to 4.3, slots from 4.4 on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+from bpy.types import Action, FCurve, Object
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What an object plays: an action and, from 4.4 on, the identifier of its slot."""
+
+    action: Action | None
+    slot: str | None = None
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The F-curves that one object takes from an action; `bag` is whatever holds them, None while there are none."""
+
+    bag: Any
+
+    def __iter__(self) -> Iterator[FCurve]:
+        return iter(self.bag.fcurves if self.bag else ())
+
+    def find(self, path: str, index: int) -> FCurve | None:
+        """The curve of one component of a property."""
+        return self.bag.fcurves.find(path, index=index) if self.bag else None
+
+    def ensure(self, path: str, index: int, group: str) -> FCurve:
+        """The same curve, made in the named group where there is none yet."""
+        curve = self.find(path, index)
+        if curve is None:
+            curve = self.bag.fcurves.new(path, index=index)
+            curve.group = self.bag.groups.get(group) or self.bag.groups.new(group)
+        return curve
+
+    def span(self) -> tuple[float, float] | None:
+        """First and last keyed frame of all curves, None where nothing is keyed."""
+        ranges = [curve.range() for curve in self if curve.keyframe_points or curve.sampled_points]
+        return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else None
+
+
+def assigned(ob: Object) -> Assignment:
+    """What the object plays now."""
+    data = ob.animation_data
+    if data is None or data.action is None:
+        return Assignment(None)
+    slot = getattr(data, "action_slot", None)
+    return Assignment(data.action, slot.identifier if slot else None)
+
+
+def assign(ob: Object, assignment: Assignment) -> None:
+    """Let the object play an action, by the slot of that name."""
+    data = ob.animation_data or ob.animation_data_create()
+    data.action = assignment.action
+    if assignment.slot is not None:
+        data.action_slot = _slot(assignment.action, assignment.slot)
+
+
+def curves_of(assignment: Assignment) -> Curves:
+    """The curves that an object with this assignment plays."""
+    action = assignment.action
+    if not hasattr(action, "slots"):
+        return Curves(action)
+    slot = _slot(action, assignment.slot)
+    strip = action.layers[0].strips[0] if action.layers and action.layers[0].strips else None
+    return Curves(strip.channelbag(slot) if strip and slot else None)
+
+
+def create(ob: Object, name: str) -> Assignment:
+    """A new action, ready to take curves for the object."""
+    action = bpy.data.actions.new(name)
+    if not hasattr(action, "slots"):
+        return Assignment(action)
+    slot = action.slots.new(id_type="OBJECT", name=ob.name)
+    action.layers.new("Layer").strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
+    return Assignment(action, slot.identifier)
+
+
+def copy(assignment: Assignment) -> Assignment:
+    """A copy of the whole action, to be played by the slot of the same name."""
+    return Assignment(assignment.action.copy(), assignment.slot)
+
+
+def frame_span(assignment: Assignment) -> tuple[float, float] | None:
+    """First and last frame of the action: its manual range where it has one, else that of the object's curves."""
+    action = assignment.action
+    if action.use_frame_range:
+        return (action.frame_start, action.frame_end)
+    return curves_of(assignment).span()
+
+
+def players(assignment: Assignment) -> list[Object]:
+    """Every object that plays these curves, strips of the NLA apart."""
+    return [ob for ob in bpy.data.objects if assigned(ob) == assignment]
+
+
+def strips_of(action: Action) -> list[tuple[Object, str]]:
+    """Objects and names of NLA strips that play the action."""
+    tracks = ((ob, track) for ob in bpy.data.objects if ob.animation_data for track in ob.animation_data.nla_tracks)
+    return [(ob, strip.name) for ob, track in tracks for strip in track.strips if strip.action == action]
+
+
+def _slot(action: Action, identifier: str | None) -> Any:
+    return next((slot for slot in action.slots if slot.identifier == identifier), None)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One F-curve: a key on every frame of a range, written in bulk, while the curve outside the range keeps its shape."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from bpy.types import FCurve
+from numpy.typing import NDArray
+
+from .splines import straight, split
+
+Array = NDArray[np.float64]
+Frames = NDArray[np.int64]
+Keys = dict[str, NDArray]
+
+# Blender takes keys closer than this for one key.
+SAME_FRAME = 0.01
+
+# Every attribute of a key that Blender stores, the numbers with their width.
+NUMBERS = {"co": 2, "handle_left": 2, "handle_right": 2, "amplitude": 1, "back": 1, "period": 1}
+ENUMS = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
+FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
+# What a key says about the piece of curve that follows it.
+PIECE = ("interpolation", "easing", "amplitude", "back", "period")
+
+
+def evaluate(curve: FCurve, frames: Frames) -> Array:
+    """Values of the curve (F,)."""
+    return np.array([curve.evaluate(frame) for frame in frames.tolist()])
+
+
+def times(curve: FCurve) -> Array:
+    """Frames of the curve's keys."""
+    return _read(curve, "co")[:, 0].astype(float)
+
+
+def inside(keyed: NDArray, frames: Frames) -> NDArray[np.bool_]:
+    """Which of the key times `keyed` lie between the first and the last of `frames`."""
+    return (keyed > frames[0] - SAME_FRAME) & (keyed < frames[-1] + SAME_FRAME)
+
+
+def count_handmade(curve: FCurve, frames: Frames) -> int:
+    """How many keys between the first and the last of `frames` were not made by a tool."""
+    handmade = _read(curve, "type")[:, 0] != _number("type", "GENERATED")
+    return int(np.count_nonzero(handmade & inside(times(curve), frames)))
+
+
+def bake(curve: FCurve, bounds: tuple[int, int]) -> None:
+    """Replace modifiers and samples, which would change or refuse keys, by keys over the action's whole `bounds`."""
+    if curve.sampled_points:
+        curve.convert_to_keyframes(bounds[0], bounds[1] + 1)
+    if any(not modifier.mute for modifier in curve.modifiers):
+        frames = np.arange(bounds[0], bounds[1] + 1)
+        values = evaluate(curve, frames)
+        for modifier in list(curve.modifiers):
+            curve.modifiers.remove(modifier)
+        write(curve, frames, values)
+
+
+def write(curve: FCurve, frames: Frames, values: Array) -> None:
+    """Put a key on every frame, in place of all keys between the first and the last.
+
+    Keys outside keep frame, value, interpolation and type. The handles at the seams are those of the present curve cut
+    there, so that outside values stay where the first and the last value do not change.
+    """
+    present = _read_all(curve)
+    new = _generated(frames, values)
+    keyed = present["co"][:, 0]
+    before = _rows(present, keyed <= frames[0] - SAME_FRAME)
+    after = _rows(present, keyed >= frames[-1] + SAME_FRAME)
+    if len(before["co"]):
+        _join_before(present, before, new, float(frames[0]), curve.evaluate(frames[0]))
+    if len(after["co"]):
+        _join_after(present, new, after, float(frames[-1]), curve.evaluate(frames[-1]))
+    _replace(curve, {name: np.concatenate([before[name], new[name], after[name]]) for name in present})
+
+
+def _join_before(present: Keys, before: Keys, new: Keys, frame: float, value: float) -> None:
+    cut = _cut(present, len(before["co"]) - 1, frame, value)
+    _set_handle(before, -1, "handle_right", cut[1])
+    _set_handle(new, 0, "handle_left", cut[2] + new["co"][0] - (frame, value))
+
+
+def _join_after(present: Keys, new: Keys, after: Keys, frame: float, value: float) -> None:
+    last = len(present["co"]) - len(after["co"]) - 1
+    cut = _cut(present, last, frame, value)
+    _set_handle(new, -1, "handle_right", cut[4] + new["co"][-1] - (frame, value))
+    _set_handle(after, 0, "handle_left", cut[5])
+    if last >= 0:
+        for name in PIECE:
+            new[name][-1] = present[name][last]
+
+
+def _cut(keys: Keys, left: int, frame: float, value: float) -> Array:
+    """Control points (7, 2) of the curve from key `left` to the next one, cut at `frame`; straight past either end."""
+    cut_point = np.array([frame, value])
+    if 0 <= left < len(keys["co"]) - 1:
+        points = [keys["co"][left], keys["handle_right"][left], keys["handle_left"][left + 1], keys["co"][left + 1]]
+        return split(np.array(points, float), frame)
+    start, end = keys["co"][max(left, 0)].astype(float), keys["co"][min(left + 1, len(keys["co"]) - 1)].astype(float)
+    return np.concatenate([straight(start, cut_point), straight(cut_point, end)[1:]])
+
+
+def _set_handle(keys: Keys, row: int, name: str, point: Array) -> None:
+    keys[name][row] = point
+    # Blender would move automatic handles with the new neighbour, and with them the curve on the key's other side.
+    for side in ("handle_left_type", "handle_right_type"):
+        keys[side][row] = _number(side, "FREE")
+
+
+def _read_all(curve: FCurve) -> Keys:
+    return {name: _read(curve, name) for name in (*NUMBERS, *ENUMS, *FLAGS)}
+
+
+def _read(curve: FCurve, name: str) -> NDArray:
+    kind = np.float32 if name in NUMBERS else np.int32 if name in ENUMS else np.bool_
+    values = np.empty((len(curve.keyframe_points), NUMBERS.get(name, 1)), kind)
+    curve.keyframe_points.foreach_get(name, values.reshape(-1))
+    return values
+
+
+def _generated(frames: Frames, values: Array) -> Keys:
+    """New keys, LINEAR as Blender's own baking makes them: a smooth curve would overshoot between frames, into the
+    ground, while a foot stands still."""
+    co = np.column_stack([frames, values]).astype(np.float32)
+    keys: Keys = {"co": co, "handle_left": co.copy(), "handle_right": co.copy()}
+    keys |= {name: np.full((len(co), 1), _property(name).default, np.float32) for name in NUMBERS if name not in keys}
+    enums = zip(ENUMS, ("LINEAR", "AUTO", "GENERATED", "AUTO_CLAMPED", "AUTO_CLAMPED"), strict=True)
+    keys |= {name: np.full((len(co), 1), _number(name, item), np.int32) for name, item in enums}
+    return keys | {name: np.zeros((len(co), 1), np.bool_) for name in FLAGS}
+
+
+def _replace(curve: FCurve, keys: Keys) -> None:
+    curve.keyframe_points.clear()
+    curve.keyframe_points.add(len(keys["co"]))
+    for name, values in keys.items():
+        curve.keyframe_points.foreach_set(name, values.reshape(-1))
+    curve.update()
+
+
+def _rows(keys: Keys, rows: NDArray[np.bool_]) -> Keys:
+    return {name: values[rows] for name, values in keys.items()}
+
+
+def _property(name: str) -> bpy.types.Property:
+    return bpy.types.Keyframe.bl_rna.properties[name]
+
+
+def _number(name: str, item: str) -> int:
+    return _property(name).enum_items[item].value

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys of bones: channel values read from curves, corrected, and written back in bulk with a key on every frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from bpy.types import FCurve, PoseBone
+from numpy.typing import NDArray
+
+from . import fcurves, rotations
+from .actions import Curves
+
+Array = NDArray[np.float64]
+Frames = NDArray[np.int64]
+# Values of properties that no curve animates, by data path.
+Unkeyed = Mapping[str, Sequence[float]]
+
+# Bits of a turn this near to none are below what float32 channels hold.
+SAME_VALUE = 1e-5
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One property of a bone over the frames of a run, a column for each component that is written."""
+
+    bone: str
+    path: str
+    indices: tuple[int, ...]
+    values: Array
+
+    def with_values(self, values: Array) -> Channel:
+        """The same property with other values."""
+        return Channel(self.bone, self.path, self.indices, values)
+
+
+def read_rotation(curves: Curves, bone: PoseBone, frames: Frames, unkeyed: Unkeyed) -> Channel:
+    """The channels of the bone's own rotation mode."""
+    return _read(curves, bone, rotations.property_of(bone.rotation_mode), frames, unkeyed)
+
+
+def read_location(curves: Curves, bone: PoseBone, frames: Frames, unkeyed: Unkeyed) -> Channel:
+    """The location channels of the bone."""
+    return _read(curves, bone, "location", frames, unkeyed)
+
+
+def _read(curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Unkeyed) -> Channel:
+    path = bone.path_from_id(name)
+    present = unkeyed.get(path, tuple(getattr(bone, name)))
+    columns = [_evaluate(curves.find(path, index), frames, value) for index, value in enumerate(present)]
+    return Channel(bone.name, path, tuple(range(len(present))), np.column_stack(columns))
+
+
+def _evaluate(curve: FCurve | None, frames: Frames, present: float) -> Array:
+    return np.full(len(frames), present) if _is_silent(curve) else fcurves.evaluate(curve, frames)
+
+
+def unkeyed_values(curves: Curves, channels: Iterable[Channel]) -> dict[str, list[float]]:
+    """Values of those properties of which some component has no curve: what a restored pose goes back to."""
+    partly = (c for c in channels if any(_is_silent(curves.find(c.path, index)) for index in c.indices))
+    return {channel.path: channel.values[0].tolist() for channel in partly}
+
+
+def _is_silent(curve: FCurve | None) -> bool:
+    return curve is None or curve.mute or not (curve.keyframe_points or curve.sampled_points or curve.modifiers)
+
+
+def turned(channel: Channel, mode: str, turns: Array, before: Array | None = None) -> Channel:
+    """The rotation with corrections (F, 4) multiplied on the right, in the bone's own rotation `mode`.
+
+    Where no frame is corrected the values stay as they are, bit for bit. Else they are free of flips and of whole
+    turns, from `before` on: the value at the key before the first frame, where there is one.
+    """
+    still = np.all(turns == [1.0, 0.0, 0.0, 0.0], axis=1)
+    if still.all():
+        return channel
+    present = rotations.to_quaternions(mode, channel.values)
+    before = channel.values[0] if before is None else before
+    values = rotations.from_quaternions(mode, rotations.multiply(present, turns), before)
+    same = still & np.all(np.abs(values - channel.values) < SAME_VALUE, axis=1)
+    return channel.with_values(np.where(same[:, None], channel.values, values))
+
+
+def moved(channel: Channel, placing: Array, offset: Array) -> Channel:
+    """The location moved by a world offset (F, 3), where `placing` (F, 3, 3) maps location to the world."""
+    return channel.with_values(channel.values + np.linalg.solve(placing, offset[..., None])[..., 0])
+
+
+def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
+    """The property at the last key before `frame`, None where no component has one."""
+    found = [curves.find(channel.path, index) for index in channel.indices]
+    earlier = [
+        keyed[keyed < frame - fcurves.SAME_FRAME] for keyed in (fcurves.times(curve) for curve in found if curve)
+    ]
+    if not any(len(keyed) for keyed in earlier):
+        return None
+    last = np.array([max(keyed[-1] for keyed in earlier if len(keyed))])
+    return np.array([_evaluate(curve, last, value)[0] for curve, value in zip(found, channel.values[0], strict=True)])
+
+
+def count_handmade(curves: Curves, channels: Iterable[Channel], frames: Frames) -> int:
+    """How many keys of these channels within the frames were not made by a tool."""
+    found = (curves.find(channel.path, index) for channel in channels for index in channel.indices)
+    return sum(fcurves.count_handmade(curve, frames) for curve in found if curve)
+
+
+def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, int], unkeyed: Unkeyed) -> None:
+    """Put a key on every frame, in place of all keys between the first and the last; the curve outside stays.
+
+    `bounds` are the whole action's first and last frame: modifiers are baked over it, and a property without keys
+    keeps its `unkeyed` value outside the frames.
+    """
+    for column, index in enumerate(channel.indices):
+        curve = curves.ensure(channel.path, index, channel.bone)
+        if _is_silent(curve):
+            _wake(curve, unkeyed[channel.path][column], frames, bounds)
+        fcurves.bake(curve, bounds)
+        fcurves.write(curve, frames, channel.values[:, column])
+
+
+def _wake(curve: FCurve, value: float, frames: Frames, bounds: tuple[int, int]) -> None:
+    """Let the curve be heard, with the value it has had so far just outside the frames if the action goes on there."""
+    curve.keyframe_points.clear()
+    curve.mute = False
+    around = np.array([frame for frame in (frames[0] - 1, frames[-1] + 1) if bounds[0] <= frame <= bounds[1]])
+    if len(around):
+        fcurves.write(curve, around, np.full(len(around), value))

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bone's rotation channels as quaternions and back, in any rotation mode, over all frames at once.
+
+Channels are what Blender keys: (w, x, y, z), (angle, x, y, z), or X, Y and Z angles applied in the mode's order.
+Quaternions are (w, x, y, z). On the way back, `before` is the value of the channels just before the first frame.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Below this cosine of the middle angle the outer two angles turn about one axis, in double precision.
+GIMBAL_LOCK = 1e-9
+
+
+def multiply(q: Array, r: Array) -> Array:
+    """Quaternion product, (..., 4)."""
+    scalar = q[..., :1] * r[..., :1] - np.sum(q[..., 1:] * r[..., 1:], axis=-1, keepdims=True)
+    vector = q[..., :1] * r[..., 1:] + r[..., :1] * q[..., 1:] + np.cross(q[..., 1:], r[..., 1:])
+    return np.concatenate([scalar, vector], axis=-1)
+
+
+def property_of(mode: str) -> str:
+    """The pose bone's property that a rotation mode keys."""
+    return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
+
+
+def to_quaternions(mode: str, channels: Array) -> Array:
+    """Quaternions (F, 4) of channels (F, 3 or 4); those of quaternion channels keep their length."""
+    if mode == "QUATERNION":
+        return channels
+    if mode == "AXIS_ANGLE":
+        return _about(_normalized(channels[:, 1:]), channels[:, 0])
+    first, middle, last = ("XYZ".index(axis) for axis in mode)
+    turns = [_about(np.eye(3)[axis], channels[:, axis]) for axis in (first, middle, last)]
+    return multiply(turns[2], multiply(turns[1], turns[0]))
+
+
+def from_quaternions(mode: str, quaternions: Array, before: Array) -> Array:
+    """Channels of quaternions (F, 4), free of flips and of whole turns, from `before` on."""
+    if mode == "QUATERNION":
+        return _same_side(quaternions, before)
+    if mode == "AXIS_ANGLE":
+        return _axis_angles(quaternions, before)
+    return _eulers(mode, _normalized(quaternions), before)
+
+
+def _about(axis: Array, angle: Array) -> Array:
+    half = angle[:, None] / 2.0
+    return np.concatenate([np.cos(half), np.sin(half) * axis], axis=1)
+
+
+def _normalized(vectors: Array) -> Array:
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0.0)
+
+
+def _same_side(vectors: Array, before: Array) -> Array:
+    """Each vector or its opposite, so that no two neighbours point away from each other."""
+    chain = np.concatenate([before[None], vectors])
+    apart = np.sum(chain[1:] * chain[:-1], axis=1) < 0.0
+    return vectors * np.where(np.cumsum(apart) % 2 == 1, -1.0, 1.0)[:, None]
+
+
+def _axis_angles(quaternions: Array, before: Array) -> Array:
+    sine = np.linalg.norm(quaternions[:, 1:], axis=1)
+    known = np.where(sine > 0.0, np.arange(1, len(sine) + 1), 0)
+    # Without a turn there is no axis: the last one stays.
+    axes = np.concatenate([_normalized(before[None, 1:]), _normalized(quaternions[:, 1:])])[
+        np.maximum.accumulate(known)
+    ]
+    sided = _same_side(axes, before[1:])
+    angles = 2.0 * np.arctan2(np.sum(quaternions[:, 1:] * sided, axis=1), quaternions[:, 0])
+    return np.column_stack([np.unwrap(np.append(before[0], angles))[1:], sided])
+
+
+def _eulers(order: str, quaternions: Array, before: Array) -> Array:
+    both = _euler_candidates(order, quaternions)
+    chain = np.concatenate([np.stack([before, before])[None], both])
+    steps = chain[1:, None, :] - chain[:-1, :, None]
+    costs = np.abs((steps + np.pi) % (2.0 * np.pi) - np.pi).sum(axis=-1).tolist()
+    choices, choice = [], 0
+    for cost in costs:
+        choice = int(cost[choice][1] < cost[choice][0])
+        choices.append(choice)
+    chosen = both[np.arange(len(both)), choices]
+    return np.unwrap(np.concatenate([before[None], chosen]), axis=0)[1:]
+
+
+def _euler_candidates(order: str, quaternions: Array) -> Array:
+    """The two triples of angles (F, 2, 3) that each give the rotation, up to whole turns."""
+    i, j, k = ("XYZ".index(axis) for axis in order)
+    sign = 1.0 if (j - i) % 3 == 1 else -1.0
+    m = _matrices(quaternions)
+    cosine = np.hypot(m[:, i, i], m[:, j, i])
+    locked = cosine < GIMBAL_LOCK
+    angles = np.empty((len(m), 2, 3))
+    angles[:, 0, i] = np.where(
+        locked, np.arctan2(-sign * m[:, j, k], m[:, j, j]), np.arctan2(sign * m[:, k, j], m[:, k, k])
+    )
+    angles[:, 0, j] = np.arctan2(-sign * m[:, k, i], cosine)
+    angles[:, 0, k] = np.where(locked, 0.0, np.arctan2(sign * m[:, j, i], m[:, i, i]))
+    angles[:, 1] = angles[:, 0] + np.pi
+    angles[:, 1, j] = np.pi - angles[:, 0, j]
+    return angles
+
+
+def _matrices(quaternions: Array) -> Array:
+    """Rotation matrices (F, 3, 3) of unit quaternions: columns are the turned axes."""
+    pure = np.concatenate([np.zeros((3, 1)), np.eye(3)], axis=1)
+    turned = multiply(multiply(quaternions[:, None], pure), quaternions[:, None] * [1.0, -1.0, -1.0, -1.0])
+    return np.swapaxes(turned[..., 1:], 1, 2)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Actions of every version: an object's own curves, copies, and what else plays them."""
+
+from __future__ import annotations
+
+import pytest
+
+PATH = 'pose.bones["bone"].location'
+
+
+@pytest.fixture
+def actions(addon):
+    return addon("actions")
+
+
+def _object(bpy, name):
+    ob = bpy.data.objects.new(name, None)
+    bpy.context.collection.objects.link(ob)
+    return ob
+
+
+def _animated(bpy, actions, name, keys=((1, 0.0), (10, 1.0))):
+    ob = _object(bpy, name)
+    assignment = actions.create(ob, f"{name}Action")
+    curve = actions.curves_of(assignment).ensure(PATH, 0, "bone")
+    for frame, value in keys:
+        curve.keyframe_points.insert(frame, value)
+    actions.assign(ob, assignment)
+    return ob
+
+
+def test_a_new_action_takes_curves_grouped_by_bone(bpy, actions):
+    ob = _animated(bpy, actions, "A")
+    curve = actions.curves_of(actions.assigned(ob)).find(PATH, 0)
+    assert curve.group.name == "bone"
+    assert actions.curves_of(actions.assigned(ob)).find(PATH, 1) is None
+
+
+def test_ensuring_a_curve_twice_gives_the_same_curve(bpy, actions):
+    curves = actions.curves_of(actions.assigned(_animated(bpy, actions, "A")))
+    assert curves.ensure(PATH, 0, "bone") == curves.find(PATH, 0)
+    curves.ensure(PATH, 1, "bone")
+    assert [curve.array_index for curve in curves] == [0, 1]
+    assert len(curves.bag.groups) == 1
+
+
+def test_an_object_without_animation_plays_nothing(bpy, actions):
+    ob = _object(bpy, "A")
+    assert actions.assigned(ob).action is None
+    ob.animation_data_create()
+    assert actions.assigned(ob).action is None
+
+
+def test_a_copy_is_played_by_the_slot_of_the_same_name(bpy, actions):
+    ob = _animated(bpy, actions, "A")
+    source = actions.assigned(ob)
+    copy = actions.copy(source)
+    actions.assign(ob, copy)
+    assert actions.assigned(ob) == copy
+    assert copy.action != source.action
+    actions.curves_of(copy).find(PATH, 0).keyframe_points.insert(20, 5.0)
+    assert actions.curves_of(source).span() == (1, 10)
+    assert actions.curves_of(copy).span() == (1, 20)
+
+
+def test_the_curves_of_another_slot_are_not_seen(bpy, actions):
+    ob, other = _animated(bpy, actions, "A"), _object(bpy, "B")
+    action = actions.assigned(ob).action
+    if not hasattr(action, "slots"):
+        pytest.skip("this Blender has no slots")
+    slot = action.slots.new(id_type="OBJECT", name="B")
+    action.layers[0].strips[0].channelbag(slot, ensure=True).fcurves.new(PATH, index=0).keyframe_points.insert(99, 1.0)
+    actions.assign(other, actions.Assignment(action, slot.identifier))
+    assert actions.frame_span(actions.assigned(ob)) == (1, 10)
+    assert actions.frame_span(actions.assigned(other)) == (99, 99)
+    assert actions.players(actions.assigned(ob)) == [ob]
+
+
+def test_a_manual_frame_range_counts_as_the_action_s(bpy, actions):
+    ob = _animated(bpy, actions, "A")
+    action = actions.assigned(ob).action
+    action.use_frame_range, action.frame_start, action.frame_end = True, 2.0, 5.5
+    assert actions.frame_span(actions.assigned(ob)) == (2.0, 5.5)
+
+
+def test_an_action_without_keys_has_no_span(bpy, actions):
+    assert actions.frame_span(actions.create(_object(bpy, "A"), "Empty")) is None
+
+
+def test_other_players_and_strips_are_found(bpy, actions):
+    ob = _animated(bpy, actions, "A")
+    twin = ob.copy()
+    bpy.context.collection.objects.link(twin)
+    action = actions.assigned(ob).action
+    strip = ob.animation_data.nla_tracks.new().strips.new("Walk", 1, action)
+    assert set(actions.players(actions.assigned(ob))) == {ob, twin}
+    assert (ob, strip.name) in actions.strips_of(action)

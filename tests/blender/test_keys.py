@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys on every frame: values corrected in the bone's own channels, everything outside the range kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
+MODES = ["QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
+
+
+@pytest.fixture
+def keys(addon):
+    return addon("keys")
+
+
+@pytest.fixture
+def actions(addon):
+    return addon("actions")
+
+
+@pytest.fixture
+def rig(bpy, actions):
+    """An armature of one bone with an empty action, its bone and its curves."""
+    ob = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.collection.objects.link(ob)
+    bpy.context.view_layer.objects.active = ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    ob.data.edit_bones.new('the "bone"').tail = (0.1, 0.2, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assignment = actions.create(ob, "Action")
+    actions.assign(ob, assignment)
+    return ob, ob.pose.bones[0], actions.curves_of(assignment)
+
+
+def _fill(curves, bone, name, points, interpolation="BEZIER"):
+    """Key every component of a property at (frame, value) with values that differ by component."""
+    for index in range(len(getattr(bone, name))):
+        curve = curves.ensure(bone.path_from_id(name), index, bone.name)
+        for frame, value in points:
+            curve.keyframe_points.insert(frame, value + 0.1 * index).interpolation = interpolation
+
+
+def _values(curves, path, frames):
+    count = 4 if curves.find(path, 3) else 3
+    return np.array([[curves.find(path, index).evaluate(frame) for index in range(count)] for frame in frames])
+
+
+def _turns(count, axis=(0.6, 0.0, 0.8), size=0.7):
+    half = 0.5 * size * np.sin(np.linspace(0.0, 5.0, count))
+    return np.column_stack([np.cos(half), np.sin(half)[:, None] * axis])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_correction_turns_the_bone_on_the_right_of_its_rotation(bpy, keys, rig, mode):
+    from mathutils import Quaternion
+
+    ob, bone, curves = rig
+    bone.rotation_mode = mode
+    name = keys.rotations.property_of(mode)
+    _fill(curves, bone, name, [(1, 0.4), (9, -1.0), (20, 1.3)])
+    frames, turns = np.arange(1, 21), _turns(20)
+    before = [_basis(bpy, bone, frame) for frame in frames]
+    channel = keys.turned(keys.read_rotation(curves, bone, frames, {}), mode, turns)
+    keys.write(curves, channel, frames, (1, 20), {})
+    for frame, turn, old in zip(frames, turns, before, strict=True):
+        expected = old @ np.array(Quaternion(turn).to_matrix())
+        np.testing.assert_allclose(_basis(bpy, bone, frame), expected, atol=2e-6)
+
+
+def _basis(bpy, bone, frame):
+    bpy.context.scene.frame_set(int(frame))
+    return np.array(bone.matrix_basis.to_3x3())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_correction_keeps_every_value_bit_for_bit(bpy, keys, rig, mode):
+    _ob, bone, curves = rig
+    bone.rotation_mode = mode
+    name = keys.rotations.property_of(mode)
+    _fill(curves, bone, name, [(1, 3.0), (4.4, -4.1), (9, -3.0), (20, 9.3)])
+    frames, path = np.arange(1, 21), bone.path_from_id(name)
+    before = _values(curves, path, frames)
+    channel = keys.turned(keys.read_rotation(curves, bone, frames, {}), mode, np.tile(IDENTITY, (20, 1)))
+    keys.write(curves, channel, frames, (1, 20), {})
+    np.testing.assert_array_equal(_values(curves, path, frames), before)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_frames_without_correction_keep_their_bits_among_corrected_ones(bpy, keys, rig, mode):
+    _ob, bone, curves = rig
+    bone.rotation_mode = mode
+    _fill(curves, bone, keys.rotations.property_of(mode), [(1, 0.1), (20, 0.5)])
+    if mode == "AXIS_ANGLE":
+        _make_axis_unit(curves, bone)
+    frames = np.arange(1, 21)
+    turns = _turns(20, size=0.1)
+    turns[:5] = IDENTITY
+    channel = keys.read_rotation(curves, bone, frames, {})
+    corrected = keys.turned(channel, mode, turns)
+    np.testing.assert_array_equal(corrected.values[:5], channel.values[:5])
+    assert np.abs(corrected.values[8] - channel.values[8]).max() > 1e-3
+
+
+def _make_axis_unit(curves, bone):
+    for index, value in ((1, 0.6), (2, 0.0), (3, 0.8)):
+        for point in curves.find(bone.path_from_id("rotation_axis_angle"), index).keyframe_points:
+            point.co.y = point.handle_left.y = point.handle_right.y = value
+
+
+def test_quaternions_continue_the_key_before_the_range(bpy, keys, rig):
+    _ob, bone, curves = rig
+    for index, value in enumerate(-IDENTITY):
+        curve = curves.ensure(bone.path_from_id("rotation_quaternion"), index, bone.name)
+        curve.keyframe_points.insert(1, value)
+        curve.keyframe_points.insert(10, -value)
+        curve.keyframe_points.insert(20, -value)
+    frames = np.arange(10, 21)
+    channel = keys.read_rotation(curves, bone, frames, {})
+    before = keys.value_before(curves, channel, 10)
+    np.testing.assert_array_equal(before, -IDENTITY)
+    turned = keys.turned(channel, "QUATERNION", _turns(11, size=0.2), before)
+    assert (turned.values[:, 0] < -0.9).all()
+    assert keys.value_before(curves, channel, 1) is None
+
+
+def test_a_world_offset_moves_the_bone_by_just_that(bpy, keys, rig):
+    ob, bone, curves = rig
+    ob.rotation_euler, ob.scale, ob.location = (0.3, -0.5, 1.0), (0.01, 0.02, 0.01), (4.0, 5.0, 6.0)
+    _fill(curves, bone, "location", [(1, 0.0), (10, 3.0)])
+    frames, offset = np.arange(1, 11), np.column_stack([np.linspace(0, 0.02, 10)] * 3) * [1.0, -1.0, 2.0]
+    before = [_head(bpy, ob, frame) for frame in frames]
+    linear = np.array(ob.matrix_world.to_3x3() @ bone.bone.matrix_local.to_3x3())
+    channel = keys.moved(keys.read_location(curves, bone, frames, {}), np.tile(linear, (10, 1, 1)), offset)
+    keys.write(curves, channel, frames, (1, 10), {})
+    after = [_head(bpy, ob, frame) for frame in frames]
+    np.testing.assert_allclose(np.array(after) - before, offset, atol=1e-6)
+
+
+def _head(bpy, ob, frame):
+    bpy.context.scene.frame_set(int(frame))
+    return np.array(ob.matrix_world @ ob.pose.bones[0].head)
+
+
+def test_keys_are_marked_as_generated_and_lie_on_every_frame_of_the_range_only(bpy, keys, rig):
+    _ob, bone, curves = rig
+    _fill(curves, bone, "location", [(1, 0.0), (5.5, 2.0), (7, 1.0), (10, 3.0), (14, 1.0)])
+    frames = np.arange(4, 9)
+    keys.write(curves, keys.read_location(curves, bone, frames, {}), frames, (1, 14), {})
+    for curve in curves:
+        points = [(point.co.x, point.type) for point in curve.keyframe_points]
+        generated = [(frame, "GENERATED") for frame in frames]
+        assert points == [(1, "KEYFRAME"), *generated, (10, "KEYFRAME"), (14, "KEYFRAME")]
+
+
+@pytest.mark.parametrize("interpolation", ["CONSTANT", "LINEAR", "BEZIER"])
+@pytest.mark.parametrize("span", [(4, 9), (1, 7), (6, 16), (5, 12)])
+def test_the_curve_outside_the_range_keeps_its_shape(bpy, keys, rig, interpolation, span):
+    _ob, bone, curves = rig
+    _fill(curves, bone, "location", [(1, 0.0), (5, 2.0), (7.5, -1.0), (12, 1.5), (16, 0.5)], interpolation)
+    frames, path = np.arange(span[0], span[1] + 1), bone.path_from_id("location")
+    outside = [frame for frame in np.arange(-2, 20, 0.25) if not span[0] <= frame <= span[1]]
+    before = _values(curves, path, outside)
+    keys.write(curves, keys.read_location(curves, bone, frames, {}), frames, (1, 16), {})
+    np.testing.assert_allclose(_values(curves, path, outside), before, atol=2e-6)
+    kinds = {point.interpolation for point in curves.find(path, 0).keyframe_points if point.type != "GENERATED"}
+    assert kinds <= {interpolation}
+
+
+def test_a_curve_that_ended_before_the_range_still_holds_its_value_outside(bpy, keys, rig):
+    _ob, bone, curves = rig
+    _fill(curves, bone, "location", [(1, 0.0), (4, 2.0)])
+    frames, path = np.arange(8, 11), bone.path_from_id("location")
+    before = _values(curves, path, [2.5, 5.0, 7.0])
+    channel = keys.read_location(curves, bone, frames, {})
+    keys.write(curves, channel, frames, (1, 20), {})
+    np.testing.assert_allclose(_values(curves, path, [2.5, 5.0, 7.0]), before, atol=1e-6)
+
+
+def test_modifiers_are_baked_over_the_whole_action(bpy, keys, rig):
+    _ob, bone, curves = rig
+    _fill(curves, bone, "location", [(1, 0.0), (20, 2.0)])
+    path, whole = bone.path_from_id("location"), np.arange(1, 21)
+    for curve in curves:
+        curve.modifiers.new("NOISE").strength = 3.0
+    before = _values(curves, path, whole)
+    frames = np.arange(5, 9)
+    keys.write(curves, keys.read_location(curves, bone, frames, {}), frames, (1, 20), {})
+    assert not any(len(curve.modifiers) for curve in curves)
+    np.testing.assert_array_equal(_values(curves, path, whole), before)
+
+
+@pytest.mark.parametrize("muted", [False, True])
+def test_a_property_that_was_not_animated_keeps_its_value_outside_the_range(bpy, keys, rig, muted):
+    _ob, bone, curves = rig
+    if muted:
+        _fill(curves, bone, "location", [(1, 7.0), (20, 9.0)])
+        for curve in curves:
+            curve.mute = True
+    bone.location = (0.5, 0.25, -1.0)
+    frames, path = np.arange(5, 9), bone.path_from_id("location")
+    channel = keys.read_location(curves, bone, frames, {})
+    unkeyed = keys.unkeyed_values(curves, [channel])
+    assert unkeyed == {path: [0.5, 0.25, -1.0]}
+    keys.write(curves, channel.with_values(channel.values + 1.0), frames, (1, 20), unkeyed)
+    np.testing.assert_allclose(_values(curves, path, [1, 4, 5, 8, 9, 20])[:, 0], [0.5, 0.5, 1.5, 1.5, 0.5, 0.5])
+
+
+def test_hand_made_keys_within_the_range_are_counted(bpy, keys, rig):
+    _ob, bone, curves = rig
+    frames = np.arange(5, 9)
+    _fill(curves, bone, "location", [(1, 0.0), (6, 1.0), (20, 2.0)])
+    channel = keys.read_location(curves, bone, frames, {})
+    assert keys.count_handmade(curves, [channel], frames) == 3
+    keys.write(curves, channel, frames, (1, 20), {})
+    assert keys.count_handmade(curves, [channel], frames) == 0
+
+
+def test_writing_twice_equals_writing_once(bpy, keys, rig):
+    _ob, bone, curves = rig
+    frames, path = np.arange(5, 9), bone.path_from_id("location")
+    _fill(curves, bone, "location", [(1, 0.0), (6, 1.0), (20, 2.0)])
+    channel = keys.read_location(curves, bone, frames, {})
+    keys.write(curves, channel, frames, (1, 20), {})
+    once = [_raw(curve) for curve in curves]
+    keys.write(curves, channel, frames, (1, 20), {})
+    assert [_raw(curve) for curve in curves] == once
+
+
+def _raw(curve):
+    return [(tuple(p.co), tuple(p.handle_left), tuple(p.handle_right), p.interpolation) for p in curve.keyframe_points]
