@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Generated grounds, as a height function in plain numpy and as a mesh in Blender; or the user's own file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+KINDS = ("hills", "steps", "slope", "flat")
+DEFAULT = "hills+steps"
+
+# Lengths in legs, thigh plus shin of the figure that is to walk there.
+HILL_HEIGHT, HILL_WAVES, HILL_LENGTHS = 0.12, 24, (1.8, 5.0)
+STEP_HEIGHT, STEP_LENGTH, STEPS_UP = 0.18, 0.9, 3
+SLOPE = np.radians(15.0)
+TRIANGLES = 100_000
+RISER = 1e-5  # Width of a riser: nearly upright, yet a surface over the plane.
+
+
+def parts(kind: str) -> list[str]:
+    """The kinds that a name like `hills+steps` adds up; ValueError for an unknown one."""
+    names = kind.split("+")
+    if unknown := [name for name in names if name not in KINDS]:
+        raise ValueError(f"a ground is expected to be a file or one of {', '.join(KINDS)}, got {unknown[0]}")
+    return names
+
+
+def heights(kind: str, points: Array, seed: int = 0) -> Array:
+    """Heights (...) over points (..., 2), all in legs; the first coordinate is the way that steps and slope climb."""
+    return sum(_HEIGHTS[part](points, seed) for part in parts(kind))
+
+
+def world_heights(kind: str, points: Array, *, centre, base_height: float, leg: float, seed=0, heading=0.0) -> Array:
+    """World heights of the ground that `make_ground` makes, over world points (..., 2)."""
+    c, s = np.cos(heading), np.sin(heading)
+    local = (np.asarray(points, float) - np.asarray(centre, float)[:2]) @ np.array([[c, -s], [s, c]]) / leg
+    return base_height + leg * heights(kind, local, seed)
+
+
+def _hills(points: Array, seed: int) -> Array:
+    """Plane waves of all headings, the longer the higher, with the mean square of one wave of the hills' height."""
+    random = np.random.default_rng(seed)
+    length = np.geomspace(*HILL_LENGTHS, HILL_WAVES)
+    heading, shift = random.uniform(0, 2 * np.pi, (2, HILL_WAVES))
+    amplitude = length * HILL_HEIGHT / np.linalg.norm(length)
+    wave = 2 * np.pi / length * np.stack([np.cos(heading), np.sin(heading)])
+    return np.sin(points @ wave + shift) @ amplitude
+
+
+def _steps(points: Array, _seed: int) -> Array:
+    """A flight up, then down, and so on; the first riser is met half a step from the centre."""
+    step = np.floor(points[..., 0] / STEP_LENGTH + 0.5)
+    return STEP_HEIGHT * np.abs((step + STEPS_UP) % (2 * STEPS_UP) - STEPS_UP)
+
+
+def _slope(points: Array, _seed: int) -> Array:
+    return np.tan(SLOPE) * points[..., 0]
+
+
+def _flat(points: Array, _seed: int) -> Array:
+    return np.zeros(points.shape[:-1])
+
+
+_HEIGHTS = {"hills": _hills, "steps": _steps, "slope": _slope, "flat": _flat}
+
+
+def make_ground(bpy, kind: str, *, centre, size, base_height: float, leg: float, seed: int = 0, heading: float = 0.0):
+    """Add a ground of about 100,000 triangles round `centre` and return its object.
+
+    `size` is its length along `heading` (radians from world X, the way that steps and slope climb) and its width,
+    `base_height` the world height of level zero, `leg` the length that everything is scaled by.
+    """
+    along, across = _columns(kind, size[0] / leg, size[1] / leg)
+    grid = np.stack(np.meshgrid(along, across, indexing="ij"), axis=-1)
+    vertices = leg * np.concatenate([grid, heights(kind, grid, seed)[..., None]], axis=-1)
+    mesh = bpy.data.meshes.new(kind)
+    mesh.from_pydata(vertices.reshape(-1, 3), [], _quads(len(along), len(across)))
+    ground = bpy.data.objects.new(kind, mesh)
+    ground.location = (centre[0], centre[1], base_height)
+    ground.rotation_euler.z = heading
+    bpy.context.scene.collection.objects.link(ground)
+    return ground
+
+
+def _columns(kind: str, length: float, width: float) -> tuple[Array, Array]:
+    """Coordinates of an even grid along and across, with two columns close together at every riser."""
+    cell = np.sqrt(2 * length * width / TRIANGLES)
+    along, across = (np.linspace(-side / 2, side / 2, round(side / cell) + 1) for side in (length, width))
+    if "steps" in parts(kind):
+        risers = STEP_LENGTH * (np.arange(np.ceil(-length / 2 / STEP_LENGTH), length / 2 / STEP_LENGTH) + 0.5)
+        risers = risers[np.abs(risers) < length / 2]
+        along = along[np.min(np.abs(along[:, None] - risers), axis=1) > cell / 8]
+        along = np.sort(np.concatenate([along, risers - RISER / 2, risers + RISER / 2]))
+    return along, across
+
+
+def _quads(columns: int, rows: int) -> NDArray[np.int64]:
+    corner = np.arange(columns * rows).reshape(columns, rows)
+    loop = (corner[:-1, :-1], corner[1:, :-1], corner[1:, 1:], corner[:-1, 1:])
+    return np.stack([side.ravel() for side in loop], axis=1)
+
+
+def load_ground(bpy, path: Path) -> list:
+    """Import a user's obj, glb or gltf as it lies and return its meshes."""
+    importers = {".obj": bpy.ops.wm.obj_import, ".glb": bpy.ops.import_scene.gltf, ".gltf": bpy.ops.import_scene.gltf}
+    if path.suffix.lower() not in importers:
+        raise ValueError(f"a ground is expected as .obj or .glb, or as one of {', '.join(KINDS)}, got {path.name}")
+    before = set(bpy.data.objects)
+    importers[path.suffix.lower()](filepath=str(path))
+    meshes = [thing for thing in set(bpy.data.objects) - before if thing.type == "MESH"]
+    if not meshes:
+        raise ValueError(f"{path.name} holds no mesh to walk on")
+    return meshes
