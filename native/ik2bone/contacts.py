@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from .clip import Array, Mask
 from .motion import hann_average, odd_window, runs, velocity
@@ -14,9 +15,10 @@ from .motion import hann_average, odd_window, runs, velocity
 # start and end of a standing (42 % of a foot's frames), 0.35 and 0.60 pin feet that still swing.
 ENTER_SPEED = 0.25
 LEAVE_SPEED = 0.45
-# A standing point lies within this height (leg lengths) of the lowest point that either foot reaches nearby: with 0.06
-# a stylised walk loses contacts, with 0.12 feet count that still hang in the air by the ball.
-HEIGHT = 0.08
+# A standing point lies within these heights (leg lengths) of the lowest point that the same foot, and that either foot,
+# reaches nearby.
+OWN_HEIGHT = 0.08
+HEIGHT = 0.12
 # Half of a slow step: within it each foot of a walk comes down once.
 FLOOR_WINDOW = 1.2
 LEAST_CONTACT = 0.08
@@ -33,7 +35,7 @@ def find_contacts(
     up: tuple[float, float, float] | Array = (0.0, 0.0, 1.0),
     enter: float = ENTER_SPEED,
     leave: float = LEAVE_SPEED,
-    height: float = HEIGHT,
+    height: float = OWN_HEIGHT,
     least: float = LEAST_CONTACT,
 ) -> Mask:
     """Frames in which heel and ball stand: bool (frames, legs, 2), heel first.
@@ -41,8 +43,8 @@ def find_contacts(
     `heel` and `ball` are paths (frames, legs, 3) of joints or markers in any length unit, `leg` is the length of the
     leg in that unit, `fps` samples a second, `up` the unit vector against gravity. A part stands from the moment its
     speed falls under `enter` for as long as it stays under `leave` (leg lengths a second), while it is less than
-    `height` leg lengths above the lowest place that this part of either foot reaches within 1.2 s; a majority over
-    0.05 s settles flickering, gaps under 0.06 s close, and contacts shorter than `least` seconds are dropped. No
+    `height` leg lengths above the lowest place that it reaches within 0.6 s (and 0.12 above that of either foot); a
+    majority over 0.05 s settles flickering, gaps under 0.06 s close, and contacts shorter than `least` seconds are dropped. No
     absolute speed or length enters, so scale and unit do not matter.
     """
     paths = [np.asarray(path, float) for path in (heel, ball)]
@@ -63,17 +65,19 @@ def _check(paths: list[Array], fps: float, leg: float) -> None:
 def _standing(path: Array, fps: float, leg: float, up: Array, limits: tuple[float, float, float, float]) -> Mask:
     enter, leave, height, least = limits
     speed = np.linalg.norm(velocity(path, fps), axis=-1) / leg
-    low = (path @ up - _floor(path @ up, fps)[:, None]) < height * leg
+    heights = path @ up
+    low = heights - _lowest(heights.min(axis=1, keepdims=True), fps) < HEIGHT * leg
+    low &= heights - _lowest(heights, fps) < height * leg
     slow = _majority((speed < leave) & low, fps)
-    return np.stack([_spans(slow[:, leg_], speed[:, leg_] < enter, fps, least) for leg_ in range(path.shape[1])], axis=1)
+    columns = zip(slow.T, (speed < enter).T, strict=True)
+    return np.stack([_spans(*column, fps, least) for column in columns], axis=1)
 
 
-def _floor(heights: Array, fps: float) -> Array:
-    """Lowest height of any foot within FLOOR_WINDOW of each frame (F,)."""
+def _lowest(heights: Array, fps: float) -> Array:
+    """Lowest of the heights (F, L) within FLOOR_WINDOW of each frame."""
     half = odd_window(FLOOR_WINDOW, fps) // 2
-    lowest = heights.min(axis=1)
-    padded = np.concatenate([np.full(half, np.inf), lowest, np.full(half, np.inf)])
-    return np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1).min(axis=-1)
+    padded = np.pad(heights, ((half, half), (0, 0)), constant_values=np.inf)
+    return sliding_window_view(padded, 2 * half + 1, axis=0).min(axis=-1)
 
 
 def _majority(mask: Mask, fps: float) -> Mask:
@@ -86,7 +90,7 @@ def _spans(slow: Mask, still: Mask, fps: float, least: float) -> Mask:
     for start, end in runs(slow):
         stands[start:end] = still[start:end].any()
     for start, end in runs(~stands):
-        if 0 < start and end < len(stands) and end - start < LEAST_GAP * fps:
+        if start > 0 and end < len(stands) and end - start < LEAST_GAP * fps:
             stands[start:end] = True
     for start, end in runs(stands):
         stands[start:end] = end - start >= least * fps - 1e-6

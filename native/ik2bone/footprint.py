@@ -14,8 +14,11 @@ from .clip import Array, Mask
 STEEPEST = float(np.cos(np.radians(50.0)))
 # A print is even when its points lie this close to its plane (leg lengths).
 EVEN = 0.03
-# Edges are kept this far from heel and tip (leg lengths), so that a rolling foot stays clear of them.
+# Edges are kept this far from heel and tip (leg lengths), so that a rolling foot stays clear of them; and farther, so
+# that a swinging one comes over them, where that costs little.
 EDGE = 0.02
+WIDE_EDGE = 0.1
+WIDE_WEIGHT = 0.1
 # How far a print may be moved off an edge, along the foot and aside (leg lengths).
 ALONG = (0.04, 0.08, 0.12, 0.16, 0.2, 0.25)
 ASIDE = (0.04, 0.08)
@@ -41,21 +44,32 @@ class Placed:
 
 
 def place_footprint(
-    footprint: Footprint, below: Array, up: Array, leg: float, ground: Callable[[Array, Array], tuple[Array, Array, Mask]]
+    footprint: Footprint,
+    below: Array,
+    up: Array,
+    leg: float,
+    ground: Callable[[Array, Array], tuple[Array, Array, Mask]],
 ) -> Placed:
     """Lay a print on the ground under the standing point `below` (3,), as near as an even place can be found."""
     side = np.cross(up, footprint.forward)
     shifts = [np.zeros(3)]
     shifts += [sign * length * leg * footprint.forward for length in ALONG for sign in (1, -1)]
     shifts += [sign * length * leg * side for length in ASIDE for sign in (1, -1)]
-    along = np.array([0.0, *footprint.along, footprint.along[0] - EDGE * leg, footprint.along[-1] + EDGE * leg])
-    points = np.concatenate([along[:, None] * footprint.forward, footprint.width * np.stack([side, -side])])
+    heel, _, tip = footprint.along
+    edges = [end + sign * EDGE * leg for end, sign in ((heel, -1), (tip, 1))]
+    wide = [end + sign * WIDE_EDGE * leg for end, sign in ((heel, -1), (tip, 1))]
+    along = np.array([0.0, *footprint.along, *edges])[:, None] * footprint.forward
+    points = np.concatenate(
+        [along, footprint.width * np.stack([side, -side]), np.array(wide)[:, None] * footprint.forward]
+    )
     asked = below + np.array(shifts)[:, None] + points
     hits, normals, found = (array.reshape(len(shifts), len(points), -1) for array in ground(asked.reshape(-1, 3), -up))
     if not found[0, 0]:
         return Placed(below, up, np.eye(3), False)
-    costs = [_unevenness(hits[i], normals[i], found[i, :, 0], up, leg) + np.linalg.norm(shift) / leg
-             for i, shift in enumerate(shifts)]
+    costs = [
+        _unevenness(hits[i], normals[i], found[i, :, 0], up, leg) + np.linalg.norm(shift) / leg
+        for i, shift in enumerate(shifts)
+    ]
     best = int(np.argmin(costs))
     if not found[best, 0]:
         best = 0
@@ -67,7 +81,8 @@ def _unevenness(hits: Array, normals: Array, found: Mask, up: Array, leg: float)
     if not found[0] or normals[0] @ up < STEEPEST:
         return 10.0
     out = np.abs((hits - hits[0]) @ normals[0]) / leg
-    return 10.0 * float(np.max(np.maximum(out - EVEN, 0.0) * found + (1.0 - found) * 0.1))
+    out = np.maximum(out - EVEN, 0.0) * found + (1.0 - found) * 0.1
+    return float(10.0 * out[:-2].max() + WIDE_WEIGHT * np.minimum(out[-2:] / EVEN, 1.0).sum())
 
 
 def _lay(hits: Array, normals: Array, found: Mask, forward: Array, up: Array, leg: float) -> Placed:
@@ -76,7 +91,7 @@ def _lay(hits: Array, normals: Array, found: Mask, forward: Array, up: Array, le
     normal = normals[gentle].mean(axis=0) if gentle.any() else up
     normal = normal / np.linalg.norm(normal)
     chord = hits[2] - hits[1]
-    even = found[1] and found[2] and abs((chord @ normal)) <= EVEN * leg and np.linalg.norm(chord) > 1e-9 * leg
+    even = found[1] and found[2] and abs(chord @ normal) <= EVEN * leg and np.linalg.norm(chord) > 1e-9 * leg
     along = chord if even else forward - up * ((forward @ normal) / max(float(normal @ up), STEEPEST))
     along = along / np.linalg.norm(along)
     side = np.cross(normal, along)

@@ -13,8 +13,8 @@ RISE_WINDOW = 0.5
 # The running maximum and the average after it share this width (s): the result is never less than what is asked for.
 LOWER_WINDOW = 0.45
 # A leg is stretched as far as in the clip, but not past this share of its reach, and need not bend more than this.
-LONGEST = 0.9995
-EASY = 0.985
+LONGEST = 0.992
+EASY = 0.97
 # What the hips give at the most for one frame (leg lengths).
 DEEPEST = 0.4
 

@@ -113,9 +113,7 @@ def find_standing(clip: Clip, sole: Sole, settings: Settings) -> tuple[Mask, boo
     return np.stack([heel @ clip.up < low, clip.ball @ clip.up < low + sole.ball_height], axis=-1), False
 
 
-def find_targets(
-    clip: Clip, sole: Sole, contacts: Mask, locked: bool, ground: Ground, settings: Settings
-) -> Targets:
+def find_targets(clip: Clip, sole: Sole, contacts: Mask, locked: bool, ground: Ground, settings: Settings) -> Targets:
     """Where the feet shall go: locked to anchors between which they swing, or following the ground."""
     if not locked:
         _require_ground(ground(clip.ball.reshape(-1, 3), -clip.up)[2])

@@ -47,7 +47,7 @@ class Sole:
 def measure_sole(clip: Clip) -> Sole:
     """Measure the soles from the flattest frames in which the ball stands; from all frames where none stands."""
     flat = [_flat_frames(clip, leg) for leg in range(clip.legs)]
-    standing = np.array([np.median((clip.ball[frames, leg] @ clip.up)) for leg, frames in enumerate(flat)])
+    standing = np.array([np.median(clip.ball[frames, leg] @ clip.up) for leg, frames in enumerate(flat)])
     heights, floor, source = _ball_heights(clip, standing)
     rows = [_points(clip, leg, frames, heights[leg]) for leg, frames in enumerate(flat)]
     return Sole(heights, *(np.array(column) for column in zip(*rows, strict=True)), floor, source)
@@ -91,8 +91,10 @@ def _points(clip: Clip, leg: int, frames: Mask, ball_height: float) -> tuple[Arr
         apply(space, _drop(point, ball @ clip.up - ball_height, clip.up)).mean(axis=0)
         for space, point in zip((into_foot, into_foot, into_toe), world, strict=True)
     ]
-    directions = [_unit((into_foot[:, :3, :3] @ vector[..., None]).mean(axis=0)[:, 0])
-                  for vector in (np.broadcast_to(clip.up, forward.shape), forward)]
+    directions = [
+        _unit((into_foot[:, :3, :3] @ vector[..., None]).mean(axis=0)[:, 0])
+        for vector in (np.broadcast_to(clip.up, forward.shape), forward)
+    ]
     lengths = np.array([(1 + HEEL_BEHIND) * np.median(length), np.median(ahead)])
     return (*local, apply(into_foot, ball).mean(axis=0), *directions, lengths)
 

@@ -76,7 +76,13 @@ def steady(clip: Clip, heel: Array, contacts: Mask) -> Array:
 
 
 def _hold(
-    shift: Array, rate: Array, known: Mask, stance: Stance, contacts: Mask, paths: dict[str, Array], speeds: dict[str, Array]
+    shift: Array,
+    rate: Array,
+    known: Mask,
+    stance: Stance,
+    contacts: Mask,
+    paths: dict[str, Array],
+    speeds: dict[str, Array],
 ) -> None:
     """Fill in `shift`, its `rate` and `known` in the frames of one stance."""
     inside = np.zeros_like(known)
@@ -146,7 +152,9 @@ def _anchor(
     below = origin - clip.up * (height - rise)
     placed = place_footprint(print_, below, clip.up, clip.leg, ground)
     turn = placed.turn if use_slope else np.eye(3)
-    return Anchor(stance, part, origin, placed.point + turn @ clip.up * height, turn, placed.point, placed.normal, placed.found)
+    return Anchor(
+        stance, part, origin, placed.point + turn @ clip.up * height, turn, placed.point, placed.normal, placed.found
+    )
 
 
 def _footprint(clip: Clip, sole: Sole, leg: int, frames: Mask, part: str) -> Footprint:

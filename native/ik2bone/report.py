@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""The figures that tell how well a clip stands, before and after, as plain data and as text.
+
+They are taken from sampled scenes, by the definitions below; anyone can compute the same from the keyed result.
+
+drift        largest distance of a standing point (ball or heel) from its anchor within a contact
+penetration  how deep points of the sole go under the surface, over contact frames, along the surface's normal
+float        how high standing points stay over the surface, over contact frames, less their height on the sole
+short        frames whose target is out of reach, and the worst miss
+knee_pop     second difference of the knee angle (degrees) over 1/30 s, less 1.5 times the source's largest within 0.1 s
+foot_pop     the same of the standing point's path
+hips         largest offset, largest change from frame to frame
+
+Lengths are scene units. Faces steeper than 50 degrees are not ground.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from .clip import Array, Clip
+from .footprint import STEEPEST
+from .motion import runs
+from .plant import SHORT, Planting
+from .sole import apply
+from .targets import Ground, standing_place
+
+PARTS = ("heel", "ball")
+KNEE_POP = 5.0
+FOOT_POP = 0.02
+
+
+def figures(
+    before: Clip, after: Clip, planting: Planting, ground: Ground, frames: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """Figures of a planted clip: `before` and `after` hold the same figures over all and per foot.
+
+    `before` and `after` are the clip sampled from the scene, `frames` the scene frames of their rows (default 0, 1, ...).
+    Spans tell leg, part, first and last frame, state, anchor and drift.
+    """
+    numbers = np.arange(before.frames) if frames is None else np.asarray(frames)
+    spans = contact_spans(after, planting)
+    sides = {
+        "before": _side(before, before, planting, ground, spans),
+        "after": _side(before, after, planting, ground, spans),
+    }
+    rows = [{**span, "start": int(numbers[span["start"]]), "end": int(numbers[span["end"] - 1])} for span in spans]
+    return {
+        "leg": before.leg,
+        "fps": before.fps,
+        "frames": [int(numbers[0]), int(numbers[-1])],
+        "contact_share": planting.contacts.any(axis=-1).mean(axis=0).tolist(),
+        "feet": planting.feet,
+        "spans": rows,
+        "told": list(planting.told),
+        **sides,
+    }
+
+
+def standing_points(clip: Clip, planting: Planting) -> Array:
+    """Heel and ball joint (F, L, 2, 3) of a clip, the points that stand."""
+    return np.stack([apply(clip.foot, planting.sole.heel), clip.ball], axis=2)
+
+
+def contact_spans(after: Clip, planting: Planting) -> list[dict[str, Any]]:
+    """Spans of heel and ball as plain data, frames [start, end); without locking there are no anchors."""
+    anchors = {(a.stance.leg, a.part): [] for a in planting.anchors}
+    for anchor in planting.anchors:
+        anchors[anchor.stance.leg, anchor.part].append(anchor)
+    points = standing_points(after, planting)
+    spans = []
+    for leg in range(after.legs):
+        for index, part in enumerate(PARTS):
+            for start, end in runs(planting.contacts[:, leg, index]):
+                held = [a for a in anchors.get((leg, part), []) if a.stance.start <= start < a.stance.end]
+                inside = np.arange(after.frames)
+                inside = (inside >= start) & (inside < end)
+                place = held[0].point if held else standing_place(points[:, leg, index], inside)
+                drift = np.linalg.norm(points[start:end, leg, index] - place, axis=-1).max()
+                spans.append({
+                    "leg": leg, "part": part, "start": start, "end": end, "state": "AUTO",
+                    "anchor": place.tolist() if planting.locked else None,
+                    "drift": float(drift) if planting.locked else None,
+                })  # fmt: skip
+    return spans
+
+
+def _side(before: Clip, clip: Clip, planting: Planting, ground: Ground, spans: list[dict[str, Any]]) -> dict[str, Any]:
+    """Figures of one side, per foot and over all; `before` is the source, which the pops are compared with."""
+    feet = [
+        _foot(before, clip, planting, ground, [s for s in spans if s["leg"] == leg], leg) for leg in range(clip.legs)
+    ]
+    worst = {name: max(foot[name] for foot in feet) for name in feet[0] if not name.endswith("frames")}
+    total = {name: sum(foot[name] for foot in feet) for name in feet[0] if name.endswith("frames")}
+    offset = (clip.hip - before.hip).mean(axis=1)
+    change = np.linalg.norm(np.diff(offset, axis=0), axis=-1).max(initial=0.0)
+    hips = {"hips_offset": float(np.linalg.norm(offset, axis=-1).max()), "hips_change": float(change)}
+    return {**worst, **total, **hips, "feet": feet}
+
+
+def _foot(
+    before: Clip, clip: Clip, planting: Planting, ground: Ground, spans: list[dict[str, Any]], leg: int
+) -> dict[str, Any]:
+    knee = pop(knee_angle(before)[:, leg], knee_angle(clip)[:, leg], clip.fps)
+    foot = pop(before.ball[:, leg], clip.ball[:, leg], clip.fps)
+    miss = np.linalg.norm(clip.ankle[:, leg] - planting.targets.ankle[:, leg], axis=-1)
+    short = (planting.miss[:, leg] > SHORT * clip.leg) if clip is not before else np.zeros(clip.frames, bool)
+    return {
+        "drift": _drift(clip, planting, spans, own_anchor=clip is before),
+        **_heights(clip, planting, ground, spans, leg),
+        "short": float(miss[short].max(initial=0.0)),
+        "short_frames": int(short.sum()),
+        "knee_pop": float(knee.max(initial=0.0)),
+        "knee_pop_frames": int((knee > KNEE_POP).sum()),
+        "foot_pop": float(foot.max(initial=0.0)),
+        "foot_pop_frames": int((foot > FOOT_POP * clip.leg).sum()),
+    }
+
+
+def _drift(clip: Clip, planting: Planting, spans: list[dict[str, Any]], own_anchor: bool) -> float:
+    """Largest distance of standing points from their anchors; a source has its own, the mean place."""
+    if not planting.locked:
+        return 0.0
+    points, worst = standing_points(clip, planting), 0.0
+    for span in spans:
+        path = points[span["start"] : span["end"], span["leg"], PARTS.index(span["part"])]
+        place = path.mean(axis=0) if own_anchor else np.array(span["anchor"])
+        worst = max(worst, float(np.linalg.norm(path - place, axis=-1).max()))
+    return worst
+
+
+def _heights(clip: Clip, planting: Planting, ground: Ground, spans: list[dict[str, Any]], leg: int) -> dict[str, float]:
+    """Deepest point of the sole under the surface, and highest standing point over it."""
+    sole, under, over = planting.sole, 0.0, 0.0
+    points = np.stack([apply(clip.foot, sole.heel), apply(clip.foot, sole.ball)], axis=2)[:, leg]
+    hits, normals, found = ground(points.reshape(-1, 3), -clip.up)
+    height = np.sum((points.reshape(-1, 3) - hits) * normals, axis=-1)
+    height = np.where(found & (normals @ clip.up >= STEEPEST), height, np.nan).reshape(points.shape[:2])
+    for span in spans:
+        frames = slice(span["start"], span["end"])
+        standing = height[frames, PARTS.index(span["part"])]
+        under = max(under, float(np.nanmax(-height[frames], initial=0.0)))
+        over = max(over, float(np.nanmax(standing, initial=0.0)))
+    return {"penetration": under, "float": over}
+
+
+def knee_angle(clip: Clip) -> Array:
+    """Angle (F, L) by which the knee is bent, degrees; 0 is straight."""
+    thigh, shin = clip.knee - clip.hip, clip.ankle - clip.knee
+    return np.degrees(np.arctan2(np.linalg.norm(np.cross(thigh, shin), axis=-1), np.sum(thigh * shin, axis=-1)))
+
+
+def pop(before: Array, after: Array, fps: float) -> Array:
+    """How much (F - 2 steps,) more suddenly values (F,) or points (F, 3) change than 1.5 times the source nearby."""
+    step = max(1, round(fps / 30))
+    if len(before) <= 2 * step:
+        return np.zeros(0)
+    source, result = _second_difference(before, step), _second_difference(after, step)
+    near = max(1, round(0.1 * fps))
+    allowed = sliding_window_view(np.pad(source, near), 2 * near + 1).max(axis=-1)
+    return np.maximum(result - 1.5 * allowed, 0.0)
+
+
+def _second_difference(values: Array, step: int) -> Array:
+    change = values[2 * step :] - 2 * values[step:-step] + values[: -2 * step]
+    return np.abs(change) if change.ndim == 1 else np.linalg.norm(change, axis=-1)
+
+
+def summary(report: dict[str, Any]) -> str:
+    """One line for the information area."""
+    after, before = report["after"], report["before"]
+    contacts = len({(s["leg"], s["start"]) for s in report["spans"] if s["part"] == "ball"})
+    text = (
+        f"Planted {len(after['feet'])} feet, {contacts} contacts: drift {before['drift']:.3g} to {after['drift']:.3g}, "
+        f"under ground {before['penetration']:.3g} to {after['penetration']:.3g}, "
+        f"floating {before['float']:.3g} to {after['float']:.3g}"
+    )
+    if after["short_frames"]:
+        text += f", {after['short_frames']} frames out of reach by up to {after['short']:.3g}"
+    return "; ".join([text, *report["told"]])
+
+
+ROWS = (
+    ("drift", "drift in contacts"),
+    ("penetration", "under ground"),
+    ("float", "over ground"),
+    ("short", "out of reach, worst"),
+    ("short_frames", "out of reach, frames"),
+    ("knee_pop", "knee pop, degrees"),
+    ("knee_pop_frames", "knee pop, frames"),
+    ("foot_pop", "foot pop"),
+    ("foot_pop_frames", "foot pop, frames"),
+    ("hips_offset", "hips, offset"),
+    ("hips_change", "hips, change a frame"),
+)
+
+
+def table(report: dict[str, Any]) -> str:
+    """The figures before and after, as lines of text."""
+    lines = [f"{'':24}{'before':>12}{'after':>12}"]
+    lines += [f"{label:24}{report['before'][name]:>12.4g}{report['after'][name]:>12.4g}" for name, label in ROWS]
+    return "\n".join(lines)
