@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -24,6 +25,12 @@ DROP = 0.5
 LOW = 0.25
 # A further pair of legs is at least this share of the first one's reach.
 FURTHER = 0.4
+# What hangs under the end is at most this share of the reach long and this share of it high: 0.76 and 0.65 on the hind
+# leg of a cat; 1.0 where a spine, 0.83 and 0.92 where a shoulder blade is mistaken for a leg.
+FOOT_LENGTH, FOOT_HEIGHT = 0.85, 0.72
+# Of the chains along one leg the topmost counts that has this share of the longest one's reach: animals stand on toes,
+# so that shin and metatarsus may be longer than thigh and shin.
+TOPMOST = 0.85
 # Limbs whose reach is within this share of the longest are equals, told apart by movement, structure and name.
 EQUAL = 0.03
 # Joints nearer than this share of the reach lie in one place.
@@ -49,13 +56,18 @@ class Tree:
             bone = self.parents[bone]
         return found
 
-    def children(self, bone: int) -> list[int]:
-        """The bones straight under a bone."""
-        return [child for child, parent in enumerate(self.parents) if parent == bone]
+    @cached_property
+    def children(self) -> list[list[int]]:
+        """The bones straight under each bone."""
+        found: list[list[int]] = [[] for _ in self.parents]
+        for bone, parent in enumerate(self.parents):
+            if parent >= 0:
+                found[parent].append(bone)
+        return found
 
     def below(self, bone: int) -> list[int]:
         """The bone and all bones under it."""
-        return [bone] + [found for child in self.children(bone) for found in self.below(child)]
+        return [bone] + [found for child in self.children[bone] for found in self.below(child)]
 
     def length(self, bone: int, other: int) -> float:
         """Distance of two heads on the median pose."""
@@ -103,7 +115,7 @@ def standing_pairs(animated: Tree, rest: Tree) -> list[Pair]:
 
 def toe_of(tree: Tree, limb: Limb) -> int | None:
     """The child of the end bone that lies farthest from it; among equals the one that moves or carries more."""
-    away = {child: tree.length(limb.end, child) for child in tree.children(limb.end)}
+    away = {child: tree.length(limb.end, child) for child in tree.children[limb.end]}
     away = {child: length for child, length in away.items() if length > PLACE * limb.reach}
     equals = [child for child, length in away.items() if length > 0.9 * max(away.values())]
     return max(equals, key=lambda child: _rank(tree, [child]), default=None)
@@ -111,12 +123,11 @@ def toe_of(tree: Tree, limb: Limb) -> int | None:
 
 def footless_pair(tree: Tree) -> tuple[int, int] | None:
     """A pair of lower bones with no bone under them that end lower than any mirrored pair of limbs."""
-    leaves = [bone for bone in range(len(tree.names)) if len(tree.line(bone)) > 2 and not tree.children(bone)]
+    leaves = [bone for bone in range(len(tree.names)) if len(tree.line(bone)) > 2 and not tree.children[bone]]
     pairs = [
         (a, b)
         for a, b in combinations(leaves, 2)
-        if _are_branches(tree, tree.parents[a], tree.parents[b])
-        and _alike(tree.length(tree.parents[a], a), tree.length(tree.parents[b], b))
+        if _are_branches(tree, a, b, MIRROR * tree.length(tree.parents[a], a))
         and all(GOOD_NAME.search(tree.names[bone]) for bone in (a, b))
     ]
     return min(pairs, key=lambda pair: float(np.median(tree.lowest(pair))), default=None)
@@ -138,9 +149,20 @@ def _limbs(tree: Tree) -> list[Limb]:
         if root < 0:
             continue
         limb = Limb(root, mid, end, tree.length(root, mid), tree.length(mid, end))
-        if limb.upper < PROPORTION * limb.lower and limb.lower < PROPORTION * limb.upper:
+        proportionate = limb.upper < PROPORTION * limb.lower and limb.lower < PROPORTION * limb.upper
+        if proportionate and _ends_in_foot(tree, limb):
             found.append(limb)
     return found
+
+
+def _ends_in_foot(tree: Tree, limb: Limb) -> bool:
+    height = np.median(tree.lowest([limb.end]) - tree.lowest(tree.below(limb.end)))
+    return height < FOOT_HEIGHT * limb.reach and _hanging(tree, limb.end) < FOOT_LENGTH * limb.reach
+
+
+def _hanging(tree: Tree, bone: int) -> float:
+    """Length of the longest line of joints under a bone."""
+    return max((tree.length(bone, child) + _hanging(tree, child) for child in tree.children[bone]), default=0.0)
 
 
 def _mirrored(tree: Tree) -> list[Pair]:
@@ -150,7 +172,7 @@ def _mirrored(tree: Tree) -> list[Pair]:
         for a, b in combinations(_limbs(tree), 2)
         if _alike(a.upper, b.upper)
         and _alike(a.lower, b.lower)
-        and _are_branches(tree, a.root, b.root)
+        and _are_branches(tree, a.root, b.root, MIRROR * a.reach)
         and min(tree.length(a.root, b.root), tree.length(a.end, b.end)) > PLACE * a.reach
     ]
 
@@ -159,8 +181,15 @@ def _alike(length: float, other: float) -> bool:
     return abs(length - other) < MIRROR * max(length, other)
 
 
-def _are_branches(tree: Tree, bone: int, other: int) -> bool:
-    return bone != other and len(tree.line(bone)) == len(tree.line(other))
+def _are_branches(tree: Tree, bone: int, other: int, tolerance: float) -> bool:
+    """Whether two bones end branches of as many bones, of like lengths, that part at one bone or hang from none."""
+    lengths = []
+    while bone != other and bone >= 0 and other >= 0:
+        parents = tree.parents[bone], tree.parents[other]
+        if min(parents) >= 0:
+            lengths.append(abs(tree.length(bone, parents[0]) - tree.length(other, parents[1])))
+        bone, other = parents
+    return bone == other and bool(lengths) and max(lengths) < tolerance
 
 
 def _same_limbs(pair: Pair, other: Pair) -> bool:
@@ -184,10 +213,16 @@ def _over_lowest(tree: Tree, pair: Pair) -> float:
 
 
 def _best(tree: Tree, pairs: list[Pair]) -> Pair:
-    """The longest; among equals the pair that moves most, carries most bones, and is named like legs."""
-    longest = max(a.reach + b.reach for a, b in pairs)
-    equals = [(a, b) for a, b in pairs if a.reach + b.reach > (1.0 - EQUAL) * longest]
+    """The topmost of the long ones; among equals the pair that moves most, carries most bones, is named like legs."""
+    long = _at_least(TOPMOST, pairs)
+    top = min(len(tree.line(a.root)) for a, _ in long)
+    equals = _at_least(1.0 - EQUAL, [pair for pair in long if len(tree.line(pair[0].root)) == top])
     return max(equals, key=lambda pair: _rank(tree, pair[0].bones + pair[1].bones))
+
+
+def _at_least(share: float, pairs: list[Pair]) -> list[Pair]:
+    longest = max(a.reach + b.reach for a, b in pairs)
+    return [(a, b) for a, b in pairs if a.reach + b.reach >= share * longest]
 
 
 def _rank(tree: Tree, bones: Sequence[int]) -> tuple[int, int, int]:
