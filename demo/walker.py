@@ -134,7 +134,7 @@ def _arm_turns(armature, rest: Poses, frames: Frames) -> Poses:
         hang = Vector((sign * np.sin(ARM_APART), 0, -np.cos(ARM_APART)))
         for bone, pitch in (("upper_arm", shoulder), ("forearm", elbow)):
             name = f"{bone}.{side}"
-            along = armature.data.bones[name].vector
+            along = armature.data.bones[name].tail_local - armature.data.bones[name].head_local
             rotations[name] = _pitch(pitch) @ np.array(along.rotation_difference(hang).to_matrix()) @ rest[name][:3, :3]
     return rotations
 
