@@ -8,7 +8,7 @@ import numpy as np
 from bpy.types import FCurve
 from numpy.typing import NDArray
 
-from .splines import straight, split
+from .splines import split, straight
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.int64]

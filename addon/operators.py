@@ -1,11 +1,101 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operators: Plant Feet and Restore Source Action."""
+"""The operators: Plant Feet, and Restore Source Action."""
 
 from __future__ import annotations
 
 import bpy
+from bpy.props import StringProperty
+from bpy.types import Context, Event, Operator
 
-CLASSES: tuple[type, ...] = ()
+from . import actions, properties, records
+from .body import find_armature
+from .chains import Refusal
+from .planting import plant_feet
+from .properties import OPTIONS, PlantingOptions
+
+Result = set[str]
+
+
+def _poll_armature(cls: type[Operator], context: Context) -> bool:
+    if context.mode not in {"OBJECT", "POSE"}:
+        cls.poll_message_set("Only works in object mode and in pose mode")
+        return False
+    if find_armature(context) is None:
+        cls.poll_message_set("Needs an armature: make one active, or an object that it deforms")
+        return False
+    return True
+
+
+class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
+    """Plant the feet of the active armature on the surface under them and key the result into a new action"""
+
+    bl_idname = "ik2bone.plant_feet"
+    bl_label = "Plant Feet"
+    bl_options = {"REGISTER", "UNDO"}
+
+    surface: StringProperty(
+        name="Surface",
+        description="Object or collection to plant on, every visible mesh that is no character where none is named",
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Whether there is an armature to plant."""
+        return _poll_armature(cls, context)
+
+    def invoke(self, context: Context, _event: Event) -> Result:
+        """Start from the panel's settings; what the caller has set stays."""
+        settings = context.scene.ik2bone
+        for name in OPTIONS:
+            if not self.properties.is_property_set(name):
+                setattr(self, name, getattr(settings, name))
+        if not self.properties.is_property_set("surface"):
+            self.surface = properties.surface_name(settings)
+        return self.execute(context)
+
+    def execute(self, context: Context) -> Result:
+        """Plant, tell the figures, and keep the options as the panel's settings."""
+        try:
+            outcome = plant_feet(context, find_armature(context), self)
+        except Refusal as refusal:
+            self.report({"ERROR"}, f"Not planted: {refusal}")
+            return {"CANCELLED"}
+        properties.copy_options(self, context.scene.ik2bone)
+        properties.store_surface(context.scene.ik2bone, self.surface)
+        for warning in outcome.warnings:
+            self.report({"WARNING"}, _sentence(warning))
+        self.report({"INFO"}, outcome.summary)
+        return {"FINISHED"}
+
+
+class IK2BONE_OT_restore(Operator):
+    """Let the armature play the action again that its planted one was made from"""
+
+    bl_idname = "ik2bone.restore"
+    bl_label = "Restore Source Action"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Whether the armature plays a planted action."""
+        if not _poll_armature(cls, context):
+            return False
+        if records.source_of(actions.assigned(find_armature(context)).action) is None:
+            cls.poll_message_set("The armature plays no planted action")
+            return False
+        return True
+
+    def execute(self, context: Context) -> Result:
+        """Assign the source again."""
+        self.report({"INFO"}, f"Restored {records.restore(find_armature(context))}")
+        return {"FINISHED"}
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+CLASSES: tuple[type, ...] = (IK2BONE_OT_plant_feet, IK2BONE_OT_restore)
 
 
 def register() -> None:

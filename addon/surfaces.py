@@ -49,20 +49,20 @@ def _named_surfaces(context: Context, armature: Object, name: str) -> list[Objec
     if chosen is None:
         return _collection_surfaces(context, name)
     if chosen.type != "MESH":
-        raise Refusal(f"Surface '{name}' should be a mesh, but it is of type {chosen.type}")
-    if armature in _deformers(chosen):
-        raise Refusal(f"Surface '{name}' belongs to the character that is to be planted on it")
+        raise Refusal(f"surface '{name}' should be a mesh, but it is of type {chosen.type}")
+    if armature in deformers(chosen):
+        raise Refusal(f"surface '{name}' belongs to the character that is to be planted on it")
     return [chosen]
 
 
 def _collection_surfaces(context: Context, name: str) -> list[Object]:
     collection: Collection | None = bpy.data.collections.get(name)
     if collection is None:
-        raise Refusal(f"There is no object and no collection named '{name}' to plant on in this view layer")
+        raise Refusal(f"there is no object and no collection named '{name}' to plant on in this view layer")
     inside, shapes = set(context.view_layer.objects), bone_shapes()
     found = [ob for ob in collection.all_objects if ob in inside and _is_ground(ob, shapes)]
     if not found:
-        raise Refusal(f"Collection '{name}' holds no mesh to plant on")
+        raise Refusal(f"collection '{name}' holds no mesh to plant on")
     return found
 
 
@@ -71,10 +71,10 @@ def _is_ground(ob: Object, shapes: set[Object]) -> bool:
         return False
     if any(collection.name.startswith(IMPORTER_COLLECTION) for collection in ob.users_collection):
         return False
-    return not any(True for _ in _deformers(ob))
+    return not any(True for _ in deformers(ob))
 
 
-def _deformers(ob: Object) -> Iterator[Object]:
+def deformers(ob: Object) -> Iterator[Object]:
     """Armatures that deform or carry the object or what it is parented to: a character's hair counts as its body."""
     part: Object | None = ob
     while part is not None:
@@ -86,7 +86,7 @@ def _deformers(ob: Object) -> Iterator[Object]:
 
 @dataclass(frozen=True)
 class Surface:
-    """One mesh as it is evaluated now: `tree` in object space, `matrix` to world space, `corners` (8, 3) its world box."""
+    """One mesh as evaluated now: `tree` in object space, `matrix` to world space, `corners` (8, 3) of its world box."""
 
     name: str
     tree: BVHTree
@@ -174,6 +174,28 @@ class Ground:
 
     def _nearest(self, point: Array) -> str:
         return min(self.surfaces, key=lambda surface: _distance(surface, point)).name if self.surfaces else ""
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A level floor without end, for scenes without ground: asked like `Ground`."""
+
+    height: float
+
+    @property
+    def names(self) -> list[str]:
+        """No surface has a name."""
+        return []
+
+    def __call__(self, points: Array, down: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """The points moved along the unit vector `down` onto the floor, as `Ground` does."""
+        points, down = np.asarray(points, float), np.asarray(down, float)
+        depth = -self.height - points @ down
+        return points + depth[:, None] * down, np.tile(-down, (len(points), 1)), np.ones(len(points), bool)
+
+    def supports(self, points: Array) -> list[str]:
+        """An empty name for each of `points` (N, 3)."""
+        return [""] * len(points)
 
 
 def make_ground(depsgraph: Depsgraph, objects: Iterable[Object]) -> Ground:

@@ -219,7 +219,7 @@ def test_hand_made_keys_within_the_range_are_counted(bpy, keys, rig):
 
 def test_writing_twice_equals_writing_once(bpy, keys, rig):
     _ob, bone, curves = rig
-    frames, path = np.arange(5, 9), bone.path_from_id("location")
+    frames = np.arange(5, 9)
     _fill(curves, bone, "location", [(1, 0.0), (6, 1.0), (20, 2.0)])
     channel = keys.read_location(curves, bone, frames, {})
     keys.write(curves, channel, frames, (1, 20), {})

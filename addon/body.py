@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whom a run plants: the armature, its legs, and the hips that may move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from . import actions
+from .chains import Leg, Refusal, check_chain, choose_legs, find_hips, find_legs
+from .surfaces import deformers
+
+if TYPE_CHECKING:
+    from bpy.types import Context, Object
+    from numpy.typing import NDArray
+
+    from .properties import PlantingOptions
+
+
+@dataclass(frozen=True)
+class Body:
+    """The legs to turn, the bone that carries them all if it may be moved, and what to tell the user about it."""
+
+    legs: tuple[Leg, ...]
+    hips: str | None
+    told: tuple[str, ...]
+
+
+def find_armature(context: Context) -> Object | None:
+    """The active armature, else the one deforming or parented under the active object, else the only visible one."""
+    active = context.view_layer.objects.active
+    if active:
+        near = [active, *deformers(active), *active.children_recursive]
+        found = next((ob for ob in near if ob.type == "ARMATURE"), None)
+        if found:
+            return found
+    visible = [ob for ob in context.view_layer.objects if ob.type == "ARMATURE" and ob.visible_get()]
+    return visible[0] if len(visible) == 1 else None
+
+
+def find_body(context: Context, armature: Object, options: PlantingOptions, frames: NDArray) -> Body:
+    """The legs that the options mean, and the hips; refuses legs on which keys would not show."""
+    every = find_legs(armature, (int(frames[0]), int(frames[-1])))
+    legs = choose_legs(context, armature, every, options.chains, options.bones)
+    check_chain(armature, legs)
+    _refuse_keyed_mode(armature, legs)
+    if len(legs) < len(every):
+        # Moved hips would carry the other legs away from where they stand.
+        return Body(legs, None, ("only some of the legs are planted, so the hips stay",) if options.use_hips else ())
+    hips = find_hips(armature, legs)
+    stay = options.use_hips and hips is None
+    return Body(legs, hips, ("no bone that carries all legs is free to move, so the hips stay",) if stay else ())
+
+
+def _refuse_keyed_mode(armature: Object, legs: tuple[Leg, ...]) -> None:
+    curves = actions.curves_of(actions.assigned(armature))
+    for name in (name for leg in legs for name in leg.bones):
+        if curves.find(armature.pose.bones[name].path_from_id("rotation_mode"), 0):
+            raise Refusal(f"bone {name} has keys on its rotation mode, so its rotation has no channels of its own")

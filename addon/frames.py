@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which frames a run plants: whole ones, and never beyond the action."""
+
+from __future__ import annotations
+
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import actions
+from .chains import Refusal
+
+if TYPE_CHECKING:
+    from bpy.types import Scene
+
+    from .properties import PlantingOptions
+
+Bounds = tuple[int, int]
+
+
+def action_bounds(assignment: actions.Assignment) -> Bounds:
+    """First and last whole frame of an action, floored and ceiled."""
+    if assignment.action is None:
+        raise Refusal("the armature plays no action: assign one, or plant the current frame only")
+    span = actions.frame_span(assignment)
+    if span is None:
+        raise Refusal(f"action {assignment.action.name} has no keys for this armature")
+    return floor(span[0]), ceil(span[1])
+
+
+def choose_frames(scene: Scene, options: PlantingOptions, bounds: Bounds) -> NDArray[np.int64]:
+    """The frames that `options.frame_range` means within the action's bounds."""
+    wanted = _wanted(scene, options, bounds)
+    first, last = max(wanted[0], bounds[0]), min(wanted[1], bounds[1])
+    if first > last:
+        raise Refusal(
+            f"there is no frame to plant: {wanted[0]} to {wanted[1]} was asked for, "
+            f"and the action covers {bounds[0]} to {bounds[1]}"
+        )
+    return np.arange(first, last + 1)
+
+
+def _wanted(scene: Scene, options: PlantingOptions, bounds: Bounds) -> Bounds:
+    if options.frame_range == "CUSTOM":
+        return options.frame_start, options.frame_end
+    if options.frame_range == "SCENE":
+        return scene.frame_start, scene.frame_end
+    if scene.use_preview_range:
+        return scene.frame_preview_start, scene.frame_preview_end
+    return bounds

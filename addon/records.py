@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a planted action remembers: its source, and as JSON text the settings, contacts and report of the last run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import bpy
+from bpy.types import Action, Object
+
+from . import actions
+from .actions import Assignment
+
+SOURCE, RECORD = "ik2bone_source", "ik2bone"
+
+# `channels` of a record: each written data path with the values that it had while nothing animated it, or None.
+Record = dict[str, Any]
+EMPTY: Record = {"channels": {}}
+
+
+def source_of(action: Action | None) -> Action | None:
+    """The action that this one was planted from, None if it is no planted action."""
+    source = action.get(SOURCE) if action else None
+    return source if isinstance(source, Action) else None
+
+
+def read(action: Action | None) -> Record:
+    """The record of a planted action; an empty one where there is none or it is not readable."""
+    try:
+        record = json.loads(action.get(RECORD, "")) if action else EMPTY
+    except (TypeError, ValueError):
+        return EMPTY
+    return EMPTY | record if isinstance(record, dict) else EMPTY
+
+
+def store(action: Action, source: Action, record: Record) -> None:
+    """Mark an action as planted; both keep a fake user, so that saving loses neither while the other plays."""
+    action[SOURCE] = source
+    action[RECORD] = json.dumps(record)
+    action.use_fake_user = source.use_fake_user = True
+
+
+def restore(armature: Object) -> str:
+    """Let the armature play the source of its planted action again, and tell its name; the planted one is kept."""
+    present = actions.assigned(armature)
+    source = source_of(present.action)
+    actions.assign(armature, Assignment(source, present.slot))
+    for path, values in read(present.action)["channels"].items():
+        if values is not None:
+            # Nothing animates the property now, so it would keep the value that planting gave it.
+            armature.path_resolve(path)[:] = values
+    return source.name
+
+
+def planted_of(armature: Object, source: Assignment) -> Assignment | None:
+    """The action that was planted from `source` for this armature before and that nothing else plays."""
+    for action in bpy.data.actions:
+        candidate = Assignment(action, source.slot)
+        ours = source_of(action) == source.action and read(action).get("armature") == armature.name
+        if ours and action.is_editable and actions.players(candidate) in ([], [armature]):
+            return candidate
+    return None
