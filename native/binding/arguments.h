@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From Python objects to the core's arrays: acquire, check, broadcast, release. All argument errors
+ * are raised here; each names the argument, what was expected and what came.
+ */
+#ifndef IK2B_ARGUMENTS_H
+#define IK2B_ARGUMENTS_H
+
+#ifndef PY_SSIZE_T_CLEAN
+#define PY_SSIZE_T_CLEAN
+#endif
+#include <Python.h>
+#include <stdbool.h>
+
+#include "ik2b.h"
+
+#define MAX_ARGUMENTS 24
+#define MAX_NDIM (IK2B_MAX_DIMS + 3)
+
+/* Who may be left out, and who decides the kind of the result. */
+typedef enum { POSITIONAL, OPTION, OUTPUT } role;
+
+/* What one row of an argument looks like: dims 0 is a number, 1 a vector, 2 a matrix, of this size;
+ * joints: one of them for each joint. */
+typedef struct {
+    const char *name;
+    role role;
+    int dims;
+    int size;
+    bool joints;
+    bool takes_none; /* None means not given */
+    bool flags;      /* uint8 output */
+} parameter;
+
+typedef struct {
+    Py_buffer view;
+    bool held;
+    double number; /* storage of a Python number, which has no buffer */
+    int ndim;
+    Py_ssize_t shape[MAX_NDIM], strides[MAX_NDIM];
+    ptrdiff_t joint_stride;
+} argument;
+
+/* One call in progress. Zero it first; release_call on every way out. */
+typedef struct {
+    const parameter *parameters;
+    int count;
+    Py_ssize_t joints; /* -1 until known */
+    ik2b_kind kind;    /* of the results */
+    bool any_array, all_single;
+    ik2b_extent extent;
+    argument arguments[MAX_ARGUMENTS];
+    ik2b_array arrays[MAX_ARGUMENTS];
+} call;
+
+/* All return 0, or -1 with an exception set. */
+int acquire_inputs(call *self, PyObject *const objects[], int count);
+int acquire_outputs(call *self, int first, PyObject *out, PyObject *results[]);
+int check_overlap(const call *self, int first_output);
+void release_call(call *self);
+
+/* Writes a shape as (2, 3) for messages; returns text. */
+const char *shape_text(char *text, size_t size, const Py_ssize_t *shape, int ndim);
+
+#endif

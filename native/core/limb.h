@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The limb as it is: lengths, line and bend, seen from the root joint; and the triangle it makes.
+ */
+#ifndef IK2B_LIMB_H
+#define IK2B_LIMB_H
+
+#include "real.h"
+
+/* `line` is the unit direction root to end and `bend` the unit direction from that line to the mid
+ * joint, so that cross(line, bend) is the hinge. `along` and `height` place the mid joint on them. */
+typedef struct {
+    double mid[3], end[3], line[3], bend[3];
+    double upper, lower, distance, along, height;
+    bool singular; /* nothing in the pose or hinge told the bend or the line */
+} limb;
+
+static inline double
+limb_reach(const limb *self)
+{
+    return self->upper + self->lower;
+}
+
+/* The hinge's part across the upper bone; false where nothing is left of it. */
+static inline bool
+hinge_across(const double hinge[3], const double up[3], double side[3])
+{
+    if (d3_is_zero(hinge)) {
+        return false;
+    }
+    d3_unit(hinge, side);
+    d3_reject(side, up, side);
+    return d3_norm(side) > IK2B_PARALLEL;
+}
+
+/* The line of a limb whose end lies on its root: across the upper bone, in the hinge's plane, else
+ * towards the target. */
+static inline void
+folded_line(const double up[3], const double *side, const double toward[3], double line[3])
+{
+    double across[3];
+    if (side) {
+        d3_cross(up, side, line);
+        d3_unit(line, line);
+        return;
+    }
+    d3_perpendicular(up, line);
+    if (!d3_is_zero(toward)) {
+        d3_unit(toward, across);
+        d3_reject(across, up, across);
+        if (d3_norm(across) > 1e-12) {
+            d3_unit(across, line);
+        }
+    }
+}
+
+/* mid and end are seen from the root, lower is the bone from mid to end, all of a size near 1;
+ * toward, the target, decides only what nothing else does. Bones must not have zero length. */
+static inline limb
+limb_measure(const double mid[3], const double lower[3], const double end[3],
+             const double hinge[3], const double toward[3])
+{
+    limb self;
+    double up[3], side[3], normal[3];
+
+    d3_copy(mid, self.mid);
+    d3_copy(end, self.end);
+    self.upper = d3_unit(mid, up);
+    self.lower = d3_norm(lower);
+    bool has_side = hinge_across(hinge, up, side);
+
+    if (d3_is_zero(end)) {
+        self.distance = self.along = 0.0;
+        self.height = self.upper;
+        folded_line(up, has_side ? side : NULL, toward, self.line);
+        d3_copy(up, self.bend);
+        self.singular = true;
+        return self;
+    }
+    self.distance = d3_unit(end, self.line);
+    self.along = d3_dot(mid, self.line);
+    d3_cross(mid, lower, normal);
+    self.height = d3_norm(normal) / self.distance;
+
+    bool straight = self.height <= IK2B_STRAIGHT * limb_reach(&self);
+    self.singular = straight && !has_side;
+    if (!straight) {
+        d3_cross(self.line, normal, self.bend);
+    }
+    else if (has_side) {
+        d3_cross(side, self.line, self.bend);
+    }
+    else {
+        d3_perpendicular(self.line, self.bend);
+    }
+    d3_unit(self.bend, self.bend);
+    return self;
+}
+
+/* Position of the mid joint along and across the line at this distance of the end: law of cosines in
+ * the factored form (Kahan), which keeps its digits folded and straight. The present distance gives
+ * the present triangle. */
+static inline void
+limb_triangle(const limb *self, double distance, double *along, double *height)
+{
+    double total = limb_reach(self), difference = self->upper - self->lower;
+    if (distance == self->distance || distance == 0.0) {
+        *along = distance == 0.0 ? 0.0 : self->along;
+        *height = distance == 0.0 ? self->upper : self->height;
+        return;
+    }
+    double outer = fmax(total - distance, 0.0) * (total + distance);
+    double inner = fmax(distance - difference, 0.0) * fmax(distance + difference, 0.0);
+    *along = 0.5 * (distance + difference * (total / distance));
+    *height = sqrt(outer * inner) / (2.0 * distance);
+}
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ik2b_solve_pose: rows of transforms and targets in, rows of corrections out, in one pass.
+ */
+#include "joints.h"
+#include "place.h"
+#include "polar.h"
+
+/* One row on its way: as given, as measured, as turned. */
+typedef struct {
+    pose given;
+    joints chain;
+    options opt;
+    double target[3], end_matrix[3][3], end_goal[3][3];
+    bool has_end, has_goal;
+    turns turn;
+    double position[3];
+    quat end_turn;
+    int status;
+} pose_row;
+
+static inline bool
+load_end(const ik2b_array *array, double dest[3][3], bool *given)
+{
+    double translation[3], inverse[3][3];
+    *given = array->data != NULL;
+    return !*given || (load_matrix(array, dest, translation) &&
+                       d33_invert(dest, IK2B_PARALLEL, inverse));
+}
+
+/* False where the row is invalid. */
+static inline bool
+pose_load(ik2b_array *args, ik2b_bend bend, pose_row *row)
+{
+    bool good = load_pose(&args[IK2B_POSE_ROOT], &args[IK2B_POSE_MID], &args[IK2B_POSE_END],
+                          &args[IK2B_POSE_ROOT_SCALE], &args[IK2B_POSE_MID_SCALE], &row->given);
+    load_vector(&args[IK2B_POSE_TARGET], 3, row->target);
+    good &= load_options(args + IK2B_POSE_OPTION, bend, &row->opt);
+    good &= load_end(&args[IK2B_POSE_END_MATRIX], row->end_matrix, &row->has_end);
+    good &= load_end(&args[IK2B_POSE_END_GOAL], row->end_goal, &row->has_goal);
+    return good && d3_finite(row->target) && joints_find(&row->given, row->opt.hinge, &row->chain);
+}
+
+/* The pose itself as the answer. */
+static inline void
+pose_keep(pose_row *row)
+{
+    quat_identity(row->turn.root);
+    quat_identity(row->turn.mid);
+    quat_identity(row->end_turn);
+    d3_copy(row->given.end, row->position);
+}
+
+static inline void
+into_root_frame(const joints *limb, double direction[3])
+{
+    d33_apply(limb->inward, direction, direction);
+}
+
+/* Solve in the root's frame and turn the bones; true where something moves. */
+static inline bool
+pose_solve(pose_row *row, ik2b_roll roll)
+{
+    const joints *chain = &row->chain;
+    options opt = row->opt;
+    double aim[3], weight = clamped(opt.weight, 0.0, 1.0);
+    bool on_end = d3_equal(row->target, row->given.end);
+    into_root_frame(chain, opt.pole);
+    into_root_frame(chain, opt.cone_axis);
+    d3_copy(chain->hinge_root, opt.hinge);
+    seen_from_root(chain, row->given.root_at, row->target, aim);
+
+    limb present = limb_measure(chain->upper, chain->lower, chain->end, opt.hinge, aim);
+    placement new = place(&present, aim, on_end, &opt);
+    row->status = new.status;
+    double rolling = roll == IK2B_ROLL_HINGE && !d3_is_zero(chain->hinge_mid) ? weight : 0.0;
+    if (new.still && rolling == 0.0) {
+        return false;
+    }
+    row->turn = turn_bones(chain, new.mid, new.end, new.normal, rolling);
+    row->status |= row->turn.singular ? IK2B_SINGULAR : 0;
+    for (int i = 0; i < 3; i++) {
+        row->position[i] =
+            row->given.root_at[i] + d3_dot(chain->frame[i], row->turn.end) / chain->scale;
+    }
+    return true;
+}
+
+/* What the corrections of root and mid joint have done to the end joint's matrix. */
+static inline void
+turned_end_matrix(const pose_row *row, double dest[3][3])
+{
+    const joints *chain = &row->chain;
+    double root[3][3], mid[3][3], step[3][3];
+    quat_matrix(row->turn.root, root);
+    quat_matrix(row->turn.mid, mid);
+    d33_multiply(chain->inward, row->end_matrix, dest);
+    d33_multiply(chain->inner_inverse, dest, step);
+    d33_multiply(mid, step, dest);
+    d33_multiply(chain->inner, dest, step);
+    d33_multiply(root, step, dest);
+    memcpy(step, dest, sizeof step);
+    d33_multiply(chain->frame, step, dest);
+}
+
+/* From rotation a towards b, the shorter way, by a part of the angle; into a. */
+static inline void
+rotation_towards(double a[4], const double b[4], double part)
+{
+    double back[4] = {-a[0], -a[1], -a[2], a[3]}, step[4];
+    d4_mul(back, b, step);
+    double sine = d3_norm(step), half = part * atan2(sine, fabs(step[3]));
+    double factor = sine > 0.0 ? copysign(sin(half) / sine, step[3]) : 0.0;
+    d3_scale(step, factor, step);
+    step[3] = cos(half);
+    d4_mul(a, step, a);
+}
+
+/* The end joint keeps its orientation or takes that of the goal; by nearest rotations, of the end
+ * joint's own handedness, where matrices are not rigid. */
+static inline void
+pose_turn_end(pose_row *row, bool moved)
+{
+    double turned[3][3], present[4], wanted[4], goal[4], cofactor[3][3];
+    if (!row->has_end || (!moved && !row->has_goal)) {
+        return;
+    }
+    double side = d33_cofactor(row->end_matrix, cofactor) < 0.0 ? -1.0 : 1.0;
+    turned_end_matrix(row, turned);
+    nearest_rotation(turned, side, present);
+    nearest_rotation(row->end_matrix, side, wanted);
+    if (row->has_goal) {
+        nearest_rotation(row->end_goal, side, goal);
+        rotation_towards(wanted, goal, clamped(row->opt.weight, 0.0, 1.0));
+    }
+    d3_scale(present, -1.0, present);
+    d4_mul(present, wanted, goal);
+    double sign = goal[3] < 0.0 ? -1.0 : 1.0;
+    for (int i = 0; i < 4; i++) {
+        row->end_turn[i] = (real)(sign * goal[i]);
+    }
+    quat_finish(row->end_turn);
+}
+
+static inline void
+pose_store(ik2b_array *args, const pose_row *row, double miss)
+{
+    const quat *turn[3] = {&row->turn.root, &row->turn.mid, &row->end_turn};
+    for (int k = 0; k < (row->has_end ? 3 : 2); k++) {
+        const real *q = *turn[k];
+        double wide[4] = {(double)q[0], (double)q[1], (double)q[2], (double)q[3]};
+        store_quaternion(&args[IK2B_POSE_OUT_ROOT + k], wide);
+    }
+    store_vector(&args[IK2B_POSE_OUT_POSITION], row->position);
+    store_number(&args[IK2B_POSE_OUT_MISS], miss);
+    store_status(&args[IK2B_POSE_OUT_STATUS], row->status);
+}
+
+static inline void
+pose_solve_row(ik2b_array *args, ik2b_bend bend, ik2b_roll roll)
+{
+    pose_row row;
+    double off[3];
+    bool valid = pose_load(args, bend, &row);
+    pose_keep(&row);
+    if (!valid) {
+        row.status = IK2B_INVALID;
+        pose_store(args, &row, (double)NAN);
+        return;
+    }
+    bool moved = pose_solve(&row, roll);
+    if (clamped(row.opt.weight, 0.0, 1.0) > 0.0) {
+        pose_turn_end(&row, moved);
+    }
+    d3_sub(row.position, row.target, off);
+    pose_store(args, &row, d3_long_norm(off));
+}
+
+void
+IK2B_NAME(solve_pose)(const ik2b_extent *extent, ik2b_array *args, ik2b_bend bend, ik2b_roll roll)
+{
+    ik2b_walk walk;
+    if (!ik2b_walk_start(&walk, extent, args, IK2B_POSE_COUNT)) {
+        return;
+    }
+    do {
+        pose_solve_row(args, bend, roll);
+    } while (ik2b_walk_next(&walk));
+}

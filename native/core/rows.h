@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walking over rows of strided arrays, and single rows in and out of double precision.
+ */
+#ifndef IK2B_ROWS_H
+#define IK2B_ROWS_H
+
+#include <string.h>
+
+#include "goal.h"
+#include "ik2b.h"
+
+typedef struct {
+    const ik2b_extent *extent;
+    ik2b_array *args; /* data is moved from row to row */
+    int count;
+    ptrdiff_t index[IK2B_MAX_DIMS];
+} ik2b_walk;
+
+/* The first row; false where there is none. */
+bool ik2b_walk_start(ik2b_walk *walk, const ik2b_extent *extent, ik2b_array *args, int count);
+bool ik2b_walk_next(ik2b_walk *walk);
+
+static inline double
+load_element(const ik2b_array *array, const char *place)
+{
+    if (array->kind == IK2B_F32) {
+        float number;
+        memcpy(&number, place, sizeof number);
+        return (double)number;
+    }
+    double number;
+    memcpy(&number, place, sizeof number);
+    return number;
+}
+
+static inline void
+store_element(const ik2b_array *array, char *place, double number)
+{
+    if (array->kind == IK2B_F32) {
+        float single = (float)number;
+        memcpy(place, &single, sizeof single);
+    }
+    else {
+        memcpy(place, &number, sizeof number);
+    }
+}
+
+static inline double
+load_number(const ik2b_array *array, double missing)
+{
+    return array->data ? load_element(array, array->data) : missing;
+}
+
+static inline void
+load_vector(const ik2b_array *array, int size, double dest[])
+{
+    for (int i = 0; i < size; i++) {
+        dest[i] = load_element(array, array->data + i * array->inner[0]);
+    }
+}
+
+static inline void
+load_vector_or(const ik2b_array *array, double missing, double dest[3])
+{
+    dest[0] = dest[1] = dest[2] = missing;
+    if (array->data) {
+        load_vector(array, 3, dest);
+    }
+}
+
+/* The affine part of a 4 x 4 matrix; false where any of the sixteen elements is not finite. */
+static inline bool
+load_matrix(const ik2b_array *array, double linear[3][3], double translation[3])
+{
+    bool finite = true;
+    for (int i = 0; i < 4; i++) {
+        const char *row = array->data + i * array->inner[0];
+        for (int j = 0; j < 4; j++) {
+            double element = load_element(array, row + j * array->inner[1]);
+            finite &= isfinite(element) != 0;
+            if (i < 3 && j < 3) {
+                linear[i][j] = element;
+            }
+            else if (i < 3) {
+                translation[i] = element;
+            }
+        }
+    }
+    return finite;
+}
+
+static inline void
+store_number(const ik2b_array *array, double number)
+{
+    store_element(array, array->data, number);
+}
+
+static inline void
+store_vector(const ik2b_array *array, const double v[3])
+{
+    for (int i = 0; i < 3; i++) {
+        store_element(array, array->data + i * array->inner[0], v[i]);
+    }
+}
+
+/* Stores w, x, y, z of a quaternion x, y, z, w. */
+static inline void
+store_quaternion(const ik2b_array *array, const double q[4])
+{
+    for (int i = 0; i < 4; i++) {
+        store_element(array, array->data + i * array->inner[0], q[(i + 3) % 4]);
+    }
+}
+
+static inline void
+store_status(const ik2b_array *array, int status)
+{
+    *(unsigned char *)array->data = (unsigned char)status;
+}
+
+/* What a number becomes in the kind of an output, so that the caller can account for rounding. */
+static inline double
+rounded(const ik2b_array *array, double number)
+{
+    return array->kind == IK2B_F32 ? (double)(float)number : number;
+}
+
+static inline bool
+d3_finite(const double v[3])
+{
+    return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]);
+}
+
+/* The options of one row; false where one is not finite. */
+static inline bool
+load_options(const ik2b_array *args, ik2b_bend bend, options *dest)
+{
+    load_vector_or(&args[IK2B_POLE], 0.0, dest->pole);
+    load_vector_or(&args[IK2B_HINGE], 0.0, dest->hinge);
+    load_vector_or(&args[IK2B_CONE_AXIS], 0.0, dest->cone_axis);
+    dest->pole_weight = load_number(&args[IK2B_POLE_WEIGHT], 1.0);
+    dest->twist = load_number(&args[IK2B_TWIST], 0.0);
+    dest->soften = load_number(&args[IK2B_SOFTEN], 1.0);
+    dest->weight = load_number(&args[IK2B_WEIGHT], 1.0);
+    dest->min_angle = load_number(&args[IK2B_MIN_ANGLE], 0.0);
+    dest->max_angle = load_number(&args[IK2B_MAX_ANGLE], IK2B_PI);
+    dest->cone_angle = load_number(&args[IK2B_CONE_ANGLE], IK2B_PI);
+    dest->nearest = bend == IK2B_NEAREST;
+    return d3_finite(dest->pole) && d3_finite(dest->hinge) && d3_finite(dest->cone_axis) &&
+           isfinite(dest->pole_weight) && isfinite(dest->twist) && isfinite(dest->soften) &&
+           isfinite(dest->weight) && isfinite(dest->min_angle) && isfinite(dest->max_angle) &&
+           isfinite(dest->cone_angle);
+}
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Vectors, 3 x 3 matrices and quaternions (x, y, z, w) in double precision, which cglm does not have.
+ * Names and shapes follow cglm's, destination last, so that one source serves both precisions.
+ */
+#ifndef IK2B_VECTOR_H
+#define IK2B_VECTOR_H
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+static inline double
+d3_dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static inline double
+d3_norm(const double a[3])
+{
+    return sqrt(d3_dot(a, a));
+}
+
+static inline void
+d3_copy(const double a[3], double dest[3])
+{
+    memmove(dest, a, 3 * sizeof *a);
+}
+
+static inline void
+d3_zero(double dest[3])
+{
+    dest[0] = dest[1] = dest[2] = 0.0;
+}
+
+static inline void
+d3_add(const double a[3], const double b[3], double dest[3])
+{
+    for (int i = 0; i < 3; i++) {
+        dest[i] = a[i] + b[i];
+    }
+}
+
+static inline void
+d3_sub(const double a[3], const double b[3], double dest[3])
+{
+    for (int i = 0; i < 3; i++) {
+        dest[i] = a[i] - b[i];
+    }
+}
+
+static inline void
+d3_scale(const double a[3], double s, double dest[3])
+{
+    for (int i = 0; i < 3; i++) {
+        dest[i] = a[i] * s;
+    }
+}
+
+/* dest += a * s */
+static inline void
+d3_muladds(const double a[3], double s, double dest[3])
+{
+    for (int i = 0; i < 3; i++) {
+        dest[i] += a[i] * s;
+    }
+}
+
+static inline void
+d3_cross(const double a[3], const double b[3], double dest[3])
+{
+    double c[3] = {
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    };
+    d3_copy(c, dest);
+}
+
+/* The part of v perpendicular to the unit axis. */
+static inline void
+d3_reject(const double v[3], const double axis[3], double dest[3])
+{
+    double along = d3_dot(v, axis);
+    d3_copy(v, dest);
+    d3_muladds(axis, -along, dest);
+}
+
+static inline bool
+d3_is_zero(const double v[3])
+{
+    return v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0;
+}
+
+static inline bool
+d3_equal(const double a[3], const double b[3])
+{
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
+static inline double
+d3_largest(const double v[3])
+{
+    return fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
+}
+
+/* The power of two that brings a positive number into [0.5, 1): exact to multiply with. */
+static inline double
+power_of_two_under(double number)
+{
+    int exponent;
+    frexp(number, &exponent);
+    return ldexp(1.0, exponent > 1000 ? -1000 : exponent < -1000 ? 1000 : -exponent);
+}
+
+/* Length of a vector whose square may overflow or vanish. */
+static inline double
+d3_long_norm(const double v[3])
+{
+    double largest = d3_largest(v);
+    if (largest == 0.0 || !isfinite(largest)) {
+        return largest;
+    }
+    double scale = power_of_two_under(largest), scaled[3];
+    d3_scale(v, scale, scaled);
+    return d3_norm(scaled) / scale;
+}
+
+/* Unit vector of any vector but zero, however long or short; returns its length. */
+static inline double
+d3_unit(const double v[3], double dest[3])
+{
+    double scale = power_of_two_under(d3_largest(v));
+    d3_scale(v, scale, dest);
+    double norm = d3_norm(dest);
+    d3_scale(dest, 1.0 / norm, dest);
+    return norm / scale;
+}
+
+/* A unit vector perpendicular to v that depends on nothing else: v crossed with the axis it has
+ * least of. */
+static inline void
+d3_perpendicular(const double v[3], double dest[3])
+{
+    double x = fabs(v[0]), y = fabs(v[1]), z = fabs(v[2]);
+    double axis[3] = {0.0, 0.0, 0.0};
+    axis[x <= y && x <= z ? 0 : y <= z ? 1 : 2] = 1.0;
+    d3_cross(v, axis, dest);
+    d3_unit(dest, dest);
+}
+
+/* 3 x 3 matrices, m[row][column] */
+
+static inline void
+d33_apply(const double m[3][3], const double v[3], double dest[3])
+{
+    double result[3] = {d3_dot(m[0], v), d3_dot(m[1], v), d3_dot(m[2], v)};
+    d3_copy(result, dest);
+}
+
+static inline void
+d33_multiply(const double a[3][3], const double b[3][3], double dest[3][3])
+{
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            dest[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
+        }
+    }
+}
+
+/* The matrix that maps cross products as m maps vectors; returns the determinant of m. */
+static inline double
+d33_cofactor(const double m[3][3], double dest[3][3])
+{
+    d3_cross(m[1], m[2], dest[0]);
+    d3_cross(m[2], m[0], dest[1]);
+    d3_cross(m[0], m[1], dest[2]);
+    return d3_dot(m[0], dest[0]);
+}
+
+/* The inverse; false where the columns lie in a plane to within the given ratio of volumes. */
+static inline bool
+d33_invert(const double m[3][3], double parallel, double dest[3][3])
+{
+    double cofactor[3][3], volume = 1.0;
+    double determinant = d33_cofactor(m, cofactor);
+    for (int j = 0; j < 3; j++) {
+        volume *= sqrt(m[0][j] * m[0][j] + m[1][j] * m[1][j] + m[2][j] * m[2][j]);
+    }
+    if (!(fabs(determinant) > parallel * volume)) {
+        return false;
+    }
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            dest[i][j] = cofactor[j][i] / determinant;
+        }
+    }
+    return true;
+}
+
+/* Quaternions x, y, z, w */
+
+static inline void
+d4_mul(const double p[4], const double q[4], double dest[4])
+{
+    double result[4];
+    d3_cross(p, q, result);
+    d3_muladds(q, p[3], result);
+    d3_muladds(p, q[3], result);
+    result[3] = p[3] * q[3] - d3_dot(p, q);
+    memcpy(dest, result, sizeof result);
+}
+
+static inline double
+d4_norm(const double q[4])
+{
+    return sqrt(d3_dot(q, q) + q[3] * q[3]);
+}
+
+/* The rotation matrix of a quaternion of any length; a zero one is the identity. */
+static inline void
+d4_matrix(const double q[4], double dest[3][3])
+{
+    double largest = fmax(d3_largest(q), fabs(q[3])), x, y, z, w, s;
+    double scale = largest > 0.0 ? power_of_two_under(largest) : 1.0;
+    x = q[0] * scale;
+    y = q[1] * scale;
+    z = q[2] * scale;
+    w = largest == 0.0 ? 1.0 : q[3] * scale;
+    s = 2.0 / (x * x + y * y + z * z + w * w);
+    double m[3][3] = {
+        {1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)},
+        {s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)},
+        {s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)},
+    };
+    memcpy(dest, m, sizeof m);
+}
+
+#endif

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""What the solver returns: named tuples of arrays, one row a chain, and the flags of their status."""
+
+from __future__ import annotations
+
+from enum import IntFlag
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:  # with `out` the solver works without numpy
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Status(IntFlag):
+    """What happened to a row, as one uint8; 0 is an end that lies on its target."""
+
+    REACHED = 0
+    TOO_FAR = 1  # the target is beyond the bare bones
+    TOO_CLOSE = 2  # the target is nearer than the bare bones can fold
+    SOFTENED = 4  # softening holds the end back
+    LIMITED = 8  # an angle limit or the cone holds the end back
+    SINGULAR = 16  # something arbitrary decided the bend; the target may be reached
+    INVALID = 32  # alone: bad numbers, a bone without length, a singular matrix
+    MISSED = 47  # mask of all that can miss
+
+
+class Solution(NamedTuple):
+    """Joint positions of `solve`."""
+
+    mid: NDArray[Any]  # (..., 3)
+    end: NDArray[Any]  # (..., 3)
+    miss: NDArray[Any]  # (...) distance from this end to the target
+    status: NDArray[np.uint8]  # (...) Status
+
+
+class Rotations(NamedTuple):
+    """Corrections of `orient`, quaternions w, x, y, z."""
+
+    root: NDArray[Any]  # (..., 4)
+    mid: NDArray[Any]  # (..., 4)
+
+
+class PoseSolution(NamedTuple):
+    """Corrections of `solve_pose`, quaternions w, x, y, z, and where they put the end joint."""
+
+    root: NDArray[Any]  # (..., 4)
+    mid: NDArray[Any]  # (..., 4)
+    end: NDArray[Any] | None  # (..., 4), None without end_matrix
+    position: NDArray[Any]  # (..., 3)
+    miss: NDArray[Any]  # (...) distance from this position to the target
+    status: NDArray[np.uint8]  # (...) Status
