@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+# (points (N, 3), down (3,)) -> hits (N, 3), normals (N, 3), found (N,): for each point the surface nearest to it on the
+# line through it along `down`, in both directions; unit normals, turned against `down`. World space.
+Ground = Callable[[Array, Array], tuple[Array, Array, Mask]]
 JOINTS = ("thigh", "shin", "foot", "toe")
 
 

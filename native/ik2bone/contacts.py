@@ -21,6 +21,10 @@ OWN_HEIGHT = 0.08
 HEIGHT = 0.12
 # Half of a slow step: within it each foot of a walk comes down once.
 FLOOR_WINDOW = 1.2
+# While the other part holds the foot: a ball faster than the first has not landed yet, a heel faster than the second
+# has left (leg lengths a second).
+LANDED_SPEED = 0.3
+RISING_SPEED = 0.1
 LEAST_CONTACT = 0.08
 LEAST_GAP = 0.06
 VOTE = 0.05
@@ -44,12 +48,15 @@ def find_contacts(
     leg in that unit, `fps` samples a second, `up` the unit vector against gravity. A part stands from the moment its
     speed falls under `enter` for as long as it stays under `leave` (leg lengths a second), while it is less than
     `height` leg lengths above the lowest place that it reaches within 0.6 s (and 0.12 above that of either foot); a
-    majority over 0.05 s settles flickering, gaps under 0.06 s close, and contacts shorter than `least` seconds are dropped. No
-    absolute speed or length enters, so scale and unit do not matter.
+    majority over 0.05 s settles flickering, gaps under 0.06 s close, and contacts shorter than `least` seconds are
+    dropped. While one part holds the foot the other one counts only where it is nearly still. No absolute speed or
+    length enters, so scale and unit do not matter.
     """
     paths = [np.asarray(path, float) for path in (heel, ball)]
     _check(paths, fps, leg)
     stands = [_standing(path, fps, leg, np.asarray(up, float), (enter, leave, height, least)) for path in paths]
+    speeds = [np.linalg.norm(velocity(path, fps), axis=-1) / leg for path in paths]
+    _settle(*stands, *speeds)
     return np.stack(stands, axis=-1)
 
 
@@ -95,6 +102,21 @@ def _spans(slow: Mask, still: Mask, fps: float, least: float) -> Mask:
     for start, end in runs(stands):
         stands[start:end] = end - start >= least * fps - 1e-6
     return stands
+
+
+def _settle(heel: Mask, ball: Mask, heel_speed: Array, ball_speed: Array) -> None:
+    """While one part holds the foot, the other counts only where it is still: a ball that comes down round a standing
+    heel has not landed, a heel that rises round a standing ball has left.
+    """
+    for leg in range(heel.shape[1]):
+        for start, end in runs(ball[:, leg]):
+            while start < end and heel[start, leg] and ball_speed[start, leg] > LANDED_SPEED:
+                ball[start, leg] = False
+                start += 1
+        for start, end in runs(heel[:, leg]):
+            while start < end and ball[end - 1, leg] and heel_speed[end - 1, leg] > RISING_SPEED:
+                heel[end - 1, leg] = False
+                end -= 1
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .clip import Array, Clip
+from .clip import Array, Clip, Ground
 from .footprint import STEEPEST
 from .motion import hann_average, odd_window, running_maximum
 from .rotations import matrix_from_vector
 from .sole import Sole, apply
-from .targets import Ground, Targets
+from .targets import Targets
 
 # The ground passes under a foot in place at walking speed: its height and slope are averaged over this time (s).
 WINDOW = 0.15
@@ -21,7 +21,7 @@ NEAR, FAR = 0.05, 0.3
 def follow_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool, on_surface: bool) -> Targets:
     """Targets that raise each foot with the ground below it and tilt it with its slope.
 
-    `on_surface` puts the sole on the surface in every frame; otherwise each foot keeps its height over the clip's floor.
+    `on_surface` puts the sole on the surface in every frame; otherwise each foot keeps its height over its floor.
     """
     below = clip.ball - sole.ball_height[:, None] * clip.up
     hits, normals, found = (array.reshape(*clip.ball.shape[:2], -1) for array in ground(below.reshape(-1, 3), -clip.up))

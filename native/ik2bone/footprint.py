@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +34,7 @@ class Footprint:
 
 @dataclass(frozen=True)
 class Placed:
-    """A print on the surface: its `point` (3,) on it, the `normal`, the `turn` (3, 3) from level, and if any was found."""
+    """A print on the surface: a `point` (3,) on it, its `normal`, the `turn` (3, 3) from level, if it was `found`."""
 
     point: Array
     normal: Array
@@ -43,13 +42,7 @@ class Placed:
     found: bool
 
 
-def place_footprint(
-    footprint: Footprint,
-    below: Array,
-    up: Array,
-    leg: float,
-    ground: Callable[[Array, Array], tuple[Array, Array, Mask]],
-) -> Placed:
+def place_footprint(footprint: Footprint, below: Array, up: Array, leg: float, ground: Ground) -> Placed:
     """Lay a print on the ground under the standing point `below` (3,), as near as an even place can be found."""
     side = np.cross(up, footprint.forward)
     shifts = [np.zeros(3)]

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from .clip import Array, Clip, Mask
+from .clip import Array, Clip, Ground, Mask
 from .motion import hann_average, odd_window, running_maximum
 from .rotations import matrix_from_vector
 from .sole import Sole, apply
-from .targets import Ground, Targets
+from .targets import Targets
 
 # The running maximum and the average after it share this width (s): the pitch is never less than what is needed.
 WINDOW = 0.15

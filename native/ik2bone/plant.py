@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from ._core import hinge_of, solve_pose
-from .clip import Array, Clip, Mask
+from .clip import Array, Clip, Ground, Mask
 from .contacts import find_contacts
 from .follow import follow_ground
 from .heel import raise_heels
 from .hips import hips_offset
+from .hold import hold_feet
 from .rotations import matrix_from_vector, vector_from_matrix
 from .sole import Sole, apply, measure_sole
 from .swing import lift_swings
-from .targets import Anchor, Ground, Targets, blend_targets, find_anchors, steady
+from .targets import Anchor, Targets, blend_targets, find_anchors
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 # A knee bent less than this (sine of 9 degrees) takes its hinge rather from the whole clip than from its own frame.
@@ -121,7 +122,7 @@ def find_targets(clip: Clip, sole: Sole, contacts: Mask, locked: bool, ground: G
     heel = apply(clip.foot, sole.heel)
     anchors = find_anchors(clip, sole, heel, contacts, ground, settings.use_slope)
     _require_ground(np.array([anchor.found for anchor in anchors]))
-    targets = blend_targets(clip, steady(clip, heel, contacts), anchors)
+    targets = blend_targets(clip, hold_feet(clip, heel, contacts), anchors)
     targets = raise_heels(clip, sole, targets, contacts, ground)
     return lift_swings(clip, sole, targets, contacts, ground)
 
@@ -142,7 +143,7 @@ def weaken(clip: Clip, targets: Targets, strength: float) -> Targets:
 
 
 def find_hinge(clip: Clip) -> Array:
-    """Knee hinges (F, L, 3) in shin space: each frame's own where the knee is bent, else the clip's; zero if none is."""
+    """Knee hinges (F, L, 3) in shin space: a frame's own where the knee is bent, else the clip's; zero if none is."""
     own = hinge_of(clip.thigh, clip.shin, clip.ankle)
     upper, lower = clip.hip - clip.knee, clip.ankle - clip.knee
     sine = np.linalg.norm(np.cross(upper, lower), axis=-1)
@@ -160,9 +161,17 @@ def solve_legs(clip: Clip, targets: Targets, offset: Array) -> tuple[Array, Arra
     goal = foot.copy()
     goal[..., :3, :3] = targets.turn @ foot[..., :3, :3]
     solution = solve_pose(
-        thigh, shin, foot[..., :3, 3], targets.ankle, end_matrix=foot, end_goal=goal, hinge=find_hinge(clip), roll="hinge",
-        root_scale=clip.scale[..., 0, :], mid_scale=clip.scale[..., 1, :],
-    )  # fmt: skip
+        thigh,
+        shin,
+        foot[..., :3, 3],
+        targets.ankle,
+        end_matrix=foot,
+        end_goal=goal,
+        hinge=find_hinge(clip),
+        roll="hinge",
+        root_scale=clip.scale[..., 0, :],
+        mid_scale=clip.scale[..., 1, :],
+    )
     turns = np.stack([solution.root, solution.mid, solution.end, np.broadcast_to(IDENTITY, solution.end.shape)], axis=2)
     return turns, np.asarray(solution.miss)
 

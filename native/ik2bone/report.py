@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from .clip import Array, Clip
+from .clip import Array, Clip, Ground
 from .footprint import STEEPEST
+from .hold import standing_place
 from .motion import runs
 from .plant import SHORT, Planting
 from .sole import apply
-from .targets import Ground, standing_place
 
 PARTS = ("heel", "ball")
 KNEE_POP = 5.0
@@ -39,7 +39,7 @@ def figures(
 ) -> dict[str, Any]:
     """Figures of a planted clip: `before` and `after` hold the same figures over all and per foot.
 
-    `before` and `after` are the clip sampled from the scene, `frames` the scene frames of their rows (default 0, 1, ...).
+    `before` and `after` are the clip sampled from the scene, `frames` the scene frames of their rows (default 0, ...).
     Spans tell leg, part, first and last frame, state, anchor and drift.
     """
     numbers = np.arange(before.frames) if frames is None else np.asarray(frames)
@@ -77,9 +77,8 @@ def contact_spans(after: Clip, planting: Planting) -> list[dict[str, Any]]:
         for index, part in enumerate(PARTS):
             for start, end in runs(planting.contacts[:, leg, index]):
                 held = [a for a in anchors.get((leg, part), []) if a.stance.start <= start < a.stance.end]
-                inside = np.arange(after.frames)
-                inside = (inside >= start) & (inside < end)
-                place = held[0].point if held else standing_place(points[:, leg, index], inside)
+                frames = np.arange(start, end)
+                place = held[0].point if held else standing_place(points[:, leg, index], frames)
                 drift = np.linalg.norm(points[start:end, leg, index] - place, axis=-1).max()
                 spans.append({
                     "leg": leg, "part": part, "start": start, "end": end, "state": "AUTO",

@@ -30,12 +30,9 @@ def vector_from_matrix(matrix: Array) -> Array:
     return sine * np.where(length > 1e-12, angle / np.maximum(length, 1e-300), 1.0)[..., None]
 
 
-def slerp_from_identity(quaternions: Array, share: float) -> Array:
-    """Quaternions (..., 4) turned by `share` of their angle, the shorter way; 1 returns them, 0 the identity."""
-    if share == 1.0:
-        return quaternions
-    quaternions = np.where(quaternions[..., :1] < 0, -quaternions, quaternions)
-    length = np.linalg.norm(quaternions[..., 1:], axis=-1, keepdims=True)
-    half = np.arctan2(length, quaternions[..., :1])
-    axis = quaternions[..., 1:] / np.maximum(length, 1e-300)
-    return np.concatenate([np.cos(share * half), axis * np.sin(share * half)], axis=-1)
+def shortest_turns(vectors: Array, direction: Array) -> Array:
+    """Rotation vectors (..., 3) of the shortest turns of the vectors (..., 3) onto one direction (3,)."""
+    axis = np.cross(vectors, direction)
+    sine = np.linalg.norm(axis, axis=-1, keepdims=True)
+    angle = np.arctan2(sine, (vectors @ direction)[..., None])
+    return axis * np.where(sine > 0.0, angle / np.maximum(sine, 1e-300), 0.0)

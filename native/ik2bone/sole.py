@@ -70,7 +70,7 @@ def _ball_heights(clip: Clip, standing: Array) -> tuple[Array, float, str]:
     """Ball heights (L,) over the sole, the clip's floor, and where the height was taken from."""
     if clip.sole is not None:
         return clip.sole, float(np.mean(standing - clip.sole)), "mesh"
-    # Both feet have one shape: the mean of near heights is truer than each; a foot that never comes down does not count.
+    # Both feet have one shape: the mean of near heights is truer than each. A foot that stays up does not count.
     near = standing - standing.min() < 0.03 * clip.leg
     height = float(standing[near].mean())
     if LOWEST_BALL * clip.leg <= height <= HIGHEST_BALL * clip.leg:

@@ -8,10 +8,10 @@ from itertools import product
 
 import numpy as np
 
-from .clip import Array, Clip, Mask
+from .clip import Array, Clip, Ground, Mask
 from .motion import gaps, smoothstep
 from .sole import Sole, apply
-from .targets import Ground, Targets
+from .targets import Targets
 
 # Shares of a swing over which a bump rises or falls.
 RAMPS = (0.15, 0.2, 0.25, 0.3, 0.4, 0.5)

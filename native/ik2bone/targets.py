@@ -3,22 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .clip import Array, Clip, Mask
+from .clip import Array, Clip, Ground, Mask
 from .contacts import Stance, stances
 from .footprint import Footprint, place_footprint
-from .motion import gaps, quintic, smoothstep, velocity
+from .hold import Hold, standing_place
+from .motion import smoothstep
 from .rotations import matrix_from_vector, vector_from_matrix
 from .sole import Sole
 
-Ground = Callable[[Array, Array], tuple[Array, Array, Mask]]
-
-# A foot that comes to rest late, or leaves early, is caught up with over this time (s) outside its contact.
-CATCH_UP = 0.3
 # Farther than this from where it stands (leg lengths), a foot no longer follows the slope it stood on.
 SLOPE_RANGE = 0.35
 
@@ -56,76 +53,6 @@ class Targets:
     anchors: tuple[Anchor, ...]
 
 
-def steady(clip: Clip, heel: Array, contacts: Mask) -> Array:
-    """Translations (F, L, 3) of the feet that make standing points stand, and fade out where nothing stands.
-
-    In frames in which the ball stands it is held at its mean place; where only the heel stands, before or after, the
-    heel is held where the ball's first or last frame puts it. Between contacts the translation joins both with
-    matching velocity, or dies out.
-    """
-    shift = np.zeros_like(clip.ball)
-    for leg in range(clip.legs):
-        known = np.zeros(clip.frames, bool)
-        rate = np.zeros((clip.frames, 3))
-        paths = {"heel": heel[:, leg], "ball": clip.ball[:, leg]}
-        speeds = {part: velocity(path, clip.fps) / clip.fps for part, path in paths.items()}
-        for stance in (s for s in stances(contacts) if s.leg == leg):
-            _hold(shift[:, leg], rate, known, stance, contacts[:, leg], paths, speeds)
-        _fill(shift[:, leg], rate, known, round(CATCH_UP * clip.fps))
-    return shift
-
-
-def _hold(
-    shift: Array,
-    rate: Array,
-    known: Mask,
-    stance: Stance,
-    contacts: Mask,
-    paths: dict[str, Array],
-    speeds: dict[str, Array],
-) -> None:
-    """Fill in `shift`, its `rate` and `known` in the frames of one stance."""
-    inside = np.zeros_like(known)
-    inside[stance.start : stance.end] = True
-    ball = inside & contacts[:, 1]
-    main = "ball" if ball.any() else "heel"
-    frames = ball if ball.any() else inside
-    shift[frames] = standing_place(paths[main], frames) - paths[main][frames]
-    rate[frames] = -speeds[main][frames]
-    known |= frames
-    if main == "heel":
-        return
-    first, last = np.flatnonzero(ball)[[0, -1]]
-    for rest, edge in ((np.arange(stance.start, first), first), (np.arange(last + 1, stance.end), last)):
-        shift[rest] = paths["heel"][edge] + shift[edge] - paths["heel"][rest]
-        rate[rest] = -speeds["heel"][rest]
-        known[rest] = True
-
-
-def standing_place(path: Array, frames: Mask) -> Array:
-    """Mean place (3,) over the middle three fifths of the frames in which a point stands."""
-    index = np.flatnonzero(frames)
-    trim = len(index) // 5
-    return path[index[trim : len(index) - trim]].mean(axis=0)
-
-
-def _fill(shift: Array, rate: Array, known: Mask, reach: int) -> None:
-    """Join the known stretches of `shift` (F, 3) with matching velocity; far from all of them it is zero."""
-    if not known.any():
-        return
-    zero = np.zeros(3)
-    for start, end in gaps(known):
-        before, after, count = start > 0, end < len(known), end - start
-        if before and after and count <= 2 * reach:
-            shift[start:end] = quintic(shift[start - 1], rate[start - 1], shift[end], rate[end], count)
-            continue
-        inner = min(count, reach)
-        if before:
-            shift[start : start + inner] = quintic(shift[start - 1], rate[start - 1], zero, zero, inner)
-        if after:
-            shift[end - inner : end] = quintic(zero, zero, shift[end], rate[end], inner)
-
-
 def find_anchors(clip: Clip, sole: Sole, heel: Array, contacts: Mask, ground: Ground, use_slope: bool) -> list[Anchor]:
     """One anchor for each stance, on the surface nearest to where the foot stood, raised as the last one was."""
     anchors: list[Anchor] = []
@@ -141,12 +68,11 @@ def _anchor(
     clip: Clip, sole: Sole, heel: Array, contacts: Mask, ground: Ground, use_slope: bool, stance: Stance, rise: float
 ) -> Anchor:
     leg = stance.leg
-    inside = np.zeros(clip.frames, bool)
-    inside[stance.start : stance.end] = True
-    ball = inside & contacts[:, leg, 1]
-    part = "ball" if ball.any() else "heel"
-    path, height = (clip.ball[:, leg], sole.ball_height[leg]) if part == "ball" else (heel[:, leg], 0.0)
-    frames = ball if part == "ball" else inside
+    frames = np.arange(stance.start, stance.end)
+    balls = frames[contacts[frames, leg, 1]]
+    part = "ball" if len(balls) else "heel"
+    path, height = (clip.ball[:, leg], sole.ball_height[leg]) if len(balls) else (heel[:, leg], 0.0)
+    frames = balls if len(balls) else frames
     origin = standing_place(path, frames)
     print_ = _footprint(clip, sole, leg, frames, part)
     below = origin - clip.up * (height - rise)
@@ -157,7 +83,7 @@ def _anchor(
     )
 
 
-def _footprint(clip: Clip, sole: Sole, leg: int, frames: Mask, part: str) -> Footprint:
+def _footprint(clip: Clip, sole: Sole, leg: int, frames: NDArray[np.intp], part: str) -> Footprint:
     """The level footprint round the standing point, turned as the foot is while it stands."""
     axes = clip.foot[frames, leg, :3, :3]
     forward = (axes @ sole.forward[leg]).mean(axis=0)
@@ -168,14 +94,15 @@ def _footprint(clip: Clip, sole: Sole, leg: int, frames: Mask, part: str) -> Foo
     return Footprint(forward, np.array([ball - length, ball, ball + ahead]), 0.3 * length)
 
 
-def blend_targets(clip: Clip, shift: Array, anchors: list[Anchor]) -> Targets:
+def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor]) -> Targets:
     """Targets of all frames: each anchor's placing while its foot stands, blended from one to the next in between."""
     ball = np.empty_like(clip.ball)
     turn = np.empty((clip.frames, clip.legs, 3, 3))
     rise = np.zeros((clip.frames, clip.legs))
     for leg in range(clip.legs):
         mine = [anchor for anchor in anchors if anchor.stance.leg == leg]
-        ball[:, leg], turn[:, leg], rise[:, leg] = _blend_leg(clip, clip.ball[:, leg] + shift[:, leg], mine)
+        ball[:, leg], turn[:, leg], rise[:, leg] = _blend_leg(clip, clip.ball[:, leg] + hold.shift[:, leg], mine)
+    turn = turn @ matrix_from_vector(hold.turn)
     ankle = ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
     return Targets(ball, ankle, turn, rise, tuple(anchors))
 

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Standing feet held where they stand, in the clip's own space: what slides or trembles there is taken away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .clip import Array, Clip, Mask
+from .contacts import stances
+from .motion import gaps, quintic, velocity
+from .rotations import matrix_from_vector, shortest_turns
+
+# A foot that comes to rest late, or leaves early, is caught up with over this time (s) outside its contact.
+CATCH_UP = 0.3
+# Tilts of a standing foot up to about this (radians) are noise and taken away.
+LARGEST_TILT = np.radians(4.0)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """What makes a clip's standing feet stand where they are: `shift` (F, L, 3) moves each ball, `turn` (F, L, 3) is a
+    rotation vector about the ball, put before the foot's orientation.
+    """
+
+    shift: Array
+    turn: Array
+
+
+def hold_feet(clip: Clip, heel: Array, contacts: Mask) -> Hold:
+    """Hold standing points, and join the holds with matching velocity where nothing stands.
+
+    Where the ball stands it is held at its mean place, where the heel stands with it the foot keeps its mean direction.
+    Where only the heel stands, before or after, it is held where the ball's first or last frame puts it.
+    """
+    legs = [_hold_leg(clip.ball[:, leg], heel[:, leg], contacts[:, leg], clip.fps, clip.up) for leg in range(clip.legs)]
+    shift, turn = (np.stack(parts, axis=1) for parts in zip(*legs, strict=True))
+    return Hold(shift, turn)
+
+
+def _hold_leg(ball: Array, heel: Array, contacts: Mask, fps: float, up: Array) -> tuple[Array, Array]:
+    spans = [(stance.start, stance.end) for stance in stances(contacts[:, None])]
+    turn = _hold_direction(heel - ball, contacts.all(axis=-1), spans, fps, up)
+    away = np.einsum("fij,fj->fi", matrix_from_vector(turn), heel - ball)
+    shift, rate, known = np.zeros_like(ball), np.zeros_like(ball), np.zeros(len(ball), bool)
+    ball_rate, heel_rate = (velocity(path, fps) / fps for path in (ball, ball + away))
+    for start, end in spans:
+        frames = np.arange(start, end)
+        balls = frames[contacts[start:end, 1]]
+        main, main_rate = (ball, ball_rate) if len(balls) else (ball + away, heel_rate)
+        held = balls if len(balls) else frames
+        shift[held] = standing_place(main, held) - main[held]
+        rate[held] = -main_rate[held]
+        for rest, edge in ((frames[frames < held[0]], held[0]), (frames[frames > held[-1]], held[-1])):
+            shift[rest] = (ball + away + shift)[edge] - (ball + away)[rest]
+            rate[rest] = -heel_rate[rest]
+            known[rest] = True
+        known[held] = True
+    _fill(shift, rate, known, round(CATCH_UP * fps))
+    return shift, turn
+
+
+def _hold_direction(away: Array, both: Mask, spans: list[tuple[int, int]], fps: float, up: Array) -> Array:
+    """Rotation vectors (F, 3) that keep the way from ball to heel (F, 3) in its mean direction where both stand."""
+    turn, rate, known = np.zeros_like(away), np.zeros_like(away), np.zeros(len(away), bool)
+    for start, end in spans:
+        frames = np.arange(start, end)[both[start:end]]
+        if len(frames):
+            around = np.arange(max(start - 3, 0), min(end + 3, len(away)))
+            turns = _levelled(shortest_turns(away[around], standing_place(away, frames)), up)
+            rate[around] = velocity(turns, fps) / fps
+            turn[frames] = turns[frames - around[0]]
+            known[frames] = True
+    _fill(turn, rate, known, round(CATCH_UP * fps))
+    return turn
+
+
+def _levelled(turns: Array, up: Array) -> Array:
+    """The turns (F, 3) with all of their heading, and of their tilt what is noise and not a rolling foot."""
+    heading = (turns @ up)[:, None] * up
+    tilt = turns - heading
+    angle = np.maximum(np.linalg.norm(tilt, axis=-1, keepdims=True), 1e-300)
+    return heading + tilt * (LARGEST_TILT * np.tanh(angle / LARGEST_TILT) / angle)
+
+
+def standing_place(path: Array, frames: NDArray[np.intp]) -> Array:
+    """Mean place (3,) over the middle three fifths of the frames (indices) in which a point stands."""
+    trim = len(frames) // 5
+    return path[frames[trim : len(frames) - trim]].mean(axis=0)
+
+
+def _fill(shift: Array, rate: Array, known: Mask, reach: int) -> None:
+    """Join the known stretches of `shift` (F, 3) with matching velocity; far from all of them it is zero."""
+    if not known.any():
+        return
+    zero = np.zeros(3)
+    for start, end in gaps(known):
+        before, after, count = start > 0, end < len(known), end - start
+        if before and after and count <= 2 * reach:
+            shift[start:end] = quintic(shift[start - 1], rate[start - 1], shift[end], rate[end], count)
+            continue
+        inner = min(count, reach)
+        if before:
+            shift[start : start + inner] = quintic(shift[start - 1], rate[start - 1], zero, zero, inner)
+        if after:
+            shift[end - inner : end] = quintic(zero, zero, shift[end], rate[end], inner)
