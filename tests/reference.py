@@ -91,9 +91,9 @@ def quaternion(m):
 
 
 def nearest_rotation(m):
-    """The rotation nearest to m (least squares)."""
+    """The rotation nearest to m (least squares); a mirrored matrix counts as its negative."""
     u, _, vt = np.linalg.svd(m)
-    return u @ np.diag([1, 1, np.sign(np.linalg.det(u @ vt))]) @ vt
+    return u @ vt * np.sign(np.linalg.det(u @ vt))
 
 
 def arc(a, b, axis, precision=DOUBLE):
@@ -451,11 +451,10 @@ def orient(root_matrix, mid_matrix, end, new_mid, new_end, *, precision=DOUBLE, 
 
 def end_correction(turned, end_matrix, end_goal, weight):
     """The end joint's correction: `turned` is its matrix after the others' corrections."""
-    side = np.sign(np.linalg.det(end_matrix))
-    present = nearest_rotation(side * turned)
-    wanted = nearest_rotation(side * end_matrix)
+    present = nearest_rotation(turned)
+    wanted = nearest_rotation(end_matrix)
     if end_goal is not None:
-        step = quaternion(wanted.T @ nearest_rotation(side * end_goal[:3, :3]))
+        step = quaternion(wanted.T @ nearest_rotation(end_goal[:3, :3]))
         angle = 2 * atan2(length(step[1:]), step[0])
         if angle:
             wanted = wanted @ matrix(about(step[1:], weight * angle))

@@ -116,21 +116,20 @@ rotation_towards(double a[4], const double b[4], double part)
     d4_mul(a, step, a);
 }
 
-/* The end joint keeps its orientation or takes that of the goal; by nearest rotations, of the end
- * joint's own handedness, where matrices are not rigid. */
+/* The end joint keeps its orientation or takes that of the goal; by nearest rotations where matrices
+ * are not rigid. */
 static inline void
 pose_turn_end(pose_row *row, bool moved)
 {
-    double turned[3][3], present[4], wanted[4], goal[4], cofactor[3][3];
+    double turned[3][3], present[4], wanted[4], goal[4];
     if (!row->has_end || (!moved && !row->has_goal)) {
         return;
     }
-    double side = d33_cofactor(row->end_matrix, cofactor) < 0.0 ? -1.0 : 1.0;
     turned_end_matrix(row, turned);
-    nearest_rotation(turned, side, present);
-    nearest_rotation(row->end_matrix, side, wanted);
+    nearest_rotation(turned, present);
+    nearest_rotation(row->end_matrix, wanted);
     if (row->has_goal) {
-        nearest_rotation(row->end_goal, side, goal);
+        nearest_rotation(row->end_goal, goal);
         rotation_towards(wanted, goal, clamped(row->opt.weight, 0.0, 1.0));
     }
     d3_scale(present, -1.0, present);
