@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .clip import Array, Mask
+from .clip import Array, Ground, Mask
 
 # Steeper faces (cosine of 50 degrees) are risers: nothing stands on them.
 STEEPEST = float(np.cos(np.radians(50.0)))

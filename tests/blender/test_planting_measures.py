@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Real clips that travel, planted on hills by the operator and judged from the keyed scene."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from measures import Measures, measure
+from scene import leg_names, report_of, surface, watch
+
+CLIPS = ("bvh/cmu_ic_002_01_walk.bvh", "bvh/cmu_131_01_startwalkstop.bvh", "bvh/ad_zombie_walk.bvh",
+         "fbx/cmu_07_01_walk.fbx", "fbx/ozz_pab_walk.fbx")  # fmt: skip
+PLAIN_WALKS = ("cmu_ic_002_01_walk", "cmu_07_01_walk")
+
+
+def plant_on(bpy, path, kind: str, seed: int = 0) -> tuple[Measures, Measures, dict]:
+    """Import a clip, plant it on a generated ground, and measure the scene before and after."""
+    from demo.clips import load
+    from demo.grounds import make_ground
+
+    armature = load(bpy, path)
+    scene = bpy.context.scene
+    frames = range(scene.frame_start, scene.frame_end + 1)
+    bpy.context.view_layer.objects.active = armature
+    hips = np.array([armature.matrix_world @ armature.pose.bones[0].matrix for _ in [0]])[0][:3, 3]
+    leg = _leg(bpy, armature, scene)
+    ground = make_ground(bpy, kind, centre=hips, size=(24 * leg, 24 * leg), base_height=0.0, leg=leg, seed=seed)
+    assert bpy.ops.ik2bone.plant_feet(
+        surface=ground.name, frame_range="CUSTOM", frame_start=frames[0], frame_end=frames[-1]
+    ) == {"FINISHED"}
+    record = report_of(armature)
+    legs = leg_names(armature, [foot["bone"] for foot in record["report"]["feet"]])
+    after = watch(scene, armature, legs, frames)
+    bpy.ops.ik2bone.restore()
+    before = watch(scene, armature, legs, frames)
+    heel = np.array([foot["heel"] for foot in record["report"]["feet"]])
+    ask = surface(bpy, ground)
+    return measure(before, before, ask, heel), measure(before, after, ask, heel), record
+
+
+def _leg(bpy, armature, scene) -> float:
+    """Length of the longest leg by the add-on's own sampling of one frame."""
+    from importlib import import_module
+
+    from demo.session import ADDON
+
+    chains, sample = (import_module(f"{ADDON}.{name}") for name in ("chains", "sample"))
+    legs = chains.find_legs(armature, (scene.frame_start, scene.frame_end))
+    return sample.sample(armature, legs, None, [scene.frame_start]).clip.leg
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("clip", CLIPS)
+def test_planted_clip_stands_on_hills(bpy, data, clip, seed) -> None:
+    before, after, _ = plant_on(bpy, data / clip, "hills", seed)
+    assert after.spans > 0
+    assert after.drift <= 0.002 < before.drift
+    assert after.clearance <= 0.01 < before.clearance
+    assert after.toe_under <= 0.02
+    assert after.heel_under <= 0.02
+    assert after.knee_pop <= 20.0
+
+
+@pytest.mark.parametrize("clip", PLAIN_WALKS)
+def test_plain_walk_stands_on_each_foot_about_half_the_time(bpy, data, clip) -> None:
+    path = next(data / name for name in CLIPS if clip in name)
+    record = plant_on(bpy, path, "hills")[2]
+    first, last = record["report"]["frames"]
+    for leg in range(2):
+        frames = set()
+        for span in record["contacts"]:
+            frames |= set(range(span["start"], span["end"] + 1)) if span["leg"] == leg else set()
+        assert 0.45 <= len(frames) / (last - first + 1) <= 0.75
