@@ -8,7 +8,6 @@ import shlex
 import subprocess
 import sys
 import sysconfig
-from glob import glob
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -19,6 +18,11 @@ NO_CGLM = (
     "ik2bone needs the headers of cglm: install the package libcglm-dev (Debian, Ubuntu), "
     "or name their folder in the environment variable CGLM_INCLUDE_DIR"
 )
+
+
+def files(suffix: str) -> list[str]:
+    """The native files of core and binding with this suffix."""
+    return sorted(str(path) for folder in ("core", "binding") for path in Path("native", folder).glob(f"*.{suffix}"))
 
 
 def has_cglm(folder: str) -> bool:
@@ -58,7 +62,13 @@ class BuildWithCglm(build_ext):
         """Compile with the folders and options that this compiler needs."""
         ext.include_dirs += cglm_folders(self.compiler_finds_cglm())
         if self.compiler.compiler_type != "msvc":
-            ext.extra_compile_args += ["-std=c11", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden"]
+            ext.extra_compile_args += [
+                "-std=c11",
+                "-O3",
+                "-fno-math-errno",
+                "-fno-trapping-math",
+                "-fvisibility=hidden",
+            ]
         super().build_extension(ext)
 
     def compiler_finds_cglm(self) -> bool:
@@ -76,8 +86,8 @@ class BuildWithCglm(build_ext):
 
 core = Extension(
     "ik2bone._core",
-    sources=sorted(glob("native/core/*.c") + glob("native/binding/*.c")),
-    depends=sorted(glob("native/core/*.h") + glob("native/binding/*.h")),
+    sources=files("c"),
+    depends=files("h"),
     include_dirs=["native/core"],
     define_macros=[("Py_LIMITED_API", "0x030B0000")] if ABI3 else [],
     py_limited_api=ABI3,

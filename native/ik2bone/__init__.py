@@ -2,8 +2,8 @@
 """Two-bone inverse kinematics for whole animations, and feet planted on uneven ground.
 
 Points and directions are (..., 3), matrices (..., 4, 4) with column vectors, quaternions (..., 4) as w, x, y, z, angles
-radians, lengths of any one unit. Leading dimensions broadcast, options included. A correction is multiplied on the right
-of a joint's present local rotation.
+radians, lengths of any one unit. Leading dimensions broadcast, options included. A correction is multiplied on the
+right of a joint's present local rotation.
 """
 
 from __future__ import annotations

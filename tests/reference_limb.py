@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""The twin's stages from a limb and a target to new joint positions.
+
+Positions are seen from the root. `line` is the unit direction root to end, `bend` the unit direction from that line to
+the mid joint, so that `cross(line, bend)` is the hinge of the limb.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import atan2, pi, sin, sqrt
+
+import numpy as np
+from reference_vectors import about, arc, clamp01, length, matrix, perpendicular, reject, unit
+
+REACHED, TOO_FAR, TOO_CLOSE, SOFTENED, LIMITED, SINGULAR, INVALID = 0, 1, 2, 4, 8, 16, 32
+
+
+@dataclass(frozen=True)
+class Limb:
+    upper: float
+    lower: float
+    mid: np.ndarray
+    end: np.ndarray
+    line: np.ndarray
+    bend: np.ndarray
+    singular: bool
+
+    @property
+    def reach(self):
+        return self.upper + self.lower
+
+
+def measure(mid, lower, end, hinge, toward, precision):
+    """The limb of mid joint, lower bone and optional hinge; `toward`, the target, decides what nothing else does."""
+    up = unit(mid)
+    reach = length(mid) + length(lower)
+    side = None if hinge is None else reject(hinge, up)
+    if side is not None and length(side) <= precision.parallel * length(hinge):
+        side = None
+    if not np.any(end):
+        line, singular = folded_line(up, side, toward), True
+        bend = up
+    else:
+        line = unit(end)
+        height = length(np.cross(mid, lower)) / length(end)
+        straight = height <= precision.straight * reach
+        singular = straight and side is None
+        bend = reject(mid, line)
+        if straight:
+            bend = perpendicular(line) if side is None else np.cross(side, line)
+    return Limb(length(mid), length(lower), mid, end, line, unit(reject(bend, line)), singular)
+
+
+def folded_line(up, side, toward):
+    """The line of a limb whose end lies on its root: across the upper bone, in the plane of hinge or target."""
+    if side is not None:
+        return unit(np.cross(up, side))
+    across = reject(toward, up)
+    return unit(across) if length(across) > 1e-12 * length(toward) else perpendicular(up)
+
+
+# Where the end goes
+
+
+def legal_distances(limb, min_angle, max_angle):
+    """Least and greatest distance of the end from the root, widened to the present one."""
+    maximum = min(max(max_angle, 0.0), pi)
+    minimum = min(max(min_angle, 0.0), maximum)
+    present = length(limb.end)
+    return min(distance_at(limb, minimum), present), max(distance_at(limb, maximum), present)
+
+
+def distance_at(limb, angle):
+    if angle >= pi:
+        return limb.reach
+    return sqrt((limb.upper - limb.lower) ** 2 + 4 * limb.upper * limb.lower * sin(angle / 2) ** 2)
+
+
+def softened(distance, greatest, soften):
+    """The parabola from `soften * greatest`, slope 1, to `greatest`, slope 0, reached at `(2 - soften) * greatest`."""
+    soften = min(max(soften, 0.0), 1.0)
+    start, arrival = soften * greatest, (2 - soften) * greatest
+    if distance <= start or soften == 1.0:
+        return distance
+    if distance >= arrival:
+        return greatest
+    return distance - (distance - start) ** 2 / (2 * (arrival - start))
+
+
+def judge(limb, distance, soft, least, greatest, precision):
+    """The flags that the stages set when they move the end."""
+    moved, status = precision.moved * limb.reach, REACHED
+    if distance - limb.reach > moved:
+        status |= TOO_FAR
+    if abs(limb.upper - limb.lower) - distance > moved:
+        status |= TOO_CLOSE
+    if distance - soft > moved:
+        status |= SOFTENED
+    clamped = min(max(soft, least), greatest)
+    bare = min(max(soft, abs(limb.upper - limb.lower)), limb.reach)
+    if abs(clamped - bare) > moved:
+        status |= LIMITED
+    return status
+
+
+def line_under_still_bone(limb, distance):
+    """The line on which the end lies at this distance while the upper bone stays where it is."""
+    along, height = triangle(limb, distance)
+    up, normal = unit(limb.mid), np.cross(limb.line, limb.bend)
+    return (along * up + height * np.cross(up, normal)) / limb.upper
+
+
+def triangle(limb, distance):
+    """Position of the mid joint along and across the line, by the law of cosines in factored form."""
+    total, difference = limb.reach, limb.upper - limb.lower
+    if distance == 0.0:
+        return 0.0, limb.upper
+    area = max(total - distance, 0.0) * (total + distance)
+    area *= max(distance - difference, 0.0) * max(distance + difference, 0.0)
+    return (distance + difference * total / distance) / 2, sqrt(area) / (2 * distance)
+
+
+# Where the mid joint goes
+
+
+def carried(limb, line, precision):
+    """The bend, carried by the shortest turn of the present line onto the new one; whether they were opposite."""
+    turn, opposite = arc(limb.line, line, np.cross(limb.line, limb.bend), precision)
+    return unit(reject(matrix(turn) @ limb.bend, line)), opposite
+
+
+def bent(limb, line, kind, precision):
+    """The bend on the new line, and whether something arbitrary decided it."""
+    if kind == "nearest":
+        side = reject(limb.mid, line)
+        if length(side) > precision.straight * limb.reach:
+            return unit(side), False
+    bend, opposite = carried(limb, line, precision)
+    return bend, limb.singular or opposite or kind == "nearest"
+
+
+def poled(bend, singular, line, pole, amount, precision):
+    """The bend turned towards the pole, the shorter way, by that part of the angle."""
+    if pole is None or not np.any(pole) or amount == 0.0:
+        return bend, singular
+    side = reject(unit(pole), line)
+    if length(side) <= precision.parallel:
+        return bend, True
+    side = unit(side)
+    if amount == 1.0:
+        return side, False
+    angle = atan2(np.dot(line, np.cross(bend, side)), np.dot(bend, side))
+    opposite = length(bend + side) <= precision.parallel
+    return matrix(about(line, amount * angle)) @ bend, singular or opposite
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Mid and end joint seen from the root, the bend there, and what happened."""
+
+    mid: np.ndarray
+    end: np.ndarray
+    normal: np.ndarray
+    status: int
+    still: bool = False
+
+
+def place(mid, lower, end, target, on_end, options, precision):
+    """Both joints of the limb for the target, all seen from the root; `on_end`: target and end are the same numbers."""
+    limb = measure(mid, lower, end, options["hinge"], target, precision)
+    weight = clamp01(options["weight"])
+    least, greatest = legal_distances(limb, options["min_angle"], options["max_angle"])
+    target = end if on_end else target
+    distance = length(target)
+    soft = softened(distance, greatest, options["soften"])
+    status = judge(limb, distance, soft, least, greatest, precision)
+
+    pole, twist = options["pole"], weight * options["twist"]
+    pole_weight = weight * clamp01(options["pole_weight"])
+    poling = pole is not None and np.any(pole) and pole_weight != 0.0
+    normal = np.cross(limb.line, limb.bend)
+    content = on_end and soft == distance and not poling and twist == 0.0
+    if weight == 0.0 or content:
+        return Placed(mid, limb.end, normal, status, still=True)
+
+    far = min(max(soft, least), greatest)
+    line = target / distance if distance > 0.0 else line_under_still_bone(limb, far)
+    on_root = distance == 0.0
+    if weight < 1.0:
+        goal = limb.end + weight * (far * line - limb.end)
+        far, on_root = min(max(length(goal), least), greatest), not np.any(goal)
+        line = unit(goal) if not on_root else line_under_still_bone(limb, far)
+    if distance == 0.0 or on_root:
+        status |= SINGULAR
+    if on_root:
+        return Placed(mid, far * line, normal, status)
+
+    bend, singular = bent(limb, line, options["bend"], precision)
+    bend, singular = poled(bend, singular, line, pole, pole_weight, precision)
+    bend = matrix(about(line, twist)) @ bend
+    along, height = triangle(limb, far)
+    status |= SINGULAR if singular else 0
+    return Placed(along * line + height * bend, far * line, np.cross(line, bend), status)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""The twin's vectors and quaternions (w, x, y, z), and what counts as nothing in each precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import atan2, cos, sin
+
+import numpy as np
+
+IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What counts as nothing, in units of the reach."""
+
+    straight: float  # distance of the mid joint from the line root-end
+    moved: float  # distance by which a stage moved the end
+    parallel: float  # sine of an angle that input rounding alone can make
+
+    @staticmethod
+    def of(dtype) -> Precision:
+        eps = float(np.finfo(dtype).eps)
+        return Precision(1e-5, 1e-6, 16 * eps) if dtype == np.float32 else Precision(1e-12, 1e-12, 16 * eps)
+
+
+DOUBLE = Precision.of(np.float64)
+
+
+def clamp01(number):
+    return min(max(number, 0.0), 1.0)
+
+
+def length(v):
+    return float(np.linalg.norm(v))
+
+
+def unit(v):
+    return v / length(v)
+
+
+def reject(v, axis):
+    """The part of v perpendicular to the unit axis."""
+    return v - np.dot(v, axis) * axis
+
+
+def perpendicular(v):
+    """A unit vector perpendicular to v that depends on nothing else: v crossed with the axis it has least of."""
+    return unit(np.cross(v, np.eye(3)[np.argmin(np.abs(v))]))
+
+
+def about(axis, angle):
+    return np.concatenate([[cos(angle / 2)], sin(angle / 2) * unit(axis)])
+
+
+def multiply(q, r):
+    w, v = q[0], q[1:]
+    return np.concatenate([[w * r[0] - np.dot(v, r[1:])], w * r[1:] + r[0] * v + np.cross(v, r[1:])])
+
+
+def conjugate(q):
+    return np.concatenate([q[:1], -q[1:]])
+
+
+def matrix(q):
+    """The rotation matrix of a quaternion of any length; a zero one is the identity."""
+    if not np.any(q):
+        return np.eye(3)
+    w, x, y, z = unit(q)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def quaternion(m):
+    """The quaternion of a rotation matrix: the eigenvector of its symmetric 4 x 4 form (Horn 1987), w >= 0."""
+    t = np.trace(m)
+    v = np.array([m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]])
+    form = np.block([[np.array([[t]]), v[None]], [v[:, None], m + m.T - t * np.eye(3)]])
+    q = np.linalg.eigh(form)[1][:, 3]
+    return q if q[0] >= 0 else -q
+
+
+def nearest_rotation(m):
+    """The rotation nearest to m (least squares); a mirrored matrix counts as its negative."""
+    u, _, vt = np.linalg.svd(m)
+    return u @ vt * np.sign(np.linalg.det(u @ vt))
+
+
+def arc(a, b, axis, precision=DOUBLE):
+    """The shortest rotation of direction a onto b, about the axis where they are opposite; whether they were."""
+    a, b, axis = unit(a), unit(b), reject(axis, unit(a))
+    if length(a + b) > precision.parallel:
+        return shortest(a, b), False
+    half_turn = np.concatenate([[0.0], unit(axis)])
+    return multiply(shortest(-a, b), half_turn), True
+
+
+def shortest(a, b):
+    normal = np.cross(a, b)
+    if not np.any(normal):
+        return IDENTITY
+    return about(normal, 2 * atan2(length(a - b), length(a + b)))
