@@ -73,8 +73,10 @@ def _standing(path: Array, fps: float, leg: float, up: Array, limits: tuple[floa
     enter, leave, height, least = limits
     speed = np.linalg.norm(velocity(path, fps), axis=-1) / leg
     heights = path @ up
-    low = heights - _lowest(heights.min(axis=1, keepdims=True), fps) < HEIGHT * leg
-    low &= heights - _lowest(heights, fps) < height * leg
+    # Only slow frames tell where the floor is: a calibration pose before the first frame jumps away at once.
+    resting = np.where(speed < leave, heights, np.inf)
+    low = heights < _lowest(resting.min(axis=1, keepdims=True), fps) + HEIGHT * leg
+    low &= heights < _lowest(resting, fps) + height * leg
     slow = _majority((speed < leave) & low, fps)
     columns = zip(slow.T, (speed < enter).T, strict=True)
     return np.stack([_spans(*column, fps, least) for column in columns], axis=1)

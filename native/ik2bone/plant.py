@@ -118,13 +118,18 @@ def find_targets(clip: Clip, sole: Sole, contacts: Mask, locked: bool, ground: G
     """Where the feet shall go: locked to anchors between which they swing, or following the ground."""
     if not locked:
         _require_ground(ground(clip.ball.reshape(-1, 3), -clip.up)[2])
-        return follow_ground(clip, sole, ground, settings.use_slope, settings.contacts == "ALWAYS" or clip.frames == 1)
+        on_surface = settings.contacts == "ALWAYS" or clip.frames == 1
+        return follow_ground(clip, sole, ground, settings.use_slope, on_surface)
     heel = apply(clip.foot, sole.heel)
     anchors = find_anchors(clip, sole, heel, contacts, ground, settings.use_slope)
     _require_ground(np.array([anchor.found for anchor in anchors]))
     targets = blend_targets(clip, hold_feet(clip, heel, contacts), anchors)
     targets = raise_heels(clip, sole, targets, contacts, ground)
-    return lift_swings(clip, sole, targets, contacts, ground)
+    targets = lift_swings(clip, sole, targets, contacts, ground)
+    lost = ~contacts.any(axis=(0, 2))
+    if not lost.any():
+        return targets
+    return targets.with_legs(lost, follow_ground(clip, sole, ground, settings.use_slope, on_surface=False))
 
 
 def _require_ground(found: Mask) -> None:

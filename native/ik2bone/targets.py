@@ -52,6 +52,14 @@ class Targets:
     rise: Array
     anchors: tuple[Anchor, ...]
 
+    def with_legs(self, legs: Mask, other: Targets) -> Targets:
+        """These targets with those of some legs (L,) taken from others."""
+        ball, ankle, rise = self.ball.copy(), self.ankle.copy(), self.rise.copy()
+        turn = self.turn.copy()
+        for mine, theirs in ((ball, other.ball), (ankle, other.ankle), (turn, other.turn), (rise, other.rise)):
+            mine[:, legs] = theirs[:, legs]
+        return Targets(ball, ankle, turn, rise, self.anchors)
+
 
 def find_anchors(clip: Clip, sole: Sole, heel: Array, contacts: Mask, ground: Ground, use_slope: bool) -> list[Anchor]:
     """One anchor for each stance, on the surface nearest to where the foot stood, raised as the last one was."""
@@ -101,6 +109,9 @@ def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor]) -> Targets:
     rise = np.zeros((clip.frames, clip.legs))
     for leg in range(clip.legs):
         mine = [anchor for anchor in anchors if anchor.stance.leg == leg]
+        if not mine:
+            ball[:, leg], turn[:, leg] = clip.ball[:, leg], np.eye(3)
+            continue
         ball[:, leg], turn[:, leg], rise[:, leg] = _blend_leg(clip, clip.ball[:, leg] + hold.shift[:, leg], mine)
     turn = turn @ matrix_from_vector(hold.turn)
     ankle = ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
