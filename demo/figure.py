@@ -18,7 +18,7 @@ COLOURS = {"trunk": (0.30, 0.31, 0.34, 1), "one side": (0.02, 0.22, 0.62, 1), "o
 TRUNK, ONE, OTHER = range(3)
 
 # Lengths in legs. A side branch that reaches less far is no limb: faces, fingers, twist and control bones.
-LIMB_REACH, HAND_REACH, HEAD_REACH = 0.35, 0.1, 0.26
+LIMB_REACH, NECK_REACH, HAND_REACH, HEAD_REACH = 0.35, 0.2, 0.1, 0.21
 THIGH, KNEE, ANKLE = 0.085, 0.058, 0.036
 BELLY, CHEST, NECK, HEAD = 0.105, 0.125, 0.05, 0.115
 SHOULDER, ELBOW, WRIST = 0.052, 0.042, 0.03
@@ -77,10 +77,14 @@ class Body:
 
     def limbs(self, bone: str) -> list[str]:
         """Children to follow: the furthest reaching, and any that is as long as a limb."""
-        reach = {child: np.linalg.norm(self.head(child) - self.head(bone)) / self.leg + self.reach(child)
-                 for child in self.children[bone]}  # fmt: skip
+        reach = {child: self.reach_from_parent(child) for child in self.children[bone]}
         furthest = max(reach, key=reach.__getitem__, default=None)
         return [child for child in reach if child == furthest or reach[child] > LIMB_REACH]
+
+    def reach_from_parent(self, bone: str) -> float:
+        """The way from the parent's joint, and on to the furthest joint below, in legs."""
+        step = self.head(bone) - self.head(self.parents[bone])
+        return float(np.linalg.norm(step)) / self.leg + self.reach(bone)
 
 
 def make_body(bpy, armature, feet: list[Foot]):
@@ -152,11 +156,12 @@ def _trunk(body: Body, bone: str, legs: set[str], side: Array) -> None:
     """Follow the spine to where the arms branch off; the branch in the middle is the neck."""
     limbs = _upwards(body, bone, legs)
     if len(limbs) > 1:
-        neck = min(limbs, key=lambda limb: abs(_sideways(body, limb, side)))
-        for limb in limbs:
-            body.rod(bone, TRUNK, body.head(limb), CHEST if limb != neck else NECK, SHOULDER if limb != neck else NECK)
+        long = [child for child in body.children[bone] if body.reach_from_parent(child) > NECK_REACH]
+        neck = min(long, key=lambda limb: abs(_sideways(body, limb, side)))
+        body.rod(bone, TRUNK, body.head(neck), NECK, NECK)
         _neck(body, neck)
         for arm in (limb for limb in limbs if limb != neck):
+            body.rod(bone, TRUNK, body.head(arm), CHEST, SHOULDER)
             _arm(body, arm, ONE if _sideways(body, arm, side) > 0 else OTHER)
     elif limbs and body.reach(bone) > HEAD_REACH:
         body.rod(bone, TRUNK, body.head(limbs[0]), BELLY, CHEST)

@@ -41,6 +41,17 @@ def _tube(rings: int) -> list[list[int]]:
     return np.stack(quads, axis=1).tolist()
 
 
+def torus(centre: Array, across: Array, up: Array, radius: float, thickness: float) -> Solid:
+    """A ring in the plane of two unit vectors."""
+    sides = 3 * SIDES
+    around = np.linspace(0, 2 * np.pi, sides, endpoint=False)[:, None, None]
+    section = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)[:, None]
+    way = np.cos(around) * across + np.sin(around) * up
+    points = centre + (radius + thickness * np.cos(section)) * way + thickness * np.sin(section) * np.cross(across, up)
+    closed = _tube(sides + 1)
+    return Solid(points.reshape(-1, 3), [[point % (sides * SIDES) for point in face] for face in closed])
+
+
 def hull(points: Array) -> Solid:
     """The convex hull."""
     import bmesh

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plant a clip on uneven ground in real Blender: python -m demo [--clip FILE] [--ground KIND|FILE] [--out DIR]."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from demo import grounds, session
+
+SAMPLES = 12
+
+
+def main() -> None:
+    """Parse, run, print the figures; bad input gets one sentence."""
+    kinds = ", ".join(grounds.KINDS)
+    parser = argparse.ArgumentParser(prog="python -m demo")
+    parser.add_argument("--clip", default="walk", help="a .bvh, .fbx, .gltf or .glb file; default: a generated walk")
+    parser.add_argument("--ground", default=grounds.DEFAULT, help=f"{kinds}, sums of them by +, or .obj, .glb")
+    parser.add_argument("--out", default="build/demo", type=Path, help="folder for the results")
+    parser.add_argument("--samples", default=SAMPLES, type=int, help="samples per pixel of the picture")
+    given = parser.parse_args()
+    try:
+        check(given.clip, given.ground)
+        bpy = session.start()
+        # This needs mathutils, which is there from now on.
+        from demo.show import show
+
+        shown = show(bpy, given.clip, given.ground, given.out, given.samples)
+    except (ValueError, OSError, RuntimeError) as problem:
+        sys.exit(f"demo: {_sentence(problem)}")
+    (shown.folder / "report.txt").write_text(shown.table + "\n")
+    (shown.folder / "report.json").write_text(json.dumps(shown.report, indent=1) + "\n")
+    print(shown.table, "", *(f"{path}" for path in sorted(shown.folder.iterdir())), sep="\n")
+
+
+def check(clip: str, ground: str) -> None:
+    """Complain before Blender starts about what needs no Blender to be seen."""
+    if clip != "walk" and not Path(clip).is_file():
+        raise FileNotFoundError(f"there is no clip {clip}")
+    if not Path(ground).suffix:
+        grounds.parts(ground)
+    elif not Path(ground).is_file():
+        raise FileNotFoundError(f"there is no ground {ground}")
+
+
+def _sentence(problem: Exception) -> str:
+    """Blender puts the kind of report in front of what an operator tells."""
+    return " ".join(str(problem).removeprefix("Error: ").split())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The picture: a clip's figure at several instants, before planting above after it, seen from the side."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from mathutils import Matrix, Vector
+from numpy.typing import NDArray
+
+from demo.figure import paint
+from demo.misses import Miss
+from demo.solids import torus
+from demo.terrain import Cut, cut_terrain
+from demo.track import SLOT, Instant, Track
+
+Array = NDArray[np.float64]
+
+# Lengths in legs.
+ELEVATION = np.radians(9.0)
+FRONT, DEPTH, SIDE, CRUST = 0.14, 2.2, 0.75, 0.22
+RING, RING_THICKNESS = 0.15, 0.017
+TEXT_LINE = 0.0155  # Of the picture's width.
+ROW_WIDTH, ROW_HEIGHTS = 1600, (380, 720)
+SURFACE, SECTION, INK = (0.36, 0.42, 0.27, 1), (0.23, 0.16, 0.11, 1), (0.02, 0.02, 0.02, 1)
+UNDER, OVER = (0.8, 0.0, 0.02, 1), (0.75, 0.0, 0.75, 1)
+SKY = (0.80, 0.86, 0.92, 1)
+
+
+@dataclass(frozen=True)
+class Shot:
+    """The figure at one instant, an object in the scene moved along the heading, and where its feet miss the ground."""
+
+    figure: object
+    shift: float
+    misses: tuple[Miss, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One half of the picture with its two lines of text."""
+
+    caption: tuple[str, str]
+    shots: tuple[Shot, ...]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What the orthographic camera shows: middle, the picture's directions, size in scene units, height in pixels."""
+
+    centre: Array
+    right: Array
+    up: Array
+    width: float
+    height: float
+    pixels: int
+
+
+def take(bpy, body, instant: Instant, track: Track, misses: list[Miss]) -> Shot:
+    """Copy the body as the scene shows it now."""
+    evaluated = body.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    mesh = bpy.data.meshes.new_from_object(evaluated)
+    mesh.transform(evaluated.matrix_world)
+    figure = bpy.data.objects.new("instant", mesh)
+    bpy.context.scene.collection.objects.link(figure)
+    figure.location = instant.shift * _axes(track)[0]
+    return Shot(figure, instant.shift, tuple(misses))
+
+
+def draw(bpy, rows: list[Row], grounds: list, track: Track, path: Path, samples: int) -> None:
+    """Render the rows, one above the other, into one PNG; everything else in the scene is hidden from the render.
+
+    Of what this adds, the camera and the light stay.
+    """
+    shown = {shot.figure for row in rows for shot in row.shots}
+    for thing in bpy.data.objects:
+        thing.hide_render = thing not in shown
+    box = _box(rows, track)
+    terrain, lowest = _lay_terrain(bpy, rows[0].shots, grounds, track, box)
+    frame = _fit(box, lowest, track)
+    _add_camera(bpy, frame)
+    _light(bpy, frame)
+    _set_render(bpy, frame, samples)
+    tiles = [_render_row(bpy, row, rows, frame, track.leg, path.with_name(f"{path.stem}.part.png")) for row in rows]
+    _save(bpy, np.concatenate(tiles[::-1]), path)
+    for mesh in terrain:
+        bpy.data.meshes.remove(mesh)
+
+
+def _axes(track: Track) -> tuple[Array, Array]:
+    """Unit vectors along the heading, to the right in the picture, and level into the picture."""
+    along = np.array([np.cos(track.heading), np.sin(track.heading), 0.0])
+    return along, np.array([-along[1], along[0], 0.0])
+
+
+def _points(figure) -> Array:
+    mesh = figure.data
+    points = np.empty(3 * len(mesh.vertices))
+    mesh.vertices.foreach_get("co", points)
+    return points.reshape(-1, 3) + np.array(figure.location)
+
+
+def _box(rows: list[Row], track: Track) -> Array:
+    """Least and greatest coordinates (2, 3) of all figures: along, inward, up."""
+    along, inward = _axes(track)
+    points = np.concatenate([_points(shot.figure) for row in rows for shot in row.shots])
+    seen = points @ np.stack([along, inward, [0, 0, 1]]).T
+    return np.stack([seen.min(axis=0), seen.max(axis=0)])
+
+
+def _lay_terrain(bpy, shots: tuple[Shot, ...], grounds: list, track: Track, box: Array) -> tuple[list, float]:
+    """One piece of ground for all figures, or one for each where they are moved apart; its meshes and lowest edge."""
+    along, inward = _axes(track)
+    leg, lowest, meshes = track.leg, np.inf, []
+    moved = any(shot.shift for shot in shots)
+    for shot in shots if moved else shots[:1]:
+        middle, reach = _points(shot.figure).mean(axis=0) @ along, SLOT / 2 * leg
+        start, end = (middle - reach, middle + reach) if moved else (box[0, 0] - SIDE * leg, box[1, 0] + SIDE * leg)
+        origin = (box[0, 1] - FRONT * leg) * inward
+        cut = Cut(origin, along, inward, start - shot.shift, end - shot.shift, DEPTH * leg + np.ptp(box[:, 1]), 3 * leg)
+        piece = cut_terrain(bpy, grounds, cut)
+        for thing, name, colour in ((piece.surface, "terrain", SURFACE), (piece.section, "section", SECTION)):
+            thing.location = shot.shift * along
+            thing.data.materials.append(paint(bpy, name, colour))
+            meshes.append(thing.data)
+        lowest = min(lowest, piece.lowest)
+    return meshes, lowest
+
+
+def _fit(box: Array, lowest: float, track: Track) -> Frame:
+    """The frame that holds all figures, a strip of the cut ground, and two lines of text above."""
+    along, inward = _axes(track)
+    up = np.array([0.0, 0.0, np.cos(ELEVATION)]) + np.sin(ELEVATION) * inward
+    inwards, heights = np.sin(ELEVATION) * box[:, 1], np.cos(ELEVATION) * np.array([lowest, *box[:, 2]])
+    bottom, top = inwards[0] + heights[:2].min() - CRUST * track.leg, inwards[1] + heights[2]
+    width = np.ptp(box[:, 0]) + 2 * SIDE * track.leg
+    height = top - bottom + 2.6 * TEXT_LINE * width
+    pixels = int(np.clip(ROW_WIDTH * height / width, *ROW_HEIGHTS))
+    width = max(width, height * ROW_WIDTH / pixels)
+    height = width * pixels / ROW_WIDTH
+    # At least as high as needed; what is more goes to the sky.
+    place = box[:, 0].mean() * along + (bottom + height / 2) * up
+    return Frame(place, along, up, float(width), float(height), pixels)
+
+
+def _matrix(frame: Frame, right: float, up: float, near: float) -> Array:
+    """World matrix of a thing that faces the camera; lengths in the frame's width, from its middle."""
+    facing = np.cross(frame.right, frame.up)
+    matrix = np.eye(4)
+    matrix[:3, :3] = np.stack([frame.right, frame.up, facing], axis=1)
+    matrix[:3, 3] = frame.centre + frame.width * (right * frame.right + up * frame.up + near * facing)
+    return matrix
+
+
+def _add_camera(bpy, frame: Frame) -> None:
+    camera = bpy.data.objects.new("side", bpy.data.cameras.new("side"))
+    camera.data.type, camera.data.sensor_fit, camera.data.ortho_scale = "ORTHO", "HORIZONTAL", frame.width
+    camera.data.clip_end = 10 * frame.width
+    camera.matrix_world = Matrix(_matrix(frame, 0, 0, 4))
+    bpy.context.scene.collection.objects.link(camera)
+    bpy.context.scene.camera = camera
+
+
+def _light(bpy, frame: Frame) -> None:
+    """A sun from over the camera's left shoulder, and a sky."""
+    sun = bpy.data.objects.new("sun", bpy.data.lights.new("sun", "SUN"))
+    sun.data.energy, sun.data.angle = 2.6, 0.1
+    way = Vector(np.cross(frame.right, frame.up) * 0.8 - 0.5 * frame.right + [0, 0, 1.2])
+    sun.rotation_euler = way.to_track_quat("Z", "Y").to_euler()
+    bpy.context.scene.collection.objects.link(sun)
+    world = bpy.data.worlds.new("sky")
+    world.use_nodes = True
+    world.node_tree.nodes["Background"].inputs["Color"].default_value = SKY
+    world.node_tree.nodes["Background"].inputs["Strength"].default_value = 0.75
+    bpy.context.scene.world = world
+
+
+def _set_render(bpy, frame: Frame, samples: int) -> None:
+    scene = bpy.context.scene
+    scene.render.engine = "CYCLES"
+    scene.cycles.samples, scene.cycles.use_denoising, scene.cycles.max_bounces = samples, False, 2
+    scene.render.resolution_x, scene.render.resolution_y = ROW_WIDTH, frame.pixels
+    scene.render.resolution_percentage = 100
+    scene.render.image_settings.file_format = "PNG"
+    scene.view_settings.view_transform = "Standard"
+
+
+def _render_row(bpy, row: Row, rows: list[Row], frame: Frame, leg: float, path: Path) -> Array:
+    """Pixels (height, width, 4) of the row, from the bottom up as Blender keeps them."""
+    for other in rows:
+        for shot in other.shots:
+            shot.figure.hide_render = other is not row
+    marks = [_mark(bpy, miss, shot.shift, frame, leg) for shot in row.shots for miss in shot.misses]
+    marks += [_write(bpy, text, 0.49 * side, line, frame, ink) for text, side, line, ink in _texts(row)]
+    bpy.context.scene.render.filepath = str(path)
+    with _silence():
+        bpy.ops.render.render(write_still=True)
+    for mark in marks:
+        bpy.data.objects.remove(mark)
+    image = bpy.data.images.load(str(path))
+    pixels = np.empty(len(image.pixels), np.float32)
+    image.pixels.foreach_get(pixels)
+    bpy.data.images.remove(image)
+    path.unlink()
+    return pixels.reshape(frame.pixels, ROW_WIDTH, 4)
+
+
+def _texts(row: Row) -> list[tuple[str, int, int, tuple]]:
+    """Text, side (-1 left, 1 right), line and colour."""
+    legend = (("ring: sole under the ground", 1, 0, UNDER), ("ring: standing sole over it", 1, 1, OVER))
+    return [*((text, -1, line, INK) for line, text in enumerate(row.caption)), *legend]
+
+
+def _write(bpy, text: str, right: float, line: int, frame: Frame, ink):
+    curve = bpy.data.curves.new("text", "FONT")
+    curve.body, curve.align_x, curve.size = text, "LEFT" if right < 0 else "RIGHT", TEXT_LINE * frame.width
+    curve.materials.append(paint(bpy, f"ink {ink}", ink, glow=True))
+    top = frame.height / frame.width / 2
+    return _show(bpy, curve, Matrix(_matrix(frame, right, top - TEXT_LINE * (1.15 + 1.2 * line), 3)))
+
+
+def _mark(bpy, miss: Miss, shift: float, frame: Frame, leg: float):
+    """A ring round the foot, so near to the camera that nothing hides it."""
+    facing = np.cross(frame.right, frame.up)
+    centre = miss.place + shift * frame.right + 2 * frame.width * facing
+    ring = torus(centre, frame.right, frame.up, RING * leg, RING_THICKNESS * leg)
+    mesh = bpy.data.meshes.new("miss")
+    mesh.from_pydata(ring.points, [], ring.faces)
+    ink = UNDER if miss.height < 0 else OVER
+    mesh.materials.append(paint(bpy, f"ink {ink}", ink, glow=True))
+    return _show(bpy, mesh, Matrix())
+
+
+def _show(bpy, data, matrix: Matrix):
+    thing = bpy.data.objects.new("mark", data)
+    thing.matrix_world = matrix
+    thing.visible_shadow = thing.visible_diffuse = False
+    bpy.context.scene.collection.objects.link(thing)
+    return thing
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Blender itself prints where a render was saved, past Python's own output."""
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _save(bpy, pixels: Array, path: Path) -> None:
+    image = bpy.data.images.new("picture", pixels.shape[1], pixels.shape[0])
+    image.pixels.foreach_set(pixels.ravel())
+    image.file_format, image.filepath_raw = "PNG", str(path)
+    image.save()
+    bpy.data.images.remove(image)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the demo has to know of a clip before it can lay a ground under it and choose what to show; plain numpy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from ik2bone.clip import Clip
+from ik2bone.sole import measure_sole
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Lengths in legs. Under IN_PLACE of travel the clip counts as one that stays where it is.
+IN_PLACE, MARGIN = 1.0, 2.5
+FIGURE_SPACE, SLOT = 0.62, 1.25
+MOST_FIGURES, FEWEST_FIGURES, SLOTS = 13, 5, 8
+SHORTEST_STEP = 0.2  # Seconds.
+
+
+@dataclass(frozen=True)
+class Track:
+    """Where the clip goes: level `centre` and `size` of its ground, its `heading`, its floor and the leg's length.
+
+    `along` (F,) is the hips' way in the heading's direction, from the centre.
+    """
+
+    centre: Array
+    size: Array
+    heading: float
+    floor: float
+    leg: float
+    along: Array
+
+
+@dataclass(frozen=True)
+class Instant:
+    """A row of the clip to be shown, and how far its figure is moved along the heading."""
+
+    row: int
+    shift: float
+
+
+def find_track(clip: Clip) -> Track:
+    """The box round the hips' path, with a margin, along the way that it goes."""
+    path = clip.hip.mean(axis=1)[:, :2]
+    heading = _heading(clip, path)
+    forward = np.array([np.cos(heading), np.sin(heading)])
+    axes = np.stack([forward, [-forward[1], forward[0]]])
+    box = path @ axes.T
+    middle = (box.min(axis=0) + box.max(axis=0)) / 2
+    size = np.ptp(box, axis=0) + 2 * MARGIN * clip.leg
+    return Track(middle @ axes, size, heading, measure_sole(clip).floor, clip.leg, box[:, 0] - middle[0])
+
+
+def _heading(clip: Clip, path: Array) -> float:
+    """From start to end; round trips along their longest way, clips in place where the feet point."""
+    way = path[-1] - path[0]
+    if np.linalg.norm(way) < IN_PLACE * clip.leg:
+        way = path[np.argmax(np.linalg.norm(path - path[0], axis=1))] - path[0]
+    if np.linalg.norm(way) < IN_PLACE * clip.leg:
+        way = (clip.ball - clip.ankle)[..., :2].mean(axis=(0, 1))
+    return float(np.arctan2(way[1], way[0]))
+
+
+def choose_instants(clip: Clip, track: Track) -> list[Instant]:
+    """One instant per half stride, where the feet pass each other, so that figures stand clear of each other.
+
+    A clip too short for that, or in place, is shown at even times side by side.
+    """
+    chosen: list[int] = []
+    for row in _passings(clip):
+        if all(abs(track.along[row] - track.along[other]) > FIGURE_SPACE * clip.leg for other in chosen):
+            chosen.append(row)
+    if len(chosen) >= FEWEST_FIGURES:
+        return [Instant(row, 0.0) for row in chosen[:MOST_FIGURES]]
+    rows = np.unique(np.linspace(0, clip.frames - 1, SLOTS).round().astype(int))
+    places = (np.arange(len(rows)) - (len(rows) - 1) / 2) * SLOT * clip.leg
+    return [Instant(int(row), place - track.along[row]) for row, place in zip(rows, places, strict=True)]
+
+
+def _passings(clip: Clip) -> list[int]:
+    """Rows where one ankle overtakes the other, seen along the facing that is square to the hips."""
+    across = (clip.hip[:, 0] - clip.hip[:, 1])[:, :2]
+    lead = (clip.ankle[:, 0] - clip.ankle[:, 1])[:, :2]
+    ahead = across[:, 0] * lead[:, 1] - across[:, 1] * lead[:, 0] > 0
+    rows: list[int] = []
+    for row in np.flatnonzero(ahead[1:] != ahead[:-1]):
+        if not rows or row - rows[-1] > SHORTEST_STEP * clip.fps:
+            rows.append(int(row))
+    return rows
