@@ -46,6 +46,14 @@ def count_handmade(curve: FCurve, frames: Frames) -> int:
     return int(np.count_nonzero(handmade & inside(times(curve), frames)))
 
 
+def mark_generated(curve: FCurve, frame: int) -> None:
+    """Give the key on a frame, which keeps the type it had before it was inserted again, the type of our keys."""
+    kinds, frames = _read(curve, "type"), np.array([frame])
+    kinds[inside(times(curve), frames)] = _number("type", "GENERATED")
+    # In bulk, because setting the type of a single key has the whole action evaluated again.
+    curve.keyframe_points.foreach_set("type", kinds.reshape(-1))
+
+
 def bake(curve: FCurve, bounds: tuple[int, int]) -> None:
     """Replace modifiers and samples, which would change or refuse keys, by keys over the action's whole `bounds`."""
     if curve.sampled_points:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from bpy.types import FCurve, PoseBone
+from bpy.types import FCurve, Object, PoseBone
 from numpy.typing import NDArray
 
 from . import fcurves, rotations
-from .actions import Curves
+from .actions import Curves, assigned, curves_of
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.int64]
@@ -32,6 +32,11 @@ class Channel:
     path: str
     indices: tuple[int, ...]
     values: Array
+
+    @property
+    def name(self) -> str:
+        """The property's name on the pose bone."""
+        return self.path.rpartition(".")[2]
 
     def with_values(self, values: Array) -> Channel:
         """The same property with other values."""
@@ -129,3 +134,17 @@ def _wake(curve: FCurve, value: float, frames: Frames, bounds: tuple[int, int]) 
     around = np.array([frame for frame in (frames[0] - 1, frames[-1] + 1) if bounds[0] <= frame <= bounds[1]])
     if len(around):
         fcurves.write(curve, around, np.full(len(around), value))
+
+
+def show(armature: Object, channel: Channel) -> None:
+    """Set the property to its first value."""
+    setattr(armature.pose.bones[channel.bone], channel.name, channel.values[0])
+
+
+def insert(armature: Object, channel: Channel, frame: int) -> None:
+    """Key the property as it is now on one frame, without another evaluation of what else was set by hand."""
+    bone = armature.pose.bones[channel.bone]
+    bone.keyframe_insert(channel.name, frame=frame, group=channel.bone, keytype="GENERATED")
+    curves = curves_of(assigned(armature))
+    for index in channel.indices:
+        fcurves.mark_generated(curves.find(channel.path, index), frame)

@@ -1,11 +1,126 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panel in the 3D view's sidebar."""
+"""The panel in the 3D view's sidebar: the surface, the button, the options and the last report."""
 
 from __future__ import annotations
 
-import bpy
+from typing import Any
 
-CLASSES: tuple[type, ...] = ()
+import bpy
+from bpy.types import Context, Panel, UILayout
+from ik2bone.report import ROWS
+
+from . import actions, records
+from .body import find_armature
+
+
+class _Sidebar:
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "IK2Bone"
+
+
+class IK2BONE_PT_main(_Sidebar, Panel):
+    """Where to plant, and the button that does it"""
+
+    bl_label = "Plant Feet"
+
+    def draw(self, context: Context) -> None:
+        """Surface, frames and buttons."""
+        layout, settings = _split(self.layout), context.scene.ik2bone
+        layout.prop(settings, "surface_object")
+        collection = layout.column()
+        collection.active = settings.surface_object is None
+        collection.prop(settings, "surface_collection")
+        _draw_frames(layout, settings)
+        layout.operator("ik2bone.plant_feet", icon="CON_FLOOR")
+        if _planted_action(context):
+            layout.operator("ik2bone.restore", icon="LOOP_BACK")
+
+
+class IK2BONE_PT_options(_Sidebar, Panel):
+    """Options that seldom need a change"""
+
+    bl_label = "Options"
+    bl_parent_id = "IK2BONE_PT_main"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """Every option but surface and frames."""
+        layout, settings = _split(self.layout), context.scene.ik2bone
+        for names in (
+            ("chains", "bones"),
+            ("contacts", "direction"),
+            ("use_hips", "use_slope"),
+            ("strength", "output"),
+        ):
+            column = layout.column(align=True)
+            for name in names:
+                column.prop(settings, name)
+
+
+class IK2BONE_PT_report(_Sidebar, Panel):
+    """What the last run found and did"""
+
+    bl_label = "Report"
+    bl_parent_id = "IK2BONE_PT_main"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Whether there is a report to show."""
+        return bool(_report(context))
+
+    def draw(self, context: Context) -> None:
+        """The figures before and after, then what the user should know."""
+        figures = _report(context)
+        table = self.layout.column(align=True)
+        _draw_row(table, "", "Before", "After")
+        for name, label in ROWS:
+            before, after = figures["before"][name], figures["after"][name]
+            if before or after:
+                _draw_row(table, _sentence(label), f"{before:.3g}", f"{after:.3g}")
+        for text in figures["told"]:
+            self.layout.label(text=_sentence(text), icon="INFO")
+
+
+def _split(layout: UILayout) -> UILayout:
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    return layout
+
+
+def _draw_frames(layout: UILayout, settings: Any) -> None:
+    layout.prop(settings, "frame_range")
+    if settings.frame_range == "CUSTOM":
+        ends = layout.column(align=True)
+        ends.prop(settings, "frame_start")
+        ends.prop(settings, "frame_end")
+
+
+def _draw_row(table: UILayout, label: str, before: str, after: str) -> None:
+    row = table.split(factor=0.5)
+    row.label(text=label)
+    numbers = row.row()
+    for text in (before, after):
+        cell = numbers.row()
+        cell.alignment = "RIGHT"
+        cell.label(text=text)
+
+
+def _planted_action(context: Context) -> bpy.types.Action | None:
+    armature = find_armature(context)
+    action = actions.assigned(armature).action if armature else None
+    return action if records.source_of(action) else None
+
+
+def _report(context: Context) -> dict[str, Any]:
+    return records.read(_planted_action(context)).get("report", {})
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+CLASSES: tuple[type, ...] = (IK2BONE_PT_main, IK2BONE_PT_options, IK2BONE_PT_report)
 
 
 def register() -> None:

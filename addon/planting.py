@@ -288,12 +288,12 @@ def _plant_pose(context: Context, armature: Object, options: PlantingOptions, su
         plan = _plan(context, armature, body, options, surfaces, frames, present=True)
         corrected = _corrected(armature, body, channels, plan, actions.Curves(None))
         for channel in corrected:
-            _show(armature, channel)
+            keys.show(armature, channel)
         context.view_layer.update()
         figures = _figures(armature, body, plan, frames, present=True)
     if actions.assigned(armature).action:
         for channel in corrected:
-            _key(armature, channel, int(frames[0]))
+            keys.insert(armature, channel, int(frames[0]))
     warnings = () if surfaces else ("no surface was found: planted on the clip's own floor",)
     return Outcome(report.summary(figures), (*body.told, *warnings))
 
@@ -304,16 +304,3 @@ def _read_pose(armature: Object, body: Body, options: PlantingOptions, frames: N
     channels = [keys.read_rotation(nothing, bones[name], frames, {}) for name in names]
     moves = options.use_hips and body.hips is not None
     return channels + ([keys.read_location(nothing, bones[body.hips], frames, {})] if moves else [])
-
-
-def _property(channel: Channel) -> str:
-    return channel.path.rpartition(".")[2]
-
-
-def _show(armature: Object, channel: Channel) -> None:
-    setattr(armature.pose.bones[channel.bone], _property(channel), channel.values[0])
-
-
-def _key(armature: Object, channel: Channel, frame: int) -> None:
-    bone = armature.pose.bones[channel.bone]
-    bone.keyframe_insert(_property(channel), frame=frame, group=channel.bone, keytype="GENERATED")

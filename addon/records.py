@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 
 import bpy
@@ -27,9 +28,16 @@ def source_of(action: Action | None) -> Action | None:
 
 def read(action: Action | None) -> Record:
     """The record of a planted action; an empty one where there is none or it is not readable."""
+    text = action.get(RECORD) if action else None
+    return _parse(text) if isinstance(text, str) else EMPTY
+
+
+@lru_cache(maxsize=8)
+def _parse(text: str) -> Record:
+    """Cached because the panel reads the record on every redraw."""
     try:
-        record = json.loads(action.get(RECORD, "")) if action else EMPTY
-    except (TypeError, ValueError):
+        record = json.loads(text)
+    except ValueError:
         return EMPTY
     return EMPTY | record if isinstance(record, dict) else EMPTY
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 THIGH = SHIN = 0.45
-HIP, ANKLE = 0.92, 0.08
+ANKLE = 0.08
+HIP = ANKLE + THIGH + SHIN
 SIDES = {"L": 0.1, "R": -0.1}
 STRIDE, STRIDE_FRAMES, STANDING = 0.9, 30, 0.6
 LAST = 1 + 2 * STRIDE_FRAMES
@@ -51,8 +52,8 @@ def _make_bones(bpy, name):
     chest = _bone(armature, "chest", hips, (0, 0, HIP + 0.15), (0, 0, HIP + 0.5))
     _bone(armature, "head", chest, (0, 0, HIP + 0.5), (0, 0, HIP + 0.7))
     for side, x in SIDES.items():
-        thigh = _bone(armature, f"thigh.{side}", hips, (x, 0, HIP), (x, 0.01, HIP - THIGH))
-        shin = _bone(armature, f"shin.{side}", thigh, (x, 0.01, HIP - THIGH), (x, 0, ANKLE))
+        thigh = _bone(armature, f"thigh.{side}", hips, (x, 0, HIP), (x, 0, HIP - THIGH))
+        shin = _bone(armature, f"shin.{side}", thigh, (x, 0, HIP - THIGH), (x, 0, ANKLE))
         foot = _bone(armature, f"foot.{side}", shin, (x, 0, ANKLE), (x, 0.14, 0.02))
         _bone(armature, f"toe.{side}", foot, (x, 0.14, 0.02), (x, 0.21, 0.02))
     bpy.ops.object.mode_set(mode="OBJECT")

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What cannot be planted is refused with one clear sentence, and nothing in the scene changes."""
+
+from __future__ import annotations
+
+import biped
+import fingerprint
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def walker(bpy):
+    return biped.make_walker(bpy)
+
+
+@pytest.fixture
+def ground(bpy):
+    return biped.make_slope(bpy)
+
+
+def _refused(bpy, sentence, **options):
+    """Run the operator, expect one sentence and an unchanged scene, hand-set values of keyed channels included."""
+    before = fingerprint.of_scene(bpy)
+    with pytest.raises(RuntimeError, match=sentence) as refusal:
+        bpy.ops.ik2bone.plant_feet(**options)
+    assert len(str(refusal.value).strip().splitlines()) == 1
+    assert fingerprint.of_scene(bpy) == before
+
+
+def _curve(armature, path, index):
+    action = armature.animation_data.action
+    curves = action.layers[0].strips[0].channelbags[0].fcurves if hasattr(action, "slots") else action.fcurves
+    return curves.find(path, index=index)
+
+
+def _hand_pose(bpy, armature):
+    bpy.context.view_layer.update()
+    armature.pose.bones["chest"].rotation_quaternion = (0.9, 0.1, 0.2, 0.0)
+    armature.pose.bones["thigh.L"].rotation_quaternion = (0.9, 0.0, 0.3, 0.1)
+    armature.pose.bones["hips"].location = (0.5, 0.6, 0.7)
+
+
+def test_no_armature(bpy, ground):
+    _refused(bpy, "Needs an armature")
+
+
+def test_two_armatures_of_which_none_is_active(bpy, walker, ground):
+    bpy.context.collection.objects.link(walker.copy())
+    bpy.context.view_layer.objects.active = None
+    bpy.context.view_layer.update()
+    _refused(bpy, "Needs an armature")
+
+
+def test_edit_mode(bpy, walker, ground):
+    bpy.ops.object.mode_set(mode="EDIT")
+    _refused(bpy, "object mode")
+
+
+def test_no_legs(bpy, walker, ground):
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in list(walker.data.edit_bones):
+        if bone.name.split(".")[0] in biped.LEG:
+            walker.data.edit_bones.remove(bone)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    _refused(bpy, "Walker has no legs")
+
+
+def test_a_foot_that_is_not_under_the_shin(bpy, walker, ground):
+    bpy.ops.object.mode_set(mode="EDIT")
+    for side in biped.SIDES:
+        walker.data.edit_bones[f"foot.{side}"].parent = None
+    bpy.ops.object.mode_set(mode="OBJECT")
+    _refused(bpy, "no foot bone hangs under shin")
+
+
+def test_no_surface_under_the_character(bpy, walker, ground):
+    ground.location.x = 100.0
+    _hand_pose(bpy, walker)
+    _refused(bpy, "no surface lies under the feet of Walker: only Slope was looked at")
+
+
+def test_a_surface_without_faces(bpy, walker):
+    biped.make_mesh(bpy, "Points", [(0, 0, 0)], [])
+    _refused(bpy, "no surface lies under the feet", surface="Points")
+
+
+@pytest.mark.parametrize("name", ["Nowhere", "Walker"])
+def test_a_name_that_is_no_surface(bpy, walker, ground, name):
+    _refused(bpy, name, surface=name)
+
+
+@pytest.mark.parametrize(("path", "index"), [("rotation_quaternion", 2), ("rotation_euler", 1)])
+def test_a_channel_that_is_not_a_number(bpy, path, index, ground):
+    walker = biped.make_walker(bpy, mode="QUATERNION" if path == "rotation_quaternion" else "XYZ")
+    point = _curve(walker, f'pose.bones["shin.R"].{path}', index).keyframe_points[9]
+    point.co.y = np.nan
+    _hand_pose(bpy, walker)
+    _refused(bpy, "bone shin.R has a pose that is not a number on frame 10")
+
+
+def test_an_armature_without_an_action(bpy, walker, ground):
+    walker.animation_data_clear()
+    _refused(bpy, "plays no action")
+
+
+def test_an_action_without_keys(bpy, walker, ground):
+    walker.animation_data.action = bpy.data.actions.new("Empty")
+    _refused(bpy, "action Empty has no keys")
+
+
+@pytest.mark.parametrize(
+    ("options", "scene"),
+    [
+        ({"frame_range": "CUSTOM", "frame_start": 500, "frame_end": 600}, {}),
+        ({"frame_range": "CUSTOM", "frame_start": 20, "frame_end": 10}, {}),
+        ({"frame_range": "SCENE"}, {"frame_start": 300, "frame_end": 400}),
+        ({}, {"use_preview_range": True, "frame_preview_start": 300, "frame_preview_end": 400}),
+    ],
+)
+def test_an_empty_range(bpy, walker, ground, options, scene):
+    for name, value in scene.items():
+        setattr(bpy.context.scene, name, value)
+    _refused(bpy, "there is no frame to plant: .* the action covers 1 to 61", **options)
+
+
+def test_legs_under_an_active_constraint(bpy, walker, ground):
+    constraint = walker.pose.bones["shin.L"].constraints.new("IK")
+    constraint.target = ground
+    _refused(bpy, "constraint|inverse kinematics")
+
+
+def test_legs_under_a_driver(bpy, walker, ground):
+    walker.pose.bones["foot.L"].driver_add("rotation_quaternion", 1)
+    bpy.context.scene.frame_set(1)
+    _refused(bpy, "foot.L has a driver")
+
+
+def test_a_keyed_rotation_mode(bpy, walker, ground):
+    walker.pose.bones["thigh.L"].keyframe_insert("rotation_mode", frame=1)
+    _refused(bpy, "thigh.L has keys on its rotation mode")
+
+
+def test_tweak_mode_of_the_nla(bpy, walker, ground):
+    data = walker.animation_data
+    data.nla_tracks.new().strips.new("Walk", 1, data.action).select = True
+    data.action = None
+    data.use_tweak_mode = True
+    assert data.use_tweak_mode
+    _refused(bpy, "tweak mode")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("contacts", "STORED"), ("direction", "NEAREST"), ("output", "IN_PLACE")]
+)
+def test_options_that_are_not_available_yet(bpy, walker, ground, option, value):
+    _refused(bpy, f"{option} {value} is not available yet", **{option: value})
+
+
+def test_bones_that_belong_to_no_leg(bpy, walker, ground):
+    _refused(bpy, "chest", bones="thigh.L, chest")
+    _refused(bpy, "no bone named", bones="knee")
+
+
+def test_selected_chains_without_a_selection(bpy, walker, ground):
+    _refused(bpy, "no bones are selected", chains="SELECTED")
+
+
+@pytest.fixture
+def library(bpy, walker, tmp_path):
+    path = str(tmp_path / "library.blend")
+    bpy.data.libraries.write(path, {walker})
+    from demo import session
+
+    session.reset(bpy)
+    return path
+
+
+def test_a_linked_armature(bpy, library):
+    with bpy.data.libraries.load(library, link=True) as (_source, target):
+        target.objects = ["Walker"]
+    bpy.context.collection.objects.link(bpy.data.objects["Walker"])
+    biped.make_slope(bpy)
+    bpy.context.view_layer.objects.active = bpy.data.objects["Walker"]
+    _refused(bpy, "Walker is linked from a library")
+
+
+def test_a_linked_action(bpy, library):
+    walker = biped.make_walker(bpy)
+    biped.make_slope(bpy)
+    bpy.data.actions.remove(walker.animation_data.action)
+    with bpy.data.libraries.load(library, link=True) as (_source, target):
+        target.actions = ["walk"]
+    walker.animation_data.action = bpy.data.actions["walk"]
+    _refused(bpy, "action walk is linked from a library")
+
+
+@pytest.mark.parametrize("planted_before", [False, True])
+@pytest.mark.parametrize("stage", ["plant", "figures"])
+def test_an_unexpected_error_half_way(bpy, walker, ground, addon, monkeypatch, stage, planted_before):
+    if planted_before:
+        bpy.ops.ik2bone.plant_feet()
+
+    def fail(*_arguments, **_options):
+        raise ArithmeticError("half way")
+
+    planting = addon("planting")
+    monkeypatch.setattr(planting.core if stage == "plant" else planting.report, stage, fail)
+    _hand_pose(bpy, walker)
+    before = fingerprint.of_scene(bpy)
+    with pytest.raises(RuntimeError, match="half way"):
+        bpy.ops.ik2bone.plant_feet()
+    assert fingerprint.of_scene(bpy) == before
+
+
+def test_a_refused_pose_stays_as_it_was_set_by_hand(bpy, walker, ground):
+    ground.location.x = 100.0
+    _hand_pose(bpy, walker)
+    _refused(bpy, "no surface lies under", frame_range="CURRENT")
