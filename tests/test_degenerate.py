@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""Limbs and targets where something in the geometry vanishes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ik2bone
+import limbs
+from ik2bone import Status
+
+# A knee bent forward (+y) and its hinge, cross(root - mid, end - mid).
+ROOT, MID, END = [0.0, 0.0, 0.0], [0.0, 0.3, -0.4], [0.0, 0.0, -0.8]
+HINGE = [1.0, 0.0, 0.0]
+STRAIGHT = ([0.0, 0.0, 0.0], [0.0, 0.0, -0.5], [0.0, 0.0, -1.0])
+
+
+def close(a, b, tolerance=1e-14):
+    np.testing.assert_allclose(a, b, rtol=0, atol=tolerance)
+
+
+def test_straight_limb_bends_by_its_hinge():
+    s = ik2bone.solve(*STRAIGHT, [0, 0, -0.8], hinge=HINGE)
+    close(s.mid, MID)
+    assert s.status == Status.REACHED
+
+
+def test_straight_limb_bends_by_its_hinge_towards_a_target_aside():
+    s = ik2bone.solve(*STRAIGHT, [0.8, 0, 0], hinge=[1.0, 0, 7.0])
+    close(s.mid, [0.4, 0.3, 0])
+
+
+def test_nearly_straight_limb_bends_by_its_hinge_too():
+    for dtype, height in ((np.float32, 9e-6), (np.float64, 9e-13)):
+        pose = [np.array(p, dtype) for p in (ROOT, [0, -height, -0.5], [0, 0, -1.0])]
+        s = ik2bone.solve(*pose, np.array([0, 0, -0.8], dtype), hinge=HINGE)
+        assert s.mid[1] > 0
+
+
+def test_slightly_bent_limb_keeps_its_own_bend():
+    for dtype, height in ((np.float32, 1.2e-5), (np.float64, 1.2e-12)):
+        pose = [np.array(p, dtype) for p in (ROOT, [0, -height, -0.5], [0, 0, -1.0])]
+        s = ik2bone.solve(*pose, np.array([0, 0, -0.8], dtype), hinge=HINGE)
+        assert s.mid[1] < 0
+        assert s.status == Status.REACHED
+
+
+def test_straight_limb_without_hinge_is_singular_and_always_bends_the_same_way():
+    one = ik2bone.solve(*STRAIGHT, [0, 0, -0.8])
+    noisy = ik2bone.solve(STRAIGHT[0], [1e-15, -1e-15, -0.5], STRAIGHT[2], [0, 0, -0.8])
+    assert one.status == noisy.status == Status.SINGULAR
+    assert one.miss < 1e-15
+    close(one.mid, noisy.mid)
+    close(limbs.length(one.mid), 0.5)
+
+
+def test_hinge_along_a_straight_limb_is_none():
+    assert ik2bone.solve(*STRAIGHT, [0, 0, -0.8], hinge=[0, 0, 1.0]).status == Status.SINGULAR
+
+
+def test_folded_limb_bends_by_its_hinge():
+    pose = ROOT, [0, 0, -0.6], [0, 0, -0.2]
+    s = ik2bone.solve(*pose, [0, 0, -0.8], hinge=[1.0, 0, 0])
+    assert s.miss < 1e-15
+    assert s.mid[1] > 0.1
+    assert s.status == Status.REACHED
+
+
+def test_end_on_the_root_opens_in_the_plane_of_the_hinge():
+    """Equal bones folded: the hinge's plane is z-x, and a target in it is reached there."""
+    s = ik2bone.solve(ROOT, [0, 0, -0.5], ROOT, [0.3, 0, 0], hinge=[0, 1.0, 0])
+    assert s.miss < 1e-15
+    close(s.mid[1], 0)
+    assert s.status == Status.SINGULAR
+
+
+def test_end_on_the_root_without_hinge_opens_towards_the_target():
+    s = ik2bone.solve(ROOT, [0, 0, -0.5], ROOT, [0.6, 0, 0])
+    close(s.mid, [0.3, 0, -0.4])
+    assert s.status == Status.SINGULAR
+
+
+def test_target_on_the_root_leaves_the_upper_bone():
+    s = ik2bone.solve(ROOT, MID, END, ROOT, pole=[1.0, 0, 0], twist=0.3)
+    assert s.mid.tolist() == MID
+    close(s.end, ROOT)
+    assert s.status == Status.SINGULAR
+
+
+def test_target_on_the_root_folds_unequal_bones_along_the_upper_one():
+    mid, end = np.array([0, 0.3, -0.6]), np.array([0, 0.1, -0.8])
+    s = ik2bone.solve(ROOT, mid, end, ROOT)
+    assert np.array_equal(s.mid, mid)
+    up = mid / limbs.length(mid)
+    close(s.end, mid - up * limbs.length(end - mid))
+    assert s.status == Status.SINGULAR | Status.TOO_CLOSE
+
+
+def test_target_on_the_root_keeps_an_angle_limit():
+    s = ik2bone.solve(ROOT, MID, END, ROOT, min_angle=1.0)
+    assert s.mid.tolist() == MID
+    close(limbs.length(s.end), 2 * 0.5 * np.sin(0.5))
+    close(limbs.length(s.end - s.mid), 0.5)
+    assert s.status == Status.SINGULAR | Status.LIMITED
+
+
+def test_passing_through_the_root_by_weight_leaves_the_upper_bone():
+    s = ik2bone.solve(ROOT, MID, END, [0, 0, 0.8], weight=0.5)
+    assert s.mid.tolist() == MID
+    close(s.end, ROOT)
+    assert s.status == Status.SINGULAR
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_target_opposite_to_the_end_turns_about_the_hinge(dtype):
+    rng = np.random.default_rng(0)
+    root, mid, end = limbs.positions(rng, 100, (0.45, 0.55))
+    root, mid, end = (root - root).astype(dtype), (mid - root).astype(dtype), (end - root).astype(dtype)
+    s = ik2bone.solve(root, mid, end, (-0.9 * end).astype(dtype))
+    reached = s.status & Status.MISSED == 0
+    root, mid, end, s = root[reached], mid[reached], end[reached], s._replace(mid=s.mid[reached], end=s.end[reached])
+    hinge, new = np.cross(-mid, end - mid), np.cross(-s.mid, s.end - s.mid)
+    cosine = (hinge * new).sum(-1) / limbs.length(hinge) / limbs.length(new)
+    assert np.all(cosine > 1 - 1e-5)
+    assert len(root) > 80
+    assert np.all(s.status & Status.SINGULAR)
+
+
+def test_nearest_with_the_knee_on_the_target_line_is_singular():
+    target = 1.2 * np.array(MID)
+    s = ik2bone.solve(ROOT, MID, END, target, bend="nearest")
+    assert s.miss < 1e-15
+    assert s.status == Status.SINGULAR
+
+
+@pytest.mark.parametrize("which", ["upper", "lower"])
+def test_bone_without_length_is_invalid_and_keeps_its_pose(which):
+    mid = ROOT if which == "upper" else END
+    s = ik2bone.solve(ROOT, mid, END, [0, 0.3, 0])
+    assert (s.mid.tolist(), s.end.tolist(), s.status) == (mid, END, Status.INVALID)
+    assert np.isnan(s.miss)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("where", ["root", "mid", "end", "target", "pole", "hinge", "weight", "twist", "soften"])
+def test_a_bad_row_is_invalid_and_disturbs_no_other(where, bad):
+    rng = np.random.default_rng(1)
+    root, mid, end = limbs.positions(rng, 5)
+    arguments = dict(root=root, mid=mid, end=end, target=rng.normal(size=(5, 3)), pole=rng.normal(size=(5, 3)))
+    arguments |= dict(hinge=rng.normal(size=(5, 3)), weight=np.full(5, 0.7), twist=np.zeros(5), soften=np.ones(5))
+    good = ik2bone.solve(**arguments)
+    arguments[where] = arguments[where].copy()
+    arguments[where][2, ...] = bad
+    s = ik2bone.solve(**arguments)
+    assert s.status[2] == Status.INVALID
+    assert np.isnan(s.miss[2])
+    np.testing.assert_array_equal(s.mid[2], arguments["mid"][2])
+    np.testing.assert_array_equal(s.end[2], arguments["end"][2])
+    for mine, its in zip(s, good, strict=True):
+        assert np.array_equal(np.delete(mine, 2, 0), np.delete(its, 2, 0))
+
+
+@pytest.mark.parametrize("size", [1e-15, 1e-6, 1.0, 1e6, 1e15])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_lengths_of_any_size(size, dtype):
+    rng = np.random.default_rng(2)
+    root, mid, end = limbs.positions(rng, 50)
+    root, mid, end = root - root, mid - root, end - root
+    target = limbs.reachable(rng, root, mid, end, (0.01, 0.99))
+    one = ik2bone.solve(*(p.astype(dtype) for p in (root, mid, end, target)))
+    s = ik2bone.solve(*((size * p).astype(dtype) for p in (root, mid, end, target)))
+    assert np.array_equal(s.status, one.status)
+    assert np.all(s.miss <= size * (1e-6 if dtype == np.float32 else 2e-14))
+    close(s.mid / size, one.mid, 1e-5 if dtype == np.float32 else 1e-12)
+
+
+def test_a_target_very_far_away_is_pointed_at():
+    for far in (1e20, 1e200, 1e300):
+        s = ik2bone.solve(ROOT, MID, END, [0, far, 0])
+        close(s.end, [0, 1.0, 0])
+        assert s.status == Status.TOO_FAR
+        close(s.miss / far, 1.0)
+
+
+def test_offset_of_a_thousand_reaches_loses_nothing_but_rounding():
+    rng = np.random.default_rng(3)
+    root, mid, end = limbs.positions(rng, 200)
+    target = limbs.reachable(rng, root, mid, end, (0.05, 0.95))
+    near = [p.astype(np.float32) for p in (root, mid, end, target)]
+    far = [(p.astype(np.float64) + 1000).astype(np.float32) for p in near]
+    s = ik2bone.solve(*far)
+    assert np.max(s.miss) <= np.spacing(np.float32(1000)) * 1.01
+    exact = ik2bone.solve(*(p.astype(np.float64) for p in far))
+    assert np.max(abs(s.mid - exact.mid)) <= np.spacing(np.float32(1000))
