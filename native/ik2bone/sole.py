@@ -63,7 +63,8 @@ def _flat_frames(clip: Clip, leg: int) -> Mask:
         heights = clip.ball[:, leg] @ clip.up
         stands = heights <= np.quantile(heights, FLAT_SHARE)
     drop = (clip.ankle[:, leg] - clip.ball[:, leg]) @ clip.up
-    return stands & (drop <= np.quantile(drop[stands], FLAT_SHARE))
+    # The tolerance keeps rounding, and so the unit, from choosing among frames that are alike.
+    return stands & (drop <= np.quantile(drop[stands], FLAT_SHARE) + 1e-6 * clip.leg)
 
 
 def _ball_heights(clip: Clip, standing: Array) -> tuple[Array, float, str]:

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Planting a known walk: feet stand on the ground, and what was good stays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from ik2bone.plant import IDENTITY, NoGround, Settings, plant
+from ik2bone.report import figures, summary, table
+from measures import measure
+from walk import FLAT, HILLS, NOTHING, height_field, make_walk, planted
+
+
+def degrees(turns) -> np.ndarray:
+    return np.degrees(2 * np.arctan2(np.linalg.norm(turns[..., 1:], axis=-1), np.abs(turns[..., 0])))
+
+
+def test_walk_stands_on_hills() -> None:
+    clip = make_walk(slide=0.03, noise=0.001).clip
+    plan = plant(clip, HILLS)
+    before, after = (measure(clip, side, HILLS, plan.sole.heel) for side in (clip, planted(clip, plan)))
+    assert after.spans >= 6
+    assert after.drift <= 0.001 < before.drift
+    assert after.clearance <= 0.003 < before.clearance
+    assert after.toe_under <= 0.002
+    assert after.heel_under <= 0.012
+    assert after.knee_pop <= 10.0
+
+
+def test_clean_walk_on_its_own_floor_stays() -> None:
+    walk = make_walk()
+    plan = plant(walk.clip, FLAT)
+    moved = np.linalg.norm(planted(walk.clip, plan).ball - walk.clip.ball, axis=-1)
+    assert np.abs(plan.hips_offset).max() <= 0.01
+    assert moved[walk.standing].max() <= 0.005
+    assert moved.max() <= 0.01
+    assert degrees(plan.turns).max() <= 3.0
+
+
+def test_feet_lie_along_the_slope_with_their_heading() -> None:
+    clip, slope = make_walk(turn=0.6).clip, np.radians(12.0)
+    plan = plant(clip, height_field(lambda x, y: np.tan(slope) * x))
+    normal = np.array([-np.sin(slope), 0.0, np.cos(slope)])
+    anchor = plan.anchors[0]
+    assert anchor.turn @ clip.up == pytest.approx(normal, abs=1e-6)
+    forward = clip.foot[anchor.stance.start + 10, anchor.stance.leg, :3, 0]
+    turned = anchor.turn @ forward
+    assert np.arctan2(turned[1], turned[0]) == pytest.approx(np.arctan2(forward[1], forward[0]), abs=1e-3)
+
+
+def test_soles_stay_level_without_slope() -> None:
+    plan = plant(make_walk().clip, HILLS, Settings(use_slope=False))
+    assert all((anchor.turn == np.eye(3)).all() for anchor in plan.anchors)
+
+
+def test_strength_zero_changes_nothing_at_all() -> None:
+    plan = plant(make_walk().clip, HILLS, Settings(strength=0.0))
+    assert (plan.turns == IDENTITY).all()
+    assert (plan.hips_offset == 0.0).all()
+
+
+def test_strength_half_goes_half_the_way() -> None:
+    clip = make_walk().clip
+    ground = height_field(lambda x, y: 0.0 * x - 0.1)
+    half = planted(clip, plant(clip, ground, Settings(strength=0.5)))
+    assert (clip.ball - half.ball)[..., 2] == pytest.approx(0.05, abs=6e-3)
+
+
+def test_hips_stay_when_they_may_not_move() -> None:
+    plan = plant(make_walk().clip, HILLS, Settings(use_hips=False))
+    assert (plan.hips_offset == 0.0).all()
+    assert plan.miss.max() > 0.0
+
+
+def test_hips_bring_every_foot_into_reach() -> None:
+    assert plant(make_walk().clip, HILLS).miss.max() <= 1e-9
+
+
+@pytest.mark.parametrize("scale", [0.01, 100.0])
+def test_planting_does_not_depend_on_the_unit(scale) -> None:
+    big = make_walk(scale=scale).clip
+
+    def ground(points, down):
+        hits, normals, found = HILLS(points / scale, down)
+        return hits * scale, normals, found
+
+    reference, other = plant(make_walk().clip, HILLS), plant(big, ground)
+    assert other.turns == pytest.approx(reference.turns, abs=1e-5)
+    assert other.hips_offset / scale == pytest.approx(reference.hips_offset, abs=1e-6)
+
+
+def test_planting_does_not_depend_on_the_heading() -> None:
+    angle = 1.1
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+    def ground(points, down):
+        hits, normals, found = HILLS(points @ turn, down)
+        return hits @ turn.T, normals @ turn.T, found
+
+    reference, other = plant(make_walk().clip, HILLS), plant(make_walk(turn=angle).clip, ground)
+    assert other.turns == pytest.approx(reference.turns, abs=1e-4)
+
+
+def test_no_surface_at_all_is_an_error() -> None:
+    with pytest.raises(NoGround, match="no surface"):
+        plant(make_walk().clip, NOTHING)
+
+
+def test_ground_that_ends_is_told() -> None:
+    def ground(points, down):
+        hits, normals, found = HILLS(points, down)
+        return hits, normals, found & (points[:, 0] < 1.5)
+
+    plan = plant(make_walk().clip, ground)
+    assert any("no surface below" in sentence for sentence in plan.told)
+    assert np.isfinite(plan.turns).all()
+
+
+def test_clip_in_place_follows_the_ground_and_is_told() -> None:
+    clip = in_place(make_walk().clip)
+    plan = plant(clip, HILLS)
+    assert not plan.locked
+    assert any("in place" in sentence for sentence in plan.told)
+    low = (clip.ball[..., 2] < 0.06) & plan.contacts[..., 1]
+    after = planted(clip, plan).ball
+    height = after[..., 2] - HILLS(after.reshape(-1, 3), -clip.up)[0][:, 2].reshape(low.shape)
+    assert np.abs(height[low] - 0.05).max() < 0.03
+
+
+def in_place(clip):
+    """The walk on a treadmill."""
+    back = np.arange(clip.frames)[:, None, None] / clip.fps * np.array([2 * 0.62 / 1.1, 0.0, 0.0])
+    moved = {name: getattr(clip, name) - back for name in ("ball", "tip")}
+    for name in ("thigh", "shin", "foot", "toe"):
+        moved[name] = getattr(clip, name).copy()
+        moved[name][..., :3, 3] -= back
+    return replace(clip, **moved)
+
+
+def test_single_pose_is_set_onto_the_surface() -> None:
+    clip = make_walk().clip.cut(slice(20, 21))
+    plan = plant(clip, height_field(lambda x, y: 0.0 * x - 0.2))
+    after = planted(clip, plan)
+    assert after.ball[..., 2] == pytest.approx(plan.sole.ball_height[0] - 0.2, abs=1e-6)
+
+
+def test_foot_that_never_stands_follows_the_ground() -> None:
+    walk = make_walk().clip
+    hop = replace(walk, **{name: getattr(walk, name).copy() for name in ("foot", "toe", "ball", "tip")})
+    time = np.arange(walk.frames) / walk.fps
+    swing = np.stack([np.sin(9.0 * time), 0.0 * time, 0.1 + 0.05 * np.cos(9.0 * time)], axis=-1)
+    for array in (hop.ball, hop.tip):
+        array[:, 1] += swing
+    hop.foot[:, 1, :3, 3] += swing
+    hop.toe[:, 1, :3, 3] += swing
+    plan = plant(hop, HILLS)
+    assert plan.contacts[:, 0].any() and not plan.contacts[:, 1].any()
+    assert np.isfinite(plan.turns).all()
+
+
+def test_straight_leg_takes_its_hinge_from_the_bent_frames() -> None:
+    clip = make_walk().clip
+    plan = plant(clip, height_field(lambda x, y: 0.0 * x + 0.05))
+    after = planted(clip, plan)
+    normal = np.cross(after.knee - after.hip, after.ankle - after.knee)
+    assert (normal @ np.array([0.0, 1.0, 0.0]) > 0.0).all()
+
+
+def test_report_tells_figures_before_and_after() -> None:
+    clip = make_walk(slide=0.04).clip
+    plan = plant(clip, HILLS)
+    report = figures(clip, planted(clip, plan), plan, HILLS, frames=np.arange(101, 101 + clip.frames))
+    assert report["frames"] == [101, 100 + clip.frames]
+    assert report["after"]["drift"] < 0.2 * report["before"]["drift"]
+    assert report["after"]["penetration"] < 0.1 * report["before"]["penetration"]
+    assert report["after"]["hips_offset"] == pytest.approx(np.linalg.norm(plan.hips_offset, axis=-1).max(), abs=1e-9)
+    assert all(101 <= span["start"] <= span["end"] <= 100 + clip.frames for span in report["spans"])
+    assert "drift" in summary(report) and "under ground" in table(report)
+
+
+def test_report_counts_frames_out_of_reach() -> None:
+    clip = make_walk().clip
+    ground = height_field(lambda x, y: 0.0 * x - 0.3)
+    plan = plant(clip, ground, Settings(use_hips=False))
+    report = figures(clip, planted(clip, plan), plan, ground)
+    assert report["after"]["short_frames"] > 0
+    assert report["after"]["short"] == pytest.approx(plan.miss.max(), rel=1e-6)
