@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ik2bone.motion import gaps, hann_average, odd_window, quintic, running_maximum, runs, smoothstep, velocity
+from ik2bone.motion import come_to_rest, gaps, hann_average, odd_window, running_maximum, runs, smoothstep, velocity
 from ik2bone.rotations import matrix_from_vector, shortest_turns, vector_from_matrix
 from ik2bone.swing import bump
 
@@ -41,12 +41,10 @@ def test_velocity_of_two_frames_is_their_difference() -> None:
     assert velocity(np.array([[0.0], [1.0]]), 30.0) == pytest.approx(30.0)
 
 
-def test_quintic_joins_values_and_rates() -> None:
-    start, end, rate, other = np.array([1.0]), np.array([-2.0]), np.array([0.3]), np.array([-0.1])
-    inner = quintic(start, rate, end, other, 399)
-    curve = np.concatenate([[start], inner, [end]])[:, 0]
-    assert np.diff(curve)[0] == pytest.approx(0.3, abs=1e-3)
-    assert np.diff(curve)[-1] == pytest.approx(-0.1, abs=1e-3)
+def test_coming_to_rest_starts_with_slope_one_and_ends_at_rest() -> None:
+    curve = come_to_rest(np.linspace(0.0, 1.0, 401))
+    assert curve[[0, -1]] == pytest.approx(0.0, abs=1e-12)
+    assert np.diff(curve)[[0, -1]] * 400 == pytest.approx([1.0, 0.0], abs=1e-3)
     assert np.abs(np.diff(curve, 2)[[0, -1]]).max() < 1e-4
 
 

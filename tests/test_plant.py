@@ -35,7 +35,7 @@ def test_clean_walk_on_its_own_floor_stays() -> None:
     moved = np.linalg.norm(planted(walk.clip, plan).ball - walk.clip.ball, axis=-1)
     assert np.abs(plan.hips_offset).max() <= 0.01
     assert moved[walk.standing].max() <= 0.005
-    assert moved.max() <= 0.01
+    assert moved.max() <= 0.035
     assert degrees(plan.turns).max() <= 3.0
 
 
@@ -62,10 +62,10 @@ def test_strength_zero_changes_nothing_at_all() -> None:
 
 
 def test_strength_half_goes_half_the_way() -> None:
-    clip = make_walk().clip
+    walk = make_walk()
     ground = height_field(lambda x, y: 0.0 * x - 0.1)
-    half = planted(clip, plant(clip, ground, Settings(strength=0.5)))
-    assert (clip.ball - half.ball)[..., 2] == pytest.approx(0.05, abs=6e-3)
+    half = planted(walk.clip, plant(walk.clip, ground, Settings(strength=0.5)))
+    assert (walk.clip.ball - half.ball)[..., 2][walk.standing] == pytest.approx(0.05, abs=4e-3)
 
 
 def test_hips_stay_when_they_may_not_move() -> None:

@@ -28,7 +28,7 @@ def make_walk(seconds=5.0, fps=60.0, *, slide=0.0, noise=0.0, seed=0, scale=1.0,
     count = np.floor(time[:, None] / CYCLE + np.array([0.0, 0.5])) - np.array([0.0, 0.5])
     swing = np.clip((phase - STAND) / (1 - STAND), 0.0, 1.0)
     ahead = 2 * STEP * (count + swing - np.sin(2 * np.pi * swing) / (2 * np.pi)) + slide * np.minimum(phase, STAND)
-    lift = 0.1 * np.sin(np.pi * swing) ** 2
+    lift = 0.16 * np.sin(np.pi * swing) ** 2
     pitch = 0.5 * np.sin(np.pi * swing) ** 2 * np.sin(2 * np.pi * swing)
     side = np.broadcast_to([0.1, -0.1], ahead.shape)
     ball = np.stack([ahead, side, BALL + lift], axis=-1)

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from .clip import Array, Clip, Mask
 from .contacts import stances
-from .motion import gaps, quintic, velocity
+from .motion import come_to_rest, gaps, smoothstep, velocity
 from .rotations import matrix_from_vector, shortest_turns
 
 # A foot that comes to rest late, or leaves early, is caught up with over this time (s) outside its contact.
 CATCH_UP = 0.3
+# The speed at which it does so is lost, or gained, over this time (s): longer, and the foot overshoots.
+COME_TO_REST = 0.2
 # Tilts of a standing foot up to about this (radians) are noise and taken away.
 LARGEST_TILT = np.radians(4.0)
 
@@ -58,7 +60,7 @@ def _hold_leg(ball: Array, heel: Array, contacts: Mask, fps: float, up: Array) -
             rate[rest] = -heel_rate[rest]
             known[rest] = True
         known[held] = True
-    _fill(shift, rate, known, round(CATCH_UP * fps))
+    _fill(shift, rate, known, fps)
     return shift, turn
 
 
@@ -73,7 +75,7 @@ def _hold_direction(away: Array, both: Mask, spans: list[tuple[int, int]], fps: 
             rate[around] = velocity(turns, fps) / fps
             turn[frames] = turns[frames - around[0]]
             known[frames] = True
-    _fill(turn, rate, known, round(CATCH_UP * fps))
+    _fill(turn, rate, known, fps)
     return turn
 
 
@@ -91,18 +93,18 @@ def standing_place(path: Array, frames: NDArray[np.intp]) -> Array:
     return path[frames[trim : len(frames) - trim]].mean(axis=0)
 
 
-def _fill(shift: Array, rate: Array, known: Mask, reach: int) -> None:
-    """Join the known stretches of `shift` (F, 3) with matching velocity; far from all of them it is zero."""
+def _fill(values: Array, rates: Array, known: Mask, fps: float) -> None:
+    """Join the known stretches of `values` (F, 3) with matching rates (per frame); far from all of them it is zero."""
     if not known.any():
         return
-    zero = np.zeros(3)
+    far, near = max(round(CATCH_UP * fps), 1), max(round(COME_TO_REST * fps), 1)
     for start, end in gaps(known):
         before, after, count = start > 0, end < len(known), end - start
-        if before and after and count <= 2 * reach:
-            shift[start:end] = quintic(shift[start - 1], rate[start - 1], shift[end], rate[end], count)
-            continue
-        inner = min(count, reach)
-        if before:
-            shift[start : start + inner] = quintic(shift[start - 1], rate[start - 1], zero, zero, inner)
-        if after:
-            shift[end - inner : end] = quintic(zero, zero, shift[end], rate[end], inner)
+        time = np.arange(1, count + 1)
+        joined = before and after and count <= 2 * far
+        for edge, there, away in ((start - 1, before, time), (end, after, time[::-1])):
+            if there:
+                share = away / (count + 1 if joined else far)
+                values[start:end] += (1 - smoothstep(share))[:, None] * values[edge]
+                rest = min(near, count + 1) * (1.0 if edge < start else -1.0)
+                values[start:end] += rest * come_to_rest(away / abs(rest))[:, None] * rates[edge]

@@ -67,15 +67,7 @@ def smoothstep(t: Array) -> Array:
     return t * t * t * (10.0 + t * (6.0 * t - 15.0))
 
 
-def quintic(start: Array, start_rate: Array, end: Array, end_rate: Array, count: int) -> Array:
-    """Inner frames (count, ...) of a curve between two known frames count + 1 frames apart.
-
-    Value and rate (per frame) match at both ends and the second derivative is zero there.
-    """
-    span = count + 1
-    t = (np.arange(1, span) / span).reshape(-1, *[1] * np.ndim(start))
-    cube = t * t * t
-    from_rate = t - 6 * cube + 8 * cube * t - 3 * cube * t * t
-    to_rate = -4 * cube + 7 * cube * t - 3 * cube * t * t
-    step = smoothstep(t)
-    return start * (1 - step) + end * step + span * (start_rate * from_rate + end_rate * to_rate)
+def come_to_rest(t: Array) -> Array:
+    """Quintic over t in [0, 1]: starts at 0 with slope 1, ends at 0 at rest, without second derivative at both ends."""
+    t = np.clip(t, 0.0, 1.0)
+    return t - t**3 * (6.0 - t * (8.0 - 3.0 * t))
