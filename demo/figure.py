@@ -18,7 +18,7 @@ COLOURS = {"trunk": (0.30, 0.31, 0.34, 1), "one side": (0.02, 0.22, 0.62, 1), "o
 TRUNK, ONE, OTHER = range(3)
 
 # Lengths in legs. A side branch that reaches less far is no limb: faces, fingers, twist and control bones.
-LIMB_REACH, NECK_REACH, HAND_REACH, HEAD_REACH = 0.35, 0.2, 0.1, 0.21
+LIMB_REACH, NECK_REACH, HAND_REACH, HEAD_REACH = 0.35, 0.2, 0.1, 0.25
 THIGH, KNEE, ANKLE = 0.085, 0.058, 0.036
 BELLY, CHEST, NECK, HEAD = 0.105, 0.125, 0.05, 0.115
 SHOULDER, ELBOW, WRIST = 0.052, 0.042, 0.03
@@ -70,10 +70,14 @@ class Body:
             yield child
             yield from self.below(child)
 
+    def furthest(self, bone: str) -> Array:
+        """The way from the bone's joint to the furthest point of it and all below it."""
+        points = np.array([self.ends[bone], *map(self.head, self.below(bone))]) - self.head(bone)
+        return points[np.linalg.norm(points, axis=1).argmax()]
+
     def reach(self, bone: str) -> float:
         """How far the bone and all below it get from its joint, in legs."""
-        points = [self.ends[bone]] + [self.head(child) for child in self.below(bone)]
-        return float(np.linalg.norm(np.array(points) - self.head(bone), axis=1).max() / self.leg)
+        return float(np.linalg.norm(self.furthest(bone)) / self.leg)
 
     def limbs(self, bone: str) -> list[str]:
         """Children to follow: the furthest reaching, and any that is as long as a limb."""
@@ -174,7 +178,8 @@ def _neck(body: Body, bone: str) -> None:
         body.rod(bone, TRUNK, body.head(limbs[0]), NECK, NECK)
         _neck(body, limbs[0])
     else:
-        centre = (body.head(bone) + body.ends[bone]) / 2
+        way = body.furthest(bone)
+        centre = body.head(bone) + way * max(0.5, 1 - HEAD * body.leg / np.linalg.norm(way))
         body.rod(bone, TRUNK, centre, NECK, NECK)
         body.add(bone, TRUNK, capsule(centre, centre, HEAD * body.leg, HEAD * body.leg))
 

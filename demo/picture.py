@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 # Lengths in legs.
 ELEVATION = np.radians(9.0)
 FRONT, DEPTH, SIDE, CRUST = 0.14, 2.2, 0.75, 0.22
-RING, RING_THICKNESS = 0.15, 0.017
+RING, RING_THICKNESS = 0.11, 0.013
 TEXT_LINE = 0.0155  # Of the picture's width.
 ROW_WIDTH, ROW_HEIGHTS = 1600, (380, 720)
 SURFACE, SECTION, INK = (0.36, 0.42, 0.27, 1), (0.23, 0.16, 0.11, 1), (0.02, 0.02, 0.02, 1)
@@ -38,7 +38,7 @@ class Shot:
     """The figure at one instant, an object in the scene moved along the heading, and where its feet miss the ground."""
 
     figure: object
-    shift: float
+    instant: Instant
     misses: tuple[Miss, ...]
 
 
@@ -70,7 +70,7 @@ def take(bpy, body, instant: Instant, track: Track, misses: list[Miss]) -> Shot:
     figure = bpy.data.objects.new("instant", mesh)
     bpy.context.scene.collection.objects.link(figure)
     figure.location = instant.shift * _axes(track)[0]
-    return Shot(figure, instant.shift, tuple(misses))
+    return Shot(figure, instant, tuple(misses))
 
 
 def draw(bpy, rows: list[Row], grounds: list, track: Track, path: Path, samples: int) -> None:
@@ -118,15 +118,15 @@ def _lay_terrain(bpy, shots: tuple[Shot, ...], grounds: list, track: Track, box:
     """One piece of ground for all figures, or one for each where they are moved apart; its meshes and lowest edge."""
     along, inward = _axes(track)
     leg, lowest, meshes = track.leg, np.inf, []
-    moved = any(shot.shift for shot in shots)
+    moved = any(shot.instant.shift for shot in shots)
     for shot in shots if moved else shots[:1]:
-        middle, reach = _points(shot.figure).mean(axis=0) @ along, SLOT / 2 * leg
+        middle, reach, shift = track.centre @ along[:2] + shot.instant.place, SLOT / 2 * leg, shot.instant.shift
         start, end = (middle - reach, middle + reach) if moved else (box[0, 0] - SIDE * leg, box[1, 0] + SIDE * leg)
         origin = (box[0, 1] - FRONT * leg) * inward
-        cut = Cut(origin, along, inward, start - shot.shift, end - shot.shift, DEPTH * leg + np.ptp(box[:, 1]), 3 * leg)
+        cut = Cut(origin, along, inward, start - shift, end - shift, DEPTH * leg + np.ptp(box[:, 1]), 3 * leg)
         piece = cut_terrain(bpy, grounds, cut)
         for thing, name, colour in ((piece.surface, "terrain", SURFACE), (piece.section, "section", SECTION)):
-            thing.location = shot.shift * along
+            thing.location = shift * along
             thing.data.materials.append(paint(bpy, name, colour))
             meshes.append(thing.data)
         lowest = min(lowest, piece.lowest)
@@ -196,10 +196,10 @@ def _render_row(bpy, row: Row, rows: list[Row], frame: Frame, leg: float, path: 
     for other in rows:
         for shot in other.shots:
             shot.figure.hide_render = other is not row
-    marks = [_mark(bpy, miss, shot.shift, frame, leg) for shot in row.shots for miss in shot.misses]
+    marks = [_mark(bpy, miss, shot.instant.shift, frame, leg) for shot in row.shots for miss in shot.misses]
     marks += [_write(bpy, text, 0.49 * side, line, frame, ink) for text, side, line, ink in _texts(row)]
     bpy.context.scene.render.filepath = str(path)
-    with _silence():
+    with silence():
         bpy.ops.render.render(write_still=True)
     for mark in marks:
         bpy.data.objects.remove(mark)
@@ -246,7 +246,7 @@ def _show(bpy, data, matrix: Matrix):
 
 
 @contextmanager
-def _silence() -> Iterator[None]:
+def silence() -> Iterator[None]:
     """Blender itself prints where a render was saved, past Python's own output."""
     sys.stdout.flush()
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)

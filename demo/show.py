@@ -142,4 +142,5 @@ def save(bpy, walking: Walker, rows: list[picture.Row], path: Path) -> None:
         thing.hide_render = False
     bpy.context.scene.frame_set(walking.frames[0])
     bpy.context.preferences.filepaths.save_version = 0
-    bpy.ops.wm.save_as_mainfile(filepath=str(path.resolve()), compress=True)
+    with picture.silence():
+        bpy.ops.wm.save_as_mainfile(filepath=str(path.resolve()), compress=True)

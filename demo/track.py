@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 # Lengths in legs. Under IN_PLACE of travel the clip counts as one that stays where it is.
 IN_PLACE, MARGIN = 1.0, 2.5
-FIGURE_SPACE, SLOT = 0.62, 1.25
+FIGURE_SPACE, SLOT = 0.5, 1.35
 MOST_FIGURES, FEWEST_FIGURES, SLOTS = 13, 5, 8
 SHORTEST_STEP = 0.2  # Seconds.
 
@@ -36,10 +36,11 @@ class Track:
 
 @dataclass(frozen=True)
 class Instant:
-    """A row of the clip to be shown, and how far its figure is moved along the heading."""
+    """A row of the clip to be shown, how far its figure is moved along the heading, and to where from the centre."""
 
     row: int
     shift: float
+    place: float
 
 
 def find_track(clip: Clip) -> Track:
@@ -55,12 +56,12 @@ def find_track(clip: Clip) -> Track:
 
 
 def _heading(clip: Clip, path: Array) -> float:
-    """From start to end; round trips along their longest way, clips in place where the feet point."""
+    """From start to end; round trips along their longest way, clips in place where the knees point."""
     way = path[-1] - path[0]
     if np.linalg.norm(way) < IN_PLACE * clip.leg:
         way = path[np.argmax(np.linalg.norm(path - path[0], axis=1))] - path[0]
     if np.linalg.norm(way) < IN_PLACE * clip.leg:
-        way = (clip.ball - clip.ankle)[..., :2].mean(axis=(0, 1))
+        way = (2 * clip.knee - clip.hip - clip.ankle)[..., :2].mean(axis=(0, 1))
     return float(np.arctan2(way[1], way[0]))
 
 
@@ -74,10 +75,10 @@ def choose_instants(clip: Clip, track: Track) -> list[Instant]:
         if all(abs(track.along[row] - track.along[other]) > FIGURE_SPACE * clip.leg for other in chosen):
             chosen.append(row)
     if len(chosen) >= FEWEST_FIGURES:
-        return [Instant(row, 0.0) for row in chosen[:MOST_FIGURES]]
+        return [Instant(row, 0.0, float(track.along[row])) for row in chosen[:MOST_FIGURES]]
     rows = np.unique(np.linspace(0, clip.frames - 1, SLOTS).round().astype(int))
     places = (np.arange(len(rows)) - (len(rows) - 1) / 2) * SLOT * clip.leg
-    return [Instant(int(row), place - track.along[row]) for row, place in zip(rows, places, strict=True)]
+    return [Instant(int(row), place - track.along[row], place) for row, place in zip(rows, places, strict=True)]
 
 
 def _passings(clip: Clip) -> list[int]:

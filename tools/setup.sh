@@ -53,8 +53,6 @@ install_package() {
     install_cglm
     echo "Building ik2bone"
     pip install --no-build-isolation ".[test]"
-    # A second time for the sources that changed under an unchanged version number.
-    pip install --no-build-isolation --no-deps --force-reinstall .
 }
 
 case $1 in
