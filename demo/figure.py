@@ -226,7 +226,8 @@ def paint(bpy, name: str, colour, *, glow: bool = False):
     """The material of that name: matt, or of even brightness where it shall `glow`."""
     material = bpy.data.materials.get(name) or bpy.data.materials.new(name)
     material.diffuse_color = colour
-    material.use_nodes = True
+    if not material.use_nodes:  # Always true from 5.0 on.
+        material.use_nodes = True
     surface = material.node_tree.nodes["Principled BSDF"].inputs
     surface["Base Color"].default_value = (0, 0, 0, 1) if glow else colour
     surface["Roughness"].default_value = 0.7

@@ -175,7 +175,8 @@ def _light(bpy, frame: Frame) -> None:
     sun.rotation_euler = way.to_track_quat("Z", "Y").to_euler()
     bpy.context.scene.collection.objects.link(sun)
     world = bpy.data.worlds.new("sky")
-    world.use_nodes = True
+    if not world.use_nodes:
+        world.use_nodes = True
     world.node_tree.nodes["Background"].inputs["Color"].default_value = SKY
     world.node_tree.nodes["Background"].inputs["Strength"].default_value = 0.75
     bpy.context.scene.world = world

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The demo in real Blender: its walk as the scene shows it, its ground, its body, and one run from end to end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run_demo(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "demo", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def walk(bpy):
+    """The generated clip as planting sees it."""
+    from demo import show
+
+    return show.load(bpy, "walk")
+
+
+def test_the_walk_stands_without_sliding_on_a_flat_floor(walk):
+    clip = walk.clip
+    speed = np.linalg.norm(np.gradient(clip.ball, axis=0), axis=-1) * clip.fps
+    for leg in range(2):
+        ends = np.flatnonzero(np.diff(np.pad(speed[:, leg] < 0.35 * clip.leg, 1).astype(int)))
+        spans = [span for span in ends.reshape(-1, 2) if np.diff(span) > 0.2 * clip.fps]
+        assert len(spans) >= 6
+        for start, end in spans:
+            ball = clip.ball[start:end, leg]
+            assert np.linalg.norm(ball - ball.mean(axis=0), axis=1).max() < 0.02 * clip.leg
+
+
+def test_the_walks_soles_touch_the_floor_and_stay_over_it(bpy, walk):
+    bones, lowest = walk.armature.data.bones, []
+    points = {}
+    for side in "LR":
+        toe = bones[f"toe.{side}"]
+        points[f"foot.{side}"] = [bones[f"heel.02.{side}"].head_local, _under(toe.head_local)]
+        points[toe.name] = [_under(toe.tail_local)]
+    for frame in walk.frames:
+        bpy.context.scene.frame_set(frame)
+        pose = walk.armature.pose.bones
+        moved = [pose[name].matrix @ bones[name].matrix_local.inverted() @ p for name, ps in points.items() for p in ps]
+        lowest.append(min(point.z for point in moved))
+    assert np.abs(lowest).max() < 0.01 * walk.clip.leg
+
+
+def _under(point):
+    """The point of a flat sole under a joint."""
+    return type(point)((point.x, point.y, 0.0))
+
+
+def test_the_walk_is_keyed_in_quaternions_of_unit_length(walk):
+    action = walk.armature.animation_data.action
+    curves = list(action.layers[0].strips[0].channelbags[0].fcurves)
+    assert {curve.data_path.rpartition(".")[2] for curve in curves} == {"rotation_quaternion", "location"}
+    thigh = [curve for curve in curves if curve.data_path == 'pose.bones["thigh.L"].rotation_quaternion']
+    keys = np.array([[key.co.y for key in curve.keyframe_points] for curve in thigh])
+    assert np.allclose(np.linalg.norm(keys, axis=0), 1, atol=1e-6)
+    assert np.sum(keys[:, 1:] * keys[:, :-1], axis=0).min() > 0
+
+
+@pytest.mark.parametrize("kind", ["hills", "hills+steps"])
+def test_the_mesh_of_a_ground_lies_at_the_heights_of_its_function(bpy, addon, kind):
+    from demo import grounds
+
+    place = {"centre": (3.0, -2.0), "base_height": 0.4, "leg": 1.7, "seed": 3, "heading": 2.0}
+    mesh = grounds.make_ground(bpy, kind, size=(22.0, 9.0), **place)
+    assert 95_000 < sum(len(face.vertices) - 2 for face in mesh.data.polygons) < 115_000
+    bpy.context.view_layer.update()
+    ground = addon("surfaces").make_ground(bpy.context.evaluated_depsgraph_get(), [mesh])
+    points = np.random.default_rng(0).uniform(-3, 3, (200, 3)) + [3, -2, 0]
+    hits, _normals, found = ground(points, np.array([0.0, 0.0, -1.0]))
+    assert found.all()
+    assert np.abs(hits[:, 2] - grounds.world_heights(kind, points[:, :2], **place)).max() < 0.002 * 1.7
+
+
+def test_the_body_stands_on_its_soles_and_follows_the_bones(bpy, walk):
+    from demo import figure
+
+    scene = bpy.context.scene
+    scene.frame_set(1)
+    body = figure.make_body(bpy, walk.armature, walk.feet)
+    for frame in (1, 60):
+        scene.frame_set(frame)
+        shown = body.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        points = np.array([shown.matrix_world @ vertex.co for vertex in shown.data.vertices])
+        hips = np.array(walk.armature.matrix_world @ walk.armature.pose.bones["spine"].head)
+        assert np.abs(points[:, 2].min()) < 0.02
+        assert np.abs(points[:, :2].mean(axis=0) - hips[:2]).max() < 0.2
+        assert 1.8 < points[:, 2].max() < 2.1
+    assert all(len(vertex.groups) == 1 for vertex in body.data.vertices)
+
+
+def test_one_run_leaves_picture_file_and_figures(bpy, tmp_path):
+    done = run_demo("--ground", "hills", "--samples", "1", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder = tmp_path / "walk-hills"
+    assert {path.name for path in folder.iterdir()} == {"picture.png", "planted.blend", "report.json", "report.txt"}
+    assert (folder / "report.txt").read_text() in done.stdout
+    report = json.loads((folder / "report.json").read_text())
+    assert report["after"]["penetration"] < 0.1 * report["before"]["penetration"]
+    _look_at_picture(bpy, folder / "picture.png")
+    _look_at_file(bpy, folder / "planted.blend")
+
+
+def _look_at_picture(bpy, path: Path) -> None:
+    """Both rows hold both colours of legs; red rings are in the upper one."""
+    image = bpy.data.images.load(str(path))
+    pixels = np.array(image.pixels[:]).reshape(image.size[1], image.size[0], 4)[..., :3]
+    assert pixels.shape[1] >= 1600
+    assert pixels.shape[0] >= 700
+    after, before = np.array_split(pixels, 2)
+    for row in (before, after):
+        red, green, blue = np.moveaxis(row, -1, 0)
+        assert (blue > 1.5 * red).mean() > 0.003
+        assert ((red > 1.5 * blue) & (green > 0.25)).mean() > 0.003
+    marks = [np.sum((row[..., 0] > 0.8) & (row[..., 1] < 0.2)) for row in (before[:-150], after[:-150])]
+    assert marks[0] > 10 * marks[1]
+
+
+def _look_at_file(bpy, path: Path) -> None:
+    """It shows the character with its body, the ground and the camera, playing the planted action."""
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    armature = bpy.data.objects["walk"]
+    assert armature.animation_data.action.name == "walk.planted"
+    assert armature.animation_data.action_slot is not None
+    assert bpy.data.objects["body"].modifiers["bones"].object == armature
+    assert len(bpy.data.collections["Ground"].objects) == 1
+    assert bpy.context.scene.camera is not None
+    assert {thing.type for thing in bpy.data.objects} == {"ARMATURE", "MESH", "CAMERA", "LIGHT"}
+    assert [thing.name for thing in bpy.data.objects if thing.type == "MESH"] == ["body", "hills"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--clip", "nowhere.bvh"), "demo: there is no clip nowhere.bvh"),
+        (("--clip", __file__), "demo: a clip is expected as .bvh, .fbx, .gltf or .glb, got test_demo.py"),
+        (("--ground", "sand"), "demo: a ground is expected to be a file or one of hills, steps, slope, flat, got sand"),
+        (("--ground", "nowhere.obj"), "demo: there is no ground nowhere.obj"),
+    ],
+)
+def test_bad_input_gets_one_sentence(bpy, tmp_path, arguments, sentence):
+    done = run_demo(*arguments, "--out", str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.strip() == sentence
+    assert not list(tmp_path.iterdir())

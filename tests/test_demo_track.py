@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Where the demo lays its ground, and which instants it shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from walk import make_walk
+
+from demo.track import FIGURE_SPACE, choose_instants, find_track
+
+
+def in_place(clip):
+    """The same clip on a treadmill: every joint without the hips' level travel."""
+    move = np.zeros((clip.frames, 1, 3))
+    move[:, 0, :2] = clip.hip.mean(axis=1)[0, :2] - clip.hip.mean(axis=1)[:, :2]
+    fields = {name: getattr(clip, name) + move for name in ("ball", "tip")}
+    for name in ("thigh", "shin", "foot", "toe"):
+        fields[name] = getattr(clip, name).copy()
+        fields[name][..., :3, 3] += move
+    return replace(clip, **fields)
+
+
+@pytest.mark.parametrize("turn", [0.0, 2.0, -1.0])
+def test_the_ground_lies_along_the_way_and_under_all_of_it(turn):
+    clip = make_walk(turn=turn).clip
+    track = find_track(clip)
+    assert track.heading == pytest.approx(turn, abs=1e-6)
+    forward = np.array([np.cos(turn), np.sin(turn)])
+    along = (clip.ball[..., :2] - track.centre) @ forward
+    assert np.abs(along).max() < track.size[0] / 2
+
+
+def test_a_clip_in_place_heads_where_the_knees_point():
+    assert find_track(in_place(make_walk(turn=0.7).clip)).heading == pytest.approx(0.7, abs=0.05)
+
+
+def test_figures_of_a_walk_stand_apart_where_they_are():
+    clip = make_walk(seconds=6).clip
+    track = find_track(clip)
+    instants = choose_instants(clip, track)
+    places = np.array([instant.place for instant in instants])
+    assert len(instants) >= 8
+    assert all(instant.shift == 0 for instant in instants)
+    assert np.diff(places).min() > FIGURE_SPACE * clip.leg
+
+
+def test_there_is_one_instant_per_half_stride():
+    walk = make_walk(seconds=6)
+    rows = [instant.row for instant in choose_instants(walk.clip, find_track(walk.clip))]
+    assert np.allclose(np.diff(rows) / walk.clip.fps, 1.1 / 2, atol=0.1)
+
+
+def test_a_clip_in_place_is_spread_over_its_time_and_sideways():
+    clip = in_place(make_walk().clip)
+    instants = choose_instants(clip, find_track(clip))
+    assert [instants[0].row, instants[-1].row] == [0, clip.frames - 1]
+    assert np.diff([instant.place for instant in instants]).min() > clip.leg
