@@ -49,7 +49,9 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
         raise Refusal(f"{armature.name} is a generated Rigify rig, driven by constraints: plant its metarig instead")
     poses = sorted({int(frame) for frame in np.linspace(*frames, POSES)})
     rest = _tree(armature, rest_heads(armature)[None], np.zeros(len(armature.pose.bones), bool))
-    animated = _tree(armature, *heads(armature, poses))
+    joints, moved = heads(armature, poses)
+    finite = np.isfinite(joints).all(axis=(1, 2))
+    animated = _tree(armature, joints[finite], moved) if finite.any() else rest
     limbs = [limb for pair in standing_pairs(animated, rest) for limb in pair]
     if not limbs:
         raise Refusal(_why_none(armature.name, animated))

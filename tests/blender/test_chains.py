@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Legs and hips are found on rigs that nobody here made, and what cannot be planted is refused in one sentence."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from demo import clips
+
+CMU = ("Left{0}", "Right{0}")
+IC = ("CC_Base_L_{0}", "CC_Base_R_{0}")
+DOTS = ("{0}.l", "{0}.r")
+NAMES = ("UpLeg", "Leg", "Foot", "ToeBase")
+JOINTS = ("Hip", "Knee", "Ankle", "Toe")
+
+
+def sides(pattern, names):
+    return {tuple(side.format(name) for name in names) for side in pattern}
+
+
+FOUND = [
+    ("bvh/cmu_131_01_startwalkstop.bvh", sides(CMU, JOINTS), "Hips"),
+    ("bvh/ad_cmu_jumping_jacks.bvh", sides(CMU, JOINTS), "Hips"),
+    ("bvh/cmu_01_01_hops_turn.bvh", sides(CMU, NAMES), "Hips"),
+    ("bvh/cmu_ic_002_01_walk.bvh", sides(IC, ("Thigh", "Calf", "Foot", "ToeBase")), "RL_BoneRoot"),
+    ("bvh/cmu_ic_002_03_run.bvh", sides(IC, ("Thigh", "Calf", "Foot", "ToeBase")), "RL_BoneRoot"),
+    ("bvh/cmu_ic_003_02_uneven.bvh", sides(IC, ("Thigh", "Calf", "Foot", "ToeBase")), "CC_Base_Hip"),
+    ("bvh/cmu_ic_005_02_dance.bvh", sides(IC, ("Thigh", "Calf", "Foot", "ToeBase")), "CC_Base_Hip"),
+    ("bvh/cmu_03_02_uneven.bvh", sides(("l{0}", "r{0}"), ("Thigh", "Shin", "Foot")), "hip"),
+    ("bvh/ad_zombie_walk.bvh", sides(CMU, NAMES), "Hips"),
+    ("bvh/ad_jesse_dance.bvh", sides(CMU, NAMES), "Hips"),
+    ("fbx/cmu_07_01_walk.fbx", sides(CMU, NAMES), "Hips"),
+    ("fbx/cmu_09_11_run.fbx", sides(CMU, NAMES), "Hips"),
+    ("fbx/ozz_pab_walk.fbx", sides(CMU, ("UpLeg", "Leg", "Foot", "FootThumb1")), "Spine"),
+    ("fbx/ozz_pab_arnaud_mesh.fbx", sides(CMU, ("UpLeg", "Leg", "Foot", "FootThumb1")), "Spine"),
+    ("gltf/CesiumMan_ozz.gltf", {tuple(f"Node_{n + i}" for i in range(4)) for n in (3, 7)}, "Node_2"),
+    ("gltf/KayKit_Knight.glb:Walking_A", sides(DOTS, ("upperleg", "lowerleg", "foot", "toes")), "hips"),
+    (
+        "gltf/KayKit_Knight.glb:Sit_Floor_Down",
+        sides(DOTS, ("upperleg", "lowerleg", "foot", "toes")),
+        "hips",
+    ),
+    ("gltf/mannequiny.glb:run", sides(DOTS, ("thigh", "calf", "foot", "ball")), "pelvis"),
+    (
+        "gltf/Fox.glb:Walk",
+        {
+            ("b_LeftLeg01_015", "b_LeftLeg02_016", "b_LeftFoot01_017", "b_LeftFoot02_018"),
+            ("b_RightLeg01_019", "b_RightLeg02_020", "b_RightFoot01_021", "b_RightFoot02_022"),
+            ("b_LeftUpperArm_09", "b_LeftForeArm_010", "b_LeftHand_011"),
+            ("b_RightUpperArm_06", "b_RightForeArm_07", "b_RightHand_08"),
+        },
+        "b_Hip_01",
+    ),
+]
+
+
+def load(bpy, data, clip):
+    path, _, action = clip.partition(":")
+    return clips.load(bpy, data / path, action or None)
+
+
+def frame_range(bpy):
+    return bpy.context.scene.frame_start, bpy.context.scene.frame_end
+
+
+@pytest.mark.parametrize(("clip", "legs", "hips"), FOUND, ids=[row[0] for row in FOUND])
+def test_finds_legs_and_hips_of_recorded_clips(bpy, addon, data, clip, legs, hips):
+    armature = load(bpy, data, clip)
+    found = addon("chains").find_legs(armature, frame_range(bpy))
+    assert {leg.bones for leg in found} == legs
+    assert addon("chains").find_hips(armature, found) == hips
+
+
+@pytest.mark.parametrize(
+    ("clip", "why"),
+    [
+        ("gltf/RobotExpressive_raylib.glb:Robot_Walking", "no foot bone hangs under LowerLeg.L and LowerLeg.R"),
+        ("gltf/RobotExpressive_raylib.glb:Robot_Death", "no foot bone hangs under LowerLeg.L and LowerLeg.R"),
+        ("gltf/greenman.glb:2_move", "no foot bone hangs under leg_L and leg_R"),
+    ],
+)
+def test_refuses_legs_without_feet(bpy, addon, data, clip, why):
+    armature = load(bpy, data, clip)
+    with pytest.raises(addon("chains").Refusal, match=why):
+        addon("chains").find_legs(armature, frame_range(bpy))
+
+
+def metarig(bpy, kind):
+    import addon_utils
+
+    addon_utils.enable("rigify", default_set=True)
+    getattr(bpy.ops.object, f"armature_{kind}_metarig_add")()
+    return bpy.context.object
+
+
+@pytest.mark.parametrize(
+    ("kind", "legs"),
+    [
+        ("human", ["thigh.L shin.L foot.L toe.L"]),
+        ("basic_human", ["thigh.L shin.L foot.L toe.L"]),
+        ("basic_quadruped", ["front_thigh.L front_shin.L front_foot.L front_toe.L", "thigh.L shin.L foot.L toe.L"]),
+        ("horse", ["upper_arm.L forearm.L forefoot.L f_toe.L", "thigh.L lower_leg.L hind_foot.L r_toe.L"]),
+        ("cat", ["upper_arm.L forearm.L hand.L f_toe.L", "thigh.L shin.L foot.L r_toe.L"]),
+        ("bird", ["thigh.L shin.L foot.L toe.L"]),
+    ],
+)
+def test_finds_legs_of_metarigs_without_animation(bpy, addon, kind, legs):
+    found = addon("chains").find_legs(metarig(bpy, kind), (1, 1))
+    both = {tuple(side.split()) for leg in legs for side in (leg, leg.replace(".L", ".R"))}
+    assert {leg.bones for leg in found} == both
+
+
+def test_refuses_an_animal_without_legs(bpy, addon):
+    with pytest.raises(addon("chains").Refusal, match="metarig has no legs: no mirrored pair"):
+        addon("chains").find_legs(metarig(bpy, "shark"), (1, 1))
+
+
+def test_refuses_an_armature_without_bones(bpy, addon):
+    bpy.ops.object.armature_add()
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.context.object.data.edit_bones.remove(bpy.context.object.data.edit_bones[0])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    with pytest.raises(addon("chains").Refusal, match="has no bones"):
+        addon("chains").find_legs(bpy.context.object, (1, 1))
+
+
+def test_refuses_a_generated_rig(bpy, addon):
+    rig = metarig(bpy, "basic_human")
+    # Rigify marks its rigs so; generating one in a test keeps bpy 4.5 from ending its process.
+    rig.data["rig_id"] = "1a2b3c"
+    with pytest.raises(addon("chains").Refusal, match="generated Rigify rig"):
+        addon("chains").find_legs(rig, (1, 1))
+
+
+@pytest.fixture
+def walker(bpy, addon, data):
+    """A walking CMU skeleton, its legs, and the module under test."""
+    armature = load(bpy, data, "bvh/cmu_131_01_startwalkstop.bvh")
+    return armature, addon("chains").find_legs(armature, (1, 400)), addon("chains")
+
+
+def test_names_do_not_matter(bpy, walker):
+    armature, legs, chains = walker
+    renamed = {bone.name: f"b{(7 * index) % 31:02}" for index, bone in enumerate(armature.data.bones)}
+    for bone in list(armature.data.bones):
+        bone.name = "old " + bone.name
+    for old, new in renamed.items():
+        armature.data.bones["old " + old].name = new
+    expected = [tuple(renamed[name] for name in leg.bones) for leg in legs]
+    assert [leg.bones for leg in chains.find_legs(armature, (1, 400))] == expected
+
+
+def test_place_turn_and_scale_of_the_object_do_not_matter(bpy, walker):
+    armature, legs, chains = walker
+    armature.location, armature.rotation_euler.z, armature.scale = (30, -7, -100), 2.0, (0.01, 0.01, 0.01)
+    assert chains.find_legs(armature, (1, 400)) == legs
+
+
+def test_a_pose_of_nan_does_not_hide_the_legs(bpy, walker):
+    armature, legs, chains = walker
+    curve = clips._curves(armature.animation_data)[0]
+    curve.keyframe_points[0].co.y = math.nan
+    curve.update()
+    assert chains.find_legs(armature, (1, 400)) == legs
+
+
+def test_hips_that_are_locked_or_held_give_way_to_a_free_ancestor(bpy, addon, data):
+    armature = load(bpy, data, "gltf/KayKit_Knight.glb:Walking_A")
+    chains = addon("chains")
+    legs = chains.find_legs(armature, frame_range(bpy))
+    armature.pose.bones["hips"].lock_location[2] = True
+    assert chains.find_hips(armature, legs) == "root"
+    armature.pose.bones["root"].constraints.new("LIMIT_LOCATION")
+    assert chains.find_hips(armature, legs) is None
+
+
+def constrain(armature, name, kind="COPY_ROTATION"):
+    constraint = armature.pose.bones[name].constraints.new(kind)
+    if kind in {"COPY_ROTATION", "IK"}:
+        constraint.target = armature
+        constraint.subtarget = "Hips"
+    return constraint
+
+
+def test_refuses_a_bone_under_an_active_constraint(walker):
+    armature, legs, chains = walker
+    constraint = constrain(armature, "LeftKnee")
+    with pytest.raises(chains.Refusal, match="bone LeftKnee is under the active constraint Copy Rotation"):
+        chains.check_chain(armature, legs)
+    constraint.mute = True
+    chains.check_chain(armature, legs)
+
+
+def test_refuses_a_bone_reached_by_inverse_kinematics_from_below(walker):
+    armature, legs, chains = walker
+    constraint = constrain(armature, "LFingers", "IK")
+    chains.check_chain(armature, [leg for leg in legs if leg.thigh == "LeftHip"])
+    constraint.mute = True
+    below = constrain(armature, "RightToe", "IK")
+    below.use_tail, below.chain_count = False, 2
+    with pytest.raises(chains.Refusal, match="bone RightKnee is moved by inverse kinematics on RightToe"):
+        chains.check_chain(armature, legs)
+
+
+def test_counts_the_bones_that_inverse_kinematics_moves(bpy, addon, data):
+    armature = load(bpy, data, "bvh/cmu_ic_002_01_walk.bvh")
+    chains = addon("chains")
+    legs = chains.find_legs(armature, frame_range(bpy))
+    constraint = armature.pose.bones["CC_Base_L_BigToe1"].constraints.new("IK")
+    constraint.target, constraint.chain_count = bpy.data.objects.new("Goal", None), 1
+    chains.check_chain(armature, legs)
+    constraint.chain_count = 3
+    with pytest.raises(chains.Refusal, match="bone CC_Base_L_Foot is moved by inverse kinematics on CC_Base_L_BigToe1"):
+        chains.check_chain(armature, legs)
+
+
+def test_refuses_a_bone_with_a_driver(walker):
+    armature, legs, chains = walker
+    armature.pose.bones["RightAnkle"].driver_add("rotation_euler", 0)
+    with pytest.raises(chains.Refusal, match="bone RightAnkle has a driver on its rotation euler"):
+        chains.check_chain(armature, legs)
+
+
+def test_refuses_a_shin_that_does_not_inherit_rotation(walker):
+    armature, legs, chains = walker
+    armature.data.bones["RightKnee"].use_inherit_rotation = False
+    with pytest.raises(chains.Refusal, match="bone RightKnee does not inherit"):
+        chains.check_chain(armature, legs)
+
+
+def test_refuses_an_armature_that_shows_its_rest_position(walker):
+    armature, legs, chains = walker
+    armature.data.pose_position = "REST"
+    with pytest.raises(chains.Refusal, match="rest position"):
+        chains.check_chain(armature, legs)
+
+
+def select(bpy, armature, *names):
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="POSE")
+    for bone in armature.pose.bones:
+        holder = bone if hasattr(bone, "select") else bone.bone
+        holder.select = bone.name in names
+
+
+def chosen(bpy, walker, chains="AUTO", bones=""):
+    armature, legs, module = walker
+    return [leg.thigh for leg in module.choose_legs(bpy.context, armature, legs, chains, bones)]
+
+
+@pytest.mark.parametrize(
+    ("selected", "thighs"),
+    [
+        ([], ["LeftHip", "RightHip"]),
+        (["RightKnee"], ["RightHip"]),
+        (["RightToe", "LeftHip"], ["LeftHip", "RightHip"]),
+        (["Head"], ["LeftHip", "RightHip"]),
+    ],
+)
+def test_auto_takes_the_legs_of_selected_bones_else_all(bpy, walker, selected, thighs):
+    select(bpy, walker[0], *selected)
+    assert chosen(bpy, walker) == thighs
+
+
+def test_legs_takes_all_whatever_is_selected(bpy, walker):
+    select(bpy, walker[0], "RightKnee")
+    assert chosen(bpy, walker, "LEGS") == ["LeftHip", "RightHip"]
+
+
+def test_selected_takes_the_selection_alone(bpy, walker):
+    select(bpy, walker[0], "LeftAnkle")
+    assert chosen(bpy, walker, "SELECTED") == ["LeftHip"]
+    select(bpy, walker[0])
+    with pytest.raises(walker[2].Refusal, match="no bones are selected"):
+        chosen(bpy, walker, "SELECTED")
+    select(bpy, walker[0], "LeftElbow")
+    with pytest.raises(walker[2].Refusal, match="bone LeftElbow belongs to no leg"):
+        chosen(bpy, walker, "SELECTED")
+
+
+def test_named_bones_override_the_selection(bpy, walker):
+    select(bpy, walker[0], "LeftAnkle")
+    assert chosen(bpy, walker, "SELECTED", "RightKnee") == ["RightHip"]
+    assert chosen(bpy, walker, bones=" LeftToe, RightHip ") == ["LeftHip", "RightHip"]
+    with pytest.raises(walker[2].Refusal, match="has no bone named Knee"):
+        chosen(bpy, walker, bones="RightKnee, Knee")
+    with pytest.raises(walker[2].Refusal, match="bone Head belongs to no leg"):
+        chosen(bpy, walker, bones="Head")
