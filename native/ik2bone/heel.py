@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .clip import Array, Clip, Ground, Mask
-from .motion import hann_average, odd_window, running_maximum
+from .motion import hann_average, odd_window, running_maximum, runs
 from .rotations import matrix_from_vector
 from .sole import Sole, apply
 from .targets import Targets
@@ -16,6 +16,8 @@ from .targets import Targets
 # The running maximum and the average after it share this width (s): the pitch is never less than what is needed.
 WINDOW = 0.15
 STEEPEST_PITCH = np.radians(40.0)
+# A heel that leaves its place by more than this (leg lengths) does not stand.
+STAYS = 0.001
 
 
 def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Targets:
@@ -31,6 +33,20 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground
         turn = matrix_from_vector(axis * pitch[..., None]) @ targets.turn
     ankle = targets.ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
     return replace(targets, turn=turn, ankle=ankle)
+
+
+def standing_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask) -> Mask:
+    """The contacts without the frames in which a heel leaves its place all the same: there the foot rolls over it."""
+    path = targets.ball + np.einsum("flij,flj->fli", targets.turn, apply(clip.foot, sole.heel) - clip.ball)
+    standing = contacts.copy()
+    for leg in range(clip.legs):
+        for start, end in runs(contacts[:, leg, 0]):
+            places = path[start:end, leg]
+            alone = ~contacts[start:end, leg, 1]
+            place = np.median(places[alone if alone.any() else slice(None)], axis=0)
+            away = np.linalg.norm(places - place, axis=-1)
+            standing[start:end, leg, 0] = away <= STAYS * clip.leg
+    return standing
 
 
 def _needed_pitch(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ from ._core import hinge_of, solve_pose
 from .clip import Array, Clip, Ground, Mask
 from .contacts import find_contacts
 from .follow import follow_ground
-from .heel import raise_heels
+from .heel import raise_heels, standing_contacts
 from .hips import hips_offset
 from .hold import hold_feet
 from .rotations import matrix_from_vector, vector_from_matrix
@@ -85,7 +85,9 @@ def plant(clip: Clip, ground: Ground, settings: Settings | None = None) -> Plant
     settings = settings or Settings()
     sole = measure_sole(clip)
     contacts, locked = find_standing(clip, sole, settings)
-    targets = find_targets(clip, sole, contacts, locked, ground, settings)
+    targets = (locked_targets if locked else follow_targets)(clip, sole, contacts, ground, settings)
+    if locked:
+        contacts = standing_contacts(clip, sole, targets, contacts)
     told = _tell(clip, sole, targets, locked, settings)
     targets = weaken(clip, targets, settings.strength)
     offset = np.zeros((clip.frames, 3))
@@ -114,12 +116,15 @@ def find_standing(clip: Clip, sole: Sole, settings: Settings) -> tuple[Mask, boo
     return np.stack([heel @ clip.up < low, clip.ball @ clip.up < low + sole.ball_height], axis=-1), False
 
 
-def find_targets(clip: Clip, sole: Sole, contacts: Mask, locked: bool, ground: Ground, settings: Settings) -> Targets:
-    """Where the feet shall go: locked to anchors between which they swing, or following the ground."""
-    if not locked:
-        _require_ground(ground(clip.ball.reshape(-1, 3), -clip.up)[2])
-        on_surface = settings.contacts == "ALWAYS" or clip.frames == 1
-        return follow_ground(clip, sole, ground, settings.use_slope, on_surface)
+def follow_targets(clip: Clip, sole: Sole, _contacts: Mask, ground: Ground, settings: Settings) -> Targets:
+    """Where the feet shall go when they follow the ground frame by frame."""
+    _require_ground(ground(clip.ball.reshape(-1, 3), -clip.up)[2])
+    on_surface = settings.contacts == "ALWAYS" or clip.frames == 1
+    return follow_ground(clip, sole, ground, settings.use_slope, on_surface)
+
+
+def locked_targets(clip: Clip, sole: Sole, contacts: Mask, ground: Ground, settings: Settings) -> Targets:
+    """Where the feet shall go when they stand on anchors, and swing from one to the next."""
     heel = apply(clip.foot, sole.heel)
     anchors = find_anchors(clip, sole, heel, contacts, ground, settings.use_slope)
     _require_ground(np.array([anchor.found for anchor in anchors]))
