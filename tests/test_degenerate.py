@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-
 import ik2bone
 import limbs
+import numpy as np
+import pytest
 from ik2bone import Status
 
 # A knee bent forward (+y) and its hinge, cross(root - mid, end - mid).

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from math import cos, pi, sin, sqrt
 
-import numpy as np
-import pytest
-
 import ik2bone
 import limbs
+import numpy as np
+import pytest
 from ik2bone import Status
 
 # A knee bent forward (+y), reach 1.

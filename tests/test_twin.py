@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-
 import ik2bone
 import limbs
+import numpy as np
+import pytest
 import reference
 from reference_vectors import Precision
 

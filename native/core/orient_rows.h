@@ -55,6 +55,7 @@ orient_row(ik2b_array *args, ik2b_roll roll)
     bool rolling = roll == IK2B_ROLL_HINGE;
     if (orient_load(args, rolling, &limb, new_mid, new_end)) {
         new_normal(new_mid, new_end, normal);
+        rolling &= !d3_is_zero(limb.hinge_mid);
         turn = turn_bones(&limb, new_mid, new_end, normal, rolling ? 1.0 : 0.0);
     }
     else {

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""`solve_pose`: corrections bring the end to the target under any ancestors, and the end joint keeps its orientation."""
+
+from __future__ import annotations
+
+import ik2bone
+import limbs
+import numpy as np
+import pytest
+from ik2bone import Status
+
+ROWS = 200
+IDENTITY = [1.0, 0.0, 0.0, 0.0]
+
+
+def scales(pose):
+    return dict(root_scale=pose.root_scale, mid_scale=pose.mid_scale)
+
+
+def solved(pose, target, **options):
+    return ik2bone.solve_pose(pose.root, pose.mid, pose.end, target, **scales(pose), **options)
+
+
+@pytest.mark.parametrize("roll", ["pose", "hinge"])
+@pytest.mark.parametrize("kind", limbs.ANCESTORS)
+def test_the_end_lands_on_the_target(kind, roll):
+    rng = np.random.default_rng(1)
+    pose = limbs.poses(rng, ROWS, kind)
+    target = limbs.pose_targets(rng, pose)
+    s = solved(pose, target, roll=roll, hinge=limbs.directions(rng, ROWS))
+    end = limbs.apply(pose, s.root, s.mid)[2][:, :3, 3]
+    np.testing.assert_allclose(end, target, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(s.position, end, rtol=0, atol=1e-13)
+    assert not np.any(s.status & Status.MISSED)
+
+
+@pytest.mark.parametrize("kind", limbs.ANCESTORS)
+def test_miss_is_that_of_the_corrections(kind):
+    rng = np.random.default_rng(2)
+    pose = limbs.poses(rng, ROWS, kind)
+    target = limbs.pose_targets(rng, pose, (-0.5, 1.5))
+    s = solved(pose, target, weight=rng.uniform(0, 1, ROWS))
+    end = limbs.apply(pose, s.root, s.mid)[2][:, :3, 3]
+    np.testing.assert_allclose(s.miss, limbs.length(end - target), rtol=0, atol=1e-13)
+    assert np.any(s.status & Status.TOO_FAR)
+    assert np.any(s.status & Status.TOO_CLOSE)
+
+
+@pytest.mark.parametrize("kind", limbs.ANCESTORS)
+def test_pole_points_the_knee_in_the_space_of_the_matrices(kind):
+    rng = np.random.default_rng(3)
+    pose = limbs.poses(rng, ROWS, kind)
+    target, pole = limbs.pose_targets(rng, pose, (0.1, 0.9)), limbs.directions(rng, ROWS)
+    s = solved(pose, target, pole=pole)
+    mid = limbs.apply(pose, s.root, s.mid)[1][:, :3, 3]
+    root = pose.root[:, :3, 3]
+    plane = np.linalg.det(np.stack([mid - root, target - root, pole], -1))
+    np.testing.assert_allclose(plane, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", limbs.ANCESTORS)
+def test_hinge_roll_keeps_the_knee_on_its_hinge(kind):
+    rng = np.random.default_rng(4)
+    pose = limbs.poses(rng, ROWS, kind)
+    hinge = ik2bone.hinge_of(pose.root, pose.mid, pose.end)
+    s = solved(pose, limbs.pose_targets(rng, pose, (0.05, 0.95)), roll="hinge", hinge=hinge)
+    root, mid, end = limbs.apply(pose, s.root, s.mid)
+    if kind != "own_scales":
+        np.testing.assert_allclose(ik2bone.hinge_of(root, mid, end[:, :3, 3]), hinge, rtol=0, atol=1e-11)
+
+
+def test_hinge_roll_bends_a_straight_rest_pose_the_natural_way():
+    """A straight leg down -z whose knee opens about +x: heel up (-y) is natural, so the knee goes forward (+y)."""
+    root, mid = np.eye(4), np.eye(4)
+    mid[:3, 3] = [0, 0, -0.5]
+    s = ik2bone.solve_pose(root, mid, [0, 0, -1.0], [0, 0, -0.8], hinge=[1.0, 0, 0], roll="hinge")
+    direction = limbs.rotation_matrix(s.root) @ [0, 0, -1.0]
+    np.testing.assert_allclose(direction, [0, 0.6, -0.8], atol=1e-14)
+    assert s.status == Status.REACHED
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
+def test_weight_multiplies_the_hinge_roll(weight):
+    rng = np.random.default_rng(5)
+    pose = limbs.poses(rng, ROWS, "rigid")
+    up = limbs.length(pose.mid[:, :3, 3] - pose.root[:, :3, 3])
+    hinge = limbs.directions(rng, ROWS)
+    full = solved(pose, pose.end, hinge=hinge, roll="hinge")
+    part = solved(pose, pose.end, hinge=hinge, roll="hinge", weight=weight)
+    angle = 2 * np.arctan2(limbs.length(full.root[:, 1:]), full.root[:, 0])
+    assert np.all(up > 0)
+    np.testing.assert_allclose(
+        2 * np.arctan2(limbs.length(part.root[:, 1:]), part.root[:, 0]), weight * angle, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", limbs.ANCESTORS)
+def test_target_on_the_end_needs_no_correction(kind, dtype):
+    rng = np.random.default_rng(6)
+    pose = limbs.poses(rng, ROWS, kind).astype(dtype)
+    s = solved(pose, pose.end, end_matrix=pose.end_matrix, hinge=limbs.directions(rng, ROWS), max_angle=1.0)
+    for turn in s[:3]:
+        assert np.array_equal(turn, np.tile(IDENTITY, (ROWS, 1)))
+    assert np.array_equal(s.position, pose.end)
+    assert not s.miss.any()
+    assert not s.status.any()
+
+
+@pytest.mark.parametrize("roll", ["pose", "hinge"])
+def test_weight_zero_is_the_pose_bit_for_bit(roll):
+    rng = np.random.default_rng(7)
+    pose = limbs.poses(rng, ROWS, "sheared")
+    options = dict(hinge=limbs.directions(rng, ROWS), roll=roll, twist=1.0, pole=limbs.directions(rng, ROWS))
+    goal = limbs.affine(limbs.rotations(rng, ROWS), np.zeros((ROWS, 3)))
+    target = limbs.pose_targets(rng, pose)
+    s = solved(pose, target, weight=0, end_matrix=pose.end_matrix, end_goal=goal, **options)
+    for turn in s[:3]:
+        assert np.array_equal(turn, np.tile(IDENTITY, (ROWS, 1)))
+    assert np.array_equal(s.position, pose.end)
+    np.testing.assert_allclose(s.miss, limbs.length(target - pose.end), rtol=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["identity", "rigid", "scaled", "mirrored"])
+def test_the_end_joint_keeps_its_orientation(kind):
+    rng = np.random.default_rng(8)
+    pose = limbs.poses(rng, ROWS, kind)
+    s = solved(pose, limbs.pose_targets(rng, pose), end_matrix=pose.end_matrix)
+    end = limbs.apply(pose, *s[:3])[2]
+    if kind == "mirrored":  # not rigid: the nearest rotations agree
+        assert limbs.same_rotation(polar(end), polar(pose.end_matrix)) < 1e-12
+    else:
+        np.testing.assert_allclose(end[:, :3, :3], pose.end_matrix[:, :3, :3], rtol=0, atol=1e-13)
+
+
+def polar(matrix):
+    u, _, vt = np.linalg.svd(matrix[:, :3, :3])
+    return (u @ vt).reshape(-1, 9)
+
+
+def test_the_end_joint_takes_the_orientation_of_its_goal():
+    rng = np.random.default_rng(9)
+    pose = limbs.poses(rng, ROWS, "rigid")
+    goal = limbs.affine(limbs.rotations(rng, ROWS), np.zeros((ROWS, 3)))
+    stretched = goal @ np.diag([3.0, 3.0, 3.0, 1.0])
+    for given in (goal, stretched):
+        s = solved(pose, limbs.pose_targets(rng, pose), end_matrix=pose.end_matrix, end_goal=given)
+        np.testing.assert_allclose(limbs.apply(pose, *s[:3])[2][:, :3, :3], goal[:, :3, :3], rtol=0, atol=1e-13)
+
+
+def test_weight_blends_the_end_goal():
+    pose = limbs.Pose(np.eye(4)[None], np.eye(4)[None], np.eye(4)[None], np.ones((1, 3)), np.ones((1, 3)))
+    pose.mid[0, :3, 3], pose.end_matrix[0, :3, 3] = [0, 0.3, -0.4], [0, 0, -0.8]
+    quarter = np.array([[0.0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    s = solved(pose, pose.end, end_matrix=pose.end_matrix, end_goal=quarter, weight=0.5)
+    angle = np.pi / 8
+    np.testing.assert_allclose(s.end[0], [np.cos(angle), 0, 0, np.sin(angle)], atol=1e-15)
+
+
+def test_without_end_matrix_there_is_no_end_correction():
+    rng = np.random.default_rng(10)
+    pose = limbs.poses(rng, 3, "rigid")
+    assert solved(pose, pose.end).end is None
+
+
+def test_non_uniform_scale_between_the_joints_shows_in_miss():
+    rng = np.random.default_rng(11)
+    pose = limbs.poses(rng, ROWS, "rigid")
+    pose.mid[:, :3, :3] *= rng.uniform(0.5, 2, (ROWS, 1, 3))
+    target = limbs.pose_targets(rng, pose, (0.1, 0.9))
+    s = ik2bone.solve_pose(pose.root, pose.mid, pose.end, target)
+    end = limbs.apply(pose, s.root, s.mid)[2][:, :3, 3]
+    np.testing.assert_allclose(s.miss, limbs.length(end - target), rtol=0, atol=1e-13)
+    assert np.median(s.miss) > 1e-3
+
+
+@pytest.mark.parametrize(
+    "what", ["nan", "singular_root", "singular_mid", "singular_end", "upper", "lower", "root_scale"]
+)
+def test_an_invalid_row_keeps_its_pose_and_disturbs_no_other(what):
+    rng = np.random.default_rng(12)
+    pose, target = limbs.poses(rng, 5, "rigid"), rng.normal(size=(5, 3))
+    good = solved(pose, target, end_matrix=pose.end_matrix)
+    broken = {
+        "nan": lambda: target.__setitem__((2, 0), np.nan),
+        "singular_root": lambda: pose.root.__setitem__((2, slice(0, 3), 1), 0.0),
+        "singular_mid": lambda: pose.mid.__setitem__((2, slice(0, 3), 1), 2 * pose.mid[2, :3, 0]),
+        "singular_end": lambda: pose.end_matrix.__setitem__((2, slice(0, 3), 1), 0.0),
+        "upper": lambda: pose.mid.__setitem__((2, slice(0, 3), 3), pose.root[2, :3, 3]),
+        "lower": lambda: pose.mid.__setitem__((2, slice(0, 3), 3), pose.end[2]),
+        "root_scale": lambda: pose.root_scale.__setitem__((2, 0), 0.0),
+    }
+    broken[what]()
+    s = solved(pose, target, end_matrix=pose.end_matrix)
+    assert s.status[2] == Status.INVALID
+    assert np.isnan(s.miss[2])
+    assert np.array_equal(s.position[2], pose.end[2])
+    for turn in s[:3]:
+        assert np.array_equal(turn[2], IDENTITY)
+    for mine, its in zip(s, good, strict=True):
+        assert np.array_equal(np.delete(mine, 2, 0), np.delete(its, 2, 0))
+
+
+def test_solve_and_orient_are_the_halves_of_solve_pose():
+    rng = np.random.default_rng(13)
+    pose = limbs.poses(rng, ROWS, "rigid")
+    target, hinge = limbs.pose_targets(rng, pose, (0.02, 1.2)), limbs.directions(rng, ROWS)
+    whole = solved(pose, target, hinge=hinge)
+    halves = ik2bone.solve(pose.root[:, :3, 3], pose.mid[:, :3, 3], pose.end, target)
+    r = ik2bone.orient(pose.root, pose.mid, pose.end, halves.mid, halves.end, hinge=hinge)
+    assert limbs.same_rotation(r.root, whole.root) < 1e-12
+    assert limbs.same_rotation(r.mid, whole.mid) < 1e-12
