@@ -76,8 +76,9 @@ class Body:
         return points[np.linalg.norm(points, axis=1).argmax()]
 
     def reach(self, bone: str) -> float:
-        """How far the bone and all below it get from its joint, in legs."""
-        return float(np.linalg.norm(self.furthest(bone)) / self.leg)
+        """Length of the longest chain from the bone's joint on, in legs, however it is folded."""
+        chains = [self.reach_from_parent(child) for child in self.children[bone]]
+        return max(chains, default=float(np.linalg.norm(self.ends[bone] - self.head(bone))) / self.leg)
 
     def limbs(self, bone: str) -> list[str]:
         """Children to follow: the furthest reaching, and any that is as long as a limb."""
@@ -99,8 +100,8 @@ def make_body(bpy, armature, feet: list[Foot]):
     legs = {foot.thigh for foot in feet}
     hips = _hips(body, legs)
     if hips is not None:
-        for foot in feet:
-            body.rod(hips, TRUNK, body.head(foot.thigh), BELLY, THIGH - 0.003)
+        for number, foot in enumerate(feet):
+            body.rod(hips, TRUNK, body.head(foot.thigh), BELLY - 0.004 * (number + 1), THIGH - 0.003)
         side = body.head(feet[0].thigh) - body.head(feet[1].thigh)
         _trunk(body, hips, legs, side / np.linalg.norm(side))
     return _bind(bpy, armature, body)
@@ -131,8 +132,10 @@ def _leg(body: Body, foot: Foot, colour: int) -> None:
     wide = FOOT_WIDTH / 2 * body.leg * np.cross(up, along)
     high = TOE_THICKNESS * body.leg * up
     sole = [heel - 0.7 * wide, heel + 0.7 * wide, ball - wide, ball + wide, ball - wide + high, ball + wide + high]
-    body.add(foot.foot, colour, hull(np.concatenate([sole, sphere_points(ankle, ANKLE * body.leg)])))
-    toes = [ball - wide, ball + wide, ball - wide + high, ball + wide + high]
+    # Both solids reach to the joint that the toes turn about, so that they hang together however it lies.
+    joint = [body.head(foot.toe) - wide, body.head(foot.toe) + wide] if foot.toe else []
+    body.add(foot.foot, colour, hull(np.concatenate([sole + joint, sphere_points(ankle, ANKLE * body.leg)])))
+    toes = [*joint, ball - wide, ball + wide]
     toes += [tip + sign * 0.7 * wide + rise * high for sign in (-1, 1) for rise in (0, 0.6)]
     if np.linalg.norm(tip - ball) > 0.02 * body.leg:
         body.add(foot.toe or foot.foot, colour, hull(np.array(toes)))
@@ -164,8 +167,9 @@ def _trunk(body: Body, bone: str, legs: set[str], side: Array) -> None:
         neck = min(long, key=lambda limb: abs(_sideways(body, limb, side)))
         body.rod(bone, TRUNK, body.head(neck), NECK, NECK)
         _neck(body, neck)
-        for arm in (limb for limb in limbs if limb != neck):
-            body.rod(bone, TRUNK, body.head(arm), CHEST, SHOULDER)
+        for number, arm in enumerate(limb for limb in limbs if limb != neck):
+            # Round ends of one size in one place would flicker.
+            body.rod(bone, TRUNK, body.head(arm), CHEST - 0.004 * (number + 1), SHOULDER - 0.003)
             _arm(body, arm, ONE if _sideways(body, arm, side) > 0 else OTHER)
     elif limbs and body.reach(bone) > HEAD_REACH:
         body.rod(bone, TRUNK, body.head(limbs[0]), BELLY, CHEST)
@@ -173,12 +177,11 @@ def _trunk(body: Body, bone: str, legs: set[str], side: Array) -> None:
 
 
 def _neck(body: Body, bone: str) -> None:
-    limbs = body.limbs(bone)
-    if limbs and body.reach(bone) > HEAD_REACH:
+    limbs, way = body.limbs(bone), body.furthest(bone)
+    if limbs and np.linalg.norm(way) > HEAD_REACH * body.leg:
         body.rod(bone, TRUNK, body.head(limbs[0]), NECK, NECK)
         _neck(body, limbs[0])
     else:
-        way = body.furthest(bone)
         centre = body.head(bone) + way * max(0.5, 1 - HEAD * body.leg / np.linalg.norm(way))
         body.rod(bone, TRUNK, centre, NECK, NECK)
         body.add(bone, TRUNK, capsule(centre, centre, HEAD * body.leg, HEAD * body.leg))

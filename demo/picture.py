@@ -18,7 +18,7 @@ from demo.figure import paint
 from demo.misses import Miss
 from demo.solids import torus
 from demo.terrain import Cut, cut_terrain
-from demo.track import SLOT, Instant, Track
+from demo.track import MARGIN, SLOT, Instant, Track
 
 Array = NDArray[np.float64]
 
@@ -115,13 +115,13 @@ def _box(rows: list[Row], track: Track) -> Array:
 
 
 def _lay_terrain(bpy, shots: tuple[Shot, ...], grounds: list, track: Track, box: Array) -> tuple[list, float]:
-    """One piece of ground for all figures, or one for each where they are moved apart; its meshes and lowest edge."""
+    """A piece of ground for all figures, or for each where they are moved apart; its meshes and lowest edge in view."""
     along, inward = _axes(track)
     leg, lowest, meshes = track.leg, np.inf, []
     moved = any(shot.instant.shift for shot in shots)
     for shot in shots if moved else shots[:1]:
         middle, reach, shift = track.centre @ along[:2] + shot.instant.place, SLOT / 2 * leg, shot.instant.shift
-        start, end = (middle - reach, middle + reach) if moved else (box[0, 0] - SIDE * leg, box[1, 0] + SIDE * leg)
+        start, end = (middle - reach, middle + reach) if moved else (box[0, 0] - MARGIN * leg, box[1, 0] + MARGIN * leg)
         origin = (box[0, 1] - FRONT * leg) * inward
         cut = Cut(origin, along, inward, start - shift, end - shift, DEPTH * leg + np.ptp(box[:, 1]), 3 * leg)
         piece = cut_terrain(bpy, grounds, cut)
@@ -129,7 +129,8 @@ def _lay_terrain(bpy, shots: tuple[Shot, ...], grounds: list, track: Track, box:
             thing.location = shift * along
             thing.data.materials.append(paint(bpy, name, colour))
             meshes.append(thing.data)
-        lowest = min(lowest, piece.lowest)
+        seen = np.abs((piece.front + shift * along) @ along - box[:, 0].mean()) < np.ptp(box[:, 0]) / 2 + SIDE * leg
+        lowest = piece.front[seen, 2].min(initial=lowest)
     return meshes, lowest
 
 

@@ -102,6 +102,7 @@ def plant(bpy, armature) -> dict[str, Any]:
 
 def shoot(bpy, walking: Walker, source, surfaces: list, way: track.Track, report, name: str) -> list[picture.Row]:
     """Add the body and copy it at the instants under both actions, the planted one last."""
+    bpy.context.scene.frame_set(walking.frames[0])
     body = figure.make_body(bpy, walking.armature, walking.feet)
     ground = import_module(f"{session.ADDON}.surfaces").make_ground(bpy.context.evaluated_depsgraph_get(), surfaces)
     planted = walking.armature.animation_data.action

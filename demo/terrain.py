@@ -26,11 +26,11 @@ class Cut:
 
 @dataclass(frozen=True)
 class Terrain:
-    """The objects of a piece of ground, and the height of the lowest point of its front edge."""
+    """The objects of a piece of ground, and points (N, 3) of its front edge."""
 
     surface: object
     section: object
-    lowest: float
+    front: Array
 
 
 def cut_terrain(bpy, grounds: list, cut: Cut) -> Terrain:
@@ -51,8 +51,9 @@ def cut_terrain(bpy, grounds: list, cut: Cut) -> Terrain:
     work.to_mesh(mesh)
     mesh.materials.clear()
     work.free()
-    lowest = float(edges[..., 2].min(initial=np.inf))
-    return Terrain(_link(bpy, "terrain", mesh), _link(bpy, "section", _wall(bpy, edges, lowest - cut.wall)), lowest)
+    bottom = edges[..., 2].min(initial=np.inf) - cut.wall
+    section = _link(bpy, "section", _wall(bpy, edges, bottom))
+    return Terrain(_link(bpy, "terrain", mesh), section, edges.reshape(-1, 3))
 
 
 def _bisect(work, cut: Cut) -> None:
