@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import bpy
-from bpy.types import Action, FCurve, Object
+from bpy.types import Action, FCurve, NlaStrip, Object
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,25 @@ def players(assignment: Assignment) -> list[Object]:
     return [ob for ob in bpy.data.objects if assigned(ob) == assignment]
 
 
-def strips_of(action: Action) -> list[tuple[Object, str]]:
-    """Objects and names of NLA strips that play the action."""
-    tracks = ((ob, track) for ob in bpy.data.objects if ob.animation_data for track in ob.animation_data.nla_tracks)
-    return [(ob, strip.name) for ob, track in tracks for strip in track.strips if strip.action == action]
+def strips_of(action: Action) -> list[str]:
+    """Names of the NLA strips that play the action."""
+    return [strip.name for ob in bpy.data.objects for strip in _strips(ob) if strip.action == action]
+
+
+def is_mixed(ob: Object) -> bool:
+    """Whether the NLA shows the object's action otherwise than it is: blended, weakened or in tweak mode."""
+    data = ob.animation_data
+    if data is None:
+        return False
+    weakened = data.action_blend_type != "REPLACE" or data.action_influence < 1.0
+    return data.use_tweak_mode or (weakened and any(True for _ in _strips(ob)))
+
+
+def _strips(ob: Object) -> Iterator[NlaStrip]:
+    """Strips that are not muted."""
+    data = ob.animation_data
+    tracks = data.nla_tracks if data and data.use_nla else ()
+    return (strip for track in tracks if not track.mute for strip in track.strips if not strip.mute)
 
 
 def _slot(action: Action, identifier: str | None) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from bpy.types import FCurve, Object, PoseBone
+from ik2bone import multiply
 from numpy.typing import NDArray
 
 from . import fcurves, rotations
@@ -85,7 +86,7 @@ def turned(channel: Channel, mode: str, turns: Array, before: Array | None = Non
         return channel
     present = rotations.to_quaternions(mode, channel.values)
     before = channel.values[0] if before is None else before
-    values = rotations.from_quaternions(mode, rotations.multiply(present, turns), before)
+    values = rotations.from_quaternions(mode, multiply(present, turns), before)
     same = still & np.all(np.abs(values - channel.values) < SAME_VALUE, axis=1)
     return channel.with_values(np.where(same[:, None], channel.values, values))
 

@@ -86,8 +86,8 @@ def refuse_uneditable(armature: Object) -> None:
     action = actions.assigned(armature).action
     if action and not action.is_editable:
         raise Refusal(f"action {action.name} is linked from a library and cannot be edited")
-    if armature.animation_data and armature.animation_data.use_tweak_mode:
-        raise Refusal(f"{armature.name} is in tweak mode of the NLA: leave it first")
+    if actions.is_mixed(armature):
+        raise Refusal(f"the NLA of {armature.name} changes what its action shows: leave tweak mode, and let it replace")
 
 
 def _plant_action(context: Context, armature: Object, options: PlantingOptions, surfaces: list[Object]) -> Outcome:
@@ -250,7 +250,7 @@ def _warnings(run: Run, surfaces: list[Object], channels: list[Channel]) -> Iter
     others = [ob.name for ob in actions.players(run.source) if ob != run.armature]
     if others:
         yield f"{', '.join(others)} also plays {name} and goes on doing so"
-    strips = [strip for _ob, strip in actions.strips_of(run.source.action)]
+    strips = actions.strips_of(run.source.action)
     if strips:
         yield f"NLA strips keep playing {name}: {', '.join(strips)}"
 

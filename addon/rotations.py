@@ -8,19 +8,13 @@ Quaternions are (w, x, y, z). On the way back, `before` is the value of the chan
 from __future__ import annotations
 
 import numpy as np
+from ik2bone import multiply
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
 # Below this cosine of the middle angle the outer two angles turn about one axis, in double precision.
 GIMBAL_LOCK = 1e-9
-
-
-def multiply(q: Array, r: Array) -> Array:
-    """Quaternion product, (..., 4)."""
-    scalar = q[..., :1] * r[..., :1] - np.sum(q[..., 1:] * r[..., 1:], axis=-1, keepdims=True)
-    vector = q[..., :1] * r[..., 1:] + r[..., :1] * q[..., 1:] + np.cross(q[..., 1:], r[..., 1:])
-    return np.concatenate([scalar, vector], axis=-1)
 
 
 def property_of(mode: str) -> str:

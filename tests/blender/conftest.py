@@ -8,7 +8,8 @@ import importlib.util
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -40,3 +41,27 @@ def addon(bpy: ModuleType) -> Callable[[str], ModuleType]:
     from demo import session
 
     return lambda name: importlib.import_module(f"{session.ADDON}.{name}")
+
+
+@pytest.fixture
+def walker(bpy: ModuleType) -> Any:
+    """A small biped that walks on the floor z = 0."""
+    import biped
+
+    return biped.make_walker(bpy)
+
+
+@pytest.fixture
+def slope(bpy: ModuleType) -> Any:
+    """A large plane under it that rises along its way."""
+    import biped
+
+    return biped.make_slope(bpy)
+
+
+@pytest.fixture
+def options(bpy: ModuleType) -> Callable[..., SimpleNamespace]:
+    """The operator's defaults as plain values, for calling what stands behind it."""
+    properties = bpy.ops.ik2bone.plant_feet.get_rna_type().properties
+    values = {p.identifier: p.default for p in properties if p.identifier != "rna_type"}
+    return lambda **changes: SimpleNamespace(**(values | changes))

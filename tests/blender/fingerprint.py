@@ -85,5 +85,6 @@ def _transforms(owner):
 
 def _settings(scene):
     settings = scene.ik2bone
-    values = {name: getattr(settings, name) for name in settings.bl_rna.properties.keys() if name != "rna_type"}
+    names = [p.identifier for p in settings.bl_rna.properties if p.identifier != "rna_type"]
+    values = {name: getattr(settings, name) for name in names}
     return {name: getattr(value, "name", value) for name, value in values.items()}

@@ -94,4 +94,19 @@ def test_other_players_and_strips_are_found(bpy, actions):
     action = actions.assigned(ob).action
     strip = ob.animation_data.nla_tracks.new().strips.new("Walk", 1, action)
     assert set(actions.players(actions.assigned(ob))) == {ob, twin}
-    assert (ob, strip.name) in actions.strips_of(action)
+    assert actions.strips_of(action) == [strip.name]
+    strip.mute = True
+    assert actions.strips_of(action) == []
+
+
+def test_an_action_that_the_nla_blends_is_told_from_one_that_it_shows(bpy, actions):
+    ob = _animated(bpy, actions, "A")
+    data = ob.animation_data
+    data.action_influence = 0.5
+    assert not actions.is_mixed(ob)
+    data.nla_tracks.new().strips.new("Walk", 1, data.action)
+    assert actions.is_mixed(ob)
+    data.action_influence = 1.0
+    assert not actions.is_mixed(ob)
+    data.action_blend_type = "ADD"
+    assert actions.is_mixed(ob)

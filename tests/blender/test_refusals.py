@@ -10,13 +10,8 @@ import pytest
 
 
 @pytest.fixture
-def walker(bpy):
-    return biped.make_walker(bpy)
-
-
-@pytest.fixture
-def ground(bpy):
-    return biped.make_slope(bpy)
+def ground(slope):
+    return slope
 
 
 def _refused(bpy, sentence, **options):
@@ -147,7 +142,14 @@ def test_tweak_mode_of_the_nla(bpy, walker, ground):
     data.action = None
     data.use_tweak_mode = True
     assert data.use_tweak_mode
-    _refused(bpy, "tweak mode")
+    _refused(bpy, "leave tweak mode")
+
+
+def test_an_action_that_the_nla_adds_to_others(bpy, walker, ground):
+    data = walker.animation_data
+    data.nla_tracks.new().strips.new("Walk", 1, data.action)
+    data.action_blend_type = "ADD"
+    _refused(bpy, "the NLA of Walker changes what its action shows")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panels draw without a window on a layout that only takes notes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from planted import plant
+
+
+class Notes:
+    """A layout that remembers what was put on it and hands out itself for every part of it."""
+
+    def __init__(self):
+        """Start empty."""
+        self.props, self.operators, self.texts = [], [], []
+
+    def prop(self, _owner, name):
+        self.props.append(name)
+
+    def operator(self, name, **_options):
+        self.operators.append(name)
+
+    def label(self, text, **_options):
+        self.texts.append(text)
+
+    def column(self, **_options):
+        return self
+
+    row = split = column
+
+
+@pytest.fixture
+def draw(bpy, addon):
+    panels = addon("panels")
+
+    def draw(name):
+        panel = getattr(panels, f"IK2BONE_PT_{name}")
+        if hasattr(panel, "poll") and not panel.poll(bpy.context):
+            return None
+        notes = Notes()
+        panel.draw(SimpleNamespace(layout=notes), bpy.context)
+        return notes
+
+    return draw
+
+
+def test_the_button_is_always_there_and_restore_only_on_a_planted_action(bpy, draw):
+    assert draw("main").operators == ["ik2bone.plant_feet"]
+
+
+def test_the_panel_of_a_planted_action_offers_to_restore_and_reports(bpy, walker, slope, draw):
+    assert draw("report") is None
+    plant(bpy)
+    assert draw("main").operators == ["ik2bone.plant_feet", "ik2bone.restore"]
+    texts = draw("report").texts
+    assert texts[:3] == ["", "Before", "After"]
+    assert "Drift in contacts" in texts
+
+
+def test_frames_are_asked_for_only_where_they_count(bpy, draw):
+    assert "frame_start" not in draw("main").props
+    bpy.context.scene.ik2bone.frame_range = "CUSTOM"
+    assert {"frame_start", "frame_end"} <= set(draw("main").props)
+
+
+def test_every_option_has_its_place_in_a_panel(bpy, addon, draw):
+    bpy.context.scene.ik2bone.frame_range = "CUSTOM"
+    drawn = set(draw("main").props + draw("options").props)
+    assert drawn == {*addon("properties").OPTIONS, "surface_object", "surface_collection"}
+
+
+def test_a_record_that_someone_broke_shows_no_report(bpy, walker, slope, draw):
+    plant(bpy)
+    walker.animation_data.action["ik2bone"] = "{not json"
+    assert draw("report") is None
+    assert "ik2bone.restore" in draw("main").operators

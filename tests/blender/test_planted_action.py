@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The planted action: marked, kept, rewritten from its source, restored, undone."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import biped
+import fingerprint
+import numpy as np
+import pytest
+from planted import bone_curves, heads, plant, record_of, values_of
+
+
+def test_the_planted_action_is_a_marked_copy_of_an_untouched_source(bpy, walker, slope):
+    source = walker.animation_data.action
+    before = fingerprint.of_action(source)
+    plant(bpy)
+    planted = walker.animation_data.action
+    assert planted.name == "walk.planted"
+    assert planted["ik2bone_source"] == source
+    assert planted.use_fake_user and source.use_fake_user
+    assert fingerprint.of_action(source) == before
+    record = record_of(walker)
+    assert {"source", "settings", "contacts", "report"} <= record.keys()
+    assert record["source"] == "walk"
+    assert record["settings"]["use_hips"] is True
+    assert {span["support"] for span in record["contacts"]} == {"Slope"}
+    assert [foot["bone"] for foot in record["report"]["feet"]] == ["foot.L", "foot.R"]
+
+
+def test_only_leg_rotations_and_the_location_of_the_hips_are_rewritten(bpy, walker, slope):
+    walker.pose.bones["chest"].keyframe_insert("rotation_quaternion", frame=5)
+    source = walker.animation_data.action
+    plant(bpy)
+    planted = walker.animation_data.action
+    assert bone_curves(planted, "chest") == bone_curves(source, "chest")
+    changed = {path for name in ("hips", "thigh.L", "toe.R") for path, _index in bone_curves(planted, name)}
+    assert changed == {
+        'pose.bones["hips"].location',
+        'pose.bones["thigh.L"].rotation_quaternion',
+        'pose.bones["toe.R"].rotation_quaternion',
+    }
+    assert {curve[2] for curve in fingerprint.of_action(planted)["curves"]} <= set(walker.pose.bones.keys())
+
+
+def test_source_and_planted_action_survive_saving_and_loading(bpy, walker, slope, tmp_path):
+    before = fingerprint.of_action(walker.animation_data.action)
+    plant(bpy)
+    planted = fingerprint.of_action(walker.animation_data.action)
+    path = str(tmp_path / "planted.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    walker = bpy.data.objects["Walker"]
+    assert fingerprint.of_action(bpy.data.actions["walk"]) == before
+    assert fingerprint.of_action(walker.animation_data.action) == planted
+    bpy.ops.ik2bone.restore()
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    walker = bpy.data.objects["Walker"]
+    assert walker.animation_data.action == bpy.data.actions["walk"]
+    assert fingerprint.of_action(bpy.data.actions["walk.planted"]) == planted
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"use_hips": False}, {"frame_range": "CUSTOM", "frame_start": 9, "frame_end": 40}]
+)
+def test_planting_twice_equals_planting_once(bpy, walker, slope, given):
+    plant(bpy, **given)
+    once, frames = fingerprint.of_action(walker.animation_data.action), values_of(walker, np.arange(1, 62))
+    plant(bpy, **given)
+    twice = fingerprint.of_action(walker.animation_data.action)
+    assert len(bpy.data.actions) == 2
+    assert values_of(walker, np.arange(1, 62)) == frames
+    assert twice == once
+
+
+def test_planting_after_restoring_rewrites_the_same_planted_action(bpy, walker, slope):
+    plant(bpy)
+    once = fingerprint.of_action(walker.animation_data.action)
+    bpy.ops.ik2bone.restore()
+    assert walker.animation_data.action.name == "walk"
+    plant(bpy)
+    assert sorted(bpy.data.actions.keys()) == ["walk", "walk.planted"]
+    assert fingerprint.of_action(walker.animation_data.action) == once
+
+
+def test_another_character_with_the_same_source_gets_a_planted_action_of_its_own(bpy, walker, slope):
+    twin = walker.copy()
+    twin.location.x = 1.0
+    bpy.context.collection.objects.link(twin)
+    plant(bpy)
+    first = fingerprint.of_action(walker.animation_data.action)
+    assert twin.animation_data.action.name == "walk"
+    bpy.context.view_layer.objects.active = twin
+    plant(bpy)
+    assert twin.animation_data.action.name == "walk.planted.001"
+    assert fingerprint.of_action(walker.animation_data.action) == first
+
+
+def test_undo_gives_the_old_state_back(bpy, walker, slope):
+    bpy.ops.ed.undo_push(message="before")
+    before = fingerprint.of_scene(bpy)
+    plant(bpy)
+    bpy.ops.ed.undo_push(message="Plant Feet")
+    bpy.ops.ed.undo()
+    assert fingerprint.of_scene(bpy) == before
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
+@pytest.mark.parametrize("planted_before", [False, True])
+def test_no_strength_changes_no_value(bpy, slope, mode, planted_before):
+    walker = biped.make_walker(bpy, mode=mode)
+    frames = np.arange(1, biped.LAST + 1)
+    before = values_of(walker, frames)
+    if planted_before:
+        plant(bpy)
+        assert values_of(walker, frames) != before
+    plant(bpy, strength=0.0)
+    assert values_of(walker, frames) == before
+
+
+def test_a_later_run_over_some_frames_leaves_the_others_as_they_are(bpy, walker, slope):
+    plant(bpy)
+    outside = [*range(1, 20), *range(41, 62)]
+    before = values_of(walker, outside)
+    source = values_of(SimpleNamespace(animation_data=SimpleNamespace(action=bpy.data.actions["walk"])), range(20, 41))
+    plant(bpy, strength=0.0, frame_range="CUSTOM", frame_start=20, frame_end=40)
+    assert values_of(walker, outside) == before
+    assert values_of(walker, range(20, 41)) == source
+
+
+def test_hips_that_moved_before_go_back_when_they_shall_stay(bpy, walker, slope):
+    frames = range(1, biped.LAST + 1)
+    before = heads(bpy, walker, frames, ("hips",))
+    plant(bpy)
+    assert np.abs(heads(bpy, walker, frames, ("hips",)) - before).max() > 0.05
+    plant(bpy, use_hips=False)
+    np.testing.assert_array_equal(heads(bpy, walker, frames, ("hips",)), before)
+
+
+def _forget_hips(bpy, walker):
+    """Let the walker tread on the spot with hips that nothing animates, set by hand 3 cm aside."""
+    curves = fingerprint.curves_of(walker.animation_data.action)
+    bag = fingerprint.bags_of(walker.animation_data.action)[0]
+    for curve in [curve for curve in curves if "hips" in curve.data_path]:
+        bag.fcurves.remove(curve)
+    walker.pose.bones["hips"].location = (0.03, 0.0, -0.1)
+
+
+def test_a_pose_that_nothing_animated_comes_back_on_restoring(bpy, walker, slope):
+    _forget_hips(bpy, walker)
+    plant(bpy)
+    bpy.context.scene.frame_set(40)
+    assert tuple(walker.pose.bones["hips"].location) != pytest.approx((0.03, 0.0, -0.1))
+    once = values_of(walker, range(1, 62))
+    plant(bpy)
+    assert values_of(walker, range(1, 62)) == once
+    bpy.ops.ik2bone.restore()
+    bpy.context.scene.frame_set(41)
+    assert tuple(walker.pose.bones["hips"].location) == pytest.approx((0.03, 0.0, -0.1))
+
+
+def test_hand_made_keys_are_counted_before_they_are_replaced(bpy, walker, slope, options, addon):
+    plant(bpy)
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        if "foot.L" in curve.data_path:
+            curve.keyframe_points[4].type = curve.keyframe_points[8].type = "KEYFRAME"
+    outcome = addon("planting").plant_feet(bpy.context, walker, options())
+    assert "8 keys made by hand were replaced" in outcome.warnings
+    again = addon("planting").plant_feet(bpy.context, walker, options())
+    assert not any("by hand" in warning for warning in again.warnings)
+
+
+def test_restoring_needs_a_planted_action(bpy, walker, slope):
+    with pytest.raises(RuntimeError, match="plays no planted action"):
+        bpy.ops.ik2bone.restore()
+
+
+def test_modifiers_of_written_channels_are_baked(bpy, walker, slope):
+    curve = next(c for c in fingerprint.curves_of(bpy.data.actions["walk"]) if "hips" in c.data_path)
+    curve.modifiers.new("NOISE").strength = 0.05
+    before = values_of(walker, range(1, 62))
+    plant(bpy, strength=0.0)
+    assert not any(len(c.modifiers) for c in fingerprint.curves_of(walker.animation_data.action))
+    assert values_of(walker, range(1, 62)) == before
