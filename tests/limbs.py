@@ -77,9 +77,8 @@ def ancestor(rng, count, kind):
     if kind == "stretched":
         return turned * rng.uniform(0.5, 2, (count, 1, 3))
     if kind == "sheared":
-        return (
-            turned * rng.uniform(0.7, 1.4, (count, 1, 3)) @ rotations(rng, count) * rng.uniform(0.7, 1.4, (count, 1, 3))
-        )
+        first, last = rng.uniform(0.7, 1.4, (2, count, 1, 3))
+        return turned * first @ rotations(rng, count) * last
     if kind == "mirrored":
         return turned * np.array([-1.0, 1.0, 1.0]) * rng.uniform(0.7, 1.4, (count, 1, 3))
     return turned
