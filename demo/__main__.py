@@ -10,7 +10,7 @@ from pathlib import Path
 
 from demo import grounds, session
 
-SAMPLES = 12
+SAMPLES = 6
 
 
 def main() -> None:

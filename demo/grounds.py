@@ -52,9 +52,9 @@ def _hills(points: Array, seed: int) -> Array:
 
 
 def _steps(points: Array, _seed: int) -> Array:
-    """A flight up, then down, and so on; the first riser is met half a step from the centre."""
+    """A flight up, one down, and so on; the centre lies in the middle of the second step of a flight up."""
     step = np.floor(points[..., 0] / STEP_LENGTH + 0.5)
-    return STEP_HEIGHT * np.abs((step + STEPS_UP) % (2 * STEPS_UP) - STEPS_UP)
+    return STEP_HEIGHT * (np.abs((step + STEPS_UP + 1) % (2 * STEPS_UP) - STEPS_UP) - 1)
 
 
 def _slope(points: Array, _seed: int) -> Array:

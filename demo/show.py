@@ -15,7 +15,7 @@ from ik2bone.sole import measure_sole
 from demo import clips, figure, grounds, misses, picture, session, track, walker
 
 GROUND = "Ground"  # The collection that the surfaces lie in.
-SEED = 4
+SEED = 0
 
 
 @dataclass(frozen=True)
