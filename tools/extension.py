@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-3.0-or-later
+# SPDX-License-Identifier: MIT
 """Build the Blender extension: `addon/` and the package's wheel in one zip, checked by Blender's own tool."""
 
 from __future__ import annotations
