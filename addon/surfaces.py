@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from typing import NamedTuple
 
 import bpy
@@ -109,34 +110,93 @@ class Surface:
         corners, points = self.corners @ across, points @ across
         return np.all((points >= corners.min(axis=0) - self.lead) & (points <= corners.max(axis=0) + self.lead), axis=1)
 
-    def crossings(self, point: Array, down: Array) -> Iterator[Crossing]:
-        """Crossings of one line, from its point both ways up to the first face on each side that looks up."""
-        yield from self._walk(point - self.lead * down, down, point, down)
-        yield from self._walk(point + self.lead * down, -down, point, down)
-
-    def _walk(self, start: Array, way: Array, point: Array, down: Array) -> Iterator[Crossing]:
+    def crossings(self, points: Array, down: Array) -> Crossings:
+        """The best crossing of each line through `points` (N, 3) along `down` with this surface."""
         linear, offset = self.inverse[:3, :3], self.inverse[:3, 3]
-        local_start, local_way, local_down = Vector(linear @ start + offset), Vector(linear @ way), linear @ down
+        starts = [((points + sign * self.lead * down) @ linear.T + offset).tolist() for sign in (-1.0, 1.0)]
+        rays = _Rays(self.tree, Vector(linear @ down), self.lead)
+        # The depth along `down` of a location in object space: down . (matrix @ location) - down . point.
+        slope, base = Vector(self.matrix[:3, :3].T @ down), (self.matrix[:3, 3] - points) @ down
+        best = Crossings.none(len(points))
+        for row in np.flatnonzero(self.covers(points, down)).tolist():
+            hit, reach = None, inf
+            for start, way in zip(starts, (1.0, -1.0), strict=True):
+                found = rays.cast(start[row], way, reach)
+                if found is None:
+                    continue
+                looks_down, location, normal = found
+                depth = slope.dot(location) + base[row]
+                if hit is None or (looks_down, abs(depth)) < (hit[0], abs(hit[1])):
+                    hit = looks_down, depth, normal
+                reach = inf if looks_down else abs(depth) + 2.0 * self.lead
+            if hit is not None:
+                best.put(row, *hit)
+        return best.turned(linear, down)
+
+
+class _Rays(NamedTuple):
+    """Rays in object space along `down`, whose length stands for one world unit."""
+
+    tree: BVHTree
+    down: Vector
+    lead: float
+
+    def cast(self, start: list[float], way: float, reach: float) -> tuple[bool, Vector, Vector] | None:
+        """The first face along `way` (1 or -1) times `down` that looks up, else the first at all, within `reach`.
+
+        Returns whether it looks down, location and normal. `reach` is in world units.
+        """
+        direction, origin = way * self.down, Vector(start)
+        left, first = reach * self.down.length, None
         for _ in range(MAX_LAYERS):
-            location, normal, _face, _length = self.tree.ray_cast(local_start, local_way)
+            location, normal, _face, length = self.tree.ray_cast(origin, direction, left)
             if location is None:
-                return
-            depth = float((self.matrix[:3, :3] @ location + self.matrix[:3, 3] - point) @ down)
-            # A plane's normal transforms by the inverse transpose, so this is its dot product with `down` in the world.
-            looks_down = float(local_down @ normal) > 0.0
-            yield Crossing(looks_down, abs(depth), depth, linear.T @ normal)
-            if not looks_down:
-                return
-            local_start = location + self.lead * local_way
+                break
+            # Normals transform by the inverse transpose, so this is the sign of their product with `down` in the world.
+            if normal.dot(self.down) <= 0.0:
+                return False, location, normal
+            first = first or (True, location, normal)
+            origin, left = location + self.lead * direction, left - length
+        return first
 
 
-class Crossing(NamedTuple):
-    """Where a line meets a surface, so ordered that the best crossing is the least one."""
+@dataclass(frozen=True)
+class Crossings:
+    """Where N lines meet a surface: signed depth along `down`, normal, whether that looks down, and whether at all."""
 
-    looks_down: bool
-    distance: float
-    depth: float
+    depth: Array
     normal: Array
+    looks_down: NDArray[np.bool_]
+    found: NDArray[np.bool_]
+
+    @classmethod
+    def none(cls, count: int) -> Crossings:
+        """No crossing yet, to be put in row by row."""
+        return cls(np.zeros(count), np.zeros((count, 3)), np.zeros(count, bool), np.zeros(count, bool))
+
+    def put(self, row: int, looks_down: bool, depth: float, normal: Vector) -> None:
+        """Set one row."""
+        self.depth[row], self.normal[row], self.looks_down[row], self.found[row] = depth, normal, looks_down, True
+
+    def turned(self, linear: Array, down: Array) -> Crossings:
+        """The same with normals, so far in object space, as unit vectors of the world that look against `down`."""
+        normal = self.normal @ linear
+        length = np.linalg.norm(normal, axis=1, keepdims=True)
+        normal = np.divide(normal, length, out=np.zeros_like(normal), where=length > 0.0)
+        return replace(self, normal=np.where((normal @ down > 0.0)[:, None], -normal, normal))
+
+    def better(self, other: Crossings) -> Crossings:
+        """Row by row the better of two: found, looking up, near."""
+        nearer = np.abs(other.depth) < np.abs(self.depth)
+        upward = other.looks_down < self.looks_down
+        same = other.looks_down == self.looks_down
+        take = other.found & (~self.found | upward | (same & nearer))
+        return Crossings(
+            np.where(take, other.depth, self.depth),
+            np.where(take[:, None], other.normal, self.normal),
+            np.where(take, other.looks_down, self.looks_down),
+            self.found | other.found,
+        )
 
 
 @dataclass(frozen=True)
@@ -154,19 +214,15 @@ class Ground:
         """Where the lines through `points` (N, 3) along the unit vector `down` (3,) meet the surfaces.
 
         Returns hits (N, 3), unit normals turned against `down` (N, 3) and found (N,). Of all crossings, before and
-        behind the point, the nearest counts; faces that look up are preferred to those that look down.
+        behind the point, the nearest counts; faces that look up are preferred to those that look down. Where nothing
+        is found the hit is the point itself and the normal looks straight up.
         """
         points, down = np.asarray(points, float), np.asarray(down, float)
-        hits, normals = points.copy(), np.tile(-down, (len(points), 1))
-        found = np.zeros(len(points), bool)
-        covered = [(surface, surface.covers(points, down)) for surface in self.surfaces]
-        for row, point in enumerate(points):
-            near = (crossing for surface, rows in covered if rows[row] for crossing in surface.crossings(point, down))
-            best = min(near, key=lambda crossing: crossing[:2], default=None)
-            if best is not None:
-                hits[row], found[row] = point + best.depth * down, True
-                normals[row] = _turned_against(best.normal, down)
-        return hits, normals, found
+        best = Crossings.none(len(points))
+        for surface in self.surfaces:
+            best = best.better(surface.crossings(points, down))
+        normals = np.where(best.found[:, None], best.normal, -down)
+        return points + best.depth[:, None] * down, normals, best.found
 
     def supports(self, points: Array) -> list[str]:
         """The name of the surface nearest to each of `points` (N, 3), "" where there is no surface at all."""
@@ -211,10 +267,6 @@ def _surface(depsgraph: Depsgraph, ob: Object) -> Surface | None:
     matrix = np.array(evaluated.matrix_world)
     corners = np.array(evaluated.bound_box) @ matrix[:3, :3].T + matrix[:3, 3]
     return Surface(ob.name, BVHTree.FromObject(ob, depsgraph), matrix, corners)
-
-
-def _turned_against(normal: Array, down: Array) -> Array:
-    return normal / np.linalg.norm(normal) * (-1.0 if normal @ down > 0.0 else 1.0)
 
 
 def _distance(surface: Surface, point: Array) -> float:

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The extension comes and goes cleanly, and says what it lacks."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+
+from demo import session
+
+
+def test_disabling_takes_everything_away_and_enabling_brings_it_back(bpy):
+    import addon_utils
+
+    addon_utils.disable(session.ADDON)
+    assert not hasattr(bpy.types.Scene, "ik2bone")
+    assert not hasattr(bpy.types, "IK2BONE_PT_main")
+    addon_utils.enable(session.ADDON)
+    assert hasattr(bpy.types.Scene, "ik2bone")
+    assert bpy.ops.ik2bone.plant_feet.get_rna_type().name == "Plant Feet"
+
+
+def test_a_missing_package_is_said_plainly(bpy, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ik2bone", None)
+    with pytest.raises(ImportError, match="IK2Bone cannot work without its compiled package 'ik2bone'"):
+        importlib.import_module(session.ADDON).register()
+
+
+def test_the_operator_s_defaults_are_those_of_the_contract(bpy):
+    properties = bpy.ops.ik2bone.plant_feet.get_rna_type().properties
+    defaults = {p.identifier: p.default for p in properties if p.identifier != "rna_type"}
+    assert defaults == {
+        "surface": "",
+        "chains": "AUTO",
+        "bones": "",
+        "frame_range": "ACTION",
+        "frame_start": 1,
+        "frame_end": 250,
+        "contacts": "AUTO",
+        "direction": "DOWN",
+        "use_hips": True,
+        "use_slope": True,
+        "strength": 1.0,
+        "output": "NEW_ACTION",
+    }
+
+
+def test_texts_follow_blender_s_rules(bpy):
+    for name in ("plant_feet", "restore"):
+        kind = getattr(bpy.ops.ik2bone, name).get_rna_type()
+        own = [p for p in kind.properties if p.identifier != "rna_type"]
+        items = [item for p in own if p.type == "ENUM" for item in p.enum_items]
+        for text in (kind.description, *(part.description for part in (*own, *items))):
+            assert text and text[0].isupper() and not text.endswith(".")
