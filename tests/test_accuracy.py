@@ -65,9 +65,8 @@ def test_miss_under_any_ancestors(dtype, kind):
     reach = limbs.length(wide.mid[:, :3, 3]) + limbs.length(wide.end - wide.mid[:, :3, 3])
     miss = limbs.length(limbs.apply(wide, s.root, s.mid)[2][:, :3, 3] - target) / reach
     print(f"{dtype.__name__} {kind:10} worst {miss.max():.1e} median {np.median(miss):.1e}")
-    assert np.median(s.miss / reach) <= MEDIAN[dtype]
-    if dtype == np.float64 or kind in ("identity", "rigid", "scaled"):
-        assert miss.max() <= WORST[dtype]
+    assert np.median(miss) <= MEDIAN[dtype]
+    assert miss.max() <= WORST[dtype]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -83,4 +82,4 @@ def test_positions_reach_their_targets_and_keep_lengths(dtype, gap, ratio):
     assert s.miss.max() <= WORST[dtype]
     for a, b, c, d in ((s.mid, wide[0], wide[1], wide[0]), (s.end, s.mid, wide[2], wide[1])):
         stretch = limbs.length(a.astype(np.float64) - b) - limbs.length(c - d)
-        assert np.max(abs(stretch)) <= (2e-7 if dtype == np.float32 else 4e-16)
+        assert np.max(abs(stretch)) <= (2e-7 if dtype == np.float32 else 1e-15)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`solve_pose`: corrections bring the end to the target under any ancestors, and the end joint keeps its orientation."""
+"""`solve_pose`: the end comes to its target under any ancestors, and the end joint keeps its orientation."""
 
 from __future__ import annotations
 
@@ -83,12 +83,10 @@ def test_hinge_roll_bends_a_straight_rest_pose_the_natural_way():
 def test_weight_multiplies_the_hinge_roll(weight):
     rng = np.random.default_rng(5)
     pose = limbs.poses(rng, ROWS, "rigid")
-    up = limbs.length(pose.mid[:, :3, 3] - pose.root[:, :3, 3])
     hinge = limbs.directions(rng, ROWS)
     full = solved(pose, pose.end, hinge=hinge, roll="hinge")
     part = solved(pose, pose.end, hinge=hinge, roll="hinge", weight=weight)
     angle = 2 * np.arctan2(limbs.length(full.root[:, 1:]), full.root[:, 0])
-    assert np.all(up > 0)
     np.testing.assert_allclose(
         2 * np.arctan2(limbs.length(part.root[:, 1:]), part.root[:, 0]), weight * angle, atol=1e-12
     )

@@ -174,7 +174,7 @@ static PyObject *
 converted(PyObject *object, const parameter *p)
 {
     PyObject *result = NULL, *numpy = PyImport_ImportModule("numpy");
-    PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "O", object) : NULL;
+    PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "(O)", object) : NULL;
     if (!array) {
         if (numpy && PyErr_ExceptionMatches(PyExc_ValueError)) {
             PyErr_Format(PyExc_ValueError, "%s: expected %s, got a ragged sequence", p->name,
@@ -185,7 +185,7 @@ converted(PyObject *object, const parameter *p)
     int letter = kind_letter(array);
     int bad = letter < 0 ? -1 : letter == 'O' ? has_no_numbers(array) : !strchr("biuf", letter);
     if (bad == 0) {
-        result = PyObject_CallMethod(numpy, "asarray", "Os", array, "float64");
+        result = PyObject_CallMethod(numpy, "asarray", "(Os)", array, "float64");
     }
     if (!result && bad >= 0) {
         PyErr_Clear();
@@ -404,7 +404,7 @@ new_output(const call *self, const parameter *p, ik2b_kind kind)
         }
     }
     numpy = tuple ? PyImport_ImportModule("numpy") : NULL;
-    array = numpy ? PyObject_CallMethod(numpy, "empty", "Os", tuple, kind_name(kind)) : NULL;
+    array = numpy ? PyObject_CallMethod(numpy, "empty", "(Os)", tuple, kind_name(kind)) : NULL;
 exit:
     Py_XDECREF(numpy);
     Py_XDECREF(tuple);
@@ -484,8 +484,20 @@ output_object(const call *self, int first, int i, PyObject *out)
     return object;
 }
 
-/* Fills results with a new reference each. Outputs named NULL are not wanted: results None, and None
- * in their place of out. */
+/* An output that has no input to come from: None, and None in its place of out. */
+static int
+refuse_absent(const parameter *p, PyObject *object)
+{
+    char name[64], expected[64];
+    if (object == Py_None) {
+        return 0;
+    }
+    snprintf(name, sizeof name, "out %s", p->name);
+    snprintf(expected, sizeof expected, "None without %s", p->needs);
+    wrong_type(name, expected, object);
+    return -1;
+}
+
 int
 acquire_outputs(call *self, int first, PyObject *out, PyObject *results[])
 {
@@ -502,9 +514,11 @@ acquire_outputs(call *self, int first, PyObject *out, PyObject *results[])
         }
     }
     for (int i = first; i < self->count; i++) {
-        bool wanted = self->parameters[i].name != NULL;
-        results[i - first] = wanted ? output_object(self, first, i, out) : Py_NewRef(Py_None);
-        if (!results[i - first] || (wanted && acquire_output(self, i, results[i - first]) < 0)) {
+        const parameter *p = &self->parameters[i];
+        bool alone = !out || out == Py_None;
+        results[i - first] = p->needs && alone ? Py_NewRef(Py_None) : output_object(self, first, i, out);
+        PyObject *object = results[i - first];
+        if (!object || (p->needs ? refuse_absent(p, object) : acquire_output(self, i, object)) < 0) {
             return -1;
         }
     }

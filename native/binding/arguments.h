@@ -30,6 +30,7 @@ typedef struct {
     bool joints;
     bool takes_none; /* None means not given */
     bool flags;      /* uint8 output */
+    const char *needs; /* the input without which this output is None, set where it is missing */
 } parameter;
 
 typedef struct {
@@ -53,7 +54,7 @@ typedef struct {
     ik2b_array arrays[MAX_ARGUMENTS];
 } call;
 
-/* All return 0, or -1 with an exception set. */
+/* All return 0, or -1 with an exception set. acquire_outputs fills results with new references. */
 int acquire_inputs(call *self, PyObject *const objects[], int count);
 int acquire_outputs(call *self, int first, PyObject *out, PyObject *results[]);
 int check_overlap(const call *self, int first_output);

@@ -21,15 +21,15 @@ typedef struct {
 
 /* Parameters: positional ones, options, outputs; in the order of the core's enums. */
 
-#define POINT(name) {name, POSITIONAL, 1, 3, false, false, false}
-#define MATRIX(name) {name, POSITIONAL, 2, 4, false, false, false}
-#define DIRECTION(name) {name, OPTION, 1, 3, false, true, false}
-#define NUMBER(name) {name, OPTION, 0, 0, false, false, false}
-#define OPTIONAL_MATRIX(name) {name, OPTION, 2, 4, false, true, false}
-#define OUT_POINT(name) {name, OUTPUT, 1, 3, false, false, false}
-#define OUT_QUATERNION(name) {name, OUTPUT, 1, 4, false, false, false}
-#define OUT_NUMBER(name) {name, OUTPUT, 0, 0, false, false, false}
-#define OUT_FLAGS(name) {name, OUTPUT, 0, 0, false, false, true}
+#define POINT(name) {name, POSITIONAL, 1, 3, false, false, false, NULL}
+#define MATRIX(name) {name, POSITIONAL, 2, 4, false, false, false, NULL}
+#define DIRECTION(name) {name, OPTION, 1, 3, false, true, false, NULL}
+#define NUMBER(name) {name, OPTION, 0, 0, false, false, false, NULL}
+#define OPTIONAL_MATRIX(name) {name, OPTION, 2, 4, false, true, false, NULL}
+#define OUT_POINT(name) {name, OUTPUT, 1, 3, false, false, false, NULL}
+#define OUT_QUATERNION(name) {name, OUTPUT, 1, 4, false, false, false, NULL}
+#define OUT_NUMBER(name) {name, OUTPUT, 0, 0, false, false, false, NULL}
+#define OUT_FLAGS(name) {name, OUTPUT, 0, 0, false, false, true, NULL}
 #define SOLVE_OPTION_PARAMETERS                                                                    \
     DIRECTION("pole"), NUMBER("pole_weight"), NUMBER("twist"), DIRECTION("hinge"),                 \
         NUMBER("soften"), NUMBER("weight"), NUMBER("min_angle"), NUMBER("max_angle"),              \
@@ -63,18 +63,18 @@ static const parameter hinge_of_parameters[IK2B_HINGE_OF_COUNT] = {
 };
 
 static const parameter multiply_parameters[IK2B_MULTIPLY_COUNT] = {
-    {"q", POSITIONAL, 1, 4, false, false, false},
-    {"r", POSITIONAL, 1, 4, false, false, false},
+    {"q", POSITIONAL, 1, 4, false, false, false, NULL},
+    {"r", POSITIONAL, 1, 4, false, false, false, NULL},
     OUT_QUATERNION("product"),
 };
 
 static const parameter aggregate_parameters[IK2B_AGGREGATE_COUNT] = {
-    {"translation", POSITIONAL, 1, 3, true, false, false},
-    {"rotation", POSITIONAL, 1, 4, true, false, false},
-    {"scale", POSITIONAL, 1, 3, true, true, false},
-    {"rest", OPTION, 2, 4, true, true, false},
-    {"base", OPTION, 2, 4, false, true, false},
-    {"matrices", OUTPUT, 2, 4, true, false, false},
+    {"translation", POSITIONAL, 1, 3, true, false, false, NULL},
+    {"rotation", POSITIONAL, 1, 4, true, false, false, NULL},
+    {"scale", POSITIONAL, 1, 3, true, true, false, NULL},
+    {"rest", OPTION, 2, 4, true, true, false, NULL},
+    {"base", OPTION, 2, 4, false, true, false, NULL},
+    {"matrices", OUTPUT, 2, 4, true, false, false, NULL},
 };
 
 /* Parsing: objects in the order of names; NULL where one is not given. */
@@ -331,7 +331,7 @@ core_solve_pose(PyObject *module, PyObject *args, PyObject *kwargs)
     }
     PyObject *end_matrix = objects[IK2B_POSE_END_MATRIX];
     if (!end_matrix || end_matrix == Py_None) {
-        parameters[IK2B_POSE_OUT_END].name = NULL;
+        parameters[IK2B_POSE_OUT_END].needs = "end_matrix";
     }
     int bend = parse_bend(objects[BEND]);
     int roll = bend < 0 ? -1 : parse_roll(objects[ROLL], objects[IK2B_POSE_OPTION + IK2B_HINGE]);
