@@ -28,6 +28,9 @@ FURTHER = 0.4
 # What hangs under the end is at most this share of the reach long and this share of it high: 0.76 and 0.65 on the hind
 # leg of a cat; 1.0 where a spine, 0.83 and 0.92 where a shoulder blade is mistaken for a leg.
 FOOT_LENGTH, FOOT_HEIGHT = 0.85, 0.72
+# A leg hangs from the trunk by bones shorter in all than this multiple of its reach: 1.3 for the front leg of a horse
+# with its shoulder blade, 4.8 for a finger.
+HANGER = 2.0
 # Of the chains along one leg the topmost counts that has this share of the longest one's reach: animals stand on toes,
 # so that shin and metatarsus may be longer than thigh and shin.
 TOPMOST = 0.85
@@ -36,6 +39,7 @@ EQUAL = 0.03
 # Joints nearer than this share of the reach lie in one place.
 PLACE = 0.04
 GOOD_NAME = re.compile(r"leg|thigh|knee|shin|calf|foot|ankle|toe|ball", re.IGNORECASE)
+SHIN_NAME = re.compile(r"leg|shin|calf|knee", re.IGNORECASE)
 BAD_NAME = re.compile(r"arm|hand|twist|share|roll|ctrl|control|ik|pole|heel|skirt|cape|hair|_end|nub", re.IGNORECASE)
 
 
@@ -122,13 +126,13 @@ def toe_of(tree: Tree, limb: Limb) -> int | None:
 
 
 def footless_pair(tree: Tree) -> tuple[int, int] | None:
-    """A pair of lower bones with no bone under them that end lower than any mirrored pair of limbs."""
+    """The lowest mirrored pair of bones that are named like shins and have no bone under them."""
     leaves = [bone for bone in range(len(tree.names)) if len(tree.line(bone)) > 2 and not tree.children[bone]]
     pairs = [
         (a, b)
         for a, b in combinations(leaves, 2)
         if _are_branches(tree, a, b, MIRROR * tree.length(tree.parents[a], a))
-        and all(GOOD_NAME.search(tree.names[bone]) for bone in (a, b))
+        and all(SHIN_NAME.search(tree.names[bone]) for bone in (a, b))
     ]
     return min(pairs, key=lambda pair: float(np.median(tree.lowest(pair))), default=None)
 
@@ -172,7 +176,7 @@ def _mirrored(tree: Tree) -> list[Pair]:
         for a, b in combinations(_limbs(tree), 2)
         if _alike(a.upper, b.upper)
         and _alike(a.lower, b.lower)
-        and _are_branches(tree, a.root, b.root, MIRROR * a.reach)
+        and _are_branches(tree, a.root, b.root, MIRROR * a.reach, HANGER * a.reach)
         and min(tree.length(a.root, b.root), tree.length(a.end, b.end)) > PLACE * a.reach
     ]
 
@@ -181,15 +185,17 @@ def _alike(length: float, other: float) -> bool:
     return abs(length - other) < MIRROR * max(length, other)
 
 
-def _are_branches(tree: Tree, bone: int, other: int, tolerance: float) -> bool:
-    """Whether two bones end branches of as many bones, of like lengths, that part at one bone or hang from none."""
+def _are_branches(tree: Tree, bone: int, other: int, tolerance: float, longest: float = np.inf) -> bool:
+    """Whether two bones end branches of as many bones, alike and not too long, that part at one bone or at none."""
     lengths = []
     while bone != other and bone >= 0 and other >= 0:
         parents = tree.parents[bone], tree.parents[other]
-        if min(parents) >= 0:
-            lengths.append(abs(tree.length(bone, parents[0]) - tree.length(other, parents[1])))
+        rooted = min(parents) >= 0
+        lengths.append((tree.length(bone, parents[0]), tree.length(other, parents[1])) if rooted else (0.0, 0.0))
         bone, other = parents
-    return bone == other and bool(lengths) and max(lengths) < tolerance
+    if bone != other or not lengths:
+        return False
+    return max(abs(a - b) for a, b in lengths) < tolerance and sum(a for a, _ in lengths) < longest
 
 
 def _same_limbs(pair: Pair, other: Pair) -> bool:

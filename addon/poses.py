@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from bpy.types import Object, Scene
+    from bpy.types import Depsgraph, Object, Scene
 
 Array = NDArray[np.float64]
 
@@ -47,7 +47,16 @@ def _private_scene(armature: Object) -> Scene:
 
 def _evaluate(scene: Scene, armature: Object, frame: int) -> Object:
     scene.frame_set(int(frame))
-    evaluated = armature.evaluated_get(scene.view_layers[0].depsgraph)
+    return _in_depsgraph(armature, scene.view_layers[0].depsgraph)
+
+
+def present(armature: Object) -> Object:
+    """The evaluated armature as it stands in the user's scene, hand-set channels included."""
+    return _in_depsgraph(armature, bpy.context.evaluated_depsgraph_get())
+
+
+def _in_depsgraph(armature: Object, depsgraph: Depsgraph) -> Object:
+    evaluated = armature.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
         raise Refusal(f"{armature.name} is disabled in viewports, so it has no pose to read")
     return evaluated

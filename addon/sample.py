@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .chains import Leg
 from .poses import Array, Refusal, read, stepping
+from .poses import present as present_pose
 
 if TYPE_CHECKING:
     from bpy.types import Object, PoseBone
@@ -59,8 +60,7 @@ def sample(
     """
     names = _bone_names(legs, hips)
     if present:
-        evaluated = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        rows = [_read(evaluated, names, hips, frames[0])]
+        rows = [_read(present_pose(armature), names, hips, frames[0])]
     else:
         with stepping(armature) as step:
             rows = [_read(step(frame), names, hips, frame) for frame in frames]

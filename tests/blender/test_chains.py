@@ -166,6 +166,40 @@ def test_a_pose_of_nan_does_not_hide_the_legs(bpy, walker):
     assert chains.find_legs(armature, (1, 400)) == legs
 
 
+def add_bones(bpy, armature, parent, joints, name):
+    """A row of unkeyed bones under a bone, at rest positions in armature space."""
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    above = armature.data.edit_bones[parent]
+    for index, (head, tail) in enumerate(zip(joints, joints[1:], strict=False)):
+        bone = armature.data.edit_bones.new(f"{name}{index}")
+        bone.head, bone.tail, bone.parent = head, tail, above
+        above = bone
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_a_still_copy_of_the_legs_is_not_taken_for_them(bpy, walker):
+    armature, legs, chains = walker
+    for leg in legs:
+        joints = [tuple(armature.data.bones[name].head_local) for name in leg.bones]
+        above = armature.data.bones[leg.thigh].parent.name
+        add_bones(bpy, armature, above, [*joints, (0, 0, -20)], "LegFoot" + leg.thigh)
+    assert chains.find_legs(armature, (1, 400)) == legs
+
+
+def test_a_skirt_is_not_taken_for_legs(bpy, walker):
+    armature, legs, chains = walker
+    for side in (-1.5, 1.5):
+        add_bones(bpy, armature, "Hips", [(side, 0, -height) for height in (1, 5.5, 10, 14.5, 18)], f"Leg{side}")
+    assert chains.find_legs(armature, (1, 400)) == legs
+
+
+def test_a_single_pose_in_the_air_does_not_make_legs_of_fingers(bpy, addon, data):
+    armature = load(bpy, data, "gltf/RobotExpressive_raylib.glb:Robot_WalkJump")
+    with pytest.raises(addon("chains").Refusal, match="no foot bone hangs under LowerLeg.L"):
+        addon("chains").find_legs(armature, (3, 3))
+
+
 def test_hips_that_are_locked_or_held_give_way_to_a_free_ancestor(bpy, addon, data):
     armature = load(bpy, data, "gltf/KayKit_Knight.glb:Walking_A")
     chains = addon("chains")

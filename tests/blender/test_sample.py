@@ -219,8 +219,10 @@ def test_a_bone_scaled_to_nothing_is_refused(bpy, addon, walker):
 
 def test_an_armature_disabled_in_viewports_is_refused(bpy, addon, walker):
     walker.hide_viewport = True
-    with pytest.raises(addon("chains").Refusal, match="disabled in viewports"):
-        addon("chains").find_legs(walker, (300, 339))
+    legs = (addon("chains").Leg("LeftHip", "LeftKnee", "LeftAnkle", "LeftToe"),)
+    for present in (False, True):
+        with pytest.raises(addon("chains").Refusal, match="disabled in viewports"):
+            addon("sample").sample(walker, legs, None, [321], present=present)
 
 
 def test_frames_a_second_are_those_of_the_scene(bpy, addon, walker):
