@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Types of the compiled functions. `_Numbers` is any buffer or sequence of numbers; shapes are in the docstrings."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+from numpy.typing import ArrayLike, NDArray
+from typing_extensions import Buffer
+
+from ik2bone.results import PoseSolution, Rotations, Solution
+
+_Numbers: TypeAlias = ArrayLike | Buffer
+
+def solve(
+    root: _Numbers,
+    mid: _Numbers,
+    end: _Numbers,
+    target: _Numbers,
+    *,
+    bend: Literal["carried", "nearest"] = "carried",
+    pole: _Numbers | None = None,
+    pole_weight: _Numbers = 1.0,
+    twist: _Numbers = 0.0,
+    hinge: _Numbers | None = None,
+    soften: _Numbers = 1.0,
+    weight: _Numbers = 1.0,
+    min_angle: _Numbers = 0.0,
+    max_angle: _Numbers = 3.141592653589793,
+    cone_axis: _Numbers | None = None,
+    cone_angle: _Numbers = 3.141592653589793,
+    out: tuple[Buffer, Buffer, Buffer, Buffer] | None = None,
+) -> Solution: ...
+def orient(
+    root_matrix: _Numbers,
+    mid_matrix: _Numbers,
+    end: _Numbers,
+    new_mid: _Numbers,
+    new_end: _Numbers,
+    *,
+    roll: Literal["pose", "hinge"] = "pose",
+    hinge: _Numbers | None = None,
+    root_scale: _Numbers | None = None,
+    mid_scale: _Numbers | None = None,
+    out: tuple[Buffer, Buffer] | None = None,
+) -> Rotations: ...
+def aggregate(
+    parents: Sequence[int] | NDArray[Any],
+    translation: _Numbers,
+    rotation: _Numbers,
+    scale: _Numbers | None = None,
+    *,
+    rest: _Numbers | None = None,
+    base: _Numbers | None = None,
+    out: Buffer | None = None,
+) -> NDArray[Any]: ...
+def solve_pose(
+    root_matrix: _Numbers,
+    mid_matrix: _Numbers,
+    end: _Numbers,
+    target: _Numbers,
+    *,
+    bend: Literal["carried", "nearest"] = "carried",
+    roll: Literal["pose", "hinge"] = "pose",
+    pole: _Numbers | None = None,
+    pole_weight: _Numbers = 1.0,
+    twist: _Numbers = 0.0,
+    hinge: _Numbers | None = None,
+    soften: _Numbers = 1.0,
+    weight: _Numbers = 1.0,
+    min_angle: _Numbers = 0.0,
+    max_angle: _Numbers = 3.141592653589793,
+    cone_axis: _Numbers | None = None,
+    cone_angle: _Numbers = 3.141592653589793,
+    root_scale: _Numbers | None = None,
+    mid_scale: _Numbers | None = None,
+    end_matrix: _Numbers | None = None,
+    end_goal: _Numbers | None = None,
+    out: tuple[Buffer, Buffer, Buffer | None, Buffer, Buffer, Buffer] | None = None,
+) -> PoseSolution: ...
+def pole_of(
+    root: _Numbers,
+    mid: _Numbers,
+    end: _Numbers,
+    *,
+    hinge: _Numbers | None = None,
+    out: Buffer | None = None,
+) -> NDArray[Any]: ...
+def hinge_of(
+    root_matrix: _Numbers,
+    mid_matrix: _Numbers,
+    end: _Numbers,
+    *,
+    out: Buffer | None = None,
+) -> NDArray[Any]: ...
+def multiply(q: _Numbers, r: _Numbers, *, out: Buffer | None = None) -> NDArray[Any]: ...

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""The package's names, docstrings and types say what the compiled module does."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ik2bone
+from ik2bone import Status
+
+FUNCTIONS = ("solve", "orient", "aggregate", "solve_pose", "pole_of", "hinge_of", "multiply")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_shows_signature_and_docstring(name):
+    function = getattr(ik2bone, name)
+    parameters = inspect.signature(function).parameters
+    assert parameters["out"].default is None
+    assert parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert len(function.__doc__.splitlines()[0]) > 30
+
+
+def test_status_names_its_bits():
+    assert Status(0) is Status.REACHED
+    bits = [Status.TOO_FAR, Status.TOO_CLOSE, Status.SOFTENED, Status.LIMITED, Status.SINGULAR, Status.INVALID]
+    assert [int(bit) for bit in bits] == [1, 2, 4, 8, 16, 32]
+    assert Status.MISSED == 47
+    assert not Status.MISSED & Status.SINGULAR
+
+
+def test_results_are_named_tuples():
+    assert ik2bone.Solution._fields == ("mid", "end", "miss", "status")
+    assert ik2bone.Rotations._fields == ("root", "mid")
+    assert ik2bone.PoseSolution._fields == ("root", "mid", "end", "position", "miss", "status")
+
+
+def test_the_module_is_named_and_documented():
+    assert ik2bone._core.__name__ == "ik2bone._core"
+    assert ik2bone._core.__doc__
+
+
+def test_the_stub_matches_the_module():
+    pytest.importorskip("mypy")
+    folder = Path(ik2bone.__file__).parent.parent
+    command = [sys.executable, "-m", "mypy.stubtest", "ik2bone._core"]
+    answer = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stdout
