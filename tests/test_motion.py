@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ik2bone.motion import come_to_rest, gaps, hann_average, odd_window, running_maximum, runs, smoothstep, velocity
 from ik2bone.rotations import matrix_from_vector, shortest_turns, vector_from_matrix
-from ik2bone.swing import bump
+from ik2bone.swing import clear
 
 numbers = st.floats(-1.0, 1.0)
 vectors = st.tuples(numbers, numbers, numbers).map(np.array)
@@ -73,15 +73,15 @@ def test_shortest_turns_carry_onto_the_direction(vector, direction) -> None:
 
 def test_bump_covers_an_obstacle_and_starts_and_ends_flat() -> None:
     wanted = np.where(np.abs(np.arange(60) - 25) < 8, 0.1, -1.0)
-    lift = bump(wanted, False, False)
+    lift = clear(wanted, 0.0, False, False)
     assert (lift >= wanted - 1e-9).all()
     assert max(lift[0], lift[-1]) < 0.01
 
 
 def test_no_obstacle_no_bump() -> None:
-    assert (bump(np.full(30, -0.2), False, False) == 0.0).all()
+    assert (clear(np.full(30, -0.2), 0.3, False, False) == 0.0).all()
 
 
 def test_open_side_keeps_the_full_height() -> None:
-    lift = bump(np.concatenate([np.full(10, 0.1), np.full(20, -1.0)]), True, False)
+    lift = clear(np.concatenate([np.full(10, 0.1), np.full(20, -1.0)]), 0.0, True, False)
     assert lift[0] >= 0.1 - 1e-9

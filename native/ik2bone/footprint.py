@@ -25,11 +25,35 @@ ASIDE = (0.04, 0.08)
 
 @dataclass(frozen=True)
 class Footprint:
-    """A level sole: unit `forward` (3,), `along` (3,) the places of heel, ball and tip on it, half its `width`."""
+    """A level sole: the unit headings `forwards` (N, 3) that it takes while it stands, `along` (3,) the places of heel,
+    ball and tip on it seen from the standing point, and half its `width`.
+    """
 
-    forward: Array
+    forwards: Array
     along: Array
     width: float
+
+    @property
+    def forward(self) -> Array:
+        """The mean heading."""
+        mean = self.forwards.mean(axis=0)
+        return mean / max(float(np.linalg.norm(mean)), 1e-300)
+
+    def points(self, up: Array, leg: float) -> Array:
+        """What the print covers (P, 3) seen from the standing point: that point, heel, ball, tip, edges and sides."""
+        side = np.cross(up, self.forward)
+        heel, _, tip = self.along
+        # The mean heading, and those farthest to both sides of it.
+        turned = self.forwards @ side
+        headings = [self.forward, self.forwards[np.argmin(turned)], self.forwards[np.argmax(turned)]]
+        ends = [end * heading for heading in headings for end in (heel - EDGE * leg, tip + EDGE * leg)]
+        covered = [np.zeros(3), *(self.along[:, None] * self.forward), *ends, side * self.width, -side * self.width]
+        return np.array(covered)
+
+    def surroundings(self, leg: float) -> Array:
+        """Points (2, 3) farther behind and ahead, that a swinging foot comes over."""
+        heel, _, tip = self.along
+        return np.array([heel - WIDE_EDGE * leg, tip + WIDE_EDGE * leg])[:, None] * self.forward
 
 
 @dataclass(frozen=True)
@@ -48,13 +72,7 @@ def place_footprint(footprint: Footprint, below: Array, up: Array, leg: float, g
     shifts = [np.zeros(3)]
     shifts += [sign * length * leg * footprint.forward for length in ALONG for sign in (1, -1)]
     shifts += [sign * length * leg * side for length in ASIDE for sign in (1, -1)]
-    heel, _, tip = footprint.along
-    edges = [end + sign * EDGE * leg for end, sign in ((heel, -1), (tip, 1))]
-    wide = [end + sign * WIDE_EDGE * leg for end, sign in ((heel, -1), (tip, 1))]
-    along = np.array([0.0, *footprint.along, *edges])[:, None] * footprint.forward
-    points = np.concatenate(
-        [along, footprint.width * np.stack([side, -side]), np.array(wide)[:, None] * footprint.forward]
-    )
+    points = np.concatenate([footprint.points(up, leg), footprint.surroundings(leg)])
     asked = below + np.array(shifts)[:, None] + points
     hits, normals, found = (array.reshape(len(shifts), len(points), -1) for array in ground(asked.reshape(-1, 3), -up))
     if not found[0, 0]:
@@ -66,7 +84,8 @@ def place_footprint(footprint: Footprint, below: Array, up: Array, leg: float, g
     best = int(np.argmin(costs))
     if not found[best, 0]:
         best = 0
-    return _lay(hits[best], normals[best], found[best, :, 0], footprint.forward, up, leg)
+    under = slice(-len(footprint.surroundings(leg)))
+    return _lay(hits[best, under], normals[best, under], found[best, under, 0], footprint.forward, up, leg)
 
 
 def _unevenness(hits: Array, normals: Array, found: Mask, up: Array, leg: float) -> float:

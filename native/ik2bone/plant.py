@@ -63,7 +63,7 @@ class Planting:
     @property
     def anchors(self) -> tuple[Anchor, ...]:
         """The anchors of all contacts."""
-        return self.targets.anchors
+        return tuple(anchor for anchor in self.targets.anchors if anchor.part != "swing")
 
     @property
     def feet(self) -> list[dict[str, Any]]:
@@ -199,9 +199,10 @@ def _tell(clip: Clip, sole: Sole, targets: Targets, locked: bool, settings: Sett
         told.append("no foot ever stands still: planted as a clip in place, by height and slope only")
     if sole.source == "proportion":
         told.append("the height of the soles was taken by proportion")
-    lost = sum(not anchor.found for anchor in targets.anchors)
+    contacts = [anchor for anchor in targets.anchors if anchor.part != "swing"]
+    lost = sum(not anchor.found for anchor in contacts)
     if lost:
-        told.append(f"{lost} of {len(targets.anchors)} contacts have no surface below and keep their height")
+        told.append(f"{lost} of {len(contacts)} contacts have no surface below and keep their height")
     straight = ~find_hinge(clip).any(axis=(0, 2))
     if straight.any():
         told.append("a knee never bends, so its side is not known")

@@ -16,13 +16,15 @@ from .motion import smoothstep
 from .rotations import matrix_from_vector, vector_from_matrix
 from .sole import Sole
 
+# Time (s) from one standing to the next, where the clip's beginning or end hides one.
+SWING = 0.5
 # Farther than this from where it stands (leg lengths), a foot no longer follows the slope it stood on.
 SLOPE_RANGE = 0.35
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """One standing of one foot: where `part` of it stood in the clip and where it stands now, world space.
+    """One standing of one foot: where `part` of it ("ball" or "heel") stood in the clip and stands now, world space.
 
     `origin` and `point` are the joint or heel point before and after, `turn` (3, 3) maps the clip's level ground onto
     the slope, `ground` is the point of the surface below, `found` tells whether there was a surface.
@@ -62,43 +64,81 @@ class Targets:
 
 
 def find_anchors(clip: Clip, sole: Sole, heel: Array, contacts: Mask, ground: Ground, use_slope: bool) -> list[Anchor]:
-    """One anchor for each stance, on the surface nearest to where the foot stood, raised as the last one was."""
+    """One anchor for each stance, on the surface nearest to where the foot stood, raised as the last one was.
+
+    A foot that swings as the clip begins or ends gets one more there, with the part "swing".
+    """
     anchors: list[Anchor] = []
     rise = np.zeros(clip.legs)
     for stance in sorted(stances(contacts), key=lambda s: s.start):
-        anchor = _anchor(clip, sole, heel, contacts, ground, use_slope, stance, float(rise.mean()))
+        frames, part = _standing_frames(contacts, stance)
+        path, height = (clip.ball, sole.ball_height[stance.leg]) if part == "ball" else (heel, 0.0)
+        origin = standing_place(path[:, stance.leg], frames)
+        anchor = _anchor(clip, sole, ground, use_slope, stance, part, frames, origin, height, float(rise.mean()))
         rise[stance.leg] = (anchor.point - anchor.origin) @ clip.up
         anchors.append(anchor)
-    return anchors
+    return anchors + _swing_anchors(clip, sole, ground, use_slope, anchors)
+
+
+def _standing_frames(contacts: Mask, stance: Stance) -> tuple[NDArray[np.intp], str]:
+    """The frames and the part by which a foot is held: its ball where that stands, else its heel."""
+    frames = np.arange(stance.start, stance.end)
+    balls = frames[contacts[frames, stance.leg, 1]]
+    return (balls, "ball") if len(balls) else (frames, "heel")
+
+
+def _swing_anchors(clip: Clip, sole: Sole, ground: Ground, use_slope: bool, anchors: list[Anchor]) -> list[Anchor]:
+    """Where feet that swing at the clip's first or last frame come from or go to: the ground below them there."""
+    found = []
+    for leg in range(clip.legs):
+        mine = [anchor for anchor in anchors if anchor.stance.leg == leg]
+        if mine and mine[0].stance.start > 0:
+            found.append((0, min(0, mine[0].stance.start - round(SWING * clip.fps)), mine[0]))
+        if mine and mine[-1].stance.end < clip.frames:
+            last = clip.frames - 1
+            found.append((last, max(clip.frames, mine[-1].stance.end + round(SWING * clip.fps)), mine[-1]))
+    return [_swing_anchor(clip, sole, ground, use_slope, *place) for place in found]
+
+
+def _swing_anchor(
+    clip: Clip, sole: Sole, ground: Ground, use_slope: bool, frame: int, when: int, beside: Anchor
+) -> Anchor:
+    leg, height = beside.stance.leg, float(sole.ball_height[beside.stance.leg])
+    origin = clip.ball[frame, leg]
+    origin = origin + (sole.floor + height - origin @ clip.up) * clip.up
+    rise = float((beside.point - beside.origin) @ clip.up)
+    stance = Stance(leg, when, when)
+    return _anchor(clip, sole, ground, use_slope, stance, "swing", np.array([frame]), origin, height, rise)
 
 
 def _anchor(
-    clip: Clip, sole: Sole, heel: Array, contacts: Mask, ground: Ground, use_slope: bool, stance: Stance, rise: float
+    clip: Clip,
+    sole: Sole,
+    ground: Ground,
+    use_slope: bool,
+    stance: Stance,
+    part: str,
+    frames: NDArray[np.intp],
+    origin: Array,
+    height: float,
+    rise: float,
 ) -> Anchor:
-    leg = stance.leg
-    frames = np.arange(stance.start, stance.end)
-    balls = frames[contacts[frames, leg, 1]]
-    part = "ball" if len(balls) else "heel"
-    path, height = (clip.ball[:, leg], sole.ball_height[leg]) if len(balls) else (heel[:, leg], 0.0)
-    frames = balls if len(balls) else frames
-    origin = standing_place(path, frames)
-    print_ = _footprint(clip, sole, leg, frames, part)
+    """The anchor of a point that stood at `origin`, `height` over its sole, with the foot turned as in `frames`."""
+    footprint = _footprint(clip, sole, stance.leg, frames, part)
     below = origin - clip.up * (height - rise)
-    placed = place_footprint(print_, below, clip.up, clip.leg, ground)
+    placed = place_footprint(footprint, below, clip.up, clip.leg, ground)
     turn = placed.turn if use_slope else np.eye(3)
-    return Anchor(
-        stance, part, origin, placed.point + turn @ clip.up * height, turn, placed.point, placed.normal, placed.found
-    )
+    point = placed.point + turn @ clip.up * height if placed.found else origin
+    return Anchor(stance, part, origin, point, turn, placed.point, placed.normal, placed.found)
 
 
 def _footprint(clip: Clip, sole: Sole, leg: int, frames: NDArray[np.intp], part: str) -> Footprint:
     """The level footprint round the standing point, turned as the foot is while it stands."""
-    axes = clip.foot[frames, leg, :3, :3]
-    forward = (axes @ sole.forward[leg]).mean(axis=0)
-    forward = forward - (forward @ clip.up) * clip.up
-    forward /= max(float(np.linalg.norm(forward)), 1e-300)
+    forward = clip.foot[frames, leg, :3, :3] @ sole.forward[leg]
+    forward = forward - (forward @ clip.up)[:, None] * clip.up
+    forward /= np.maximum(np.linalg.norm(forward, axis=-1, keepdims=True), 1e-300)
     length, ahead = sole.lengths[leg]
-    ball = 0.0 if part == "ball" else length
+    ball = length if part == "heel" else 0.0
     return Footprint(forward, np.array([ball - length, ball, ball + ahead]), 0.3 * length)
 
 
@@ -108,7 +148,7 @@ def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor]) -> Targets:
     turn = np.empty((clip.frames, clip.legs, 3, 3))
     rise = np.zeros((clip.frames, clip.legs))
     for leg in range(clip.legs):
-        mine = [anchor for anchor in anchors if anchor.stance.leg == leg]
+        mine = sorted((a for a in anchors if a.stance.leg == leg), key=lambda anchor: anchor.stance.start)
         if not mine:
             ball[:, leg], turn[:, leg] = clip.ball[:, leg], np.eye(3)
             continue
@@ -130,17 +170,12 @@ def _blend_leg(clip: Clip, path: Array, anchors: list[Anchor]) -> tuple[Array, A
 
 def anchor_weights(frames: int, spans: list[Stance]) -> Array:
     """Share (F, A) of each anchor in each frame: 1 while it stands, then over to the next along a quintic."""
-    weights = np.zeros((frames, len(spans)))
-    for index, span in enumerate(spans):
-        start = 0 if index == 0 else span.start
-        end = frames if index == len(spans) - 1 else span.end
-        weights[start:end, index] = 1.0
-        if index:
-            before = spans[index - 1].end
-            step = smoothstep(np.arange(1, span.start - before + 1) / (span.start - before + 1))
-            weights[before : span.start, index] = step
-            weights[before : span.start, index - 1] = 1 - step
-    return weights
+    time = np.arange(frames)
+    arrived = [np.ones(frames)]
+    for before, after in zip(spans, spans[1:], strict=False):
+        arrived.append(smoothstep((time - before.end + 1) / (after.start - before.end + 1)))
+    arrived.append(np.zeros(frames))
+    return -np.diff(np.stack(arrived, axis=1), axis=1)
 
 
 def _placed(path: Array, anchor: Anchor, near: float) -> Array:
