@@ -29,8 +29,9 @@ TIP_COSINE, TIP_SHARE = 0.6, (0.3, 0.8)
 TOES_SHARE = 1.0 / 3.0
 # Share of the shin by which a foot without a ball joint and with a useless tail goes on beyond the ankle.
 PAW_SHARE = 0.15
-# An own scale under this has no inverse to speak of in single precision.
-NO_SCALE = 1e-12
+# Volume of a bone's axes over the cube of the longest under which it has no inverse: ten times what single precision
+# leaves of an axis scaled to zero.
+FLAT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def sample(
 
 
 def _bone_names(legs: Sequence[Leg], hips: str | None) -> list[str]:
-    names = [name for leg in legs for name in (leg.thigh, leg.shin, leg.foot, leg.toe) if name]
+    names = [name for leg in legs for name in leg.bones]
     return names + [hips] if hips is not None and hips not in names else names
 
 
@@ -93,9 +94,15 @@ def _read(evaluated: Object, names: list[str], hips: str | None, frame: int) -> 
         placing = object_world[:3, :3] @ _location_axes(evaluated.pose.bones[hips])
     if not (np.isfinite(world).all() and np.isfinite(basis).all()):
         raise Refusal(f"{_culprit(evaluated, names)} has a pose that is not a number on frame {frame}")
-    if (nothing := np.abs(scale).min(axis=1) < NO_SCALE).any():
-        raise Refusal(f"bone {names[int(np.argmax(nothing))]} is scaled to nothing on frame {frame}")
+    if (flat := _are_flat(world) | _are_flat(basis)).any():
+        raise Refusal(f"bone {names[int(np.argmax(flat))]} is scaled to nothing on frame {frame}")
     return world, basis, scale, placing
+
+
+def _are_flat(matrices: Array) -> NDArray[np.bool_]:
+    """Whether the axes of each matrix span no volume to speak of (B,)."""
+    longest = np.linalg.norm(matrices[:, :3, :3], axis=1).max(axis=1)
+    return np.abs(np.linalg.det(matrices[:, :3, :3])) <= FLAT * longest**3
 
 
 def _culprit(evaluated: Object, names: list[str]) -> str:

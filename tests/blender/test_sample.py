@@ -210,10 +210,11 @@ def test_nan_in_a_curve_is_refused_with_bone_and_frame(bpy, addon, walker, bone,
     assert len(bpy.data.scenes) == 1
 
 
-def test_a_bone_scaled_to_nothing_is_refused(bpy, addon, walker):
+@pytest.mark.parametrize(("scaled", "named"), [("RightKnee", "RightKnee"), ("LHipJoint", "LeftHip")])
+def test_a_bone_scaled_to_nothing_is_refused(bpy, addon, walker, scaled, named):
     legs = addon("chains").find_legs(walker, (300, 339))
-    walker.pose.bones["RightKnee"].scale.z = 0.0
-    with pytest.raises(addon("chains").Refusal, match="bone RightKnee is scaled to nothing on frame 300"):
+    walker.pose.bones[scaled].scale.z = 0.0
+    with pytest.raises(addon("chains").Refusal, match=f"bone {named} is scaled to nothing on frame 300"):
         addon("sample").sample(walker, legs, None, [300, 301])
 
 
