@@ -56,7 +56,7 @@ def find_contacts(
     _check(paths, fps, leg)
     stands = [_standing(path, fps, leg, np.asarray(up, float), (enter, leave, height, least)) for path in paths]
     speeds = [np.linalg.norm(velocity(path, fps), axis=-1) / leg for path in paths]
-    _settle(*stands, *speeds)
+    _settle((stands[0], stands[1]), (speeds[0], speeds[1]))
     return np.stack(stands, axis=-1)
 
 
@@ -106,10 +106,11 @@ def _spans(slow: Mask, still: Mask, fps: float, least: float) -> Mask:
     return stands
 
 
-def _settle(heel: Mask, ball: Mask, heel_speed: Array, ball_speed: Array) -> None:
+def _settle(stands: tuple[Mask, Mask], speeds: tuple[Array, Array]) -> None:
     """While one part holds the foot, the other counts only where it is still: a ball that comes down round a standing
     heel has not landed, a heel that rises round a standing ball has left.
     """
+    (heel, ball), (heel_speed, ball_speed) = stands, speeds
     for leg in range(heel.shape[1]):
         for start, end in runs(ball[:, leg]):
             while start < end and heel[start, leg] and ball_speed[start, leg] > LANDED_SPEED:

@@ -24,14 +24,17 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool, on_su
     `on_surface` puts the sole on the surface in every frame; otherwise each foot keeps its height over its floor.
     """
     below = clip.ball - sole.ball_height[:, None] * clip.up
-    hits, normals, found = (array.reshape(*clip.ball.shape[:2], -1) for array in ground(below.reshape(-1, 3), -clip.up))
+    hits, normals, found = ground(below.reshape(-1, 3), -clip.up)
+    hits, normals, found = hits.reshape(below.shape), normals.reshape(below.shape), found.reshape(below.shape[:2])
     height = below @ clip.up - sole.floor
     window = odd_window(WINDOW, clip.fps)
-    rise = np.where(found[..., 0], (hits - below) @ clip.up + (0.0 if on_surface else height), 0.0)
+    rise = np.where(found, (hits - below) @ clip.up + (0.0 if on_surface else height), 0.0)
     rise = hann_average(rise, window)
     near = np.ones_like(height) if on_surface else np.clip((FAR - height / clip.leg) / (FAR - NEAR), 0.0, 1.0)
-    gentle = found & (normals @ clip.up >= STEEPEST)[..., None]
-    turn = _tilts(clip, hann_average(np.where(gentle, normals, clip.up), window), near * use_slope)
+    gentle = found & (normals @ clip.up >= STEEPEST)
+    turn = _tilts(
+        clip, hann_average(np.where(gentle[..., None], normals, clip.up), window), near if use_slope else 0.0 * near
+    )
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * np.einsum("flij,j->fli", turn, clip.up)
     ankle = ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
     return _cleared(clip, sole, Targets(ball, ankle, turn, rise, ()), ground, window)

@@ -74,18 +74,19 @@ def place_footprint(footprint: Footprint, below: Array, up: Array, leg: float, g
     shifts += [sign * length * leg * side for length in ASIDE for sign in (1, -1)]
     points = np.concatenate([footprint.points(up, leg), footprint.surroundings(leg)])
     asked = below + np.array(shifts)[:, None] + points
-    hits, normals, found = (array.reshape(len(shifts), len(points), -1) for array in ground(asked.reshape(-1, 3), -up))
+    hits, normals, found = ground(asked.reshape(-1, 3), -up)
+    hits, normals, found = hits.reshape(asked.shape), normals.reshape(asked.shape), found.reshape(asked.shape[:2])
     if not found[0, 0]:
         return Placed(below, up, np.eye(3), False)
     costs = [
-        _unevenness(hits[i], normals[i], found[i, :, 0], up, leg) + np.linalg.norm(shift) / leg
+        _unevenness(hits[i], normals[i], found[i], up, leg) + np.linalg.norm(shift) / leg
         for i, shift in enumerate(shifts)
     ]
     best = int(np.argmin(costs))
     if not found[best, 0]:
         best = 0
     under = slice(-len(footprint.surroundings(leg)))
-    return _lay(hits[best, under], normals[best, under], found[best, under, 0], footprint.forward, up, leg)
+    return _lay(hits[best, under], normals[best, under], found[best, under], footprint.forward, up, leg)
 
 
 def _unevenness(hits: Array, normals: Array, found: Mask, up: Array, leg: float) -> float:

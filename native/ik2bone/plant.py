@@ -182,6 +182,7 @@ def solve_legs(clip: Clip, targets: Targets, offset: Array) -> tuple[Array, Arra
         root_scale=clip.scale[..., 0, :],
         mid_scale=clip.scale[..., 1, :],
     )
+    assert solution.end is not None
     turns = np.stack([solution.root, solution.mid, solution.end, np.broadcast_to(IDENTITY, solution.end.shape)], axis=2)
     return turns, np.asarray(solution.miss)
 

@@ -28,6 +28,7 @@ from .hold import standing_place
 from .motion import runs
 from .plant import SHORT, Planting
 from .sole import apply
+from .targets import Anchor
 
 PARTS = ("heel", "ball")
 KNEE_POP = 5.0
@@ -68,7 +69,7 @@ def standing_points(clip: Clip, planting: Planting) -> Array:
 
 def contact_spans(after: Clip, planting: Planting) -> list[dict[str, Any]]:
     """Spans of heel and ball as plain data, frames [start, end); without locking there are no anchors."""
-    anchors = {(a.stance.leg, a.part): [] for a in planting.anchors}
+    anchors: dict[tuple[int, str], list[Anchor]] = {(a.stance.leg, a.part): [] for a in planting.anchors}
     for anchor in planting.anchors:
         anchors[anchor.stance.leg, anchor.part].append(anchor)
     points = standing_points(after, planting)

@@ -50,7 +50,8 @@ def measure_sole(clip: Clip) -> Sole:
     standing = np.array([np.median(clip.ball[frames, leg] @ clip.up) for leg, frames in enumerate(flat)])
     heights, floor, source = _ball_heights(clip, standing)
     rows = [_points(clip, leg, frames, heights[leg]) for leg, frames in enumerate(flat)]
-    return Sole(heights, *(np.array(column) for column in zip(*rows, strict=True)), floor, source)
+    heel, ball, tip, joint, up, forward, lengths = (np.array(column) for column in zip(*rows, strict=True))
+    return Sole(heights, heel, ball, tip, joint, up, forward, lengths, floor, source)
 
 
 def _flat_frames(clip: Clip, leg: int) -> Mask:
