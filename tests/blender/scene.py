@@ -7,8 +7,6 @@ import json
 
 import numpy as np
 from ik2bone.clip import Clip
-from mathutils import Vector
-from mathutils.bvhtree import BVHTree
 
 
 def report_of(armature) -> dict:
@@ -50,6 +48,10 @@ def watch(scene, armature, legs, frames) -> Clip:
 
 def surface(bpy, ob):
     """A ground as the planting core asks it, by rays from far above on one mesh that has no roof."""
+    # Blender's own modules are there only once bpy is imported.
+    from mathutils import Vector
+    from mathutils.bvhtree import BVHTree
+
     depsgraph = bpy.context.evaluated_depsgraph_get()
     tree, world = BVHTree.FromObject(ob, depsgraph), ob.matrix_world.copy()
     inverse, turn = world.inverted(), np.array(world.to_3x3())
@@ -58,7 +60,9 @@ def surface(bpy, ob):
     def ground(points, _down):
         hits, normals, found = np.array(points), np.tile([0.0, 0.0, 1.0], (len(points), 1)), np.zeros(len(points), bool)
         for row, (x, y, _z) in enumerate(points):
-            place, normal, _face, _distance = tree.ray_cast(inverse @ Vector((x, y, high)), inverse.to_3x3() @ Vector((0, 0, -1)))
+            place, normal, _face, _distance = tree.ray_cast(
+                inverse @ Vector((x, y, high)), inverse.to_3x3() @ Vector((0, 0, -1))
+            )
             if place is not None:
                 hits[row], found[row] = world @ place, True
                 up = turn @ np.array(normal)
