@@ -85,7 +85,8 @@ def turned(channel: Channel, mode: str, turns: Array, before: Array | None = Non
     if still.all():
         return channel
     present = rotations.to_quaternions(mode, channel.values)
-    before = channel.values[0] if before is None else before
+    if before is None or not np.isfinite(before).all():
+        before = channel.values[0]
     values = rotations.from_quaternions(mode, multiply(present, turns), before)
     same = still & np.all(np.abs(values - channel.values) < SAME_VALUE, axis=1)
     return channel.with_values(np.where(same[:, None], channel.values, values))

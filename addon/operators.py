@@ -10,6 +10,7 @@ from bpy.types import Context, Event, Operator
 from . import actions, properties, records
 from .body import find_armature
 from .chains import Refusal
+from .panels import draw_frames, draw_options
 from .planting import plant_feet
 from .properties import OPTIONS, PlantingOptions
 
@@ -53,6 +54,14 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
             self.surface = properties.surface_name(settings)
         return self.execute(context)
 
+    def draw(self, _context: Context) -> None:
+        """Show the options in the redo panel as the sidebar does."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "surface")
+        draw_frames(layout, self)
+        draw_options(layout, self)
+
     def execute(self, context: Context) -> Result:
         """Plant, tell the figures, and keep the options as the panel's settings."""
         try:
@@ -62,9 +71,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
             return {"CANCELLED"}
         properties.copy_options(self, context.scene.ik2bone)
         properties.store_surface(context.scene.ik2bone, self.surface)
-        for warning in outcome.warnings:
-            self.report({"WARNING"}, _sentence(warning))
-        self.report({"INFO"}, outcome.summary)
+        self.report({"WARNING" if outcome.is_warning else "INFO"}, outcome.summary)
         return {"FINISHED"}
 
 
@@ -89,10 +96,6 @@ class IK2BONE_OT_restore(Operator):
         """Assign the source again."""
         self.report({"INFO"}, f"Restored {records.restore(find_armature(context))}")
         return {"FINISHED"}
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 CLASSES: tuple[type, ...] = (IK2BONE_OT_plant_feet, IK2BONE_OT_restore)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from math import floor, log10
 from typing import Any
 
 import bpy
@@ -31,7 +32,7 @@ class IK2BONE_PT_main(_Sidebar, Panel):
         collection = layout.column()
         collection.active = settings.surface_object is None
         collection.prop(settings, "surface_collection")
-        _draw_frames(layout, settings)
+        draw_frames(layout, settings)
         layout.operator("ik2bone.plant_feet", icon="CON_FLOOR")
         if _planted_action(context):
             layout.operator("ik2bone.restore", icon="LOOP_BACK")
@@ -75,9 +76,9 @@ class IK2BONE_PT_report(_Sidebar, Panel):
         table = self.layout.column(align=True)
         _draw_row(table, "", "Before", "After")
         for name, label in ROWS:
-            before, after = figures["before"][name], figures["after"][name]
-            if before or after:
-                _draw_row(table, _sentence(label), f"{before:.3g}", f"{after:.3g}")
+            before, after = (_number(name, figures[side][name], figures["leg"]) for side in ("before", "after"))
+            if float(before) or float(after):
+                _draw_row(table, _sentence(label), before, after)
         for text in figures["told"]:
             self.layout.label(text=_sentence(text), icon="INFO")
 
@@ -88,22 +89,38 @@ def _split(layout: UILayout) -> UILayout:
     return layout
 
 
-def _draw_frames(layout: UILayout, settings: Any) -> None:
-    layout.prop(settings, "frame_range")
-    if settings.frame_range == "CUSTOM":
+def draw_frames(layout: UILayout, owner: Any) -> None:
+    """The frame range of the settings or of the operator, with its ends where they count."""
+    layout.prop(owner, "frame_range")
+    if owner.frame_range == "CUSTOM":
         ends = layout.column(align=True)
-        ends.prop(settings, "frame_start")
-        ends.prop(settings, "frame_end")
+        ends.prop(owner, "frame_start")
+        ends.prop(owner, "frame_end")
+
+
+def draw_options(layout: UILayout, owner: Any) -> None:
+    """Every other option of the settings or of the operator."""
+    for names in (("chains", "bones"), ("contacts", "direction"), ("use_hips", "use_slope"), ("strength", "output")):
+        column = layout.column(align=True)
+        for name in names:
+            column.prop(owner, name)
 
 
 def _draw_row(table: UILayout, label: str, before: str, after: str) -> None:
-    row = table.split(factor=0.5)
+    row = table.split(factor=0.56)
     row.label(text=label)
-    numbers = row.row()
+    numbers = row.split(factor=0.5)
     for text in (before, after):
         cell = numbers.row()
         cell.alignment = "RIGHT"
         cell.label(text=text)
+
+
+def _number(name: str, value: float, leg: float) -> str:
+    """A figure as text: lengths to about a thousandth of the leg, which is what one can see."""
+    if name.endswith("frames"):
+        return str(value)
+    return f"{value:.1f}" if name == "knee_pop" else f"{value:.{max(0, 3 - floor(log10(leg)))}f}"
 
 
 def _planted_action(context: Context) -> bpy.types.Action | None:

@@ -27,13 +27,15 @@ from .sample import Sample, sample
 from .surfaces import Floor, Ground, find_surfaces, make_ground
 
 UNAVAILABLE = {"contacts": ("STORED",), "direction": ("NEAREST",), "output": ("IN_PLACE",)}
+OWN_FLOOR = "no surface was found: planted on the clip's own floor"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the user is told: the figures in one line, and warnings."""
+    """What the user is told: all in one line, whether it is a warning, and the add-on's own share of it."""
 
     summary: str
+    is_warning: bool
     warnings: tuple[str, ...]
 
 
@@ -102,9 +104,13 @@ def _plant_action(context: Context, armature: Object, options: PlantingOptions, 
             corrected = _corrected(run.armature, run.body, channels, plan, curves)
             _write(run, draft, corrected, unkeyed)
             warnings = (*run.body.told, *_warnings(run, surfaces, channels))
-            figures = _figures(run.armature, run.body, plan, run.frames)
+            figures = _figures(run.armature, run.body, plan, run.frames, warnings)
     _keep(run, draft, corrected, unkeyed, _record(run, options, figures, unkeyed))
-    return Outcome(report.summary(figures), warnings)
+    return _outcome(figures, warnings)
+
+
+def _outcome(figures: dict[str, Any], warnings: tuple[str, ...]) -> Outcome:
+    return Outcome(report.summary(figures), bool(warnings or figures["after"]["short_frames"]), warnings)
 
 
 def _prepare(context: Context, armature: Object, options: PlantingOptions) -> Run:
@@ -227,9 +233,14 @@ def _write(run: Run, assignment: Assignment, channels: list[Channel], unkeyed: k
 
 
 def _figures(
-    armature: Object, body: Body, plan: Plan, frames: NDArray[np.int64], present: bool = False
+    armature: Object,
+    body: Body,
+    plan: Plan,
+    frames: NDArray[np.int64],
+    warnings: tuple[str, ...],
+    present: bool = False,
 ) -> dict[str, Any]:
-    """The report of the keyed result, sampled again, with the names of bones and surfaces."""
+    """The report of the keyed result, sampled again, with the names of bones and surfaces and all that is told."""
     after = sample(armature, body.legs, body.hips, frames.tolist(), present=present)
     figures = report.figures(plan.before.clip, after.clip, plan.planting, plan.ground, frames.tolist())
     for leg, foot in zip(body.legs, figures["feet"], strict=True):
@@ -237,12 +248,12 @@ def _figures(
     for span in figures["spans"]:
         span["bone"] = body.legs[span["leg"]].foot
         span["support"] = plan.ground.supports(np.array([span["anchor"]]))[0] if span["anchor"] else ""
-    return figures | {"surfaces": plan.ground.names}
+    return figures | {"surfaces": plan.ground.names, "told": [*figures["told"], *warnings]}
 
 
 def _warnings(run: Run, surfaces: list[Object], channels: list[Channel]) -> Iterator[str]:
     if not surfaces:
-        yield "no surface was found: planted on the clip's own floor"
+        yield OWN_FLOOR
     handmade = keys.count_handmade(actions.curves_of(run.planted), channels, run.frames) if run.planted else 0
     if handmade:
         yield f"{handmade} keys made by hand were replaced"
@@ -250,6 +261,9 @@ def _warnings(run: Run, surfaces: list[Object], channels: list[Channel]) -> Iter
     others = [ob.name for ob in actions.players(run.source) if ob != run.armature]
     if others:
         yield f"{', '.join(others)} also plays {name} and goes on doing so"
+    sharing = [ob.name for ob in actions.players(run.planted) if ob != run.armature] if run.planted else []
+    if sharing:
+        yield f"{', '.join(sharing)} also plays {run.planted.action.name} and changes with it"
     strips = actions.strips_of(run.source.action)
     if strips:
         yield f"NLA strips keep playing {name}: {', '.join(strips)}"
@@ -290,12 +304,12 @@ def _plant_pose(context: Context, armature: Object, options: PlantingOptions, su
         for channel in corrected:
             keys.show(armature, channel)
         context.view_layer.update()
-        figures = _figures(armature, body, plan, frames, present=True)
+        warnings = (*body.told, *(() if surfaces else (OWN_FLOOR,)))
+        figures = _figures(armature, body, plan, frames, warnings, present=True)
     if actions.assigned(armature).action:
         for channel in corrected:
             keys.insert(armature, channel, int(frames[0]))
-    warnings = () if surfaces else ("no surface was found: planted on the clip's own floor",)
-    return Outcome(report.summary(figures), (*body.told, *warnings))
+    return _outcome(figures, warnings)
 
 
 def _read_pose(armature: Object, body: Body, options: PlantingOptions, frames: NDArray[np.int64]) -> list[Channel]:

@@ -89,6 +89,13 @@ def test_whoever_goes_on_playing_the_source_is_told(bpy, walker, slope, options,
     assert any("NLA strips keep playing walk: Walk strip" in warning for warning in outcome.warnings)
 
 
+def test_whoever_shares_the_planted_action_is_told(bpy, walker, slope, options, addon):
+    plant(bpy)
+    bpy.context.collection.objects.link(walker.copy())
+    outcome = addon("planting").plant_feet(bpy.context, walker, options())
+    assert any("Walker.001 also plays walk.planted and changes with it" in warning for warning in outcome.warnings)
+
+
 def test_without_any_surface_the_clip_s_own_floor_is_used_and_told(bpy, walker, options, addon):
     before = heads(bpy, walker, range(1, biped.LAST + 1))
     outcome = addon("planting").plant_feet(bpy.context, walker, options())
@@ -180,4 +187,7 @@ def test_only_the_button_starts_from_the_panel_s_settings(bpy, walker, slope, ad
 
 def test_the_info_line_tells_the_figures(bpy, walker, slope, capfd):
     plant(bpy)
-    assert "Planted 2 feet" in capfd.readouterr().out
+    assert "Info: Planted 2 feet" in capfd.readouterr().out
+    plant(bpy, bones="thigh.L")
+    told = capfd.readouterr().out
+    assert "Warning: Planted 1 feet" in told and "the hips stay" in told
