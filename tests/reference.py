@@ -37,6 +37,8 @@ SOLVE_OPTIONS = dict(
     weight=1.0,
     min_angle=0.0,
     max_angle=pi,
+    cone_axis=None,
+    cone_angle=pi,
 )
 
 
@@ -51,7 +53,8 @@ def arrays(*values):
 def solve(root, mid, end, target, *, precision=DOUBLE, **options):
     """(mid, end, miss, status) of one row."""
     options = SOLVE_OPTIONS | options
-    options["pole"], options["hinge"] = arrays(options["pole"], options["hinge"])
+    for name in ("pole", "hinge", "cone_axis"):
+        options[name] = arrays(options[name])[0]
     root, mid, end, target = arrays(root, mid, end, target)
     if not valid(root, mid, end, target, *options.values()) or length(mid - root) * length(end - mid) == 0.0:
         return mid, end, nan, INVALID
@@ -193,7 +196,7 @@ def end_correction(turned, end_matrix, end_goal, weight):
 def solve_pose(root_matrix, mid_matrix, end, target, *, precision=DOUBLE, **options):
     """(root, mid, end, position, miss, status) of one row; the end's correction is None without `end_matrix`."""
     options = SOLVE_OPTIONS | ORIENT_OPTIONS | dict(end_matrix=None, end_goal=None) | options
-    for name in ("pole", "hinge", "root_scale", "mid_scale", "end_matrix", "end_goal"):
+    for name in ("pole", "hinge", "cone_axis", "root_scale", "mid_scale", "end_matrix", "end_goal"):
         options[name] = arrays(options[name])[0]
     root_matrix, mid_matrix, end, target = arrays(root_matrix, mid_matrix, end, target)
     end_matrix, end_goal = options["end_matrix"], options["end_goal"]
@@ -207,8 +210,8 @@ def solve_pose(root_matrix, mid_matrix, end, target, *, precision=DOUBLE, **opti
         return invalid
     weight, root = clamp01(options["weight"]), root_matrix[:3, 3]
     inward = np.linalg.inv(limb.frame)
-    pole = None if options["pole"] is None else inward @ options["pole"]
-    inside = options | dict(pole=pole, hinge=limb.hinge_in_root)
+    inside = options | dict(hinge=limb.hinge_in_root)
+    inside |= {name: inward @ options[name] for name in ("pole", "cone_axis") if options[name] is not None}
     on_end = np.array_equal(target, end)
     placed = place(limb.upper, limb.lower, limb.end, inward @ (target - root), on_end, inside, precision)
     rolling = weight if options["roll"] == "hinge" else 0.0

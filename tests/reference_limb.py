@@ -8,10 +8,10 @@ the mid joint, so that `cross(line, bend)` is the hinge of the limb.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import atan2, pi, sin, sqrt
+from math import atan2, cos, pi, sin, sqrt
 
 import numpy as np
-from reference_vectors import about, arc, clamp01, length, matrix, perpendicular, reject, unit
+from reference_vectors import about, arc, clamp, clamp01, length, matrix, perpendicular, reject, unit
 
 REACHED, TOO_FAR, TOO_CLOSE, SOFTENED, LIMITED, SINGULAR, INVALID = 0, 1, 2, 4, 8, 16, 32
 
@@ -201,4 +201,60 @@ def place(mid, lower, end, target, on_end, options, precision):
     bend = matrix(about(line, twist)) @ bend
     along, height = triangle(limb, far)
     status |= SINGULAR if singular else 0
-    return Placed(along * line + height * bend, far * line, np.cross(line, bend), status)
+    wished = Placed(along * line + height * bend, far * line, np.cross(line, bend), status)
+    if options["cone_axis"] is None or not np.any(options["cone_axis"]):
+        return wished
+    return in_cone(limb, wished, line, bend, along, height, options, precision)
+
+
+# The cone
+
+
+def angle_between(a, b):
+    return atan2(length(np.cross(a, b)), np.dot(a, b))
+
+
+def in_cone(limb, wished, line, bend, along, height, options, precision):
+    """The joints with the upper bone inside the cone, which is widened to the present one."""
+    axis = unit(options["cone_axis"])
+    limit = max(min(max(options["cone_angle"], 0.0), pi), angle_between(limb.mid, axis))
+    if angle_between(wished.mid, axis) <= limit:
+        return wished
+    across = np.cross(line, bend)
+    x, y = np.dot(bend, axis), np.dot(across, axis)
+    swing, needed = height * sqrt(x * x + y * y), limb.upper * cos(limit) - along * np.dot(line, axis)
+    if needed > swing:
+        return beside_cone(limb, wished, line, axis, limit, options, precision)
+    half = atan2(sqrt(max(swing - needed, 0) * max(swing + needed, 0)), needed)
+    centre = atan2(y, x)
+    angle = centre - half if centre > 0 else centre + half
+    bend = cos(angle) * bend + sin(angle) * across
+    status = wished.status | (SINGULAR if x < 0 and abs(y) <= precision.parallel * -x else 0)
+    return Placed(along * line + height * bend, wished.end, np.cross(line, bend), status)
+
+
+def beside_cone(limb, wished, line, axis, limit, options, precision):
+    """No mid joint on the circle is legal: the upper bone on the cone nearest to it, the lower one towards the goal."""
+    towards, status = reject(line, axis), wished.status
+    if length(towards) <= precision.parallel:
+        towards, status = reject(wished.mid, axis), status | SINGULAR
+    side = 1 if angle_between(wished.mid, line) < angle_between(line, axis) else -1
+    mid = limb.upper * (cos(limit) * axis + side * sin(limit) * unit(towards))
+    end = pointed(limb, mid, wished, options, precision)
+    status |= LIMITED if length(end - wished.end) > precision.moved * limb.reach else 0
+    normal = np.cross(end, mid)
+    bent = length(normal) > precision.straight * limb.reach * length(end)
+    return Placed(mid, end, unit(normal) if bent else wished.normal, status)
+
+
+def pointed(limb, mid, wished, options, precision):
+    """The end of a lower bone that points at the goal as far as the angle limits allow."""
+    maximum = clamp(options["max_angle"], 0.0, pi)
+    minimum = clamp(options["min_angle"], 0.0, maximum)
+    own = angle_between(-limb.mid, limb.end - limb.mid)
+    aim = wished.end - mid
+    angle = clamp(angle_between(-mid, aim), min(minimum, own), max(maximum, own))
+    across = reject(aim, unit(mid))
+    if length(across) <= precision.parallel * limb.lower:
+        across = np.cross(mid, wished.normal)
+    return mid - limb.lower * cos(angle) * unit(mid) + limb.lower * sin(angle) * unit(across)

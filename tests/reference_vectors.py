@@ -28,8 +28,12 @@ class Precision:
 DOUBLE = Precision.of(np.float64)
 
 
+def clamp(number, least, greatest):
+    return min(max(number, least), greatest)
+
+
 def clamp01(number):
-    return min(max(number, 0.0), 1.0)
+    return clamp(number, 0.0, 1.0)
 
 
 def length(v):

@@ -11,8 +11,16 @@ import reference
 from reference_vectors import Precision
 
 ROWS = 60
-OPTIONS = ("pole", "pole_weight", "twist", "hinge", "soften", "weight", "min_angle", "max_angle")
-CHOICES = ((), *((name,) for name in OPTIONS), ("pole", "pole_weight", "twist"), ("min_angle", "max_angle"), OPTIONS)
+CONE = ("cone_axis", "cone_angle")
+OPTIONS = ("pole", "pole_weight", "twist", "hinge", "soften", "weight", "min_angle", "max_angle", *CONE)
+CHOICES = (
+    (),
+    *((name,) for name in OPTIONS[:-2]),
+    CONE,
+    ("pole", "pole_weight", "twist"),
+    ("min_angle", "max_angle"),
+    OPTIONS,
+)
 TOLERANCE = {np.float64: 1e-12, np.float32: 3e-6}
 
 
@@ -27,6 +35,8 @@ def random_options(rng, names, dtype):
         weight=rng.uniform(-0.2, 1.2, ROWS),
         min_angle=rng.uniform(-0.1, 1.5, ROWS),
         max_angle=rng.uniform(1.0, 3.3, ROWS),
+        cone_axis=rng.normal(size=(ROWS, 3)),
+        cone_angle=rng.uniform(-0.1, 2.0, ROWS),
     )
     return {name: ranges[name].astype(dtype) for name in names}
 
@@ -55,7 +65,7 @@ def test_solve_agrees_with_the_twin(names, bend, dtype):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("roll", ["pose", "hinge"])
 @pytest.mark.parametrize("kind", limbs.ANCESTORS)
-@pytest.mark.parametrize("names", [(), ("pole",), ("weight",)], ids="+".join)
+@pytest.mark.parametrize("names", [(), ("pole",), ("weight",), CONE], ids="+".join)
 def test_solve_pose_agrees_with_the_twin(kind, roll, names, dtype):
     rng = np.random.default_rng(7)
     pose = limbs.poses(rng, ROWS, kind).astype(dtype)

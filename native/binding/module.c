@@ -171,21 +171,6 @@ parse_roll(PyObject *word, PyObject *hinge)
     return roll;
 }
 
-/* The cone has its place in the order of stages and no code yet: say so rather than ignore it. */
-static int
-refuse_cone(PyObject *const options[])
-{
-    PyObject *axis = options[IK2B_CONE_AXIS], *angle = options[IK2B_CONE_ANGLE];
-    bool off = !angle || (PyFloat_Check(angle) && PyFloat_AsDouble(angle) >= 3.141592653589793);
-    if ((axis && axis != Py_None) || !off) {
-        PyErr_Format(PyExc_NotImplementedError,
-                     "%s: the cone limit is not implemented yet, expected the default",
-                     axis && axis != Py_None ? "cone_axis" : "cone_angle");
-        return -1;
-    }
-    return 0;
-}
-
 /* Results */
 
 static PyObject *
@@ -248,7 +233,7 @@ core_solve(PyObject *module, PyObject *args, PyObject *kwargs)
     call self = {.parameters = solve_parameters, .count = IK2B_SOLVE_COUNT};
     bool done = false;
 
-    if (parse(&s, args, kwargs, objects) < 0 || refuse_cone(objects + IK2B_SOLVE_OPTION) < 0) {
+    if (parse(&s, args, kwargs, objects) < 0) {
         return NULL;
     }
     int bend = parse_bend(objects[BEND]);
@@ -326,7 +311,7 @@ core_solve_pose(PyObject *module, PyObject *args, PyObject *kwargs)
     bool done = false;
 
     memcpy(parameters, pose_parameters, sizeof parameters);
-    if (parse(&s, args, kwargs, objects) < 0 || refuse_cone(objects + IK2B_POSE_OPTION) < 0) {
+    if (parse(&s, args, kwargs, objects) < 0) {
         return NULL;
     }
     PyObject *end_matrix = objects[IK2B_POSE_END_MATRIX];

@@ -97,6 +97,16 @@ limb_measure(const double mid[3], const double lower[3], const double end[3],
     return self;
 }
 
+/* The inner angle at the mid joint. */
+static inline double
+limb_angle(const limb *self)
+{
+    double lower[3], across[3];
+    d3_sub(self->end, self->mid, lower);
+    d3_cross(self->mid, lower, across);
+    return atan2(d3_norm(across), -d3_dot(self->mid, lower));
+}
+
 /* Position of the mid joint along and across the line at this distance of the end: law of cosines in
  * the factored form (Kahan), which keeps its digits folded and straight. The present distance gives
  * the present triangle. */

@@ -6,6 +6,7 @@
 #define IK2B_PLACE_H
 
 #include "bend.h"
+#include "cone.h"
 
 /* Mid and end joint seen from the root and the hinge of the limb there (unit). */
 typedef struct {
@@ -14,11 +15,23 @@ typedef struct {
     int status;
 } placement;
 
+/* The circle of solutions with the wished bend on it. */
+static inline circle
+circle_at(const limb *present, const goal *where, real bend[3])
+{
+    circle self;
+    d3_copy(where->line, self.line);
+    to_double(bend, self.bend);
+    d3_reject(self.bend, self.line, self.bend);
+    d3_unit(self.bend, self.bend);
+    limb_triangle(present, where->distance, &self.along, &self.height);
+    return self;
+}
+
 static inline placement
 place(const limb *present, const double target[3], bool on_end, const options *opt)
 {
     placement self;
-    double along, height, side[3];
     real bend[3];
 
     goal where = goal_find(present, target, on_end, opt);
@@ -31,13 +44,10 @@ place(const limb *present, const double target[3], bool on_end, const options *o
     }
     if (!where.still && !where.keeps_upper) {
         goal_bend(&where, present, opt, bend);
-        to_double(bend, side);
-        d3_reject(side, where.line, side);
-        d3_unit(side, side);
-        limb_triangle(present, where.distance, &along, &height);
-        d3_scale(where.line, along, self.mid);
-        d3_muladds(side, height, self.mid);
-        d3_cross(where.line, side, self.normal);
+        circle round = circle_at(present, &where, bend);
+        circle_mid(&round, self.mid);
+        d3_cross(round.line, round.bend, self.normal);
+        apply_cone(present, opt, &round, self.mid, self.end, self.normal, &where.status);
     }
     self.status = where.status;
     return self;

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""The cone: the upper bone stays inside, by the nearest way along the circle, else with the least miss."""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+
+import ik2bone
+import limbs
+import numpy as np
+import pytest
+from ik2bone import Status
+
+ROOT, MID, END = [0.0, 0.0, 0.0], [0.0, 0.3, -0.4], [0.0, 0.0, -0.8]
+ROWS = 300
+
+
+def angle(a, b):
+    return np.arctan2(limbs.length(np.cross(a, b)), (a * b).sum(-1))
+
+
+def cases(seed, narrow=0.1, wide=1.5):
+    """Limbs at the origin, reachable targets, cones round a random axis; and the cones as widened to the pose."""
+    rng = np.random.default_rng(seed)
+    root, mid, end = limbs.positions(rng, ROWS)
+    root, mid, end = root - root, mid - root, end - root
+    target = limbs.reachable(rng, root, mid, end, (0.05, 0.95))
+    axis, size = limbs.directions(rng, ROWS), rng.uniform(narrow, wide, ROWS)
+    return (root, mid, end, target), axis, size, np.maximum(size, angle(mid, axis))
+
+
+def circle(points, steps=2000):
+    """The mid joints on the circle of solutions, from the wished one on: (steps, ROWS, 3)."""
+    turns = np.linspace(-pi, pi, steps + 1)[:, None]
+    return ik2bone.solve(*points, twist=turns).mid, turns
+
+
+def test_the_upper_bone_stays_inside_and_bones_are_rigid():
+    points, axis, size, widened = cases(1)
+    root, mid, end, _ = points
+    s = ik2bone.solve(*points, cone_axis=axis, cone_angle=size)
+    assert np.all(angle(s.mid, axis) <= widened + 1e-12)
+    np.testing.assert_allclose(limbs.length(s.mid), limbs.length(mid), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(limbs.length(s.end - s.mid), limbs.length(end - mid), rtol=0, atol=1e-15)
+
+
+def test_where_circle_and_cone_meet_the_target_is_reached_by_the_nearest_legal_mid_joint():
+    points, axis, size, widened = cases(2)
+    s = ik2bone.solve(*points, cone_axis=axis, cone_angle=size)
+    mids, turns = circle(points)
+    legal = angle(mids, axis) <= widened
+    meets = legal.any(0)
+    assert 50 < meets.sum() < ROWS
+    assert np.max(s.miss[meets]) < 1e-14
+    assert not np.any(s.status[meets] & Status.MISSED)
+    nearest = np.where(legal, abs(turns), 9).min(0)
+    wished = ik2bone.solve(*points)
+    line = points[3] / limbs.length(points[3])[:, None]
+    taken = angle(*(m - (m * line).sum(-1, keepdims=True) * line for m in (s.mid, wished.mid)))
+    assert np.max((taken - nearest)[meets]) < 1e-9
+    assert np.max((nearest - taken)[meets]) < 2 * pi / 2000
+
+
+@pytest.mark.parametrize("limits", [{}, {"min_angle": 1.2, "max_angle": 2.0}])
+def test_where_they_do_not_meet_no_legal_upper_bone_misses_less(limits):
+    """By brute force: 4,000 legal upper bones, each with the lower bone as near to the goal as its angle allows."""
+    points, axis, size, widened = cases(3)
+    _, mid, end, _ = points
+    free = ik2bone.solve(*points, **limits)
+    s = ik2bone.solve(*points, cone_axis=axis, cone_angle=size, **limits)
+    apart = np.flatnonzero(s.status & Status.LIMITED & ~free.status)
+    assert len(apart) > 20
+    rng = np.random.default_rng(0)
+    own = angle(-mid, end - mid)
+    for i in apart:
+        candidates = in_cap(rng, axis[i], widened[i], 4000) * limbs.length(mid[i])
+        lower = limbs.length(end[i] - mid[i])
+        low, high = min(limits.get("min_angle", 0), own[i]), max(limits.get("max_angle", pi), own[i])
+        best = limbs.length(pointed(candidates, free.end[i], lower, low, high) - free.end[i]).min()
+        assert limbs.length(s.end[i] - free.end[i]) <= best + 1e-12
+
+
+def in_cap(rng, axis, size, count):
+    """Unit vectors within an angle of the axis, its rim included."""
+    tilt = np.concatenate([np.full(count // 2, size), rng.uniform(0, size, count - count // 2)])[:, None]
+    side = np.cross(axis, limbs.directions(rng, count))
+    return np.cos(tilt) * axis + np.sin(tilt) * side / limbs.length(side)[:, None]
+
+
+def pointed(mid, goal, lower, low, high):
+    """Ends of lower bones that point at the goal with an inner angle from low to high."""
+    up = mid / limbs.length(mid)[:, None]
+    across = (goal - mid) - ((goal - mid) * up).sum(-1, keepdims=True) * up
+    across /= limbs.length(across)[:, None]
+    inner = np.clip(angle(-mid, goal - mid), low, high)[:, None]
+    return mid + lower * (-np.cos(inner) * up + np.sin(inner) * across)
+
+
+def test_a_limb_outside_its_cone_is_let_be():
+    s = ik2bone.solve(ROOT, MID, END, END, cone_axis=[0, 0, 1.0], cone_angle=0.2)
+    assert s.mid.tolist() == MID
+    assert s.status == Status.REACHED
+
+
+def test_a_wide_cone_changes_nothing():
+    points, axis, _, _ = cases(4)
+    plain = ik2bone.solve(*points)
+    for options in ({"cone_axis": axis}, {"cone_axis": np.zeros(3), "cone_angle": 0.1}, {"cone_angle": 0.1}):
+        assert all(np.array_equal(a, b) for a, b in zip(plain, ik2bone.solve(*points, **options), strict=True))
+
+
+def test_the_knee_turns_aside_by_the_nearer_way():
+    """A leg whose knee may not come within 60 degrees of straight ahead: it turns to the side of its pole."""
+    for side in (1, -1):
+        pole = [0.1 * side, -1.0, 0]
+        s = ik2bone.solve(ROOT, MID, END, [0, 0, -0.8], pole=pole, cone_axis=[0, 0.6, -0.8], cone_angle=0.5)
+        np.testing.assert_allclose(angle(s.mid, np.array([0, 0.6, -0.8])), 0.5, atol=1e-14)
+        assert side * s.mid[0] > 0
+        assert s.miss < 1e-15
+
+
+def test_a_target_out_of_the_cone_is_limited():
+    """Straight up is 90 degrees from the axis: the thigh goes as far as it may, the shin points on."""
+    s = ik2bone.solve(ROOT, MID, END, [0, 2.0, 0], cone_axis=MID, cone_angle=0.2)
+    start = np.arctan2(-0.4, 0.3) + 0.2
+    np.testing.assert_allclose(s.mid, [0, 0.5 * cos(start), 0.5 * sin(start)], atol=1e-15)
+    assert s.status == Status.TOO_FAR | Status.LIMITED
+
+
+def test_cone_along_the_target_line_is_singular_where_it_decides():
+    s = ik2bone.solve(ROOT, MID, [0, 0.1, -0.8], [0, 0, -0.8], cone_axis=[0, 0, -1.0], cone_angle=0.1)
+    assert np.isfinite(s.miss)
+    assert ik2bone.solve(ROOT, MID, END, [0, 0, -0.6], cone_axis=[0, 0, -1.0], cone_angle=0.1).status & Status.SINGULAR
+
+
+def test_wished_mid_joint_opposite_the_arc_is_singular():
+    s = ik2bone.solve(ROOT, MID, END, END, pole=[0, -1.0, 0], cone_axis=[0, 0.6, -0.8], cone_angle=0.5)
+    assert s.status == Status.SINGULAR
+    assert s.miss < 1e-15
+
+
+@pytest.mark.parametrize("kind", limbs.ANCESTORS)
+def test_solve_pose_takes_the_axis_in_the_space_of_the_matrices(kind):
+    rng = np.random.default_rng(5)
+    pose = limbs.poses(rng, ROWS, kind)
+    frame = pose.root[:, :3, :3] / pose.root_scale[:, None]
+    axis, present = limbs.directions(rng, ROWS), np.linalg.inv(frame) @ (pose.mid - pose.root)[:, :3, 3, None]
+    options = dict(root_scale=pose.root_scale, mid_scale=pose.mid_scale, cone_angle=0.7)
+    outer = (frame @ axis[..., None])[..., 0]
+    s = ik2bone.solve_pose(pose.root, pose.mid, pose.end, limbs.pose_targets(rng, pose), cone_axis=outer, **options)
+    new_mid = limbs.apply(pose, s.root, s.mid)[1]
+    new = (np.linalg.inv(frame) @ (new_mid - pose.root)[:, :3, 3, None])[..., 0]
+    assert np.all(angle(new, axis) <= np.maximum(0.7, angle(present[..., 0], axis)) + 1e-12)
