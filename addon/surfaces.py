@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 MAX_LAYERS = 16
 # BVHTree works in single precision; rays start this share of the surface's size before their point, so that a point
 # that lies on the surface finds it.
-RAY_LEAD = 1e-5
+RAY_LEAD = 1e-6
 # The glTF importer keeps its bone shapes here.
 IMPORTER_COLLECTION = "glTF_not_exported"
 

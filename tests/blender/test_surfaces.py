@@ -145,11 +145,17 @@ def test_a_single_sheet_that_looks_down_is_still_ground_with_its_normal_turned_u
     np.testing.assert_allclose(normals[0], -DOWN, atol=1e-6)
 
 
-def test_a_point_that_lies_on_the_surface_finds_it(bpy, ground_of):
-    points = np.random.default_rng(1).uniform(-90.0, 90.0, (200, 3))
-    points[:, 2] = 0.3
-    _hits, _normals, found = ground_of(_plane(bpy, height=0.3, size=100.0))(points, DOWN)
+@pytest.mark.parametrize("turn", [0.0, 0.3])
+def test_a_point_that_lies_on_the_surface_finds_it(bpy, ground_of, turn):
+    plane = _plane(bpy, size=100.0)
+    plane.rotation_euler, plane.location = (turn, turn, turn), (0.1, 0.2, 0.3)
+    bpy.context.view_layer.update()
+    local = np.random.default_rng(1).uniform(-90.0, 90.0, (500, 3)) * [1.0, 1.0, 0.0]
+    matrix = np.array(plane.matrix_world)
+    points = local @ matrix[:3, :3].T + matrix[:3, 3]
+    hits, _normals, found = ground_of(plane)(points, DOWN)
     assert found.all()
+    np.testing.assert_allclose(hits, points, atol=1e-4)
 
 
 def test_a_line_beside_the_surface_finds_nothing_and_keeps_its_point(bpy, ground_of):
@@ -165,6 +171,14 @@ def test_the_evaluated_mesh_counts_not_the_base_mesh(bpy, ground_of):
     lift.strength, lift.mid_level = 0.75, 0.0
     hits, _normals, _found = ground_of(plane)(np.zeros((1, 3)), DOWN)
     assert hits[0, 2] == pytest.approx(0.75)
+
+
+def test_parts_that_a_modifier_adds_are_ground(bpy, ground_of):
+    plane = _plane(bpy)
+    plane.modifiers.new("Array", "ARRAY").count = 4
+    hits, _normals, found = ground_of(plane)(np.array([[6.5, 0.1, 1.0], [8.5, 0.1, 1.0]]), DOWN)
+    assert found.tolist() == [True, False]
+    assert hits[0, 2] == pytest.approx(0.0)
 
 
 def test_a_line_may_run_in_any_direction(bpy, ground_of):
