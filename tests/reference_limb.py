@@ -97,9 +97,9 @@ def judge(limb, distance, soft, least, greatest, precision):
         status |= TOO_CLOSE
     if distance - soft > moved:
         status |= SOFTENED
-    clamped = min(max(soft, least), greatest)
-    bare = min(max(soft, abs(limb.upper - limb.lower)), limb.reach)
-    if abs(clamped - bare) > moved:
+    legal = clamp(distance, least, greatest)
+    bare = clamp(distance, abs(limb.upper - limb.lower), limb.reach)
+    if abs(legal - bare) > moved:
         status |= LIMITED
     return status
 

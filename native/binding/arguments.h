@@ -28,8 +28,8 @@ typedef struct {
     int dims;
     int size;
     bool joints;
-    bool takes_none; /* None means not given */
-    bool flags;      /* uint8 output */
+    bool takes_none;   /* None means not given */
+    bool flags;        /* uint8 output */
     const char *needs; /* the input without which this output is None, set where it is missing */
 } parameter;
 
@@ -59,8 +59,5 @@ int acquire_inputs(call *self, PyObject *const objects[], int count);
 int acquire_outputs(call *self, int first, PyObject *out, PyObject *results[]);
 int check_overlap(const call *self, int first_output);
 void release_call(call *self);
-
-/* Writes a shape as (2, 3) for messages; returns text. */
-const char *shape_text(char *text, size_t size, const Py_ssize_t *shape, int ndim);
 
 #endif

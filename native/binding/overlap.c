@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Whether outputs share memory with anything they must not. Ranges are compared first; where they
- * meet (columns interleaved in one array do, without sharing an element) a map of the output's bytes
- * decides exactly.
+ * meet (columns interleaved in one array do, without sharing an element) a map of the output's
+ * bytes decides exactly.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -197,7 +197,8 @@ check_overlap(const call *self, int first_output)
             PyErr_Format(PyExc_ValueError,
                          "out %s: expected memory of its own or exactly that of an input, got an "
                          "overlap with %s%s",
-                         self->parameters[output].name, other >= first_output && other != output ? "out " : "",
+                         self->parameters[output].name,
+                         other >= first_output && other != output ? "out " : "",
                          other == output ? "itself" : self->parameters[other].name);
             return -1;
         }

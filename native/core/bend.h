@@ -59,9 +59,9 @@ are_opposite(real a[3], real b[3])
     return (double)r3_norm(sum) <= IK2B_PARALLEL;
 }
 
-/* The bend of the limb, carried by the shortest turn of its line onto the new one: a reflection in the
- * plane between the lines, because the bend is perpendicular to the first. Opposite lines turn about
- * the hinge; true tells so. */
+/* The bend of the limb, carried by the shortest turn of its line onto the new one: a reflection in
+ * the plane between the lines, because the bend is perpendicular to the first. Opposite lines turn
+ * about the hinge; true tells so. */
 static inline bool
 carry(real line[3], real bend[3], real new_line[3], real dest[3])
 {

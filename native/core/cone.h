@@ -41,8 +41,9 @@ circle_mid(const circle *self, double mid[3])
     d3_muladds(self->bend, self->height, mid);
 }
 
-/* Turns the bend along the circle to the nearest end of the legal arc; false where the circle does not
- * meet the cone. The component along the axis is middle + swing * cos(angle from the arc's centre). */
+/* Turns the bend along the circle to the nearest end of the legal arc; false where the circle does
+ * not meet the cone. The component along the axis is middle + swing * cos(angle from the arc's
+ * centre). */
 static inline bool
 turn_into_cone(circle *self, const cone *limit, int *status)
 {

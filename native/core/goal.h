@@ -19,8 +19,8 @@ typedef struct {
 /* The end at `distance` along the unit `line`. */
 typedef struct {
     double line[3], distance;
-    bool still;        /* nothing moves: the pose itself is the answer */
-    bool keeps_upper;  /* the end goes to the root: the upper bone stays where it is */
+    bool still;       /* nothing moves: the pose itself is the answer */
+    bool keeps_upper; /* the end goes to the root: the upper bone stays where it is */
     int status;
 } goal;
 
@@ -65,12 +65,14 @@ softened(double distance, double greatest, double soften)
     return distance - (distance - start) * (distance - start) / (2.0 * (arrival - start));
 }
 
+/* What the stages do to the target's distance; softening counts against the distance itself. */
 static inline int
 distance_status(const limb *self, double distance, double soft, double least, double greatest)
 {
     double total = limb_reach(self), moved = IK2B_MOVED * total;
     double difference = fabs(self->upper - self->lower);
-    double bare = clamped(soft, difference, total), legal = clamped(soft, least, greatest);
+    double bare = clamped(distance, difference, total);
+    double legal = clamped(distance, least, greatest);
     return (distance - total > moved ? IK2B_TOO_FAR : 0) |
            (difference - distance > moved ? IK2B_TOO_CLOSE : 0) |
            (distance - soft > moved ? IK2B_SOFTENED : 0) |

@@ -5,15 +5,15 @@
  * Spaces and units
  *   Points, directions and matrices of one row are in one space of the caller's choice and in one
  *   unit of length of the caller's choice; every tolerance is relative to the reach, the upper plus
- *   the lower length of that row. Angles are radians. Quaternions are w, x, y, z. Matrices are 4 x 4
- *   with column vectors: element [i][3] is translation; the last row is checked for NaN, else ignored.
- *   "Mid-joint space" is what the mid joint's aggregate transform maps to the outer space.
+ *   the lower length of that row. Angles are radians. Quaternions are w, x, y, z. Matrices are 4 x
+ * 4 with column vectors: element [i][3] is translation; the last row is checked for NaN, else
+ * ignored. "Mid-joint space" is what the mid joint's aggregate transform maps to the outer space.
  *
  * Ownership
- *   The caller owns all memory. Inputs are only read. A row is read whole before it is written, so an
- *   output may be exactly the same memory as an input; any other overlap is the caller's to refuse.
- *   Nothing is allocated, nothing is kept between calls, and no function fails: a row of bad numbers
- *   gives its own pose back and IK2B_INVALID.
+ *   The caller owns all memory. Inputs are only read. A row is read whole before it is written, so
+ * an output may be exactly the same memory as an input; any other overlap is the caller's to
+ * refuse. Nothing is allocated, nothing is kept between calls, and no function fails: a row of bad
+ * numbers gives its own pose back and IK2B_INVALID.
  */
 #ifndef IK2B_H
 #define IK2B_H
@@ -52,19 +52,21 @@ enum {
 typedef enum { IK2B_CARRIED, IK2B_NEAREST } ik2b_bend;
 typedef enum { IK2B_ROLL_POSE, IK2B_ROLL_HINGE } ik2b_roll;
 
-/* Options of the solve, each an ik2b_array that may be missing; numbers out of range are clamped. */
+/* Options of the solve, each an ik2b_array that may be missing; numbers out of range are clamped.
+ */
 enum {
-    IK2B_POLE,        /* (3) direction from the root to where the mid joint should point; zero: none */
+    IK2B_POLE, /* (3) direction from the root to where the mid joint should point; zero: none */
     IK2B_POLE_WEIGHT, /* [0, 1], default 1 */
     IK2B_TWIST,       /* radians, right-handed about root-to-target, default 0 */
-    IK2B_HINGE,       /* (3) cross(root - mid, end - mid) of a limb bent on its natural side: space of
-                         the points in solve and pole_of, mid-joint space elsewhere; zero: none */
-    IK2B_SOFTEN,      /* (0, 1], default 1: off */
-    IK2B_WEIGHT,      /* [0, 1], default 1 */
-    IK2B_MIN_ANGLE,   /* inner angle at the mid joint, [0, pi], default 0 */
-    IK2B_MAX_ANGLE,   /* [0, pi], default pi; it wins where the minimum exceeds it */
-    IK2B_CONE_AXIS,   /* (3) the upper bone stays within the cone's angle of this direction; zero: none */
-    IK2B_CONE_ANGLE,  /* [0, pi], default pi */
+    IK2B_HINGE,     /* (3) cross(root - mid, end - mid) of a limb bent on its natural side: space of
+                       the points in solve and pole_of, mid-joint space elsewhere; zero: none */
+    IK2B_SOFTEN,    /* (0, 1], default 1: off */
+    IK2B_WEIGHT,    /* [0, 1], default 1 */
+    IK2B_MIN_ANGLE, /* inner angle at the mid joint, [0, pi], default 0 */
+    IK2B_MAX_ANGLE, /* [0, pi], default pi; it wins where the minimum exceeds it */
+    IK2B_CONE_AXIS, /* (3) the upper bone stays within the cone's angle of this direction; zero:
+                       none */
+    IK2B_CONE_ANGLE, /* [0, pi], default pi */
     IK2B_SOLVE_OPTIONS
 };
 
@@ -85,7 +87,8 @@ enum {
 void ik2b_solve_f32(const ik2b_extent *extent, ik2b_array *args, ik2b_bend bend);
 void ik2b_solve_f64(const ik2b_extent *extent, ik2b_array *args, ik2b_bend bend);
 
-/* Arguments of ik2b_orient: aggregate transforms (4 x 4), points (3), scales (3), corrections (4). */
+/* Arguments of ik2b_orient: aggregate transforms (4 x 4), points (3), scales (3), corrections (4).
+ */
 enum {
     IK2B_ORIENT_ROOT,
     IK2B_ORIENT_MID,
@@ -93,7 +96,8 @@ enum {
     IK2B_ORIENT_NEW_MID,
     IK2B_ORIENT_NEW_END,
     IK2B_ORIENT_HINGE,
-    IK2B_ORIENT_ROOT_SCALE, /* the joint's own scale, default uniform; a zero makes the row invalid */
+    IK2B_ORIENT_ROOT_SCALE, /* the joint's own scale, default uniform; a zero makes the row invalid
+                             */
     IK2B_ORIENT_MID_SCALE,
     IK2B_ORIENT_OUT_ROOT,
     IK2B_ORIENT_OUT_MID,
@@ -111,8 +115,10 @@ enum {
     IK2B_POSE_OPTION,
     IK2B_POSE_ROOT_SCALE = IK2B_POSE_OPTION + IK2B_SOLVE_OPTIONS,
     IK2B_POSE_MID_SCALE,
-    IK2B_POSE_END_MATRIX, /* the end joint's aggregate transform: then its correction is given, too */
-    IK2B_POSE_END_GOAL,   /* (4 x 4) whose nearest rotation the end joint takes; default its present one */
+    IK2B_POSE_END_MATRIX, /* the end joint's aggregate transform: then its correction is given, too
+                           */
+    IK2B_POSE_END_GOAL,   /* (4 x 4) whose nearest rotation the end joint takes; default its present
+                             one */
     IK2B_POSE_OUT_ROOT,
     IK2B_POSE_OUT_MID,
     IK2B_POSE_OUT_END, /* missing without IK2B_POSE_END_MATRIX */
@@ -138,7 +144,8 @@ enum {
 void ik2b_pole_of_f32(const ik2b_extent *extent, ik2b_array *args);
 void ik2b_pole_of_f64(const ik2b_extent *extent, ik2b_array *args);
 
-/* Arguments of ik2b_hinge_of: matrices, end point, unit hinges in mid-joint space (zero: straight). */
+/* Arguments of ik2b_hinge_of: matrices, end point, unit hinges in mid-joint space (zero: straight).
+ */
 enum {
     IK2B_HINGE_OF_ROOT,
     IK2B_HINGE_OF_MID,

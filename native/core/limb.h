@@ -8,7 +8,8 @@
 #include "real.h"
 
 /* `line` is the unit direction root to end and `bend` the unit direction from that line to the mid
- * joint, so that cross(line, bend) is the hinge. `along` and `height` place the mid joint on them. */
+ * joint, so that cross(line, bend) is the hinge. `along` and `height` place the mid joint on them.
+ */
 typedef struct {
     double mid[3], end[3], line[3], bend[3];
     double upper, lower, distance, along, height;
@@ -57,8 +58,8 @@ folded_line(const double up[3], const double *side, const double toward[3], doub
 /* mid and end are seen from the root, lower is the bone from mid to end, all of a size near 1;
  * toward, the target, decides only what nothing else does. Bones must not have zero length. */
 static inline limb
-limb_measure(const double mid[3], const double lower[3], const double end[3],
-             const double hinge[3], const double toward[3])
+limb_measure(const double mid[3], const double lower[3], const double end[3], const double hinge[3],
+             const double toward[3])
 {
     limb self;
     double up[3], side[3], normal[3];
@@ -107,9 +108,9 @@ limb_angle(const limb *self)
     return atan2(d3_norm(across), -d3_dot(self->mid, lower));
 }
 
-/* Position of the mid joint along and across the line at this distance of the end: law of cosines in
- * the factored form (Kahan), which keeps its digits folded and straight. The present distance gives
- * the present triangle. */
+/* Position of the mid joint along and across the line at this distance of the end: law of cosines
+ * in the factored form (Kahan), which keeps its digits folded and straight. The present distance
+ * gives the present triangle. */
 static inline void
 limb_triangle(const limb *self, double distance, double *along, double *height)
 {

@@ -33,9 +33,9 @@ d33_quaternion(const double m[3][3], double q[4])
     }
 }
 
-/* The rotation of the polar decomposition by Newton's iteration (Higham 1986), for a determinant over
- * zero; quadratic, one or two steps for a matrix that is nearly rigid, a step more for each halving of
- * its narrowness, which the test for singular matrices bounds. */
+/* The rotation of the polar decomposition by Newton's iteration (Higham 1986), for a determinant
+ * over zero; quadratic, one or two steps for a matrix that is nearly rigid, a step more for each
+ * halving of its narrowness, which the test for singular matrices bounds. */
 static inline void
 polar_rotation(const double m[3][3], double x[3][3])
 {
@@ -60,8 +60,8 @@ polar_rotation(const double m[3][3], double x[3][3])
     }
 }
 
-/* The nearest rotation, where m is not singular. A mirrored matrix counts as its negative, so that its
- * mirroring, which no rotation can follow, is left as it is. */
+/* The nearest rotation, where m is not singular. A mirrored matrix counts as its negative, so that
+ * its mirroring, which no rotation can follow, is left as it is. */
 static inline void
 nearest_rotation(const double m[3][3], double q[4])
 {

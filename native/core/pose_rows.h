@@ -24,8 +24,8 @@ load_end(const ik2b_array *array, double dest[3][3], bool *given)
 {
     double translation[3], inverse[3][3];
     *given = array->data != NULL;
-    return !*given || (load_matrix(array, dest, translation) &&
-                       d33_invert(dest, IK2B_PARALLEL, inverse));
+    return !*given ||
+           (load_matrix(array, dest, translation) && d33_invert(dest, IK2B_PARALLEL, inverse));
 }
 
 /* False where the row is invalid. */
@@ -116,8 +116,8 @@ rotation_towards(double a[4], const double b[4], double part)
     d4_mul(a, step, a);
 }
 
-/* The end joint keeps its orientation or takes that of the goal; by nearest rotations where matrices
- * are not rigid. */
+/* The end joint keeps its orientation or takes that of the goal; by nearest rotations where
+ * matrices are not rigid. */
 static inline void
 pose_turn_end(pose_row *row, bool moved)
 {

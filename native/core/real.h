@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One source, two precisions: directions and rotations are `real`, by cglm's functions in single and
- * by ours in double precision. Lengths, positions and matrices are double in both.
- * cglm's quat_from_vecs and normalize have dead zones and are not used.
+ * One source, two precisions: directions and rotations are `real`, by cglm's functions in single
+ * and by ours in double precision. Lengths, positions and matrices are double in both. cglm's
+ * quat_from_vecs and normalize have dead zones and are not used.
  */
 #ifndef IK2B_REAL_H
 #define IK2B_REAL_H

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * From joint positions to corrections: the turns of root and mid joint, with the roll that is wanted.
+ * From joint positions to corrections: the turns of root and mid joint, with the roll that is
+ * wanted.
  */
 #ifndef IK2B_TURN_H
 #define IK2B_TURN_H
 
 #include "bend.h"
 
-/* A limb seen from its root joint in the root's frame: the space of the parent's aggregate, in which
- * the root's correction turns. Lengths are scaled by a power of two to a reach near 1. */
+/* A limb seen from its root joint in the root's frame: the space of the parent's aggregate, in
+ * which the root's correction turns. Lengths are scaled by a power of two to a reach near 1. */
 typedef struct {
     double frame[3][3], inward[3][3];        /* root's frame to outer space, and back */
     double inner[3][3], inner_inverse[3][3]; /* mid joint's frame to the root's, and back */
@@ -23,8 +24,8 @@ typedef struct {
     bool singular;
 } turns;
 
-/* The shortest turn of unit vector a onto b, by half sum and half difference; every angle is as good as
- * any, tiny ones included, up to nearly opposite. */
+/* The shortest turn of unit vector a onto b, by half sum and half difference; every angle is as
+ * good as any, tiny ones included, up to nearly opposite. */
 static inline void
 shortest_arc(real a[3], real b[3], quat dest)
 {
@@ -86,8 +87,8 @@ quat_identity(quat q)
     q[3] = 1;
 }
 
-/* The axis about which a bone turns half round: the hinge, else the normal of the present bend, else a
- * well-defined perpendicular. Unit, and perpendicular to the unit bone. */
+/* The axis about which a bone turns half round: the hinge, else the normal of the present bend,
+ * else a well-defined perpendicular. Unit, and perpendicular to the unit bone. */
 static inline void
 half_turn_axis(const double bone[3], const double hinge[3], const double other[3], real dest[3])
 {
@@ -103,8 +104,8 @@ half_turn_axis(const double bone[3], const double hinge[3], const double other[3
     to_real(axis, dest);
 }
 
-/* Roll the turned root about its new bone until the hinge, turned with it, points along the normal of
- * the new bend; part of the way for rolling < 1. True: half round at part of the way. */
+/* Roll the turned root about its new bone until the hinge, turned with it, points along the normal
+ * of the new bend; part of the way for rolling < 1. True: half round at part of the way. */
 static inline bool
 roll_to_normal(const joints *limb, const double new_up[3], const double normal[3], double rolling,
                quat root)
@@ -128,7 +129,8 @@ roll_to_normal(const joints *limb, const double new_up[3], const double normal[3
     return rolling < 1.0 && are_opposite(a, b);
 }
 
-/* The turn of the lower bone about the hinge, then the shortest arc for what that cannot explain. */
+/* The turn of the lower bone about the hinge, then the shortest arc for what that cannot explain.
+ */
 static inline bool
 bend_about_hinge(const double hinge[3], real old[3], real new[3], quat dest)
 {
@@ -167,9 +169,10 @@ turn_mid(const joints *limb, const double new_lower[3], bool rolling, quat dest)
     return arc_about(from, to, axis, dest);
 }
 
-/* The corrections that bring the joints to new_mid and new_end (seen from the root, in its frame). The
- * mid joint's takes up what rounding left in the root's. normal is the hinge of the new pose, zero
- * where it has none; rolling in [0, 1] is how much of the hinge's roll is wanted, 0: roll as posed. */
+/* The corrections that bring the joints to new_mid and new_end (seen from the root, in its frame).
+ * The mid joint's takes up what rounding left in the root's. normal is the hinge of the new pose,
+ * zero where it has none; rolling in [0, 1] is how much of the hinge's roll is wanted, 0: roll as
+ * posed. */
 static inline turns
 turn_bones(const joints *limb, const double new_mid[3], const double new_end[3],
            const double normal[3], double rolling)

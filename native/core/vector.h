@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Vectors, 3 x 3 matrices and quaternions (x, y, z, w) in double precision, which cglm does not have.
- * Names and shapes follow cglm's, destination last, so that one source serves both precisions.
+ * Vectors, 3 x 3 matrices and quaternions (x, y, z, w) in double precision, which cglm does not
+ * have. Names and shapes follow cglm's, destination last, so that one source serves both
+ * precisions.
  */
 #ifndef IK2B_VECTOR_H
 #define IK2B_VECTOR_H

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One object's numbers: where they lie, or converted once by numpy.
+ */
+#include "buffers.h"
+
+#include <string.h>
+
+bool
+kind_of_format(const char *format, ik2b_kind *kind)
+{
+    const char *code = format ? format : "B";
+    int one = 1;
+    char native = *(char *)&one ? '<' : '>';
+    if (*code == '@' || *code == '=' || *code == native) {
+        code++;
+    }
+    if (code[0] == '\0' || code[1] != '\0') {
+        return false;
+    }
+    switch (code[0]) {
+    case 'f':
+        *kind = IK2B_F32;
+        return true;
+    case 'd':
+        *kind = IK2B_F64;
+        return true;
+    case 'B':
+        *kind = IK2B_U8;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* An exporter that gives no strides (ctypes) is contiguous. */
+int
+note_layout(const char *name, argument *a)
+{
+    const Py_buffer *view = &a->view;
+    if (view->ndim > MAX_NDIM) {
+        PyErr_Format(PyExc_ValueError, "%s: expected at most %d dimensions, got %d", name, MAX_NDIM,
+                     view->ndim);
+        return -1;
+    }
+    a->ndim = view->ndim;
+    Py_ssize_t stride = view->itemsize;
+    for (int d = view->ndim - 1; d >= 0; d--) {
+        a->shape[d] = view->shape ? view->shape[d] : view->len / view->itemsize;
+        a->strides[d] = view->strides ? view->strides[d] : stride;
+        stride *= a->shape[d];
+    }
+    return 0;
+}
+
+int
+acquire_in_place(PyObject *object, argument *a, ik2b_kind *kind)
+{
+    if (!PyObject_CheckBuffer(object)) {
+        return 0;
+    }
+    if (PyObject_GetBuffer(object, &a->view, PyBUF_RECORDS_RO) < 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    if (kind_of_format(a->view.format, kind) && *kind != IK2B_U8) {
+        a->held = true;
+        return 1;
+    }
+    PyBuffer_Release(&a->view);
+    return 0;
+}
+
+bool
+holds_no_numbers(PyObject *element)
+{
+    return element == Py_None || PyUnicode_Check(element) || PyBytes_Check(element);
+}
+
+/* Whether an array of objects holds None or text, which numpy would read as NaN or parse: 1, 0, -1.
+ */
+static int
+has_no_numbers(PyObject *array)
+{
+    int found = -1;
+    PyObject *flat = PyObject_CallMethod(array, "ravel", NULL);
+    PyObject *list = flat ? PyObject_CallMethod(flat, "tolist", NULL) : NULL;
+    if (list) {
+        found = 0;
+        for (Py_ssize_t i = 0; i < PyList_Size(list) && !found; i++) {
+            found = holds_no_numbers(PyList_GetItem(list, i));
+        }
+    }
+    Py_XDECREF(list);
+    Py_XDECREF(flat);
+    return found;
+}
+
+static int
+kind_letter(PyObject *array)
+{
+    int letter = -1;
+    PyObject *dtype = PyObject_GetAttrString(array, "dtype");
+    PyObject *kind = dtype ? PyObject_GetAttrString(dtype, "kind") : NULL;
+    if (kind) {
+        letter = (int)PyUnicode_ReadChar(kind, 0);
+    }
+    Py_XDECREF(kind);
+    Py_XDECREF(dtype);
+    return letter;
+}
+
+/* A new float64 numpy array of a list, of integers, of anything numpy reads as numbers. */
+static PyObject *
+converted(PyObject *object, const parameter *p)
+{
+    PyObject *result = NULL, *numpy = PyImport_ImportModule("numpy");
+    PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "(O)", object) : NULL;
+    if (!array) {
+        if (numpy && PyErr_ExceptionMatches(PyExc_ValueError)) {
+            PyErr_Format(PyExc_ValueError, "%s: expected %s, got a ragged sequence", p->name,
+                         row_text(p));
+        }
+        goto exit;
+    }
+    int letter = kind_letter(array);
+    int bad = letter < 0 ? -1 : letter == 'O' ? has_no_numbers(array) : !strchr("biuf", letter);
+    if (bad == 0) {
+        result = PyObject_CallMethod(numpy, "asarray", "(Os)", array, "float64");
+    }
+    if (!result && bad >= 0) {
+        PyErr_Clear();
+        wrong_type(p->name, row_text(p), object);
+    }
+exit:
+    Py_XDECREF(array);
+    Py_XDECREF(numpy);
+    return result;
+}
+
+int
+acquire_converted(PyObject *object, const parameter *p, argument *a)
+{
+    PyObject *array = converted(object, p);
+    if (!array) {
+        return -1;
+    }
+    a->held = PyObject_GetBuffer(array, &a->view, PyBUF_RECORDS_RO) == 0;
+    Py_DECREF(array); /* the view keeps it */
+    return a->held ? 0 : -1;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Inside the binding: messages, buffers, and the layout of one argument.
+ */
+#ifndef IK2B_BUFFERS_H
+#define IK2B_BUFFERS_H
+
+#include "arguments.h"
+
+/* Room for one shape in a message. */
+#define TEXT 160
+
+/* Messages; each sets an exception, wrong_shape returns -1. */
+const char *shape_text(char *text, size_t size, const Py_ssize_t *shape, int ndim);
+const char *row_text(const parameter *p);
+void wrong_type(const char *name, const char *expected, PyObject *got);
+int wrong_shape(const parameter *p, const argument *a);
+
+/* Whether None or text, which numpy would read as NaN or parse. */
+bool holds_no_numbers(PyObject *object);
+
+/* The kind of a buffer's elements; false where the core cannot read them as they lie. */
+bool kind_of_format(const char *format, ik2b_kind *kind);
+
+/* Acquires float32 or float64 where it lies: 1 acquired, 0 it has to be converted. */
+int acquire_in_place(PyObject *object, argument *a, ik2b_kind *kind);
+
+/* Acquires a new float64 array of anything numpy reads as numbers: 0, or -1 with an exception. */
+int acquire_converted(PyObject *object, const parameter *p, argument *a);
+
+/* Copies shape and strides of the acquired view: 0, or -1 with an exception. */
+int note_layout(const char *name, argument *a);
+
+/* The row's own dimensions: checks them and leaves only the leading ones in ndim; 0 or -1. */
+int split_shape(call *self, int i);
+
+/* The strides over the extent, zero where broadcast. */
+void set_strides(ik2b_array *array, const argument *a, const ik2b_extent *extent);
+
+#endif

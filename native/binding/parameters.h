@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What each function takes and gives: inputs, options, outputs, in the order of the core's enums.
+ */
+#ifndef IK2B_PARAMETERS_H
+#define IK2B_PARAMETERS_H
+
+#include "arguments.h"
+
+/* clang-format off */
+
+/*                            name  role        dims size joints none  flags  needs */
+#define POINT(name)           {name, POSITIONAL, 1, 3, false, false, false, NULL}
+#define MATRIX(name)          {name, POSITIONAL, 2, 4, false, false, false, NULL}
+#define QUATERNION(name)      {name, POSITIONAL, 1, 4, false, false, false, NULL}
+#define NUMBER(name)          {name, OPTION,     0, 0, false, false, false, NULL}
+#define DIRECTION(name)       {name, OPTION,     1, 3, false, true,  false, NULL}
+#define OPTIONAL_MATRIX(name) {name, OPTION,     2, 4, false, true,  false, NULL}
+#define OUT_POINT(name)       {name, OUTPUT,     1, 3, false, false, false, NULL}
+#define OUT_QUATERNION(name)  {name, OUTPUT,     1, 4, false, false, false, NULL}
+#define OUT_NUMBER(name)      {name, OUTPUT,     0, 0, false, false, false, NULL}
+#define OUT_FLAGS(name)       {name, OUTPUT,     0, 0, false, false, true,  NULL}
+
+#define SOLVE_OPTION_PARAMETERS                                                         \
+    DIRECTION("pole"), NUMBER("pole_weight"), NUMBER("twist"), DIRECTION("hinge"),      \
+    NUMBER("soften"), NUMBER("weight"), NUMBER("min_angle"), NUMBER("max_angle"),       \
+    DIRECTION("cone_axis"), NUMBER("cone_angle")
+
+static const parameter solve_parameters[IK2B_SOLVE_COUNT] = {
+    POINT("root"), POINT("mid"), POINT("end"), POINT("target"),
+    SOLVE_OPTION_PARAMETERS,
+    OUT_POINT("mid"), OUT_POINT("end"), OUT_NUMBER("miss"), OUT_FLAGS("status"),
+};
+
+static const parameter orient_parameters[IK2B_ORIENT_COUNT] = {
+    MATRIX("root_matrix"), MATRIX("mid_matrix"), POINT("end"), POINT("new_mid"), POINT("new_end"),
+    DIRECTION("hinge"), DIRECTION("root_scale"), DIRECTION("mid_scale"),
+    OUT_QUATERNION("root"), OUT_QUATERNION("mid"),
+};
+
+static const parameter pose_parameters[IK2B_POSE_COUNT] = {
+    MATRIX("root_matrix"), MATRIX("mid_matrix"), POINT("end"), POINT("target"),
+    SOLVE_OPTION_PARAMETERS,
+    DIRECTION("root_scale"), DIRECTION("mid_scale"),
+    OPTIONAL_MATRIX("end_matrix"), OPTIONAL_MATRIX("end_goal"),
+    OUT_QUATERNION("root"), OUT_QUATERNION("mid"), OUT_QUATERNION("end"),
+    OUT_POINT("position"), OUT_NUMBER("miss"), OUT_FLAGS("status"),
+};
+
+static const parameter pole_of_parameters[IK2B_POLE_OF_COUNT] = {
+    POINT("root"), POINT("mid"), POINT("end"), DIRECTION("hinge"),
+    OUT_POINT("pole"),
+};
+
+static const parameter hinge_of_parameters[IK2B_HINGE_OF_COUNT] = {
+    MATRIX("root_matrix"), MATRIX("mid_matrix"), POINT("end"),
+    OUT_POINT("hinge"),
+};
+
+static const parameter multiply_parameters[IK2B_MULTIPLY_COUNT] = {
+    QUATERNION("q"), QUATERNION("r"),
+    OUT_QUATERNION("product"),
+};
+
+static const parameter aggregate_parameters[IK2B_AGGREGATE_COUNT] = {
+    {"translation", POSITIONAL, 1, 3, true,  false, false, NULL},
+    {"rotation",    POSITIONAL, 1, 4, true,  false, false, NULL},
+    {"scale",       POSITIONAL, 1, 3, true,  true,  false, NULL},
+    {"rest",        OPTION,     2, 4, true,  true,  false, NULL},
+    {"base",        OPTION,     2, 4, false, true,  false, NULL},
+    {"matrices",    OUTPUT,     2, 4, true,  false, false, NULL},
+};
+
+/* clang-format on */
+
+#endif

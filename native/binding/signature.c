@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Arguments by position and name.
+ */
+#include "signature.h"
+
+static int
+name_index(const signature *s, PyObject *name)
+{
+    for (int i = 0; s->names[i]; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, s->names[i]) == 0) {
+            return i;
+        }
+    }
+    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", s->function,
+                 name);
+    return -1;
+}
+
+int
+parse(const signature *s, PyObject *args, PyObject *kwargs, PyObject *objects[])
+{
+    Py_ssize_t given = PyTuple_Size(args), position = 0;
+    PyObject *name, *value;
+    if (given > s->positional) {
+        PyErr_Format(PyExc_TypeError, "%s() takes %d positional arguments but %zd were given",
+                     s->function, s->positional, given);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < given; i++) {
+        objects[i] = PyTuple_GetItem(args, i);
+    }
+    while (kwargs && PyDict_Next(kwargs, &position, &name, &value)) {
+        int i = name_index(s, name);
+        if (i >= 0 && objects[i]) {
+            PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%s'", s->function,
+                         s->names[i]);
+        }
+        if (i < 0 || objects[i]) {
+            return -1;
+        }
+        objects[i] = value;
+    }
+    for (int i = 0; i < s->required; i++) {
+        if (!objects[i]) {
+            PyErr_Format(PyExc_TypeError, "%s() missing required argument: '%s'", s->function,
+                         s->names[i]);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* 0 for the first word, which is the default, 1 for the second, -1 with an exception set. */
+static int
+parse_word(const char *name, PyObject *word, const char *first, const char *second)
+{
+    if (!word) {
+        return 0;
+    }
+    if (!PyUnicode_Check(word)) {
+        PyErr_Format(PyExc_TypeError, "%s: expected '%s' or '%s', got %R", name, first, second,
+                     word);
+        return -1;
+    }
+    if (PyUnicode_CompareWithASCIIString(word, first) == 0) {
+        return 0;
+    }
+    if (PyUnicode_CompareWithASCIIString(word, second) == 0) {
+        return 1;
+    }
+    PyErr_Format(PyExc_ValueError, "%s: expected '%s' or '%s', got %R", name, first, second, word);
+    return -1;
+}
+
+int
+parse_bend(PyObject *word)
+{
+    return parse_word("bend", word, "carried", "nearest");
+}
+
+/* objects[hinge] tells whether there is one. */
+int
+parse_roll(PyObject *word, PyObject *hinge)
+{
+    int roll = parse_word("roll", word, "pose", "hinge");
+    if (roll == IK2B_ROLL_HINGE && (!hinge || hinge == Py_None)) {
+        PyErr_SetString(PyExc_ValueError, "hinge: expected a direction for roll='hinge', got None");
+        return -1;
+    }
+    return roll;
+}
+
+static int
+check_parent(Py_ssize_t j, Py_ssize_t parent)
+{
+    if (parent >= -1 && parent < j) {
+        return 0;
+    }
+    PyErr_Format(PyExc_ValueError,
+                 "parents[%zd]: expected -1 or the index of an earlier joint, got %zd", j, parent);
+    return -1;
+}
+
+ptrdiff_t *
+parse_parents(PyObject *object, Py_ssize_t *count)
+{
+    ptrdiff_t *parents = NULL;
+    if (PyUnicode_Check(object) || !PySequence_Check(object)) {
+        PyObject *type = PyType_GetName(Py_TYPE(object));
+        PyErr_Format(PyExc_TypeError, "parents: expected a sequence of integers, got %U", type);
+        Py_XDECREF(type);
+        return NULL;
+    }
+    *count = PySequence_Size(object);
+    if (*count < 0 || !(parents = PyMem_Calloc((size_t)*count + 1, sizeof *parents))) {
+        return NULL;
+    }
+    for (Py_ssize_t j = 0; j < *count; j++) {
+        PyObject *item = PySequence_GetItem(object, j);
+        bool nested = item && PySequence_Check(item);
+        Py_ssize_t parent = item && !nested ? PyNumber_AsSsize_t(item, PyExc_OverflowError) : -1;
+        if (nested) {
+            PyErr_SetString(PyExc_ValueError,
+                            "parents: expected shape (joints,), got more dimensions");
+        }
+        else if (item && PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Format(PyExc_TypeError, "parents: expected integers, got %R", item);
+        }
+        Py_XDECREF(item);
+        if (PyErr_Occurred() || check_parent(j, parent) < 0) {
+            PyMem_Free(parents);
+            return NULL;
+        }
+        parents[j] = parent;
+    }
+    return parents;
+}
