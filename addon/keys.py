@@ -19,8 +19,6 @@ Frames = NDArray[np.int64]
 # Values of properties that no curve animates, by data path.
 Unkeyed = Mapping[str, Sequence[float]]
 
-# Every transform that can be keyed, of objects and bones alike.
-TRANSFORMS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
 # Bits of a turn this near to none are below what float32 channels hold.
 SAME_VALUE = 1e-5
 

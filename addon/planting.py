@@ -4,27 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import bpy
 import numpy as np
 from bpy.types import Context, Object
-from ik2bone import plant as core
 from ik2bone import report
-from ik2bone.sole import measure_sole
-from numpy.typing import NDArray
 
 from . import actions, keys, records
-from .actions import Assignment
-from .body import Body, find_body
+from .actions import Assignment, Curves
+from .body import find_body
 from .chains import Refusal
+from .drafts import draft_of, playing, pose_kept_on_error
 from .frames import Bounds, action_bounds, choose_frames
 from .keys import Channel
+from .plans import Task, correct, make_figures, make_plan
 from .properties import OPTIONS, PlantingOptions
-from .sample import Sample, sample
-from .surfaces import Floor, Ground, find_surfaces, make_ground
+from .surfaces import find_surfaces
 
 UNAVAILABLE = {"contacts": ("STORED",), "direction": ("NEAREST",), "output": ("IN_PLACE",)}
 OWN_FLOOR = "no surface was found: planted on the clip's own floor"
@@ -41,35 +38,32 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Run:
-    """One run over an action: the source of the motion, and the action planted from it before, if there is one."""
+    """A task over an action: the source of the motion, the action planted from it before, if any, and its record."""
 
-    armature: Object
-    body: Body
+    task: Task
     source: Assignment
     planted: Assignment | None
-    frames: NDArray[np.int64]
     bounds: Bounds
-    # Location of the hips is written: it moves, or did so in an earlier run.
-    writes_hips: bool
     record: records.Record
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What the core made of the sampled pose."""
+class Source:
+    """What the source says on the frames: channels, and the values of those properties that nothing animates."""
 
-    before: Sample
-    ground: Ground | Floor
-    planting: core.Planting
+    channels: list[Channel]
+    unkeyed: dict[str, list[float]]
 
 
 def plant_feet(context: Context, armature: Object, options: PlantingOptions) -> Outcome:
     """Plant the feet as the options say; a `Refusal` leaves the scene as it was."""
     refuse_unavailable(options)
     refuse_uneditable(armature)
-    surfaces = find_surfaces(context, armature, options.surface)
+    surfaces = tuple(find_surfaces(context, armature, options.surface))
     plant = _plant_pose if options.frame_range == "CURRENT" else _plant_action
-    return plant(context, armature, options, surfaces)
+    with pose_kept_on_error(context, armature):
+        figures, warnings = plant(context, armature, options, surfaces)
+    return Outcome(report.summary(figures), bool(warnings or figures["after"]["short_frames"]), warnings)
 
 
 def refuse_unavailable(options: PlantingOptions) -> None:
@@ -80,7 +74,7 @@ def refuse_unavailable(options: PlantingOptions) -> None:
 
 
 def refuse_uneditable(armature: Object) -> None:
-    """Refuse data that cannot take keys, and an action that does not play as it is."""
+    """Refuse data that cannot take keys, and an action that does not show as it is."""
     if armature.override_library:
         raise Refusal(f"{armature.name} is a library override, and planting those is not available yet")
     if not armature.is_editable:
@@ -92,28 +86,35 @@ def refuse_uneditable(armature: Object) -> None:
         raise Refusal(f"the NLA of {armature.name} changes what its action shows: leave tweak mode, and let it replace")
 
 
-def _plant_action(context: Context, armature: Object, options: PlantingOptions, surfaces: list[Object]) -> Outcome:
-    with _pose_kept_on_error(context, armature):
-        run = _prepare(context, armature, options)
-        with _draft(run) as draft:
-            curves = actions.curves_of(draft)
-            channels, unkeyed = _read_source(run)
-            if run.planted:
-                _write(run, draft, channels, unkeyed)
-            plan = _plan(context, run.armature, run.body, options, surfaces, run.frames)
-            corrected = _corrected(run.armature, run.body, channels, plan, curves)
-            _write(run, draft, corrected, unkeyed)
-            warnings = (*run.body.told, *_warnings(run, surfaces, channels))
-            figures = _figures(run.armature, run.body, plan, run.frames, warnings)
-    _keep(run, draft, corrected, unkeyed, _record(run, options, figures, unkeyed))
-    return _outcome(figures, warnings)
+Planted = tuple[dict[str, Any], tuple[str, ...]]
 
 
-def _outcome(figures: dict[str, Any], warnings: tuple[str, ...]) -> Outcome:
-    return Outcome(report.summary(figures), bool(warnings or figures["after"]["short_frames"]), warnings)
+def _plant_action(
+    context: Context, armature: Object, options: PlantingOptions, surfaces: tuple[Object, ...]
+) -> Planted:
+    run = _prepare(context, armature, options, surfaces)
+    source = _read_source(run)
+    with draft_of(armature, run.planted or run.source) as draft:
+        if run.planted:
+            _write(run, draft, source.channels, source.unkeyed)
+        plan = make_plan(run.task)
+        corrected = correct(run.task, plan, source.channels, actions.curves_of(draft))
+        _write(run, draft, corrected, source.unkeyed)
+        warnings = (*run.task.body.told, *_warnings(run, source.channels))
+        figures = make_figures(run.task, plan, warnings)
+        record = records.as_text(_record(run, figures, source))
+    if run.planted:
+        # Rewritten instead of replaced by the draft, because strips and scripts may point to it.
+        _write(run, run.planted, corrected, source.unkeyed)
+        actions.assign(armature, run.planted)
+        bpy.data.actions.remove(draft.action)
+    else:
+        draft.action.name = f"{run.source.action.name}.planted"
+    records.store((run.planted or draft).action, run.source.action, record)
+    return figures, warnings
 
 
-def _prepare(context: Context, armature: Object, options: PlantingOptions) -> Run:
+def _prepare(context: Context, armature: Object, options: PlantingOptions, surfaces: tuple[Object, ...]) -> Run:
     """Find out what is to be planted, looking at the source's motion, not at what an earlier run made of it."""
     present = actions.assigned(armature)
     origin = records.source_of(present.action)
@@ -121,159 +122,58 @@ def _prepare(context: Context, armature: Object, options: PlantingOptions) -> Ru
     planted = present if origin else records.planted_of(armature, source)
     bounds = action_bounds(source)
     frames = choose_frames(context.scene, options, bounds)
-    with _playing(armature, source):
+    with playing(armature, source):
         body = find_body(context, armature, options, frames)
-    record = records.read(planted.action if planted else None)
-    moves = options.use_hips and body.hips is not None
-    moved = body.hips is not None and armature.pose.bones[body.hips].path_from_id("location") in record["channels"]
-    return Run(armature, body, source, planted, frames, bounds, moves or moved, record)
+    task = Task(context, armature, body, options, surfaces, frames)
+    return Run(task, source, planted, bounds, records.read(planted.action if planted else None))
 
 
-@contextmanager
-def _playing(armature: Object, assignment: Assignment) -> Iterator[None]:
-    before = actions.assigned(armature)
-    if assignment == before:
-        yield
-        return
-    actions.assign(armature, assignment)
-    try:
-        yield
-    finally:
-        actions.assign(armature, before)
-
-
-@contextmanager
-def _draft(run: Run) -> Iterator[Assignment]:
-    """A copy of what is to be rewritten, playing; on any error it goes and the armature plays what it did before."""
-    before = actions.assigned(run.armature)
-    draft = actions.copy(run.planted or run.source)
-    actions.assign(run.armature, draft)
-    try:
-        yield draft
-    except BaseException:
-        actions.assign(run.armature, before)
-        bpy.data.actions.remove(draft.action)
-        raise
-
-
-@contextmanager
-def _pose_kept_on_error(context: Context, armature: Object) -> Iterator[None]:
-    """Put hand-set values of keyed channels back, which any change of the action throws away."""
-    owners = [armature, *armature.pose.bones]
-    before = [{name: tuple(getattr(owner, name)) for name in keys.TRANSFORMS} for owner in owners]
-    try:
-        yield
-    except BaseException:
-        context.view_layer.update()
-        for owner, values in zip(owners, before, strict=True):
-            for name, value in values.items():
-                setattr(owner, name, value)
-        raise
-
-
-def _read_source(run: Run) -> tuple[list[Channel], dict[str, list[float]]]:
-    """The source's channels over the run, those of the hips last, and the values of what nothing animates there."""
-    curves, known = actions.curves_of(run.source), run.record["channels"]
-    known = {path: values for path, values in known.items() if values is not None}
-    bones = [run.armature.pose.bones[name] for leg in run.body.legs for name in leg.bones]
-    channels = [keys.read_rotation(curves, bone, run.frames, known) for bone in bones]
-    if run.writes_hips:
-        channels.append(keys.read_location(curves, run.armature.pose.bones[run.body.hips], run.frames, known))
-    return channels, keys.unkeyed_values(curves, channels)
-
-
-def _plan(
-    context: Context,
-    armature: Object,
-    body: Body,
-    options: PlantingOptions,
-    surfaces: list[Object],
-    frames: NDArray[np.int64],
-    present: bool = False,
-) -> Plan:
-    before = sample(armature, body.legs, body.hips, frames.tolist(), present=present)
-    ground = _ground(context, surfaces, before)
-    settings = core.Settings(
-        contacts="ALWAYS" if present else options.contacts,
-        use_hips=options.use_hips and body.hips is not None,
-        use_slope=options.use_slope,
-        strength=options.strength,
-    )
-    try:
-        return Plan(before, ground, core.plant(before.clip, ground, settings))
-    except core.NoGround:
-        names = ", ".join(ground.names) or "meshes without faces"
-        raise Refusal(f"no surface lies under the feet of {armature.name}: only {names} was looked at") from None
-
-
-def _ground(context: Context, surfaces: list[Object], before: Sample) -> Ground | Floor:
-    if surfaces:
-        return make_ground(context.evaluated_depsgraph_get(), surfaces)
-    return Floor(measure_sole(before.clip).floor)
-
-
-def _corrected(
-    armature: Object, body: Body, channels: list[Channel], plan: Plan, curves: actions.Curves
-) -> list[Channel]:
-    """The channels with the plan's corrections, in the same order."""
-    rows = iter(channels)
-    corrected = []
-    for leg, chain in enumerate(body.legs):
-        for part, name in enumerate(chain.bones):
-            channel, mode = next(rows), armature.pose.bones[name].rotation_mode
-            before = keys.value_before(curves, channel, int(plan.before.frames[0]))
-            corrected.append(keys.turned(channel, mode, plan.planting.turns[:, leg, part], before))
-    return corrected + [keys.moved(hips, plan.before.placing, plan.planting.hips_offset) for hips in rows]
+def _read_source(run: Run) -> Source:
+    """The channels that this run writes: the hips' location too where it moves, or did so in an earlier run."""
+    curves, bones = actions.curves_of(run.source), run.task.armature.pose.bones
+    known = {path: values for path, values in run.record["channels"].items() if values is not None}
+    channels = [keys.read_rotation(curves, bones[name], run.task.frames, known) for name in run.task.turned_bones]
+    if run.task.body.hips:
+        location = keys.read_location(curves, bones[run.task.body.hips], run.task.frames, known)
+        channels += [location] if run.task.moves_hips or location.path in run.record["channels"] else []
+    return Source(channels, keys.unkeyed_values(curves, channels))
 
 
 def _write(run: Run, assignment: Assignment, channels: list[Channel], unkeyed: keys.Unkeyed) -> None:
     curves = actions.curves_of(assignment)
     for channel in channels:
-        keys.write(curves, channel, run.frames, run.bounds, unkeyed)
+        keys.write(curves, channel, run.task.frames, run.bounds, unkeyed)
 
 
-def _figures(
-    armature: Object,
-    body: Body,
-    plan: Plan,
-    frames: NDArray[np.int64],
-    warnings: tuple[str, ...],
-    present: bool = False,
-) -> dict[str, Any]:
-    """The report of the keyed result, sampled again, with the names of bones and surfaces and all that is told."""
-    after = sample(armature, body.legs, body.hips, frames.tolist(), present=present)
-    figures = report.figures(plan.before.clip, after.clip, plan.planting, plan.ground, frames.tolist())
-    for leg, foot in zip(body.legs, figures["feet"], strict=True):
-        foot["bone"] = leg.foot
-    for span in figures["spans"]:
-        span["bone"] = body.legs[span["leg"]].foot
-        span["support"] = plan.ground.supports(np.array([span["anchor"]]))[0] if span["anchor"] else ""
-    return figures | {"surfaces": plan.ground.names, "told": [*figures["told"], *warnings]}
-
-
-def _warnings(run: Run, surfaces: list[Object], channels: list[Channel]) -> Iterator[str]:
-    if not surfaces:
+def _warnings(run: Run, channels: list[Channel]) -> Iterator[str]:
+    if not run.task.surfaces:
         yield OWN_FLOOR
-    handmade = keys.count_handmade(actions.curves_of(run.planted), channels, run.frames) if run.planted else 0
-    if handmade:
-        yield f"{handmade} keys made by hand were replaced"
+    if run.planted:
+        yield from _planted_warnings(run, run.planted, channels)
     name = run.source.action.name
-    others = [ob.name for ob in actions.players(run.source) if ob != run.armature]
+    others = [ob.name for ob in actions.players(run.source) if ob != run.task.armature]
     if others:
         yield f"{', '.join(others)} also plays {name} and goes on doing so"
-    sharing = [ob.name for ob in actions.players(run.planted) if ob != run.armature] if run.planted else []
-    if sharing:
-        yield f"{', '.join(sharing)} also plays {run.planted.action.name} and changes with it"
     strips = actions.strips_of(run.source.action)
     if strips:
         yield f"NLA strips keep playing {name}: {', '.join(strips)}"
 
 
-def _record(run: Run, options: PlantingOptions, figures: dict[str, Any], unkeyed: keys.Unkeyed) -> records.Record:
-    written = {channel.path: unkeyed.get(channel.path) for channel in _read_source(run)[0]}
+def _planted_warnings(run: Run, planted: Assignment, channels: list[Channel]) -> Iterator[str]:
+    handmade = keys.count_handmade(actions.curves_of(planted), channels, run.task.frames)
+    if handmade:
+        yield f"{handmade} keys made by hand were replaced"
+    others = [ob.name for ob in actions.players(planted) if ob != run.task.armature]
+    if others:
+        yield f"{', '.join(others)} also plays {planted.action.name} and changes with it"
+
+
+def _record(run: Run, figures: dict[str, Any], source: Source) -> records.Record:
+    options = run.task.options
+    written = {channel.path: source.unkeyed.get(channel.path) for channel in source.channels}
     return {
         "source": run.source.action.name,
-        "armature": run.armature.name,
+        "armature": run.task.armature.name,
         "settings": {"surface": options.surface} | {name: getattr(options, name) for name in OPTIONS},
         "contacts": figures["spans"],
         "report": figures,
@@ -281,40 +181,28 @@ def _record(run: Run, options: PlantingOptions, figures: dict[str, Any], unkeyed
     }
 
 
-def _keep(run: Run, draft: Assignment, channels: list[Channel], unkeyed: keys.Unkeyed, record: records.Record) -> None:
-    """Make the draft the planted action, or write into the one that is there, which others may point to."""
-    source = run.source.action
-    if run.planted:
-        _write(run, run.planted, channels, unkeyed)
-        actions.assign(run.armature, run.planted)
-        bpy.data.actions.remove(draft.action)
-    else:
-        draft.action.name = f"{source.name}.planted"
-    records.store((run.planted or draft).action, source, record)
-
-
-def _plant_pose(context: Context, armature: Object, options: PlantingOptions, surfaces: list[Object]) -> Outcome:
+def _plant_pose(context: Context, armature: Object, options: PlantingOptions, surfaces: tuple[Object, ...]) -> Planted:
     """Plant the pose as it stands, hand-set values included, and key it where there is an action to key."""
     frames = np.array([context.scene.frame_current])
-    with _pose_kept_on_error(context, armature):
-        body = find_body(context, armature, options, frames)
-        channels = _read_pose(armature, body, options, frames)
-        plan = _plan(context, armature, body, options, surfaces, frames, present=True)
-        corrected = _corrected(armature, body, channels, plan, actions.Curves(None))
-        for channel in corrected:
-            keys.show(armature, channel)
-        context.view_layer.update()
-        warnings = (*body.told, *(() if surfaces else (OWN_FLOOR,)))
-        figures = _figures(armature, body, plan, frames, warnings, present=True)
+    task = Task(
+        context, armature, find_body(context, armature, options, frames), options, surfaces, frames, present=True
+    )
+    plan = make_plan(task)
+    corrected = correct(task, plan, _read_pose(task), Curves(None))
+    for channel in corrected:
+        keys.show(armature, channel)
+    context.view_layer.update()
+    warnings = (*body.told, *(() if surfaces else (OWN_FLOOR,)))
+    figures = make_figures(task, plan, warnings)
     if actions.assigned(armature).action:
         for channel in corrected:
             keys.insert(armature, channel, int(frames[0]))
-    return _outcome(figures, warnings)
+    return figures, warnings
 
 
-def _read_pose(armature: Object, body: Body, options: PlantingOptions, frames: NDArray[np.int64]) -> list[Channel]:
-    nothing, bones = actions.Curves(None), armature.pose.bones
-    names = [name for leg in body.legs for name in leg.bones]
-    channels = [keys.read_rotation(nothing, bones[name], frames, {}) for name in names]
-    moves = options.use_hips and body.hips is not None
-    return channels + ([keys.read_location(nothing, bones[body.hips], frames, {})] if moves else [])
+def _read_pose(task: Task) -> list[Channel]:
+    nothing, bones = Curves(None), task.armature.pose.bones
+    channels = [keys.read_rotation(nothing, bones[name], task.frames, {}) for name in task.turned_bones]
+    if task.moves_hips:
+        channels.append(keys.read_location(nothing, bones[task.body.hips], task.frames, {}))
+    return channels

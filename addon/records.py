@@ -42,10 +42,15 @@ def _parse(text: str) -> Record:
     return EMPTY | record if isinstance(record, dict) else EMPTY
 
 
-def store(action: Action, source: Action, record: Record) -> None:
+def as_text(record: Record) -> str:
+    """The record as it is stored."""
+    return json.dumps(record)
+
+
+def store(action: Action, source: Action, text: str) -> None:
     """Mark an action as planted; both keep a fake user, so that saving loses neither while the other plays."""
     action[SOURCE] = source
-    action[RECORD] = json.dumps(record)
+    action[RECORD] = text
     action.use_fake_user = source.use_fake_user = True
 
 

@@ -206,8 +206,8 @@ def test_an_unexpected_error_half_way(bpy, walker, ground, addon, monkeypatch, s
     def fail(*_arguments, **_options):
         raise ArithmeticError("half way")
 
-    planting = addon("planting")
-    monkeypatch.setattr(planting.core if stage == "plant" else planting.report, stage, fail)
+    plans = addon("plans")
+    monkeypatch.setattr(plans.core if stage == "plant" else plans.report, stage, fail)
     _hand_pose(bpy, walker)
     before = fingerprint.of_scene(bpy)
     with pytest.raises(RuntimeError, match="half way"):

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Trying something on an armature that must leave no trace when it fails: other actions, drafts, changed poses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+from bpy.types import Context, Object
+
+from . import actions
+from .actions import Assignment
+
+TRANSFORMS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
+
+
+@contextmanager
+def playing(armature: Object, assignment: Assignment) -> Iterator[None]:
+    """Let the armature play another action for a while."""
+    before = actions.assigned(armature)
+    if assignment == before:
+        yield
+        return
+    actions.assign(armature, assignment)
+    try:
+        yield
+    finally:
+        actions.assign(armature, before)
+
+
+@contextmanager
+def draft_of(armature: Object, original: Assignment) -> Iterator[Assignment]:
+    """A copy of an action, playing from here on; on any error it goes and the armature plays what it did before."""
+    before = actions.assigned(armature)
+    draft = actions.copy(original)
+    actions.assign(armature, draft)
+    try:
+        yield draft
+    except BaseException:
+        actions.assign(armature, before)
+        bpy.data.actions.remove(draft.action)
+        raise
+
+
+@contextmanager
+def pose_kept_on_error(context: Context, armature: Object) -> Iterator[None]:
+    """On any error put the pose back, hand-set values of keyed channels included: a change of action drops those."""
+    owners = [armature, *armature.pose.bones]
+    before = [{name: tuple(getattr(owner, name)) for name in TRANSFORMS} for owner in owners]
+    try:
+        yield
+    except BaseException:
+        context.view_layer.update()
+        for owner, values in zip(owners, before, strict=True):
+            for name, value in values.items():
+                setattr(owner, name, value)
+        raise
