@@ -182,6 +182,13 @@ def test_a_target_very_far_away_is_pointed_at():
         close(s.miss / far, 1.0)
 
 
+def test_a_tiny_limb_points_at_a_target_very_far_away():
+    tiny = [1e-15 * np.array(p) for p in (ROOT, MID, END)]
+    s = ik2bone.solve(*tiny, [0, 1e300, 0])
+    close(s.end * 1e15, [0, 1.0, 0])
+    assert s.status == Status.TOO_FAR
+
+
 def test_offset_of_a_thousand_reaches_loses_nothing_but_rounding():
     rng = np.random.default_rng(3)
     root, mid, end = limbs.positions(rng, 200)

@@ -45,7 +45,7 @@ seen_from_root(const joints *self, const double from[3], const double to[3], dou
     double between[3];
     d3_sub(to, from, between);
     d33_apply(self->inward, between, between);
-    d3_scale(between, self->scale, dest);
+    d3_scale_far(between, self->scale, dest);
 }
 
 /* The limb in the root's frame; false where a matrix is singular or a bone has no length. */

@@ -46,7 +46,7 @@ solve_row(ik2b_array *args, ik2b_bend bend)
     d3_scale(upper, scale, upper);
     d3_scale(lower, scale, lower);
     d3_scale(line, scale, line);
-    d3_scale(aim, scale, aim);
+    d3_scale_far(aim, scale, aim);
     limb present = limb_measure(upper, lower, line, opt.hinge, aim);
     placement new = place(&present, aim, d3_equal(target, end), &opt);
     if (!new.still) {

@@ -129,6 +129,14 @@ d3_long_norm(const double v[3])
     return d3_norm(scaled) / scale;
 }
 
+/* v * s, where a v too long for that is shortened to 2^600: far beyond everything, and still finite. */
+static inline void
+d3_scale_far(const double v[3], double s, double dest[3])
+{
+    double cap = power_of_two_under(d3_largest(v)) * 0x1p600;
+    d3_scale(v, fmin(s, cap), dest);
+}
+
 /* Unit vector of any vector but zero, however long or short; returns its length. */
 static inline double
 d3_unit(const double v[3], double dest[3])
