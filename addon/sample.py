@@ -135,6 +135,8 @@ def _clip(armature: Object, legs: Sequence[Leg], poses: dict[str, Array], scale:
     tips = [_tip(armature, leg, poses, ball) for leg, ball in zip(legs, balls, strict=True)]
     render = bpy.context.scene.render
     return Clip(
+        # A character that was moved as a whole brings its floor with it, at the height of the object's origin.
+        floors=(float(armature.matrix_world.translation.z), 0.0),
         fps=render.fps / render.fps_base,
         thigh=np.stack([poses[leg.thigh] for leg in legs], axis=1),
         shin=np.stack([poses[leg.shin] for leg in legs], axis=1),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from ik2bone.plant import IDENTITY, NoGround, Settings, plant
 from ik2bone.report import figures, summary, table
+from ik2bone.sole import measure_sole
 from measures import measure
 from walk import FLAT, HILLS, NOTHING, height_field, make_walk, planted
 
@@ -102,6 +103,18 @@ def test_planting_does_not_depend_on_the_heading() -> None:
 
     reference, other = plant(make_walk().clip, HILLS), plant(make_walk(turn=angle).clip, ground)
     assert other.turns == pytest.approx(reference.turns, abs=1e-4)
+
+
+def test_floor_of_a_moved_walk_is_found_where_it_was_moved_to() -> None:
+    clip = make_walk().clip
+    up = {name: getattr(clip, name) + [0.0, 0.0, 3.0] for name in ("ball", "tip")}
+    for name in ("thigh", "shin", "foot", "toe"):
+        up[name] = getattr(clip, name).copy()
+        up[name][..., 2, 3] += 3.0
+    assert measure_sole(replace(clip, **up)).source == "proportion"
+    sole = measure_sole(replace(clip, **up, floors=(3.0, 0.0)))
+    assert sole.source == "clip's floor"
+    assert sole.ball_height == pytest.approx(measure_sole(clip).ball_height)
 
 
 def test_no_surface_at_all_is_an_error() -> None:

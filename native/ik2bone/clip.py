@@ -27,7 +27,8 @@ class Clip:
     `ball` without a toe bone. `scale` holds the own scales of thigh, shin, foot and toe (F, L, 4, 3), ones by default.
     `toe` holds the toe bones' aggregate transforms (F, L, 4, 4), `has_toe` (L,) tells which of them are real; rows
     that are not repeat the foot's. `up` is the unit vector against gravity. `sole` (L,) is the measured height of the
-    ball joint over the sole, where something (a skinned mesh) tells it, else None.
+    ball joint over the sole, where something (a skinned mesh) tells it, else None. `floors` are heights along up at
+    which the clip's own floor may lie, likeliest first.
     """
 
     fps: float
@@ -41,6 +42,7 @@ class Clip:
     scale: Array
     up: Array
     sole: Array | None = None
+    floors: tuple[float, ...] = (0.0,)
 
     @property
     def frames(self) -> int:

@@ -75,8 +75,9 @@ def _ball_heights(clip: Clip, standing: Array) -> tuple[Array, float, str]:
     # Both feet have one shape: the mean of near heights is truer than each. A foot that stays up does not count.
     near = standing - standing.min() < 0.03 * clip.leg
     height = float(standing[near].mean())
-    if LOWEST_BALL * clip.leg <= height <= HIGHEST_BALL * clip.leg:
-        return np.full(clip.legs, max(height, 0.0)), 0.0, "clip's floor"
+    for floor in clip.floors:
+        if LOWEST_BALL * clip.leg <= height - floor <= HIGHEST_BALL * clip.leg:
+            return np.full(clip.legs, max(height - floor, 0.0)), floor, "clip's floor"
     return np.full(clip.legs, PROPORTION * clip.leg), height - PROPORTION * clip.leg, "proportion"
 
 

@@ -13,18 +13,22 @@ CLIPS = ("bvh/cmu_ic_002_01_walk.bvh", "bvh/cmu_131_01_startwalkstop.bvh", "bvh/
 PLAIN_WALKS = ("cmu_ic_002_01_walk", "cmu_07_01_walk")
 
 
-def plant_on(bpy, path, kind: str, seed: int = 0) -> tuple[Measures, Measures, dict]:
-    """Import a clip, plant it on a generated ground, and measure the scene before and after."""
+def plant_on(bpy, path, kind: str, seed: int = 0, place=lambda armature: None) -> tuple[Measures, Measures, dict]:
+    """Import and place a clip, plant it on a generated ground, and measure the scene before and after."""
     from demo.clips import load
     from demo.grounds import make_ground
 
     armature = load(bpy, path)
+    place(armature)
+    bpy.context.view_layer.update()
     scene = bpy.context.scene
     frames = range(scene.frame_start, scene.frame_end + 1)
     bpy.context.view_layer.objects.active = armature
-    hips = np.array([armature.matrix_world @ armature.pose.bones[0].matrix for _ in [0]])[0][:3, 3]
+    hips = armature.matrix_world @ armature.pose.bones[0].head
     leg = _leg(bpy, armature, scene)
-    ground = make_ground(bpy, kind, centre=hips, size=(24 * leg, 24 * leg), base_height=0.0, leg=leg, seed=seed)
+    ground = make_ground(
+        bpy, kind, centre=hips, size=(24 * leg, 24 * leg), base_height=armature.location.z, leg=leg, seed=seed
+    )
     assert bpy.ops.ik2bone.plant_feet(
         surface=ground.name, frame_range="CUSTOM", frame_start=frames[0], frame_end=frames[-1]
     ) == {"FINISHED"}
@@ -58,6 +62,21 @@ def test_planted_clip_stands_on_hills(bpy, data, clip, seed) -> None:
     assert after.clearance <= 0.01 < before.clearance
     assert after.toe_under <= 0.02
     assert after.heel_under <= 0.02
+    assert after.knee_pop <= 20.0
+
+
+def test_moved_turned_and_scaled_armature_stands_as_well(bpy, data) -> None:
+    def place(armature) -> None:
+        armature.location = (3.0, -7.0, 2.5)
+        armature.rotation_euler = (0.0, 0.0, 0.8)
+        armature.scale = (0.013, 0.013, 0.013)
+
+    _, after, record = plant_on(bpy, data / CLIPS[0], "hills", place=place)
+    assert record["report"]["leg"] < 2.0
+    assert {foot["sole_from"] for foot in record["report"]["feet"]} == {"clip's floor"}
+    assert after.drift <= 0.002
+    assert after.clearance <= 0.01
+    assert max(after.toe_under, after.heel_under) <= 0.02
     assert after.knee_pop <= 20.0
 
 
