@@ -184,9 +184,8 @@ def _record(run: Run, figures: dict[str, Any], source: Source) -> records.Record
 def _plant_pose(context: Context, armature: Object, options: PlantingOptions, surfaces: tuple[Object, ...]) -> Planted:
     """Plant the pose as it stands, hand-set values included, and key it where there is an action to key."""
     frames = np.array([context.scene.frame_current])
-    task = Task(
-        context, armature, find_body(context, armature, options, frames), options, surfaces, frames, present=True
-    )
+    body = find_body(context, armature, options, frames)
+    task = Task(context, armature, body, options, surfaces, frames, present=True)
     plan = make_plan(task)
     corrected = correct(task, plan, _read_pose(task), Curves(None))
     for channel in corrected:
