@@ -208,3 +208,22 @@ def test_solve_and_orient_are_the_halves_of_solve_pose():
     r = ik2bone.orient(pose.root, pose.mid, pose.end, halves.mid, halves.end, hinge=hinge)
     assert limbs.same_rotation(r.root, whole.root) < 1e-12
     assert limbs.same_rotation(r.mid, whole.mid) < 1e-12
+
+
+def test_a_hinge_roll_of_half_a_turn_is_singular_at_partial_weight():
+    """The given hinge is opposite to the pose's own: at full weight the leg turns round, at half weight which way?"""
+    root, mid, end = np.eye(4), np.eye(4), [0, 0, -0.8]
+    mid[:3, 3] = [0, 0.3, -0.4]
+    options = dict(hinge=[-1.0, 0, 0], roll="hinge")
+    assert ik2bone.solve_pose(root, mid, end, end, **options).status == Status.REACHED
+    assert ik2bone.solve_pose(root, mid, end, end, weight=0.5, **options).status == Status.SINGULAR
+
+
+def test_angles_and_twist_are_measured_in_the_root_frame():
+    """Under an ancestor stretched tenfold along y, a right-angled knee may not open."""
+    stretch = np.diag([1.0, 10.0, 1.0, 1.0])
+    root, mid = stretch.copy(), stretch.copy()
+    mid[:3, 3] = stretch[:3, :3] @ [0, 0.5, -0.5]
+    s = ik2bone.solve_pose(root, mid, [0, 0, -1.0], [0, 0, -1.2], max_angle=np.pi / 2)
+    np.testing.assert_allclose(s.position, [0, 0, -1.0], atol=1e-15)
+    assert s.status == Status.LIMITED
