@@ -30,10 +30,12 @@ def main() -> None:
 
         shown = show(bpy, given.clip, given.ground, given.out, given.samples)
     except (ValueError, OSError, RuntimeError) as problem:
-        sys.exit(f"demo: {_sentence(problem)}")
+        print(f"demo: {_sentence(problem)}", file=sys.stderr)
+        session.leave(1)
     (shown.folder / "report.txt").write_text(shown.table + "\n")
     (shown.folder / "report.json").write_text(json.dumps(shown.report, indent=1) + "\n")
     print(shown.table, "", *(f"{path}" for path in sorted(shown.folder.iterdir())), sep="\n")
+    session.leave(0)
 
 
 def check(clip: str, ground: str) -> None:

@@ -10,8 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 from types import ModuleType
+from typing import NoReturn
 
 ADDON = "bl_ext.user_default.ik2bone"
+PREFIX = "ik2bone-blender-"
 SOURCE = Path(__file__).resolve().parent.parent / "addon"
 
 
@@ -38,8 +40,22 @@ def reset(bpy: ModuleType) -> None:
         raise RuntimeError(f"The add-on could not be enabled: {failures[0] if failures else ADDON}")
 
 
+def leave(code: int) -> NoReturn:
+    """End the process here, past the static destructors of Blender 4.5.
+
+    Those wait for ever on the thread that closes its sound device, where anything (a kept traceback, a cache) still
+    holds the `bpy` module when Python ends.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    folder = Path(os.environ.get("BLENDER_USER_RESOURCES", ""))
+    if folder.name.startswith(PREFIX):
+        shutil.rmtree(folder, ignore_errors=True)
+    os._exit(code)
+
+
 def _make_user_folder() -> None:
-    folder = Path(tempfile.mkdtemp(prefix="ik2bone-blender-"))
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     extensions = folder / "extensions" / "user_default"
     extensions.mkdir(parents=True)
