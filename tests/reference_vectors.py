@@ -71,7 +71,7 @@ def matrix(q):
     """The rotation matrix of a quaternion of any length; a zero one is the identity."""
     if not np.any(q):
         return np.eye(3)
-    w, x, y, z = unit(q)
+    w, x, y, z = unit(q / np.max(np.abs(q)))
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -20,6 +20,11 @@ typedef struct {
     PyObject *solution, *rotations, *pose_solution;
 } module_state;
 
+typedef void solve_kernel(const ik2b_extent *, ik2b_array *, ik2b_bend);
+typedef void orient_kernel(const ik2b_extent *, ik2b_array *, ik2b_roll);
+typedef void pose_kernel(const ik2b_extent *, ik2b_array *, ik2b_bend, ik2b_roll);
+typedef void plain_kernel(const ik2b_extent *, ik2b_array *);
+
 /* Results */
 
 static PyObject *
@@ -82,9 +87,11 @@ core_solve(PyObject *module, PyObject *args, PyObject *kwargs)
     if (bend < 0 || prepare(&self, objects, BEND, objects[OUT], results) < 0) {
         goto exit;
     }
-    Py_BEGIN_ALLOW_THREADS(self.kind == IK2B_F32 ? ik2b_solve_f32 : ik2b_solve_f64)(
-        &self.extent, self.arrays, (ik2b_bend)bend);
-    Py_END_ALLOW_THREADS done = true;
+    solve_kernel *kernel = self.kind == IK2B_F32 ? ik2b_solve_f32 : ik2b_solve_f64;
+    Py_BEGIN_ALLOW_THREADS
+        kernel(&self.extent, self.arrays, (ik2b_bend)bend);
+    Py_END_ALLOW_THREADS
+    done = true;
 exit:
     return finish(&self, ((module_state *)PyModule_GetState(module))->solution, results, RESULTS,
                   done);
@@ -109,9 +116,11 @@ core_orient(PyObject *module, PyObject *args, PyObject *kwargs)
     if (roll < 0 || prepare(&self, objects, ROLL, objects[OUT], results) < 0) {
         goto exit;
     }
-    Py_BEGIN_ALLOW_THREADS(self.kind == IK2B_F32 ? ik2b_orient_f32 : ik2b_orient_f64)(
-        &self.extent, self.arrays, (ik2b_roll)roll);
-    Py_END_ALLOW_THREADS done = true;
+    orient_kernel *kernel = self.kind == IK2B_F32 ? ik2b_orient_f32 : ik2b_orient_f64;
+    Py_BEGIN_ALLOW_THREADS
+        kernel(&self.extent, self.arrays, (ik2b_roll)roll);
+    Py_END_ALLOW_THREADS
+    done = true;
 exit:
     return finish(&self, ((module_state *)PyModule_GetState(module))->rotations, results, RESULTS,
                   done);
@@ -145,28 +154,31 @@ core_solve_pose(PyObject *module, PyObject *args, PyObject *kwargs)
     if (roll < 0 || prepare(&self, objects, BEND, objects[OUT], results) < 0) {
         goto exit;
     }
-    Py_BEGIN_ALLOW_THREADS(self.kind == IK2B_F32 ? ik2b_solve_pose_f32 : ik2b_solve_pose_f64)(
-        &self.extent, self.arrays, (ik2b_bend)bend, (ik2b_roll)roll);
-    Py_END_ALLOW_THREADS done = true;
+    pose_kernel *kernel = self.kind == IK2B_F32 ? ik2b_solve_pose_f32 : ik2b_solve_pose_f64;
+    Py_BEGIN_ALLOW_THREADS
+        kernel(&self.extent, self.arrays, (ik2b_bend)bend, (ik2b_roll)roll);
+    Py_END_ALLOW_THREADS
+    done = true;
 exit:
     return finish(&self, ((module_state *)PyModule_GetState(module))->pose_solution, results,
                   RESULTS, done);
 }
 
 /* The functions of one result and no words: inputs, out. */
-typedef void (*plain_kernel)(const ik2b_extent *, ik2b_array *);
-
 static PyObject *
 run_plain(const signature *s, const parameter *parameters, int inputs, PyObject *args,
-          PyObject *kwargs, plain_kernel single, plain_kernel wide)
+          PyObject *kwargs, plain_kernel *single, plain_kernel *wide)
 {
     PyObject *objects[MAX_ARGUMENTS] = {NULL}, *results[1] = {NULL};
     call self = {.parameters = parameters, .count = inputs + 1};
     bool done = false;
     if (parse(s, args, kwargs, objects) == 0 &&
         prepare(&self, objects, inputs, objects[inputs], results) == 0) {
-        Py_BEGIN_ALLOW_THREADS(self.kind == IK2B_F32 ? single : wide)(&self.extent, self.arrays);
-        Py_END_ALLOW_THREADS done = true;
+        plain_kernel *kernel = self.kind == IK2B_F32 ? single : wide;
+        Py_BEGIN_ALLOW_THREADS
+            kernel(&self.extent, self.arrays);
+        Py_END_ALLOW_THREADS
+        done = true;
     }
     return finish(&self, NULL, results, 1, done);
 }
@@ -228,8 +240,10 @@ core_aggregate(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     for (int i = 0; i < IK2B_AGGREGATE_COUNT; i++) {
         joints.stride[i] = self.arguments[i].joint_stride;
     }
-    Py_BEGIN_ALLOW_THREADS ik2b_aggregate(&self.extent, self.arrays, &joints);
-    Py_END_ALLOW_THREADS done = true;
+    Py_BEGIN_ALLOW_THREADS
+        ik2b_aggregate(&self.extent, self.arrays, &joints);
+    Py_END_ALLOW_THREADS
+    done = true;
 exit:
     PyMem_Free(parents);
     PyMem_Free(joints.scratch);
