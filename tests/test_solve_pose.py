@@ -227,3 +227,24 @@ def test_angles_and_twist_are_measured_in_the_root_frame():
     s = ik2bone.solve_pose(root, mid, [0, 0, -1.0], [0, 0, -1.2], max_angle=np.pi / 2)
     np.testing.assert_allclose(s.position, [0, 0, -1.0], atol=1e-15)
     assert s.status == Status.LIMITED
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1e-15, 1e-4, 1e4, 1e15])
+@pytest.mark.parametrize("where", ["scale", "lengths"])
+def test_sizes_of_any_kind_give_the_same_corrections(where, size, dtype):
+    """A character scaled by an ancestor, and one whose bones are that long under rigid matrices."""
+    rng = np.random.default_rng(14)
+    pose = limbs.poses(rng, ROWS, "sheared")
+    target = limbs.pose_targets(rng, pose, (0.05, 0.95))
+    hinge = limbs.directions(rng, ROWS)
+    plain = solved(pose, target, hinge=hinge, roll="hinge", end_matrix=pose.end_matrix)
+    big = limbs.Pose(*(m.copy() for m in (pose.root, pose.mid, pose.end_matrix)), pose.root_scale, pose.mid_scale)
+    for matrix in (big.root, big.mid, big.end_matrix):
+        matrix[:, :3, 3 if where == "lengths" else slice(None)] *= size
+    big = big.astype(dtype)
+    s = solved(big, (size * target).astype(dtype), hinge=hinge, roll="hinge", end_matrix=big.end_matrix)
+    tolerance = 1e-4 if dtype == np.float32 else 1e-11
+    assert not s.status.any()
+    for mine, its in zip(s[:3], plain[:3], strict=True):
+        assert limbs.same_rotation(mine, its) < tolerance
