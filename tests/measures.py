@@ -29,6 +29,7 @@ class Measures:
     knee_pop: float
     foot_pop: float
     hips_acceleration: float
+    thigh_jump: float
 
 
 def judged_spans(clip: Clip) -> list[tuple[int, int, int]]:
@@ -103,7 +104,16 @@ def measure(before: Clip, after: Clip, ground, heel: Array) -> Measures:
         pop(knee_angle(before), knee_angle(after), before.fps),
         pop(before.ball / leg, toe / leg, before.fps),
         _acceleration(hips, before.fps),
+        _largest_turn(after.thigh) - _largest_turn(before.thigh),
     )
+
+
+def _largest_turn(matrices: Array) -> float:
+    """Largest turn from a frame to the next, degrees: rolls about the bone count, which joints do not show."""
+    axes = _axes(matrices)
+    steps = np.einsum("flji,fljk->flik", axes[:-1], axes[1:])
+    cosine = np.clip((np.trace(steps, axis1=-2, axis2=-1) - 1) / 2, -1, 1)
+    return float(np.degrees(np.arccos(cosine)).max(initial=0.0))
 
 
 def _spread(path: Array) -> float:

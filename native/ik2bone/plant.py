@@ -8,21 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from ._core import hinge_of, solve_pose
+from ._core import solve_pose
 from .clip import Array, Clip, Ground, Mask
 from .contacts import find_contacts
 from .follow import follow_ground
 from .heel import raise_heels, standing_contacts
 from .hips import hips_offset
 from .hold import hold_feet
+from .knee import Knees, find_knees
 from .rotations import matrix_from_vector, vector_from_matrix
 from .sole import Sole, apply, measure_sole
 from .swing import lift_swings
 from .targets import Anchor, Targets, blend_targets, find_anchors
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
-# A knee bent less than this (sine of 9 degrees) takes its hinge rather from the whole clip than from its own frame.
-BENT = 0.15
 # Misses larger than this count as out of reach, in leg lengths.
 SHORT = 1e-4
 
@@ -88,12 +87,13 @@ def plant(clip: Clip, ground: Ground, settings: Settings | None = None) -> Plant
     targets = (locked_targets if locked else follow_targets)(clip, sole, contacts, ground, settings)
     if locked:
         contacts = standing_contacts(clip, sole, targets, contacts)
-    told = _tell(clip, sole, targets, locked, settings)
+    knees = find_knees(clip)
+    told = _tell(clip, sole, targets, locked, knees, settings)
     targets = weaken(clip, targets, settings.strength)
     offset = np.zeros((clip.frames, 3))
     if settings.use_hips:
         offset = hips_offset(clip, targets.ankle, targets.rise)
-    turns, miss = solve_legs(clip, targets, offset)
+    turns, miss = solve_legs(clip, targets, offset, knees)
     if settings.strength == 0.0:
         turns, offset = np.broadcast_to(IDENTITY, turns.shape).copy(), np.zeros_like(offset)
     return Planting(turns, offset, contacts, targets, sole, miss, locked, told)
@@ -152,20 +152,7 @@ def weaken(clip: Clip, targets: Targets, strength: float) -> Targets:
     return replace(targets, ball=ball, ankle=ankle, turn=turn, rise=strength * targets.rise)
 
 
-def find_hinge(clip: Clip) -> Array:
-    """Knee hinges (F, L, 3) in shin space: a frame's own where the knee is bent, else the clip's; zero if none is."""
-    own = hinge_of(clip.thigh, clip.shin, clip.ankle)
-    upper, lower = clip.hip - clip.knee, clip.ankle - clip.knee
-    sine = np.linalg.norm(np.cross(upper, lower), axis=-1)
-    sine /= np.maximum(np.linalg.norm(upper, axis=-1) * np.linalg.norm(lower, axis=-1), 1e-300)
-    weight = np.where(sine > BENT, sine, 0.0)[..., None] ** 2
-    whole = (weight * own).sum(axis=0)
-    whole /= np.maximum(np.linalg.norm(whole, axis=-1, keepdims=True), 1e-300)
-    mixed = (sine[..., None] / BENT) ** 2 * own + whole
-    return mixed / np.maximum(np.linalg.norm(mixed, axis=-1, keepdims=True), 1e-300)
-
-
-def solve_legs(clip: Clip, targets: Targets, offset: Array) -> tuple[Array, Array]:
+def solve_legs(clip: Clip, targets: Targets, offset: Array, knees: Knees) -> tuple[Array, Array]:
     """Corrections (F, L, 4, 4) that bring the ankles to their targets and the feet to their slopes, and misses."""
     thigh, shin, foot = (_moved(matrix, offset) for matrix in (clip.thigh, clip.shin, clip.foot))
     goal = foot.copy()
@@ -177,8 +164,10 @@ def solve_legs(clip: Clip, targets: Targets, offset: Array) -> tuple[Array, Arra
         targets.ankle,
         end_matrix=foot,
         end_goal=goal,
-        hinge=find_hinge(clip),
+        hinge=knees.hinge,
         roll="hinge",
+        pole=knees.poles(targets.ankle - thigh[..., :3, 3]),
+        pole_weight=knees.doubt,
         root_scale=clip.scale[..., 0, :],
         mid_scale=clip.scale[..., 1, :],
     )
@@ -193,7 +182,7 @@ def _moved(matrices: Array, offset: Array) -> Array:
     return moved
 
 
-def _tell(clip: Clip, sole: Sole, targets: Targets, locked: bool, settings: Settings) -> list[str]:
+def _tell(clip: Clip, sole: Sole, targets: Targets, locked: bool, knees: Knees, settings: Settings) -> list[str]:
     """What the user should know about how this clip was planted."""
     told = []
     if not locked and settings.contacts == "AUTO" and clip.frames > 1:
@@ -204,7 +193,6 @@ def _tell(clip: Clip, sole: Sole, targets: Targets, locked: bool, settings: Sett
     lost = sum(not anchor.found for anchor in contacts)
     if lost:
         told.append(f"{lost} of {len(contacts)} contacts have no surface below and keep their height")
-    straight = ~find_hinge(clip).any(axis=(0, 2))
-    if straight.any():
+    if not knees.usual.any(axis=(0, 2)).all() and clip.frames > 1:
         told.append("a knee never bends, so its side is not known")
     return told

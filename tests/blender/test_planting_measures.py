@@ -63,6 +63,7 @@ def test_planted_clip_stands_on_hills(bpy, data, clip, seed) -> None:
     assert after.toe_under <= 0.02
     assert after.heel_under <= 0.02
     assert after.knee_pop <= 20.0
+    assert after.thigh_jump <= 10.0
 
 
 def test_moved_turned_and_scaled_armature_stands_as_well(bpy, data) -> None:
