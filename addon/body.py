@@ -12,7 +12,6 @@ from .surfaces import deformers
 
 if TYPE_CHECKING:
     from bpy.types import Context, Object
-    from numpy.typing import NDArray
 
     from .properties import PlantingOptions
 
@@ -38,9 +37,13 @@ def find_armature(context: Context) -> Object | None:
     return visible[0] if len(visible) == 1 else None
 
 
-def find_body(context: Context, armature: Object, options: PlantingOptions, frames: NDArray) -> Body:
-    """The legs that the options mean, and the hips; refuses legs on which keys would not show."""
-    every = find_legs(armature, (int(frames[0]), int(frames[-1])))
+def find_body(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Body:
+    """The legs that the options mean, and the hips; refuses legs on which keys would not show.
+
+    The legs are told from the frames within `bounds`, those of the whole action, so that no choice of frames changes
+    them.
+    """
+    every = find_legs(armature, bounds)
     legs = choose_legs(context, armature, every, options.chains, options.bones)
     check_chain(armature, legs)
     _refuse_keyed_mode(armature, legs)

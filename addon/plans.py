@@ -10,7 +10,7 @@ import numpy as np
 from bpy.types import Context, Object
 from ik2bone import plant as core
 from ik2bone import report
-from ik2bone.sole import measure_sole
+from ik2bone.sole import Sole, measure_sole
 from numpy.typing import NDArray
 
 from . import keys
@@ -34,6 +34,8 @@ class Task:
     surfaces: tuple[Object, ...]
     frames: NDArray[np.int64]
     present: bool = False
+    # Measured from the whole action, where the frames are only a part of it.
+    sole: Sole | None = None
 
     @property
     def moves_hips(self) -> bool:
@@ -70,7 +72,7 @@ def make_plan(task: Task) -> Plan:
         strength=task.options.strength,
     )
     try:
-        return Plan(before, ground, core.plant(before.clip, ground, settings))
+        return Plan(before, ground, core.plant(before.clip, ground, settings, task.sole))
     except core.NoGround:
         names = ", ".join(ground.names) or "meshes without faces"
         raise Refusal(f"no surface lies under the feet of {task.armature.name}: only {names} was looked at") from None
@@ -79,7 +81,15 @@ def make_plan(task: Task) -> Plan:
 def _find_ground(task: Task, before: Sample) -> Ground | Floor:
     if task.surfaces:
         return make_ground(task.context.evaluated_depsgraph_get(), task.surfaces)
-    return Floor(measure_sole(before.clip).floor)
+    return Floor((task.sole or measure_sole(before.clip)).floor)
+
+
+def sole_of_action(armature: Object, body: Body, bounds: tuple[int, int], frames: NDArray[np.int64]) -> Sole | None:
+    """The soles by the whole of the action in use, None where the frames are all of it and tell it themselves."""
+    if (frames[0], frames[-1]) == bounds:
+        return None
+    whole = range(bounds[0], bounds[1] + 1)
+    return measure_sole(sample(armature, body.legs, body.hips, whole).clip)
 
 
 def correct(task: Task, plan: Plan, channels: list[Channel], curves: Curves) -> list[Channel]:

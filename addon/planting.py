@@ -19,7 +19,7 @@ from .chains import Refusal
 from .drafts import draft_of, playing, pose_kept_on_error
 from .frames import Bounds, action_bounds, choose_frames
 from .keys import Channel
-from .plans import Task, correct, make_figures, make_plan
+from .plans import Task, correct, make_figures, make_plan, sole_of_action
 from .properties import OPTIONS, PlantingOptions
 from .surfaces import find_surfaces
 
@@ -123,8 +123,9 @@ def _prepare(context: Context, armature: Object, options: PlantingOptions, surfa
     bounds = action_bounds(source)
     frames = choose_frames(context.scene, options, bounds)
     with playing(armature, source):
-        body = find_body(context, armature, options, frames)
-    task = Task(context, armature, body, options, surfaces, frames)
+        body = find_body(context, armature, options, bounds)
+        sole = sole_of_action(armature, body, bounds, frames)
+    task = Task(context, armature, body, options, surfaces, frames, sole=sole)
     return Run(task, source, planted, bounds, records.read(planted.action if planted else None))
 
 
@@ -184,8 +185,12 @@ def _record(run: Run, figures: dict[str, Any], source: Source) -> records.Record
 def _plant_pose(context: Context, armature: Object, options: PlantingOptions, surfaces: tuple[Object, ...]) -> Planted:
     """Plant the pose as it stands, hand-set values included, and key it where there is an action to key."""
     frames = np.array([context.scene.frame_current])
-    body = find_body(context, armature, options, frames)
-    task = Task(context, armature, body, options, surfaces, frames, present=True)
+    frame = int(frames[0])
+    playing_action = actions.assigned(armature)
+    bounds = action_bounds(playing_action) if playing_action.action else (frame, frame)
+    body = find_body(context, armature, options, bounds)
+    sole = sole_of_action(armature, body, bounds, frames)
+    task = Task(context, armature, body, options, surfaces, frames, present=True, sole=sole)
     plan = make_plan(task)
     corrected = correct(task, plan, _read_pose(task), Curves(None))
     for channel in corrected:

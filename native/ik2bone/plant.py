@@ -79,10 +79,13 @@ class Planting:
         ]
 
 
-def plant(clip: Clip, ground: Ground, settings: Settings | None = None) -> Planting:
-    """Plan how a clip stands on the ground; raises `NoGround` where there is none under any foot."""
+def plant(clip: Clip, ground: Ground, settings: Settings | None = None, sole: Sole | None = None) -> Planting:
+    """Plan how a clip stands on the ground; raises `NoGround` where there is none under any foot.
+
+    `sole` is what `measure_sole` told of a longer clip of the same figure; a short clip or a pose tells little.
+    """
     settings = settings or Settings()
-    sole = measure_sole(clip)
+    sole = sole or measure_sole(clip)
     contacts, locked = find_standing(clip, sole, settings)
     targets = (locked_targets if locked else follow_targets)(clip, sole, contacts, ground, settings)
     if locked:

@@ -174,11 +174,10 @@ def summary(report: dict[str, Any]) -> str:
     """One line for the information area."""
     after, before = report["after"], report["before"]
     contacts = len({(s["leg"], s["start"]) for s in report["spans"] if s["part"] == "ball"})
-    text = (
-        f"Planted {len(after['feet'])} feet, {contacts} contacts: drift {before['drift']:.3g} to {after['drift']:.3g}, "
-        f"under ground {before['penetration']:.3g} to {after['penetration']:.3g}, "
-        f"floating {before['float']:.3g} to {after['float']:.3g}"
-    )
+    feet = len(after["feet"])
+    changes = (("drift", "drift"), ("under ground", "penetration"), ("floating", "float"))
+    figures = ", ".join(f"{label} {before[name]:.3g} to {after[name]:.3g}" for label, name in changes)
+    text = f"Planted {feet} {'foot' if feet == 1 else 'feet'}, {contacts} contacts: {figures}"
     if after["short_frames"]:
         text += f", {after['short_frames']} frames out of reach by up to {after['short']:.3g}"
     return "; ".join([text, *report["told"]])

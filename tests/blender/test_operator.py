@@ -190,4 +190,4 @@ def test_the_info_line_tells_the_figures(bpy, walker, slope, capfd):
     assert "Info: Planted 2 feet" in capfd.readouterr().out
     plant(bpy, bones="thigh.L")
     told = capfd.readouterr().out
-    assert "Warning: Planted 1 feet" in told and "the hips stay" in told
+    assert "Warning: Planted 1 foot" in told and "the hips stay" in told

@@ -91,3 +91,22 @@ def test_plain_walk_stands_on_each_foot_about_half_the_time(bpy, data, clip) -> 
         for span in record["contacts"]:
             frames |= set(range(span["start"], span["end"] + 1)) if span["leg"] == leg else set()
         assert 0.45 <= len(frames) / (last - first + 1) <= 0.75
+
+
+def test_pose_between_standings_is_set_down_by_the_soles_of_the_whole_clip(bpy, data) -> None:
+    from demo.clips import load
+
+    armature = load(bpy, data / CLIPS[0])
+    scene = bpy.context.scene
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.mesh.primitive_plane_add(size=2000)
+    plane = bpy.context.object
+    bpy.context.view_layer.objects.active = armature
+    scene.frame_set(52)
+    bpy.ops.ik2bone.plant_feet(surface=plane.name)
+    sole = report_of(armature)["report"]["feet"][0]["sole_height"]
+    bpy.ops.ik2bone.restore()
+    scene.frame_set(52)
+    bpy.ops.ik2bone.plant_feet(surface=plane.name, frame_range="CURRENT")
+    balls = [(armature.matrix_world @ armature.pose.bones[f"CC_Base_{side}_ToeBase"].head).z for side in "LR"]
+    assert balls == pytest.approx([sole, sole], abs=0.01)
