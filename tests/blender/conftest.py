@@ -16,6 +16,23 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 
+STATUS = pytest.StashKey[int]()
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Keep the outcome for the end of the process."""
+    session.config.stash[STATUS] = int(exitstatus)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Leave past Blender's destructors, which can wait for ever when a failed test still holds `bpy`."""
+    if "bpy" in sys.modules and STATUS in config.stash:
+        from demo import session
+
+        session.leave(config.stash[STATUS])
+
+
 @pytest.fixture(scope="session")
 def _blender() -> ModuleType:
     """The `bpy` module, imported once on a user folder of its own."""
