@@ -13,7 +13,6 @@ from types import ModuleType
 from typing import NoReturn
 
 ADDON = "bl_ext.user_default.ik2bone"
-PREFIX = "ik2bone-blender-"
 SOURCE = Path(__file__).resolve().parent.parent / "addon"
 
 
@@ -48,14 +47,12 @@ def leave(code: int) -> NoReturn:
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    folder = Path(os.environ.get("BLENDER_USER_RESOURCES", ""))
-    if folder.name.startswith(PREFIX):
-        shutil.rmtree(folder, ignore_errors=True)
+    atexit._run_exitfuncs()
     os._exit(code)
 
 
 def _make_user_folder() -> None:
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    folder = Path(tempfile.mkdtemp(prefix="ik2bone-blender-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     extensions = folder / "extensions" / "user_default"
     extensions.mkdir(parents=True)
