@@ -44,8 +44,8 @@ class Task:
 
     @property
     def turned_bones(self) -> list[str]:
-        """Names of all bones that are turned, leg by leg from the thigh down."""
-        return [name for leg in self.body.legs for name in leg.bones]
+        """Names of all bones that are turned: thigh, shin and foot, leg by leg. Toes turn with the foot."""
+        return [name for leg in self.body.legs for name in leg.bones[:3]]
 
     def sample(self) -> Sample:
         """The pose over the frames, as it is now."""
@@ -98,7 +98,7 @@ def correct(task: Task, plan: Plan, channels: list[Channel], curves: Curves) -> 
     `curves` hold the keys before the first frame, which rotations continue.
     """
     turns = plan.planting.turns
-    rows = [turns[:, i, part] for i, leg in enumerate(task.body.legs) for part in range(len(leg.bones))]
+    rows = [turns[:, i, part] for i in range(len(task.body.legs)) for part in range(3)]
     bones = [task.armature.pose.bones[name] for name in task.turned_bones]
     first = int(task.frames[0])
     turned = [

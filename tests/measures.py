@@ -30,6 +30,7 @@ class Measures:
     foot_pop: float
     hips_acceleration: float
     thigh_jump: float
+    knee_sideways: float
 
 
 def judged_spans(clip: Clip) -> list[tuple[int, int, int]]:
@@ -105,6 +106,7 @@ def measure(before: Clip, after: Clip, ground, heel: Array) -> Measures:
         pop(before.ball / leg, toe / leg, before.fps),
         _acceleration(hips, before.fps),
         _largest_turn(after.thigh) - _largest_turn(before.thigh),
+        _sideways(before, after),
     )
 
 
@@ -114,6 +116,20 @@ def _largest_turn(matrices: Array) -> float:
     steps = np.einsum("flji,fljk->flik", axes[:-1], axes[1:])
     cosine = np.clip((np.trace(steps, axis1=-2, axis2=-1) - 1) / 2, -1, 1)
     return float(np.degrees(np.arccos(cosine)).max(initial=0.0))
+
+
+def _sideways(before: Clip, after: Clip) -> float:
+    """Largest angle, degrees, of a knee bent more than 15 degrees from the hinge that the source's bent knees have."""
+    hinge = np.einsum("flji,flj->fli", _axes(before.shin), _bend_normal(before))
+    bent = np.where(knee_angle(before) > 20.0, 1.0, 0.0)[..., None]
+    usual = np.einsum("flij,lj->fli", _axes(after.shin), (bent * hinge).sum(axis=0))
+    normal = _bend_normal(after)
+    angle = np.degrees(np.arctan2(np.linalg.norm(np.cross(usual, normal), axis=-1), np.sum(usual * normal, axis=-1)))
+    return float(np.max(np.where(knee_angle(after) > 15.0, angle, 0.0)))
+
+
+def _bend_normal(clip: Clip) -> Array:
+    return np.cross(clip.hip - clip.knee, clip.ankle - clip.knee) / clip.reach[..., None] ** 2
 
 
 def _spread(path: Array) -> float:

@@ -73,15 +73,15 @@ def test_shortest_turns_carry_onto_the_direction(vector, direction) -> None:
 
 def test_bump_covers_an_obstacle_and_starts_and_ends_flat() -> None:
     wanted = np.where(np.abs(np.arange(60) - 25) < 8, 0.1, -1.0)
-    lift = clear(wanted, 0.0, False, False)
-    assert (lift >= wanted - 1e-9).all()
+    lift = clear(wanted, 0.0, 0.6, (True, True))
+    assert (lift >= wanted - 0.01).all()
     assert max(lift[0], lift[-1]) < 0.01
 
 
 def test_no_obstacle_no_bump() -> None:
-    assert (clear(np.full(30, -0.2), 0.3, False, False) == 0.0).all()
+    assert (clear(np.full(30, -0.2), 0.3, 0.6, (True, True)) == 0.0).all()
 
 
 def test_open_side_keeps_the_full_height() -> None:
-    lift = clear(np.concatenate([np.full(10, 0.1), np.full(20, -1.0)]), 0.0, True, False)
+    lift = clear(np.concatenate([np.full(10, 0.1), np.full(20, -1.0)]), 0.0, 0.6, (False, True))
     assert lift[0] >= 0.1 - 1e-9

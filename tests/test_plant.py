@@ -40,6 +40,36 @@ def test_clean_walk_on_its_own_floor_stays() -> None:
     assert degrees(plan.turns)[walk.standing].max() <= 3.0
 
 
+@pytest.mark.parametrize("fps", [24.0, 60.0, 240.0])
+def test_swings_that_clear_the_ground_are_left_alone_at_any_frame_rate(fps) -> None:
+    walk = make_walk(fps=fps)
+    plan = plant(walk.clip, FLAT)
+    moved = planted(walk.clip, plan).ball - walk.clip.ball
+    assert np.abs(moved[..., 2]).max() <= 0.022
+
+
+def test_foot_without_length_is_planted_all_the_same() -> None:
+    clip = make_walk().clip
+    plan = plant(replace(clip, ball=clip.ankle.copy(), tip=clip.ankle.copy()), HILLS)
+    assert np.isfinite(plan.turns).all() and np.isfinite(plan.hips_offset).all()
+
+
+def test_strength_that_is_no_share_is_an_error() -> None:
+    for strength in (-0.1, 1.5, float("nan")):
+        with pytest.raises(ValueError, match="strength: expected a number from 0 to 1"):
+            plant(make_walk().clip, HILLS, Settings(strength=strength))
+
+
+def test_knee_that_is_straight_or_overstretched_by_noise_bends_forward() -> None:
+    clip = make_walk().clip
+    straight = overstretched(clip)
+    after = planted(straight, plant(straight, HILLS))
+    normal = np.cross(after.hip - after.knee, after.ankle - after.knee)
+    bent = np.linalg.norm(normal, axis=-1) > 0.05
+    assert bent.any()
+    assert (normal[bent] @ np.array([0.0, -1.0, 0.0]) > 0.0).all()
+
+
 def test_feet_lie_along_the_slope_with_their_heading() -> None:
     clip, slope = make_walk(turn=0.6).clip, np.radians(12.0)
     plan = plant(clip, height_field(lambda x, y: np.tan(slope) * x))
@@ -141,6 +171,19 @@ def test_clip_in_place_follows_the_ground_and_is_told() -> None:
     after = planted(clip, plan).ball
     height = after[..., 2] - HILLS(after.reshape(-1, 3), -clip.up)[0][:, 2].reshape(low.shape)
     assert np.abs(height[low] - 0.05).max() < 0.03
+
+
+def overstretched(clip):
+    """The walk with every nearly straight knee pushed to the other side of its leg, as noise does."""
+    line = clip.ankle - clip.hip
+    line /= np.linalg.norm(line, axis=-1, keepdims=True)
+    out = clip.knee - clip.hip
+    out -= np.sum(out * line, axis=-1, keepdims=True) * line
+    near = np.linalg.norm(out, axis=-1) < 0.16
+    assert near.any()
+    moved = {name: getattr(clip, name).copy() for name in ("thigh", "shin")}
+    moved["shin"][near, :3, 3] -= 1.02 * out[near]
+    return replace(clip, **moved)
 
 
 def in_place(clip):

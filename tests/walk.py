@@ -106,6 +106,7 @@ def planted(clip: Clip, planting) -> Clip:
     from dataclasses import replace
 
     turns = [_matrices(np.zeros((*q.shape[:-1], 3)), _quaternion(q)) for q in np.moveaxis(planting.turns, 2, 0)]
+    turns.append(np.broadcast_to(np.eye(4), turns[0].shape))
     thigh = clip.thigh.copy()
     thigh[..., :3, 3] += planting.hips_offset[:, None]
     parts, new = (clip.thigh, clip.shin, clip.foot, clip.toe), [thigh @ turns[0]]

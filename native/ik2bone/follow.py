@@ -9,7 +9,7 @@ from .clip import Array, Clip, Ground
 from .footprint import STEEPEST
 from .motion import hann_average, odd_window, running_maximum
 from .rotations import matrix_from_vector
-from .sole import Sole, apply
+from .sole import Sole, sole_points
 from .targets import Targets
 
 # The ground passes under a foot in place at walking speed: its height and slope are averaged over this time (s).
@@ -51,8 +51,8 @@ def _tilts(clip: Clip, normals: Array, share: Array) -> Array:
 
 
 def _cleared(clip: Clip, sole: Sole, targets: Targets, ground: Ground, window: int) -> Targets:
-    """The targets raised, smoothly, where heel or ball would lie under the ground."""
-    points = np.stack([apply(clip.foot, sole.heel), apply(clip.foot, sole.ball)], axis=2) - clip.ball[:, :, None]
+    """The targets raised, smoothly, where heel, ball or toes would lie under the ground."""
+    points = sole_points(clip, sole) - clip.ball[:, :, None]
     placed = targets.ball[:, :, None] + np.einsum("flij,flpj->flpi", targets.turn, points)
     hits, _, found = ground(placed.reshape(-1, 3), -clip.up)
     under = np.where(found, (hits - placed.reshape(-1, 3)) @ clip.up, 0.0).reshape(placed.shape[:3]).max(axis=2)

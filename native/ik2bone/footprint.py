@@ -58,10 +58,9 @@ class Footprint:
 
 @dataclass(frozen=True)
 class Placed:
-    """A print on the surface: a `point` (3,) on it, its `normal`, the `turn` (3, 3) from level, if it was `found`."""
+    """A print on the surface: a `point` (3,) on it, the `turn` (3, 3) from level, and whether it was `found`."""
 
     point: Array
-    normal: Array
     turn: Array
     found: bool
 
@@ -77,7 +76,7 @@ def place_footprint(footprint: Footprint, below: Array, up: Array, leg: float, g
     hits, normals, found = ground(asked.reshape(-1, 3), -up)
     hits, normals, found = hits.reshape(asked.shape), normals.reshape(asked.shape), found.reshape(asked.shape[:2])
     if not found[0, 0]:
-        return Placed(below, up, np.eye(3), False)
+        return Placed(below, np.eye(3), False)
     costs = [
         _unevenness(hits[i], normals[i], found[i], up, leg) + np.linalg.norm(shift) / leg
         for i, shift in enumerate(shifts)
@@ -111,4 +110,4 @@ def _lay(hits: Array, normals: Array, found: Mask, forward: Array, up: Array, le
     side /= np.linalg.norm(side)
     slope = np.stack([along, side, np.cross(along, side)], axis=1)
     level = np.stack([forward, np.cross(up, forward), up], axis=1)
-    return Placed(hits[0], slope[:, 2], slope @ level.T, True)
+    return Placed(hits[0], slope @ level.T, True)

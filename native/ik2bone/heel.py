@@ -18,6 +18,8 @@ WINDOW = 0.15
 STEEPEST_PITCH = np.radians(40.0)
 # A heel that leaves its place by more than this (leg lengths) does not stand.
 STAYS = 0.001
+# Nor does one that is higher over the ground than this (leg lengths).
+HANGS = 0.015
 
 
 def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Targets:
@@ -25,6 +27,7 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground
     pitch = np.zeros(contacts.shape[:2])
     window = odd_window(WINDOW, clip.fps)
     turn = targets.turn
+    # Once more, because pitching moves the heel over other ground.
     for _ in range(2):
         needed, axis = _needed_pitch(clip, sole, replace(targets, turn=turn), ground)
         needed = np.where(contacts.any(axis=-1), np.clip(needed, 0.0, STEEPEST_PITCH), 0.0)
@@ -35,17 +38,20 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground
     return replace(targets, turn=turn, ankle=ankle)
 
 
-def standing_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask) -> Mask:
-    """The contacts without the frames in which a heel leaves its place all the same: there the foot rolls over it."""
+def standing_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Mask:
+    """The contacts without the frames in which a heel leaves its place or hangs over it: there the foot rolls."""
     path = targets.ball + np.einsum("flij,flj->fli", targets.turn, apply(clip.foot, sole.heel) - clip.ball)
+    hits, normals, found = ground(path.reshape(-1, 3), -clip.up)
+    height = np.sum((path.reshape(-1, 3) - hits) * normals, axis=-1)
+    hangs = (found & (height > HANGS * clip.leg)).reshape(path.shape[:2])
     standing = contacts.copy()
     for leg in range(clip.legs):
         for start, end in runs(contacts[:, leg, 0]):
             places = path[start:end, leg]
             alone = ~contacts[start:end, leg, 1]
             place = np.median(places[alone if alone.any() else slice(None)], axis=0)
-            away = np.linalg.norm(places - place, axis=-1)
-            standing[start:end, leg, 0] = away <= STAYS * clip.leg
+            away = np.linalg.norm(places - place, axis=-1) > STAYS * clip.leg
+            standing[start:end, leg, 0] = ~away & ~hangs[start:end, leg]
     return standing
 
 

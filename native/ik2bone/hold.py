@@ -67,10 +67,12 @@ def _hold_leg(ball: Array, heel: Array, contacts: Mask, fps: float, up: Array) -
 def _hold_direction(away: Array, both: Mask, spans: list[tuple[int, int]], fps: float, up: Array) -> Array:
     """Rotation vectors (F, 3) that keep the way from ball to heel (F, 3) in its mean direction where both stand."""
     turn, rate, known = np.zeros_like(away), np.zeros_like(away), np.zeros(len(away), bool)
+    # Frames beside a stance that tell the speed at its ends.
+    beside = max(1, round(0.04 * fps))
     for start, end in spans:
         frames = np.arange(start, end)[both[start:end]]
         if len(frames):
-            around = np.arange(max(start - 3, 0), min(end + 3, len(away)))
+            around = np.arange(max(start - beside, 0), min(end + beside, len(away)))
             turns = _levelled(shortest_turns(away[around], standing_place(away, frames)), up)
             rate[around] = velocity(turns, fps) / fps
             turn[frames] = turns[frames - around[0]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._core import solve_pose
 from .clip import Array, Clip, Ground, Mask
-from .contacts import find_contacts
+from .contacts import find_contacts, stances
 from .follow import follow_ground
 from .heel import raise_heels, standing_contacts
 from .hips import hips_offset
@@ -44,8 +44,8 @@ class Settings:
 class Planting:
     """What to do to a clip of F frames and L legs.
 
-    `turns` (F, L, 4, 4) are corrections (w, x, y, z) of thigh, shin, foot and toe, to be multiplied on the right of
-    their present local rotations; `hips_offset` (F, 3) moves the hips in world space. `contacts` (F, L, 2) tells which
+    `turns` (F, L, 3, 4) are corrections (w, x, y, z) of thigh, shin and foot, to be multiplied on the right of their
+    present local rotations; `hips_offset` (F, 3) moves the hips in world space. `contacts` (F, L, 2) tells which
     heels and balls stand, `targets` where the feet shall go, `miss` (F, L) how far from there they come to lie.
     `locked` is false where feet follow the ground without standing on a spot. `told` are sentences for the user.
     """
@@ -85,11 +85,13 @@ def plant(clip: Clip, ground: Ground, settings: Settings | None = None, sole: So
     `sole` is what `measure_sole` told of a longer clip of the same figure; a short clip or a pose tells little.
     """
     settings = settings or Settings()
+    if not 0.0 <= settings.strength <= 1.0:
+        raise ValueError(f"strength: expected a number from 0 to 1, got {settings.strength}")
     sole = sole or measure_sole(clip)
     contacts, locked = find_standing(clip, sole, settings)
     targets = (locked_targets if locked else follow_targets)(clip, sole, contacts, ground, settings)
     if locked:
-        contacts = standing_contacts(clip, sole, targets, contacts)
+        contacts = standing_contacts(clip, sole, targets, contacts, ground)
     knees = find_knees(clip)
     told = _tell(clip, sole, targets, locked, knees, settings)
     targets = weaken(clip, targets, settings.strength)
@@ -113,6 +115,12 @@ def find_standing(clip: Clip, sole: Sole, settings: Settings) -> tuple[Mask, boo
         return everywhere, False
     heel = apply(clip.foot, sole.heel)
     contacts = find_contacts(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
+    for stance in stances(contacts):
+        frames = slice(stance.start, stance.end), stance.leg
+        above = (apply(clip.foot, sole.ball)[frames] - heel[frames]) @ clip.up
+        # A heel that is slow while the ball, lower, goes on is on its way over a rolling foot.
+        if not contacts[*frames, 1].any() and np.median(above) < 0.0:
+            contacts[frames] = False
     if contacts.any():
         return contacts, True
     low = 0.03 * clip.leg + sole.floor
@@ -156,7 +164,7 @@ def weaken(clip: Clip, targets: Targets, strength: float) -> Targets:
 
 
 def solve_legs(clip: Clip, targets: Targets, offset: Array, knees: Knees) -> tuple[Array, Array]:
-    """Corrections (F, L, 4, 4) that bring the ankles to their targets and the feet to their slopes, and misses."""
+    """Corrections (F, L, 3, 4) that bring the ankles to their targets and the feet to their slopes, and misses."""
     thigh, shin, foot = (_moved(matrix, offset) for matrix in (clip.thigh, clip.shin, clip.foot))
     goal = foot.copy()
     goal[..., :3, :3] = targets.turn @ foot[..., :3, :3]
@@ -175,8 +183,7 @@ def solve_legs(clip: Clip, targets: Targets, offset: Array, knees: Knees) -> tup
         mid_scale=clip.scale[..., 1, :],
     )
     assert solution.end is not None
-    turns = np.stack([solution.root, solution.mid, solution.end, np.broadcast_to(IDENTITY, solution.end.shape)], axis=2)
-    return turns, np.asarray(solution.miss)
+    return np.stack([solution.root, solution.mid, solution.end], axis=2), np.asarray(solution.miss)
 
 
 def _moved(matrices: Array, offset: Array) -> Array:

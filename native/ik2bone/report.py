@@ -136,15 +136,16 @@ def _drift(clip: Clip, planting: Planting, spans: list[dict[str, Any]], own_anch
 def _heights(clip: Clip, planting: Planting, ground: Ground, spans: list[dict[str, Any]], leg: int) -> dict[str, float]:
     """Deepest point of the sole under the surface, and highest standing point over it."""
     sole, under, over = planting.sole, 0.0, 0.0
-    points = np.stack([apply(clip.foot, sole.heel), apply(clip.foot, sole.ball)], axis=2)[:, leg]
+    heel, ball = (apply(clip.foot, point)[:, leg] for point in (sole.heel, sole.ball))
+    points = np.stack([heel, ball, clip.ball[:, leg]], axis=1)
     hits, normals, found = ground(points.reshape(-1, 3), -clip.up)
     height = np.sum((points.reshape(-1, 3) - hits) * normals, axis=-1)
     height = np.where(found & (normals @ clip.up >= STEEPEST), height, np.nan).reshape(points.shape[:2])
+    standing = {"heel": height[:, 0], "ball": height[:, 2] - sole.ball_height[leg]}
     for span in spans:
         frames = slice(span["start"], span["end"])
-        standing = height[frames, PARTS.index(span["part"])]
-        under = max(under, float(np.nanmax(-height[frames], initial=0.0)))
-        over = max(over, float(np.nanmax(standing, initial=0.0)))
+        under = max(under, float(np.nanmax(-height[frames, :2], initial=0.0)))
+        over = max(over, float(np.nanmax(standing[span["part"]][frames], initial=0.0)))
     return {"penetration": under, "float": over}
 
 

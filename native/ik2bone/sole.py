@@ -9,9 +9,14 @@ import numpy as np
 
 from .clip import Array, Clip, Mask
 from .contacts import find_contacts
+from .motion import runs
 
 # Share of a contact's frames, those with the ankle lowest over the ball, in which the foot counts as flat.
 FLAT_SHARE = 0.3
+# Share of the frames of a clip in place in which a ball is as low as its floor lets it be.
+LOW_SHARE = 0.05
+# A foot shorter than this along the ground (leg lengths) has no heading.
+SHORTEST = 1e-3
 # The heel lies behind the ankle by about this share of the way from ankle to ball (Winter, 2009: foot segment).
 HEEL_BEHIND = 0.3
 # Ball joints of the rigs measured stand 0.01 to 0.09 leg over their clip's floor; past this the floor is elsewhere.
@@ -26,8 +31,8 @@ class Sole:
     """Soles of L legs. `ball_height` (L,) is the ball joint's height over the sole of a flat foot, in scene units.
 
     `heel` and `ball` (L, 3) are points of the sole in foot bone space, `tip` (L, 3) one in toe bone space; `ball_joint`
-    (L, 3) is the joint above, in foot bone space. `up` and
-    `forward` (L, 3) are unit vectors in foot bone space of a flat foot. `lengths` (L, 2) are the ways from heel to
+    (L, 3) is the joint above, in foot bone space. `forward` (L, 3) is the
+    unit heading of a flat foot in foot bone space. `lengths` (L, 2) are the ways from heel to
     ball and from ball to tip, `floor` is the height of the clip's own floor along up, both in scene units; `source`
     says where the sole's height comes from.
     """
@@ -37,7 +42,6 @@ class Sole:
     ball: Array
     tip: Array
     ball_joint: Array
-    up: Array
     forward: Array
     lengths: Array
     floor: float
@@ -46,20 +50,37 @@ class Sole:
 
 def measure_sole(clip: Clip) -> Sole:
     """Measure the soles from the flattest frames in which the ball stands; from all frames where none stands."""
-    flat = [_flat_frames(clip, leg) for leg in range(clip.legs)]
-    standing = np.array([np.median(clip.ball[frames, leg] @ clip.up) for leg, frames in enumerate(flat)])
+    contacts = find_contacts(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
+    flat = [_flat_frames(clip, contacts[:, leg], leg) for leg in range(clip.legs)]
+    standing = np.array([_standing_height(clip, contacts[:, leg, 1], leg) for leg in range(clip.legs)])
     heights, floor, source = _ball_heights(clip, standing)
     rows = [_points(clip, leg, frames, heights[leg]) for leg, frames in enumerate(flat)]
-    heel, ball, tip, joint, up, forward, lengths = (np.array(column) for column in zip(*rows, strict=True))
-    return Sole(heights, heel, ball, tip, joint, up, forward, lengths, floor, source)
+    heel, ball, tip, joint, forward, lengths = (np.array(column) for column in zip(*rows, strict=True))
+    return Sole(heights, heel, ball, tip, joint, forward, lengths, floor, source)
 
 
-def _flat_frames(clip: Clip, leg: int) -> Mask:
-    """Frames (F,) in which the foot is flattest."""
-    contacts = find_contacts(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    stands = contacts[:, leg].all(axis=-1)
+def sole_points(clip: Clip, sole: Sole) -> Array:
+    """Heel, ball and tip on the sole (F, L, 3, 3) as the clip has them, world space; the tip moves with the toes."""
+    heel, ball = (apply(clip.foot, point) for point in (sole.heel, sole.ball))
+    return np.stack([heel, ball, apply(clip.toe, sole.tip)], axis=2)
+
+
+def _standing_height(clip: Clip, stands: Mask, leg: int) -> float:
+    """Height of the ball joint in the middle of its contacts; where it never stands, of its lowest frames."""
+    heights = clip.ball[:, leg] @ clip.up
+    spans = runs(stands)
+    if not spans:
+        return float(np.quantile(heights, LOW_SHARE))
+    trims = [(end - start) // 5 for start, end in spans]
+    middle = [heights[start + trim : end - trim] for (start, end), trim in zip(spans, trims, strict=True)]
+    return float(np.median(np.concatenate(middle)))
+
+
+def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> Mask:
+    """Frames (F,) in which the foot is flattest, of those with the given contacts (F, 2) of heel and ball."""
+    stands = contacts.all(axis=-1)
     if not stands.any():
-        stands = contacts[:, leg, 1]
+        stands = contacts[:, 1]
     if not stands.any():
         heights = clip.ball[:, leg] @ clip.up
         stands = heights <= np.quantile(heights, FLAT_SHARE)
@@ -82,11 +103,15 @@ def _ball_heights(clip: Clip, standing: Array) -> tuple[Array, float, str]:
 
 
 def _points(clip: Clip, leg: int, frames: Mask, ball_height: float) -> tuple[Array, ...]:
-    """Heel, ball, tip, up, forward and lengths of one leg, means over the flat frames."""
+    """Heel, ball, tip, ball joint, forward and lengths of one leg, means over the flat frames."""
     ankle, ball, tip = clip.ankle[frames, leg], clip.ball[frames, leg], clip.tip[frames, leg]
     level = _level(ball - ankle, clip.up)
     length = np.linalg.norm(level, axis=-1, keepdims=True)
-    forward = level / np.maximum(length, 1e-12)
+    if np.median(length) < SHORTEST * clip.leg:
+        # A foot without length along the ground has no heading: the axis that lies most level will do for its sole.
+        axes = _level(np.swapaxes(clip.foot[frames, leg, :3, :3], -1, -2), clip.up)
+        level = axes[:, np.argmax(np.linalg.norm(axes, axis=-1).mean(axis=0))]
+    forward = level / np.maximum(np.linalg.norm(level, axis=-1, keepdims=True), 1e-300)
     ahead = np.maximum(np.sum((tip - ball) * forward, axis=-1, keepdims=True), 0.0)
     world = (ankle - forward * (HEEL_BEHIND * length), ball, ball + forward * ahead)
     into_foot, into_toe = np.linalg.inv(clip.foot[frames, leg]), np.linalg.inv(clip.toe[frames, leg])
@@ -94,12 +119,9 @@ def _points(clip: Clip, leg: int, frames: Mask, ball_height: float) -> tuple[Arr
         apply(space, _drop(point, ball @ clip.up - ball_height, clip.up)).mean(axis=0)
         for space, point in zip((into_foot, into_foot, into_toe), world, strict=True)
     ]
-    directions = [
-        _unit((into_foot[:, :3, :3] @ vector[..., None]).mean(axis=0)[:, 0])
-        for vector in (np.broadcast_to(clip.up, forward.shape), forward)
-    ]
+    heading = _unit((into_foot[:, :3, :3] @ forward[..., None]).mean(axis=0)[:, 0])
     lengths = np.array([(1 + HEEL_BEHIND) * np.median(length), np.median(ahead)])
-    return (*local, apply(into_foot, ball).mean(axis=0), *directions, lengths)
+    return (*local, apply(into_foot, ball).mean(axis=0), heading, lengths)
 
 
 def _level(vectors: Array, up: Array) -> Array:

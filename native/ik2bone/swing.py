@@ -10,47 +10,61 @@ import numpy as np
 
 from .clip import Array, Clip, Ground, Mask
 from .motion import gaps, smoothstep
-from .sole import Sole, apply
+from .sole import Sole, sole_points
 from .targets import Targets
 
 # Shares of a swing over which a bump rises or falls.
-RAMPS = (0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+RAMPS = (0.15, 0.2, 0.3, 0.5)
 # Shares of a swing between which it climbs or comes down.
-CLIMBS = ((0.0, 1.0), (0.0, 0.8), (0.0, 0.65), (0.0, 0.5), (0.2, 1.0), (0.35, 1.0), (0.5, 1.0))
-# A swinging sole keeps its own height over the clip's floor up to this, in leg lengths.
+CLIMBS = ((0.0, 1.0), (0.0, 0.75), (0.0, 0.5), (0.25, 1.0), (0.5, 1.0))
+# A swinging sole keeps its own height over the clip's floor up to this, in leg lengths; beside where it stands, over
+# this share of the swing, it may dip into the ground instead. Lifting it there would take a jump.
 MARGIN = 0.02
-HIGHEST_LIFT = 0.6
+DIP = 0.008
+BESIDE = 0.2
+# A bump may exceed what is wanted of it by this factor, where that lets its flanks be gentler.
+EXCESS = 1.5
+# What weighs the same: so much acceleration (leg lengths / s^2) and so much of the sole under ground (leg lengths).
+# 40 legs / s^2 move a foot 0.04 leg within 1/30 s from where it was heading, which can just be seen.
+ACCELERATION = 40.0
+SHORT = 0.01
+# Peak of the second derivative of `smoothstep`.
+SHARPEST = 10.0 / np.sqrt(3.0)
 # Height of a bump below which a swing is left alone, in leg lengths.
 NEGLIGIBLE = 1e-5
 
 
 def lift_swings(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Targets:
     """Raise the targets where heel, ball or toes would pass under the ground between two standings."""
-    wanted = missing_height(clip, sole, targets, ground) / clip.leg
-    rise, lift = targets.rise / clip.leg, np.zeros_like(wanted)
+    under, margin = (height / clip.leg for height in missing_height(clip, sole, targets, ground))
+    rise, lift = targets.rise / clip.leg, np.zeros_like(under)
     for leg in range(clip.legs):
         for start, end in gaps(contacts[:, leg].any(axis=-1)):
-            needed = wanted[start:end, leg] - _left_over(wanted[:, leg], start, end)
-            swing = rise[end, leg] - rise[start - 1, leg] if start > 0 and end < clip.frames else 0.0
-            lift[start:end, leg] = clear(needed, swing, start == 0, end == clip.frames)
+            sides = start > 0, end < clip.frames
+            inner = _inner(end - start, *sides)
+            wanted = under[start:end, leg] - _left_over(under[:, leg], start, end)
+            wanted += margin[start:end, leg] * inner - DIP * (1 - inner)
+            climb = rise[end, leg] - rise[start - 1, leg] if all(sides) else 0.0
+            lift[start:end, leg] = clear(wanted, climb, (end - start + 1) / clip.fps, sides)
     move = (clip.leg * lift)[..., None] * clip.up
     return replace(targets, ball=targets.ball + move, ankle=targets.ankle + move)
 
 
-def sole_points(clip: Clip, sole: Sole) -> Array:
-    """Heel, ball and tip on the sole (F, L, 3, 3) as the clip has them, world space; the tip moves with the toes."""
-    heel, ball = (apply(clip.foot, point) for point in (sole.heel, sole.ball))
-    return np.stack([heel, ball, apply(clip.toe, sole.tip)], axis=2)
+def _inner(count: int, closed_start: bool, closed_end: bool) -> Array:
+    """1 in the middle of a swing (count,), 0 beside the standings that close it."""
+    time = np.arange(1, count + 1) / (count + 1)
+    start, end = smoothstep(time / BESIDE), smoothstep((1 - time) / BESIDE)
+    return (start if closed_start else np.ones(count)) * (end if closed_end else np.ones(count))
 
 
-def missing_height(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> Array:
-    """How much (F, L) each foot must rise for its sole to clear the ground; negative where it clears it well."""
+def missing_height(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> tuple[Array, Array]:
+    """How deep (F, L) each sole lies under the ground, negative over it, and how high its lowest point may stay."""
     before = sole_points(clip, sole)
     after = targets.ball[:, :, None] + np.einsum("flij,flpj->flpi", targets.turn, before - clip.ball[:, :, None])
     hits, _, found = ground(after.reshape(-1, 3), -clip.up)
     under = ((hits - after.reshape(-1, 3)) @ clip.up).reshape(after.shape[:-1])
-    margin = np.clip(before @ clip.up - sole.floor, 0.0, MARGIN * clip.leg)
-    return np.where(found.reshape(under.shape), under + margin, -np.inf).max(axis=2)
+    margin = np.clip((before @ clip.up - sole.floor).min(axis=2), 0.0, MARGIN * clip.leg)
+    return np.where(found.reshape(under.shape), under, -np.inf).max(axis=2), margin
 
 
 def _left_over(wanted: Array, start: int, end: int) -> Array:
@@ -61,38 +75,40 @@ def _left_over(wanted: Array, start: int, end: int) -> Array:
     return before * (1 - time) ** 2 + after * time**2
 
 
-def clear(wanted: Array, climb: float, open_start: bool, open_end: bool) -> Array:
-    """The gentlest height (F,) to add to a swing so that it clears the ground: at least `wanted`.
+def clear(wanted: Array, climb: float, duration: float, closed: tuple[bool, bool]) -> Array:
+    """Height (F,) to add to a swing of so many seconds so that it clears the ground, about `wanted`, in leg lengths.
 
     The swing climbs by `climb` along a quintic over its whole time. Climbing earlier, or coming down later, and a bump
-    on top are tried together; of those that clear the ground the one of least acceleration is taken. An open side,
-    where the clip begins or ends, keeps the bump's full height.
+    on top are tried together; the one that costs least by acceleration and by what it leaves under ground is taken.
+    `closed` tells whether the foot stands before and after; where the clip begins or ends instead, a bump keeps its
+    full height.
     """
     if wanted.max(initial=0.0) < NEGLIGIBLE:
         return np.zeros_like(wanted)
     time = np.arange(1, len(wanted) + 1) / (len(wanted) + 1)
-    bumps, sharpness = _bumps(time, open_start, open_end)
+    bumps, sharpness = _bumps(time, closed)
     best, chosen = np.inf, wanted
     for begin, end in CLIMBS if abs(climb) > NEGLIGIBLE else CLIMBS[:1]:
         shifted = climb * (smoothstep((time - begin) / (end - begin)) - smoothstep(time))
         heights, short = _heights(wanted - shifted, bumps)
-        costs = heights * sharpness + abs(climb) / (end - begin) ** 2 + 1e3 * short
+        acceleration = SHARPEST / duration**2 * (heights * sharpness + abs(climb) / (end - begin) ** 2)
+        costs = acceleration / ACCELERATION + short / SHORT
         index = int(np.argmin(costs))
         if costs[index] < best:
             best, chosen = costs[index], shifted + heights[index] * bumps[index]
     return chosen
 
 
-def _bumps(time: Array, open_start: bool, open_end: bool) -> tuple[Array, Array]:
-    """Bumps (B, F) of height 1 with quintic flanks, and their accelerations (B,) up to a constant."""
+def _bumps(time: Array, closed: tuple[bool, bool]) -> tuple[Array, Array]:
+    """Bumps (B, F) of height 1 with quintic flanks, and how sharp (B,) they are: 1 / (narrower flank)^2."""
     flanks = np.array(list(product(RAMPS, RAMPS)))
-    rising = np.ones((len(flanks), len(time))) if open_start else smoothstep(time / flanks[:, :1])
-    falling = np.ones((len(flanks), len(time))) if open_end else smoothstep((1 - time) / flanks[:, 1:])
+    rising = smoothstep(time / flanks[:, :1]) if closed[0] else np.ones((len(flanks), len(time)))
+    falling = smoothstep((1 - time) / flanks[:, 1:]) if closed[1] else np.ones((len(flanks), len(time)))
     return rising * falling, 1.0 / flanks.min(axis=1) ** 2
 
 
 def _heights(wanted: Array, bumps: Array) -> tuple[Array, Array]:
-    """Least heights (B,) with which the bumps reach what is wanted, and by how much they are short where they begin."""
-    asked = np.where(bumps > 0.02, wanted / np.maximum(bumps, 0.02), 0.0).max(axis=1)
-    heights = np.clip(asked, 0.0, HIGHEST_LIFT)
+    """Least heights (B,) with which bumps reach what is wanted, within reason, and by how much they are short."""
+    asked = np.where(bumps > 0.1, wanted / np.maximum(bumps, 0.1), 0.0).max(axis=1)
+    heights = np.clip(asked, 0.0, EXCESS * max(float(wanted.max()), 0.0))
     return heights, np.maximum(wanted - heights[:, None] * bumps, 0.0).max(axis=1)

@@ -27,7 +27,7 @@ class Anchor:
     """One standing of one foot: where `part` of it ("ball" or "heel") stood in the clip and stands now, world space.
 
     `origin` and `point` are the joint or heel point before and after, `turn` (3, 3) maps the clip's level ground onto
-    the slope, `ground` is the point of the surface below, `found` tells whether there was a surface.
+    the slope, `found` tells whether there was a surface.
     """
 
     stance: Stance
@@ -35,8 +35,6 @@ class Anchor:
     origin: Array
     point: Array
     turn: Array
-    ground: Array
-    normal: Array
     found: bool
 
 
@@ -64,7 +62,7 @@ class Targets:
 
 
 def find_anchors(clip: Clip, sole: Sole, heel: Array, contacts: Mask, ground: Ground, use_slope: bool) -> list[Anchor]:
-    """One anchor for each stance, on the surface nearest to where the foot stood, raised as the last one was.
+    """One anchor for each stance, on the surface nearest to where the foot stood, raised as all feet were before it.
 
     A foot that swings as the clip begins or ends gets one more there, with the part "swing".
     """
@@ -129,7 +127,7 @@ def _anchor(
     placed = place_footprint(footprint, below, clip.up, clip.leg, ground)
     turn = placed.turn if use_slope else np.eye(3)
     point = placed.point + turn @ clip.up * height if placed.found else origin
-    return Anchor(stance, part, origin, point, turn, placed.point, placed.normal, placed.found)
+    return Anchor(stance, part, origin, point, turn, placed.found)
 
 
 def _footprint(clip: Clip, sole: Sole, leg: int, frames: NDArray[np.intp], part: str) -> Footprint:
