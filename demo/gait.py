@@ -16,7 +16,8 @@ Real = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 # Degrees at 0, 5 ... 95 % of the stride: mean curves of natural cadence after D. A. Winter, The Biomechanics and Motor
-# Control of Human Gait (University of Waterloo Press, 1987 and 1991), to the degree. Flexion and dorsiflexion positive.
+# Control of Human Gait (University of Waterloo Press, 1987 and 1991), good to a few degrees. Flexion and dorsiflexion
+# positive. Of one measured walk (OpenSim's gait2354) the hip lies within 8, the knee within 7 degrees up to 70 %.
 HIP = (19, 19, 17, 14, 10, 6, 2, -3, -6, -9, -11, -10, -6, 2, 10, 16, 20, 22, 22, 20)
 KNEE = (4, 12, 19, 22, 20, 17, 13, 10, 8, 9, 12, 20, 34, 50, 62, 64, 57, 43, 24, 7)
 ANKLE = (0, -4, -3, 0, 3, 5, 6, 8, 9, 9, 7, 0, -14, -18, -14, -7, -2, 0, 1, 1)
