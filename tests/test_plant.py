@@ -244,3 +244,49 @@ def test_report_counts_frames_out_of_reach() -> None:
     report = figures(clip, planted(clip, plan), plan, ground)
     assert report["after"]["short_frames"] > 0
     assert report["after"]["short"] == pytest.approx(plan.miss.max(), rel=1e-6)
+
+
+def test_pose_laid_on_a_slope_twice_is_laid_once() -> None:
+    walk = make_walk().clip
+    slope = height_field(lambda x, y: 0.2 * x - 0.1)
+    sole, pose = measure_sole(walk), walk.cut(slice(20, 21))
+    once = planted(pose, plant(pose, slope, sole=sole))
+    twice = planted(once, plant(once, slope, sole=sole))
+    assert once.ankle != pytest.approx(pose.ankle, abs=0.02)
+    assert twice.ankle == pytest.approx(once.ankle, abs=1e-6)
+
+
+def test_always_lays_heel_and_ball_on_the_ground_in_every_frame() -> None:
+    clip = make_walk().clip
+    plan = plant(clip, FLAT, Settings(contacts="ALWAYS"))
+    report = figures(clip, planted(clip, plan), plan, FLAT)
+    assert plan.contacts.all()
+    assert report["after"]["float"] <= 1e-6
+    assert report["after"]["penetration"] <= 1e-6
+
+
+def test_hips_that_lie_elsewhere_already_stay_there() -> None:
+    clip = make_walk().clip
+    whole = plant(clip, HILLS)
+    offset = np.repeat(whole.hips_offset[:, None], 2, axis=1)
+    again = plant(clip, HILLS, offset=offset)
+    assert (again.hips_offset == 0.0).all()
+    assert again.turns == pytest.approx(whole.turns, abs=1e-9)
+
+
+def test_part_of_a_planting_is_that_part() -> None:
+    clip = make_walk().clip
+    plan = plant(clip, HILLS)
+    part = plan.cut(slice(100, 160))
+    assert (part.turns == plan.turns[100:160]).all()
+    report = figures(clip.cut(slice(100, 160)), planted(clip, plan).cut(slice(100, 160)), part, HILLS)
+    assert report["after"]["drift"] < 0.002
+    assert all(0 <= span["start"] <= span["end"] < 60 for span in report["spans"])
+
+
+def test_frames_out_of_reach_are_counted_once_for_both_feet() -> None:
+    clip = make_walk().clip
+    ground = height_field(lambda x, y: 0.0 * x - 1.5)
+    plan = plant(clip, ground, Settings(use_hips=False))
+    report = figures(clip, planted(clip, plan), plan, ground)
+    assert report["after"]["short_frames"] == clip.frames

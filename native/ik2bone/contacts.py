@@ -130,6 +130,10 @@ class Stance:
     start: int
     end: int
 
+    def moved(self, frames: int) -> Stance:
+        """The same stance so many frames later."""
+        return Stance(self.leg, self.start + frames, self.end + frames)
+
 
 def stances(contacts: Mask) -> list[Stance]:
     """The stances of each leg in order of time, from contacts (frames, legs, 2)."""

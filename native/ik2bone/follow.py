@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Feet that follow the ground frame by frame, without being locked: clips in place, single poses, `ALWAYS`."""
+"""Feet that follow the ground frame by frame, without being locked to a spot: clips in place, poses, `ALWAYS`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .clip import Array, Clip, Ground
+from .clip import Array, Clip, Ground, Mask
 from .footprint import STEEPEST
 from .motion import hann_average, odd_window, running_maximum
-from .rotations import matrix_from_vector
+from .rotations import matrix_from_vector, shortest_turns
 from .sole import Sole, sole_points
 from .targets import Targets
 
@@ -18,42 +18,52 @@ WINDOW = 0.15
 NEAR, FAR = 0.05, 0.3
 
 
-def follow_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool, on_surface: bool) -> Targets:
-    """Targets that raise each foot with the ground below it and tilt it with its slope.
-
-    `on_surface` puts the sole on the surface in every frame; otherwise each foot keeps its height over its floor.
-    """
+def follow_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool) -> Targets:
+    """Targets that raise each foot with the ground below it and tilt it with its slope; it keeps its own height."""
     below = clip.ball - sole.ball_height[:, None] * clip.up
-    hits, normals, found = ground(below.reshape(-1, 3), -clip.up)
-    hits, normals, found = hits.reshape(below.shape), normals.reshape(below.shape), found.reshape(below.shape[:2])
+    hits, normals, found = _ask(ground, below, clip.up)
     height = below @ clip.up - sole.floor
     window = odd_window(WINDOW, clip.fps)
-    rise = np.where(found, (hits - below) @ clip.up + (0.0 if on_surface else height), 0.0)
-    rise = hann_average(rise, window)
-    near = np.ones_like(height) if on_surface else np.clip((FAR - height / clip.leg) / (FAR - NEAR), 0.0, 1.0)
-    gentle = found & (normals @ clip.up >= STEEPEST)
-    turn = _tilts(
-        clip, hann_average(np.where(gentle[..., None], normals, clip.up), window), near if use_slope else 0.0 * near
-    )
-    ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * np.einsum("flij,j->fli", turn, clip.up)
+    rise = hann_average(np.where(found, (hits - below) @ clip.up + height, 0.0), window)
+    near = np.clip((FAR - height / clip.leg) / (FAR - NEAR), 0.0, 1.0) if use_slope else np.zeros_like(height)
+    turn = matrix_from_vector(near[..., None] * shortest_turns(clip.up, hann_average(normals, window)))
+    ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)
+    return _cleared(clip, _targets(clip, ball, turn, rise), sole_points(clip, sole), ground, window)
+
+
+def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool) -> Targets:
+    """Targets that lay each sole flat on the surface below its ball, whatever its height and tilt in the clip."""
+    window = odd_window(WINDOW, clip.fps)
+    _, normals, found = _ask(ground, clip.ball, clip.up)
+    normals = hann_average(normals, window) if use_slope else np.broadcast_to(clip.up, normals.shape)
+    over = normals / np.linalg.norm(normals, axis=-1, keepdims=True) * sole.ball_height[:, None]
+    below = clip.ball - over
+    hits, _, _ = _ask(ground, below, clip.up)
+    rise = np.where(found, (hits - below) @ clip.up, 0.0)
+    height = hann_average(hits @ clip.up, window)
+    ball = np.where(found[..., None], below + (height - below @ clip.up)[..., None] * clip.up + over, clip.ball)
+    present = np.einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up)
+    turn = matrix_from_vector(np.where(found[..., None], shortest_turns(present, normals), 0.0))
+    # Bent toes do not count: heel and ball are to lie on the ground.
+    return _cleared(clip, _targets(clip, ball, turn, rise), sole_points(clip, sole)[:, :, :2], ground, window)
+
+
+def _ask(ground: Ground, below: Array, up: Array) -> tuple[Array, Array, Mask]:
+    """Ground under points (F, L, 3); normals of what is no ground, or too steep to stand on, point up."""
+    hits, normals, found = ground(below.reshape(-1, 3), -up)
+    normals = np.where((found & (normals @ up >= STEEPEST))[:, None], normals, up)
+    return hits.reshape(below.shape), normals.reshape(below.shape), found.reshape(below.shape[:2])
+
+
+def _targets(clip: Clip, ball: Array, turn: Array, rise: Array) -> Targets:
     ankle = ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
-    return _cleared(clip, sole, Targets(ball, ankle, turn, rise, ()), ground, window)
+    return Targets(ball, ankle, turn, rise, ())
 
 
-def _tilts(clip: Clip, normals: Array, share: Array) -> Array:
-    """Turns (F, L, 3, 3) that carry up onto the normals by so much of the way."""
-    normals = normals / np.linalg.norm(normals, axis=-1, keepdims=True)
-    axis = np.cross(clip.up, normals)
-    sine = np.linalg.norm(axis, axis=-1, keepdims=True)
-    angle = np.arctan2(sine, (normals @ clip.up)[..., None])
-    vector = axis * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-300), 1.0)
-    return matrix_from_vector(vector * share[..., None])
-
-
-def _cleared(clip: Clip, sole: Sole, targets: Targets, ground: Ground, window: int) -> Targets:
-    """The targets raised, smoothly, where heel, ball or toes would lie under the ground."""
-    points = sole_points(clip, sole) - clip.ball[:, :, None]
-    placed = targets.ball[:, :, None] + np.einsum("flij,flpj->flpi", targets.turn, points)
+def _cleared(clip: Clip, targets: Targets, points: Array, ground: Ground, window: int) -> Targets:
+    """The targets raised, smoothly, where points (F, L, P, 3) of the soles would lie under the ground."""
+    away = points - clip.ball[:, :, None]
+    placed = targets.ball[:, :, None] + np.einsum("flij,flpj->flpi", targets.turn, away)
     hits, _, found = ground(placed.reshape(-1, 3), -clip.up)
     under = np.where(found, (hits - placed.reshape(-1, 3)) @ clip.up, 0.0).reshape(placed.shape[:3]).max(axis=2)
     under = np.maximum(under, 0.0)

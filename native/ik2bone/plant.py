@@ -11,7 +11,7 @@ import numpy as np
 from ._core import solve_pose
 from .clip import Array, Clip, Ground, Mask
 from .contacts import find_contacts, stances
-from .follow import follow_ground
+from .follow import follow_ground, lay_on_ground
 from .heel import raise_heels, standing_contacts
 from .hips import hips_offset
 from .hold import hold_feet
@@ -64,6 +64,12 @@ class Planting:
         """The anchors of all contacts."""
         return tuple(anchor for anchor in self.targets.anchors if anchor.part != "swing")
 
+    def cut(self, frames: slice) -> Planting:
+        """The same planting over some of its frames, without the anchors that lie outside."""
+        first, last, _ = frames.indices(len(self.turns))
+        parts = {name: getattr(self, name)[frames] for name in ("turns", "hips_offset", "contacts", "miss")}
+        return replace(self, **parts, targets=self.targets.cut(first, last))
+
     @property
     def feet(self) -> list[dict[str, Any]]:
         """Heel, ball joint and points of the sole of each foot in foot bone space, as plain data."""
@@ -79,10 +85,18 @@ class Planting:
         ]
 
 
-def plant(clip: Clip, ground: Ground, settings: Settings | None = None, sole: Sole | None = None) -> Planting:
+def plant(
+    clip: Clip,
+    ground: Ground,
+    settings: Settings | None = None,
+    sole: Sole | None = None,
+    offset: Array | None = None,
+) -> Planting:
     """Plan how a clip stands on the ground; raises `NoGround` where there is none under any foot.
 
-    `sole` is what `measure_sole` told of a longer clip of the same figure; a short clip or a pose tells little.
+    `sole` is what `measure_sole` told of a longer clip of the same figure; a single pose tells little. `offset`
+    (F, L, 3) is how far the hip joints lie from where the clip has them, when they do so already and shall stay; then
+    `hips_offset` is zero.
     """
     settings = settings or Settings()
     if not 0.0 <= settings.strength <= 1.0:
@@ -95,13 +109,13 @@ def plant(clip: Clip, ground: Ground, settings: Settings | None = None, sole: So
     knees = find_knees(clip)
     told = _tell(clip, sole, targets, locked, knees, settings)
     targets = weaken(clip, targets, settings.strength)
-    offset = np.zeros((clip.frames, 3))
-    if settings.use_hips:
-        offset = hips_offset(clip, targets.ankle, targets.rise)
-    turns, miss = solve_legs(clip, targets, offset, knees)
+    hips = np.zeros((clip.frames, 3))
+    if settings.use_hips and offset is None:
+        hips = hips_offset(clip, targets.ankle, targets.rise)
+    turns, miss = solve_legs(clip, targets, hips[:, None] if offset is None else offset, knees)
     if settings.strength == 0.0:
-        turns, offset = np.broadcast_to(IDENTITY, turns.shape).copy(), np.zeros_like(offset)
-    return Planting(turns, offset, contacts, targets, sole, miss, locked, told)
+        turns, hips = np.broadcast_to(IDENTITY, turns.shape).copy(), np.zeros_like(hips)
+    return Planting(turns, hips, contacts, targets, sole, miss, locked, told)
 
 
 def find_standing(clip: Clip, sole: Sole, settings: Settings) -> tuple[Mask, bool]:
@@ -130,8 +144,8 @@ def find_standing(clip: Clip, sole: Sole, settings: Settings) -> tuple[Mask, boo
 def follow_targets(clip: Clip, sole: Sole, _contacts: Mask, ground: Ground, settings: Settings) -> Targets:
     """Where the feet shall go when they follow the ground frame by frame."""
     _require_ground(ground(clip.ball.reshape(-1, 3), -clip.up)[2])
-    on_surface = settings.contacts == "ALWAYS" or clip.frames == 1
-    return follow_ground(clip, sole, ground, settings.use_slope, on_surface)
+    flat = settings.contacts == "ALWAYS" or clip.frames == 1
+    return (lay_on_ground if flat else follow_ground)(clip, sole, ground, settings.use_slope)
 
 
 def locked_targets(clip: Clip, sole: Sole, contacts: Mask, ground: Ground, settings: Settings) -> Targets:
@@ -145,7 +159,7 @@ def locked_targets(clip: Clip, sole: Sole, contacts: Mask, ground: Ground, setti
     lost = ~contacts.any(axis=(0, 2))
     if not lost.any():
         return targets
-    return targets.with_legs(lost, follow_ground(clip, sole, ground, settings.use_slope, on_surface=False))
+    return targets.with_legs(lost, follow_ground(clip, sole, ground, settings.use_slope))
 
 
 def _require_ground(found: Mask) -> None:
@@ -164,7 +178,10 @@ def weaken(clip: Clip, targets: Targets, strength: float) -> Targets:
 
 
 def solve_legs(clip: Clip, targets: Targets, offset: Array, knees: Knees) -> tuple[Array, Array]:
-    """Corrections (F, L, 3, 4) that bring the ankles to their targets and the feet to their slopes, and misses."""
+    """Corrections (F, L, 3, 4) that bring ankles to their targets and feet to their slopes, and misses (F, L).
+
+    The hip joints are moved by `offset` (F, 1 or L, 3) before.
+    """
     thigh, shin, foot = (_moved(matrix, offset) for matrix in (clip.thigh, clip.shin, clip.foot))
     goal = foot.copy()
     goal[..., :3, :3] = targets.turn @ foot[..., :3, :3]
@@ -188,7 +205,7 @@ def solve_legs(clip: Clip, targets: Targets, offset: Array, knees: Knees) -> tup
 
 def _moved(matrices: Array, offset: Array) -> Array:
     moved = np.array(matrices)
-    moved[..., :3, 3] += offset[:, None]
+    moved[..., :3, 3] += offset
     return moved
 
 

@@ -6,7 +6,7 @@ They are taken from sampled scenes, by the definitions below; anyone can compute
 drift        largest distance of a standing point (ball or heel) from its anchor within a contact
 penetration  how deep points of the sole go under the surface, over contact frames, along the surface's normal
 float        how high standing points stay over the surface, over contact frames, less their height on the sole
-short        frames whose target is out of reach, and the worst miss
+short        frames in which a foot misses its target by more than 0.0001 leg, and the worst miss
 knee_pop     second difference of the knee angle (degrees) over 1/30 s, less 1.5 times the source's largest within 0.1 s
 foot_pop     the same of the standing point's path
 hips         largest offset, largest change from frame to frame
@@ -91,33 +91,37 @@ def contact_spans(after: Clip, planting: Planting) -> list[dict[str, Any]]:
 
 def _side(before: Clip, clip: Clip, planting: Planting, ground: Ground, spans: list[dict[str, Any]]) -> dict[str, Any]:
     """Figures of one side, per foot and over all; `before` is the source, which the pops are compared with."""
-    feet = [
-        _foot(before, clip, planting, ground, [s for s in spans if s["leg"] == leg], leg) for leg in range(clip.legs)
+    legs = range(clip.legs)
+    by_leg = [[span for span in spans if span["leg"] == leg] for leg in legs]
+    values = [_series(before, clip, planting, leg) for leg in legs]
+    worst = [
+        {
+            "drift": _drift(clip, planting, by_leg[leg], own_anchor=clip is before),
+            **_heights(clip, planting, ground, by_leg[leg], leg),
+            **{name: float(series.max(initial=0.0)) for name, series in values[leg].items()},
+        }
+        for leg in legs
     ]
-    worst = {name: max(foot[name] for foot in feet) for name in feet[0] if not name.endswith("frames")}
-    total = {name: sum(foot[name] for foot in feet) for name in feet[0] if name.endswith("frames")}
+    limits = {"short": SHORT * clip.leg, "knee_pop": KNEE_POP, "foot_pop": FOOT_POP * clip.leg}
+    over = [{f"{name}_frames": values[leg][name] > limit for name, limit in limits.items()} for leg in legs]
     offset = (clip.hip - before.hip).mean(axis=1)
     change = np.linalg.norm(np.diff(offset, axis=0), axis=-1).max(initial=0.0)
-    hips = {"hips_offset": float(np.linalg.norm(offset, axis=-1).max()), "hips_change": float(change)}
-    return {**worst, **total, **hips, "feet": feet}
-
-
-def _foot(
-    before: Clip, clip: Clip, planting: Planting, ground: Ground, spans: list[dict[str, Any]], leg: int
-) -> dict[str, Any]:
-    knee = pop(knee_angle(before)[:, leg], knee_angle(clip)[:, leg], clip.fps)
-    foot = pop(before.ball[:, leg], clip.ball[:, leg], clip.fps)
-    miss = np.linalg.norm(clip.ankle[:, leg] - planting.targets.ankle[:, leg], axis=-1)
-    short = (planting.miss[:, leg] > SHORT * clip.leg) if clip is not before else np.zeros(clip.frames, bool)
     return {
-        "drift": _drift(clip, planting, spans, own_anchor=clip is before),
-        **_heights(clip, planting, ground, spans, leg),
-        "short": float(miss[short].max(initial=0.0)),
-        "short_frames": int(short.sum()),
-        "knee_pop": float(knee.max(initial=0.0)),
-        "knee_pop_frames": int((knee > KNEE_POP).sum()),
-        "foot_pop": float(foot.max(initial=0.0)),
-        "foot_pop_frames": int((foot > FOOT_POP * clip.leg).sum()),
+        **{name: max(foot[name] for foot in worst) for name in worst[0]},
+        **{name: int(np.any([foot[name] for foot in over], axis=0).sum()) for name in over[0]},
+        "hips_offset": float(np.linalg.norm(offset, axis=-1).max()),
+        "hips_change": float(change),
+        "feet": [a | {name: int(mask.sum()) for name, mask in b.items()} for a, b in zip(worst, over, strict=True)],
+    }
+
+
+def _series(before: Clip, clip: Clip, planting: Planting, leg: int) -> dict[str, Array]:
+    """Misses (F,) of one foot's target, and the pops of its knee and ball; a source has no target to miss."""
+    miss = np.linalg.norm(clip.ankle[:, leg] - planting.targets.ankle[:, leg], axis=-1)
+    return {
+        "short": np.zeros_like(miss) if clip is before else np.where(miss > SHORT * clip.leg, miss, 0.0),
+        "knee_pop": pop(knee_angle(before)[:, leg], knee_angle(clip)[:, leg], clip.fps),
+        "foot_pop": pop(before.ball[:, leg], clip.ball[:, leg], clip.fps),
     }
 
 

@@ -30,9 +30,9 @@ def vector_from_matrix(matrix: Array) -> Array:
     return sine * np.where(length > 1e-12, angle / np.maximum(length, 1e-300), 1.0)[..., None]
 
 
-def shortest_turns(vectors: Array, direction: Array) -> Array:
-    """Rotation vectors (..., 3) of the shortest turns of the vectors (..., 3) onto one direction (3,)."""
-    axis = np.cross(vectors, direction)
+def shortest_turns(vectors: Array, directions: Array) -> Array:
+    """Rotation vectors (..., 3) of the shortest turns of vectors (..., 3) onto directions (..., 3), of any length."""
+    axis = np.cross(vectors, directions)
     sine = np.linalg.norm(axis, axis=-1, keepdims=True)
-    angle = np.arctan2(sine, (vectors @ direction)[..., None])
+    angle = np.arctan2(sine, np.sum(vectors * directions, axis=-1, keepdims=True))
     return axis * np.where(sine > 0.0, angle / np.maximum(sine, 1e-300), 0.0)

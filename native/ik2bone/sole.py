@@ -31,8 +31,8 @@ class Sole:
     """Soles of L legs. `ball_height` (L,) is the ball joint's height over the sole of a flat foot, in scene units.
 
     `heel` and `ball` (L, 3) are points of the sole in foot bone space, `tip` (L, 3) one in toe bone space; `ball_joint`
-    (L, 3) is the joint above, in foot bone space. `forward` (L, 3) is the
-    unit heading of a flat foot in foot bone space. `lengths` (L, 2) are the ways from heel to
+    (L, 3) is the joint above, in foot bone space. `forward` and `up` (L, 3)
+    are unit vectors of a flat foot in foot bone space. `lengths` (L, 2) are the ways from heel to
     ball and from ball to tip, `floor` is the height of the clip's own floor along up, both in scene units; `source`
     says where the sole's height comes from.
     """
@@ -43,6 +43,7 @@ class Sole:
     tip: Array
     ball_joint: Array
     forward: Array
+    up: Array
     lengths: Array
     floor: float
     source: str
@@ -55,8 +56,8 @@ def measure_sole(clip: Clip) -> Sole:
     standing = np.array([_standing_height(clip, contacts[:, leg, 1], leg) for leg in range(clip.legs)])
     heights, floor, source = _ball_heights(clip, standing)
     rows = [_points(clip, leg, frames, heights[leg]) for leg, frames in enumerate(flat)]
-    heel, ball, tip, joint, forward, lengths = (np.array(column) for column in zip(*rows, strict=True))
-    return Sole(heights, heel, ball, tip, joint, forward, lengths, floor, source)
+    heel, ball, tip, joint, forward, up, lengths = (np.array(column) for column in zip(*rows, strict=True))
+    return Sole(heights, heel, ball, tip, joint, forward, up, lengths, floor, source)
 
 
 def sole_points(clip: Clip, sole: Sole) -> Array:
@@ -103,7 +104,7 @@ def _ball_heights(clip: Clip, standing: Array) -> tuple[Array, float, str]:
 
 
 def _points(clip: Clip, leg: int, frames: Mask, ball_height: float) -> tuple[Array, ...]:
-    """Heel, ball, tip, ball joint, forward and lengths of one leg, means over the flat frames."""
+    """Heel, ball, tip, ball joint, forward, up and lengths of one leg, means over the flat frames."""
     ankle, ball, tip = clip.ankle[frames, leg], clip.ball[frames, leg], clip.tip[frames, leg]
     level = _level(ball - ankle, clip.up)
     length = np.linalg.norm(level, axis=-1, keepdims=True)
@@ -119,9 +120,12 @@ def _points(clip: Clip, leg: int, frames: Mask, ball_height: float) -> tuple[Arr
         apply(space, _drop(point, ball @ clip.up - ball_height, clip.up)).mean(axis=0)
         for space, point in zip((into_foot, into_foot, into_toe), world, strict=True)
     ]
-    heading = _unit((into_foot[:, :3, :3] @ forward[..., None]).mean(axis=0)[:, 0])
+    directions = [
+        _unit((into_foot[:, :3, :3] @ vectors[..., None]).mean(axis=0)[:, 0])
+        for vectors in (forward, np.broadcast_to(clip.up, forward.shape))
+    ]
     lengths = np.array([(1 + HEEL_BEHIND) * np.median(length), np.median(ahead)])
-    return (*local, apply(into_foot, ball).mean(axis=0), heading, lengths)
+    return (*local, apply(into_foot, ball).mean(axis=0), *directions, lengths)
 
 
 def _level(vectors: Array, up: Array) -> Array:

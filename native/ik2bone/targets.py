@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,16 @@ class Targets:
     turn: Array
     rise: Array
     anchors: tuple[Anchor, ...]
+
+    def cut(self, first: int, last: int) -> Targets:
+        """The targets of frames [first, last), with the anchors that stand there, counted from the first."""
+        anchors = [
+            replace(anchor, stance=anchor.stance.moved(-first))
+            for anchor in self.anchors
+            if anchor.stance.start < last and anchor.stance.end > first
+        ]
+        frames = slice(first, last)
+        return Targets(self.ball[frames], self.ankle[frames], self.turn[frames], self.rise[frames], tuple(anchors))
 
     def with_legs(self, legs: Mask, other: Targets) -> Targets:
         """These targets with those of some legs (L,) taken from others."""
