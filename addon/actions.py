@@ -10,6 +10,8 @@ from typing import Any
 import bpy
 from bpy.types import Action, FCurve, NlaStrip, Object
 
+from . import fcurves
+
 
 @dataclass(frozen=True)
 class Assignment:
@@ -33,11 +35,12 @@ class Curves:
         return self.bag.fcurves.find(path, index=index) if self.bag else None
 
     def ensure(self, path: str, index: int, group: str) -> FCurve:
-        """The same curve, made in the named group where there is none yet."""
+        """The same curve, made in the named group (or none: "") where there is none yet."""
         curve = self.find(path, index)
         if curve is None:
             curve = self.bag.fcurves.new(path, index=index)
-            curve.group = self.bag.groups.get(group) or self.bag.groups.new(group)
+            if group:
+                curve.group = self.bag.groups.get(group) or self.bag.groups.new(group)
         return curve
 
     def span(self) -> tuple[float, float] | None:
@@ -86,6 +89,18 @@ def create(ob: Object, name: str) -> Assignment:
 def copy(assignment: Assignment) -> Assignment:
     """A copy of the whole action, to be played by the slot of the same name."""
     return Assignment(assignment.action.copy(), assignment.slot)
+
+
+def overwrite(target: Assignment, source: Assignment) -> None:
+    """Make the object's curves in one action the same as those in another, keeping both actions."""
+    new, old = curves_of(source), curves_of(target)
+    for curve in [curve for curve in old if new.find(curve.data_path, curve.array_index) is None]:
+        old.bag.fcurves.remove(curve)
+    for curve in new:
+        fcurves.copy(curve, old.ensure(curve.data_path, curve.array_index, curve.group.name if curve.group else ""))
+    names = {group.name for group in new.bag.groups} if new.bag else set()
+    for group in [group for group in old.bag.groups if group.name not in names]:
+        old.bag.groups.remove(group)
 
 
 def frame_span(assignment: Assignment) -> tuple[float, float] | None:

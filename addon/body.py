@@ -15,12 +15,19 @@ if TYPE_CHECKING:
 
     from .properties import PlantingOptions
 
+SOME_LEGS = "only some of the legs are planted, so the hips stay"
+NO_HIPS = "no bone that carries all legs is free to move, so the hips stay"
+
 
 @dataclass(frozen=True)
 class Body:
-    """The legs to turn, the bone that carries them all if it may be moved, and what to tell the user about it."""
+    """The legs to turn, the bone that carries them all if it may be moved, and what to tell the user about it.
+
+    `numbers` are the places of the legs among all that the armature has.
+    """
 
     legs: tuple[Leg, ...]
+    numbers: tuple[int, ...]
     hips: str | None
     told: tuple[str, ...]
 
@@ -47,12 +54,13 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     legs = choose_legs(context, armature, every, options.chains, options.bones)
     check_chain(armature, legs)
     _refuse_keyed_mode(armature, legs)
+    numbers = tuple(every.index(leg) for leg in legs)
     if len(legs) < len(every):
         # Moved hips would carry the other legs away from where they stand.
-        return Body(legs, None, ("only some of the legs are planted, so the hips stay",) if options.use_hips else ())
+        return Body(legs, numbers, None, (SOME_LEGS,) if options.use_hips else ())
     hips = find_hips(armature, legs)
     stay = options.use_hips and hips is None
-    return Body(legs, hips, ("no bone that carries all legs is free to move, so the hips stay",) if stay else ())
+    return Body(legs, numbers, hips, (NO_HIPS,) if stay else ())
 
 
 def _refuse_keyed_mode(armature: Object, legs: tuple[Leg, ...]) -> None:

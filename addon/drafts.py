@@ -11,6 +11,7 @@ from bpy.types import Context, Object
 
 from . import actions
 from .actions import Assignment
+from .properties import Settings
 
 TRANSFORMS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
 
@@ -40,6 +41,32 @@ def draft_of(armature: Object, original: Assignment) -> Iterator[Assignment]:
     except BaseException:
         actions.assign(armature, before)
         bpy.data.actions.remove(draft.action)
+        raise
+
+
+@contextmanager
+def curves_kept_on_error(assignment: Assignment) -> Iterator[None]:
+    """On any error make the curves of an action again what they were before."""
+    backup = actions.copy(assignment)
+    try:
+        yield
+    except BaseException:
+        actions.overwrite(assignment, backup)
+        raise
+    finally:
+        bpy.data.actions.remove(backup.action)
+
+
+@contextmanager
+def settings_kept_on_error(settings: Settings) -> Iterator[None]:
+    """On any error put the panel's settings back."""
+    names = [p.identifier for p in settings.bl_rna.properties if not p.is_readonly and p.identifier != "name"]
+    before = {name: getattr(settings, name) for name in names}
+    try:
+        yield
+    except BaseException:
+        for name, value in before.items():
+            setattr(settings, name, value)
         raise
 
 

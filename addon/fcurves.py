@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
-from bpy.types import FCurve
+from bpy.types import FCurve, FModifier
 from numpy.typing import NDArray
 
 from .splines import split, straight
@@ -21,6 +21,8 @@ SAME_FRAME = 0.01
 NUMBERS = {"co": 2, "handle_left": 2, "handle_right": 2, "amplitude": 1, "back": 1, "period": 1}
 ENUMS = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
 FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
+# What a curve says about itself, besides keys, samples and modifiers.
+OWN = ("extrapolation", "mute", "lock", "hide", "select", "auto_smoothing", "color_mode", "color")
 # What a key says about the piece of curve that follows it.
 PIECE = ("interpolation", "easing", "amplitude", "back", "period")
 
@@ -40,10 +42,12 @@ def inside(keyed: NDArray, frames: Frames) -> NDArray[np.bool_]:
     return (keyed > frames[0] - SAME_FRAME) & (keyed < frames[-1] + SAME_FRAME)
 
 
-def count_handmade(curve: FCurve, frames: Frames) -> int:
-    """How many keys between the first and the last of `frames` were not made by a tool."""
+def count_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> int:
+    """How many keys between the first and the last of `frames` neither a tool made nor the source has too."""
     handmade = _read(curve, "type")[:, 0] != _number("type", "GENERATED")
-    return int(np.count_nonzero(handmade & inside(times(curve), frames)))
+    copied = {tuple(co) for co in _read(source, "co").tolist()} if source else set()
+    own = np.array([tuple(co) not in copied for co in _read(curve, "co").tolist()], bool)
+    return int(np.count_nonzero(handmade & own & inside(times(curve), frames)))
 
 
 def mark_generated(curve: FCurve, frame: int) -> None:
@@ -52,6 +56,48 @@ def mark_generated(curve: FCurve, frame: int) -> None:
     kinds[inside(times(curve), frames)] = _number("type", "GENERATED")
     # In bulk, because setting the type of a single key has the whole action evaluated again.
     curve.keyframe_points.foreach_set("type", kinds.reshape(-1))
+
+
+def copy(source: FCurve, target: FCurve) -> None:
+    """Make a curve the same as another one, of the same property in another action."""
+    _clear(target)
+    keys = _read_all(source)
+    _replace(target, keys)
+    if source.sampled_points:
+        points = [tuple(point.co) for point in source.sampled_points]
+        _replace(target, _generated(*np.array(points).T))
+        target.convert_to_samples(round(points[0][0]), round(points[-1][0]) + 1)
+    for modifier in source.modifiers:
+        _copy_modifier(modifier, target.modifiers.new(modifier.type))
+    for name in OWN:
+        setattr(target, name, getattr(source, name))
+    if keys["co"].size:
+        # Blender has worked out the handles again meanwhile, down to the last bit not always the same.
+        for name in ("handle_left", "handle_right"):
+            target.keyframe_points.foreach_set(name, keys[name].reshape(-1))
+
+
+def _copy_modifier(source: FModifier, target: FModifier) -> None:
+    for point in getattr(source, "control_points", ()):
+        new = target.control_points.add(point.frame)
+        new.min, new.max = point.min, point.max
+    names = [p.identifier for p in source.bl_rna.properties if not p.is_readonly]
+    # Twice, because some values limit others.
+    for name in names * 2:
+        setattr(target, name, getattr(source, name))
+
+
+def _clear(curve: FCurve) -> None:
+    """Take away keys, samples and modifiers."""
+    curve.keyframe_points.clear()
+    for modifier in list(curve.modifiers):
+        curve.modifiers.remove(modifier)
+
+
+def silence(curve: FCurve) -> None:
+    """Take away all that a curve could say once it is heard."""
+    _clear(curve)
+    curve.mute = False
 
 
 def bake(curve: FCurve, bounds: tuple[int, int]) -> None:

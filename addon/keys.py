@@ -107,10 +107,11 @@ def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
     return np.array([_evaluate(curve, last, value)[0] for curve, value in zip(found, channel.values[0], strict=True)])
 
 
-def count_handmade(curves: Curves, channels: Iterable[Channel], frames: Frames) -> int:
-    """How many keys of these channels within the frames were not made by a tool."""
-    found = (curves.find(channel.path, index) for channel in channels for index in channel.indices)
-    return sum(fcurves.count_handmade(curve, frames) for curve in found if curve)
+def count_handmade(curves: Curves, source: Curves, channels: Iterable[Channel], frames: Frames) -> int:
+    """How many keys of these channels within the frames were neither made by a tool nor copied from the source."""
+    found = [(channel.path, index) for channel in channels for index in channel.indices]
+    pairs = [(curves.find(*name), source.find(*name)) for name in found]
+    return sum(fcurves.count_handmade(curve, original, frames) for curve, original in pairs if curve)
 
 
 def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, int], unkeyed: Unkeyed) -> None:
@@ -129,8 +130,7 @@ def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, i
 
 def _wake(curve: FCurve, value: float, frames: Frames, bounds: tuple[int, int]) -> None:
     """Let the curve be heard, with the value it has had so far just outside the frames if the action goes on there."""
-    curve.keyframe_points.clear()
-    curve.mute = False
+    fcurves.silence(curve)
     around = np.array([frame for frame in (frames[0] - 1, frames[-1] + 1) if bounds[0] <= frame <= bounds[1]])
     if len(around):
         fcurves.write(curve, around, np.full(len(around), value))

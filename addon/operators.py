@@ -63,14 +63,12 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         draw_options(layout, self)
 
     def execute(self, context: Context) -> Result:
-        """Plant, tell the figures, and keep the options as the panel's settings."""
+        """Plant and tell the figures."""
         try:
             outcome = plant_feet(context, find_armature(context), self)
         except Refusal as refusal:
             self.report({"ERROR"}, f"Not planted: {refusal}")
             return {"CANCELLED"}
-        properties.copy_options(self, context.scene.ik2bone)
-        properties.store_surface(context.scene.ik2bone, self.surface)
         self.report({"WARNING" if outcome.is_warning else "INFO"}, outcome.summary)
         return {"FINISHED"}
 

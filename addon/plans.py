@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,18 @@ from .properties import PlantingOptions
 from .sample import Sample, sample
 from .surfaces import Floor, Ground, make_ground
 
+Array = NDArray[np.float64]
+# Contact spans as plain data.
+Rows = list[dict[str, Any]]
+
 
 @dataclass(frozen=True)
 class Task:
-    """What is planted on what: `surfaces` may be empty, `present` means the pose as it stands instead of the action."""
+    """What is planted on what: `surfaces` may be empty, `present` means the pose as it stands instead of the action.
+
+    `frames` are those to be written, `whole` all of the action: contacts and the places where feet stand are told from
+    the whole, so that no choice of frames changes them.
+    """
 
     context: Context
     armature: Object
@@ -33,9 +41,8 @@ class Task:
     options: PlantingOptions
     surfaces: tuple[Object, ...]
     frames: NDArray[np.int64]
+    whole: NDArray[np.int64]
     present: bool = False
-    # Measured from the whole action, where the frames are only a part of it.
-    sole: Sole | None = None
 
     @property
     def moves_hips(self) -> bool:
@@ -47,9 +54,15 @@ class Task:
         """Names of all bones that are turned: thigh, shin and foot, leg by leg. Toes turn with the foot."""
         return [name for leg in self.body.legs for name in leg.bones[:3]]
 
+    @property
+    def part(self) -> slice:
+        """The rows of `frames` among those of `whole`."""
+        first = int(self.frames[0] - self.whole[0])
+        return slice(first, first + len(self.frames))
+
     def sample(self) -> Sample:
-        """The pose over the frames, as it is now."""
-        return sample(self.armature, self.body.legs, self.body.hips, self.frames.tolist(), present=self.present)
+        """The pose over the whole, as the armature plays it now."""
+        return sample(self.armature, self.body.legs, self.body.hips, self.whole.tolist(), present=self.present)
 
 
 @dataclass(frozen=True)
@@ -60,11 +73,19 @@ class Plan:
     ground: Ground | Floor
     planting: core.Planting
 
+    def cut(self, rows: slice) -> Plan:
+        """The same plan over some of its frames."""
+        return replace(self, before=self.before.cut(rows), planting=self.planting.cut(rows))
 
-def make_plan(task: Task) -> Plan:
-    """Sample the pose and plan how it stands."""
-    before = task.sample()
-    ground = _find_ground(task, before)
+
+def make_plan(task: Task, before: Sample, sole: Sole | None = None, offset: Array | None = None) -> Plan:
+    """Plan how the sampled pose stands.
+
+    `sole` is measured from the action where the pose is a single one, `offset` (F, L, 3) how far the hip joints lie
+    from the sampled ones already.
+    """
+    sole = sole or measure_sole(before.clip)
+    ground = _find_ground(task, sole)
     settings = core.Settings(
         contacts="ALWAYS" if task.present else task.options.contacts,
         use_hips=task.moves_hips,
@@ -72,22 +93,20 @@ def make_plan(task: Task) -> Plan:
         strength=task.options.strength,
     )
     try:
-        return Plan(before, ground, core.plant(before.clip, ground, settings, task.sole))
+        return Plan(before, ground, core.plant(before.clip, ground, settings, sole, offset))
     except core.NoGround:
         names = ", ".join(ground.names) or "meshes without faces"
         raise Refusal(f"no surface lies under the feet of {task.armature.name}: only {names} was looked at") from None
 
 
-def _find_ground(task: Task, before: Sample) -> Ground | Floor:
+def _find_ground(task: Task, sole: Sole) -> Ground | Floor:
     if task.surfaces:
         return make_ground(task.context.evaluated_depsgraph_get(), task.surfaces)
-    return Floor((task.sole or measure_sole(before.clip)).floor)
+    return Floor(sole.floor)
 
 
-def sole_of_action(armature: Object, body: Body, bounds: tuple[int, int], frames: NDArray[np.int64]) -> Sole | None:
-    """The soles by the whole of the action in use, None where the frames are all of it and tell it themselves."""
-    if (frames[0], frames[-1]) == bounds:
-        return None
+def sole_of_action(armature: Object, body: Body, bounds: tuple[int, int]) -> Sole:
+    """The soles by the whole of the action in use."""
     whole = range(bounds[0], bounds[1] + 1)
     return measure_sole(sample(armature, body.legs, body.hips, whole).clip)
 
@@ -95,7 +114,7 @@ def sole_of_action(armature: Object, body: Body, bounds: tuple[int, int], frames
 def correct(task: Task, plan: Plan, channels: list[Channel], curves: Curves) -> list[Channel]:
     """The channels, rotations in the order of `turned_bones` and the hips' location after them, with corrections.
 
-    `curves` hold the keys before the first frame, which rotations continue.
+    `plan` is that of the frames to be written, `curves` hold the keys before the first, which rotations continue.
     """
     turns = plan.planting.turns
     rows = [turns[:, i, part] for i in range(len(task.body.legs)) for part in range(3)]
@@ -109,13 +128,26 @@ def correct(task: Task, plan: Plan, channels: list[Channel], curves: Curves) -> 
     return turned + [keys.moved(hips, plan.before.placing, plan.planting.hips_offset) for hips in location]
 
 
-def make_figures(task: Task, plan: Plan, warnings: tuple[str, ...]) -> dict[str, Any]:
-    """The report of the corrected scene, sampled again, with names of bones and surfaces and all that is told."""
-    after = task.sample()
-    figures = report.figures(plan.before.clip, after.clip, plan.planting, plan.ground, task.frames.tolist())
+def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows, dict[str, Any]]:
+    """The contacts of the whole and the figures of the written frames, from the corrected scene sampled again.
+
+    Names of bones and surfaces and all that is told are put in.
+    """
+    after, part = task.sample(), plan.cut(task.part)
+    cut = after.clip.cut(task.part)
+    figures = report.figures(part.before.clip, cut, part.planting, plan.ground, task.frames.tolist())
     for leg, foot in zip(task.body.legs, figures["feet"], strict=True):
         foot["bone"] = leg.foot
-    for span in figures["spans"]:
+    _name_spans(task, plan, figures["spans"])
+    contacts = report.contact_spans(after.clip, plan.planting)
+    _name_spans(task, plan, contacts)
+    for span in contacts:
+        span["leg"] = task.body.numbers[span["leg"]]
+        span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
+    return contacts, figures | {"surfaces": plan.ground.names, "told": [*figures["told"], *warnings]}
+
+
+def _name_spans(task: Task, plan: Plan, spans: Rows) -> None:
+    for span in spans:
         span["bone"] = task.body.legs[span["leg"]].foot
         span["support"] = plan.ground.supports(np.array([span["anchor"]]))[0] if span["anchor"] else ""
-    return figures | {"surfaces": plan.ground.names, "told": [*figures["told"], *warnings]}

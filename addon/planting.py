@@ -12,15 +12,16 @@ import numpy as np
 from bpy.types import Context, Object
 from ik2bone import report
 
-from . import actions, keys, records
+from . import actions, keys, properties, records
 from .actions import Assignment, Curves
 from .body import find_body
 from .chains import Refusal
-from .drafts import draft_of, playing, pose_kept_on_error
+from .drafts import curves_kept_on_error, draft_of, playing, pose_kept_on_error, settings_kept_on_error
 from .frames import Bounds, action_bounds, choose_frames
 from .keys import Channel
-from .plans import Task, correct, make_figures, make_plan, sole_of_action
+from .plans import Array, Rows, Task, correct, make_plan, make_report, sole_of_action
 from .properties import OPTIONS, PlantingOptions
+from .sample import Sample
 from .surfaces import find_surfaces
 
 UNAVAILABLE = {"contacts": ("STORED",), "direction": ("NEAREST",), "output": ("IN_PLACE",)}
@@ -38,13 +39,23 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Run:
-    """A task over an action: the source of the motion, the action planted from it before, if any, and its record."""
+    """A task over an action: the source of the motion, the action planted from it before, if any, and its record.
+
+    `again` means that the armature plays the planted action, so that what this run does not write stays as it is
+    there; an armature that plays the source gets it planted afresh. `before` is the source's motion.
+    """
 
     task: Task
     source: Assignment
     planted: Assignment | None
-    bounds: Bounds
+    again: bool
     record: records.Record
+    before: Sample
+
+    @property
+    def bounds(self) -> Bounds:
+        """First and last frame of the action."""
+        return int(self.task.whole[0]), int(self.task.whole[-1])
 
 
 @dataclass(frozen=True)
@@ -61,9 +72,17 @@ def plant_feet(context: Context, armature: Object, options: PlantingOptions) -> 
     refuse_uneditable(armature)
     surfaces = tuple(find_surfaces(context, armature, options.surface))
     plant = _plant_pose if options.frame_range == "CURRENT" else _plant_action
-    with pose_kept_on_error(context, armature):
-        figures, warnings = plant(context, armature, options, surfaces)
-    return Outcome(report.summary(figures), bool(warnings or figures["after"]["short_frames"]), warnings)
+    with pose_kept_on_error(context, armature), settings_kept_on_error(context.scene.ik2bone):
+        return plant(context, armature, options, surfaces)
+
+
+def _conclude(task: Task, figures: dict[str, Any], warnings: tuple[str, ...]) -> Outcome:
+    """What to tell; the options become the panel's, before the first change that could not be taken back."""
+    outcome = Outcome(report.summary(figures), bool(warnings or figures["after"]["short_frames"]), warnings)
+    settings = task.context.scene.ik2bone
+    properties.copy_options(task.options, settings)
+    properties.store_surface(settings, task.options.surface)
+    return outcome
 
 
 def refuse_unavailable(options: PlantingOptions) -> None:
@@ -86,32 +105,43 @@ def refuse_uneditable(armature: Object) -> None:
         raise Refusal(f"the NLA of {armature.name} changes what its action shows: leave tweak mode, and let it replace")
 
 
-Planted = tuple[dict[str, Any], tuple[str, ...]]
-
-
 def _plant_action(
     context: Context, armature: Object, options: PlantingOptions, surfaces: tuple[Object, ...]
-) -> Planted:
+) -> Outcome:
     run = _prepare(context, armature, options, surfaces)
     source = _read_source(run)
-    with draft_of(armature, run.planted or run.source) as draft:
-        if run.planted:
+    with draft_of(armature, run.planted if run.again else run.source) as draft:
+        offset = None
+        if run.again:
             _write(run, draft, source.channels, source.unkeyed)
-        plan = make_plan(run.task)
-        corrected = correct(run.task, plan, source.channels, actions.curves_of(draft))
+            offset = _offset(run)
+        plan = make_plan(run.task, run.before, offset=offset)
+        corrected = correct(run.task, plan.cut(run.task.part), source.channels, actions.curves_of(draft))
         _write(run, draft, corrected, source.unkeyed)
         warnings = (*run.task.body.told, *_warnings(run, source.channels))
-        figures = make_figures(run.task, plan, warnings)
-        record = records.as_text(_record(run, figures, source))
-    if run.planted:
-        # Rewritten instead of replaced by the draft, because strips and scripts may point to it.
-        _write(run, run.planted, corrected, source.unkeyed)
-        actions.assign(armature, run.planted)
-        bpy.data.actions.remove(draft.action)
-    else:
+        contacts, figures = make_report(run.task, plan, warnings)
+        record = records.as_text(_record(run, contacts, figures, source))
+        outcome = _conclude(run.task, figures, warnings)
+        _keep(run, draft, record)
+    return outcome
+
+
+def _offset(run: Run) -> Array | None:
+    """How far an earlier run has moved the hip joints (F, L, 3) that this one leaves where they are."""
+    return None if run.task.moves_hips else run.task.sample().clip.hip - run.before.clip.hip
+
+
+def _keep(run: Run, draft: Assignment, record: str) -> None:
+    """Make the draft the planted action, or an earlier one equal to it: strips and scripts may point to that."""
+    if run.planted is None:
         draft.action.name = f"{run.source.action.name}.planted"
-    records.store((run.planted or draft).action, run.source.action, record)
-    return figures, warnings
+        records.store(draft.action, run.source.action, record)
+        return
+    with curves_kept_on_error(run.planted):
+        actions.overwrite(run.planted, draft)
+        records.store(run.planted.action, run.source.action, record)
+    actions.assign(run.task.armature, run.planted)
+    bpy.data.actions.remove(draft.action)
 
 
 def _prepare(context: Context, armature: Object, options: PlantingOptions, surfaces: tuple[Object, ...]) -> Run:
@@ -120,13 +150,14 @@ def _prepare(context: Context, armature: Object, options: PlantingOptions, surfa
     origin = records.source_of(present.action)
     source = Assignment(origin, present.slot) if origin else present
     planted = present if origin else records.planted_of(armature, source)
+    record = records.read(planted.action if planted else None)
     bounds = action_bounds(source)
     frames = choose_frames(context.scene, options, bounds)
     with playing(armature, source):
+        records.put_back(armature, record)
         body = find_body(context, armature, options, bounds)
-        sole = sole_of_action(armature, body, bounds, frames)
-    task = Task(context, armature, body, options, surfaces, frames, sole=sole)
-    return Run(task, source, planted, bounds, records.read(planted.action if planted else None))
+        task = Task(context, armature, body, options, surfaces, frames, np.arange(bounds[0], bounds[1] + 1))
+        return Run(task, source, planted, bool(origin), record, task.sample())
 
 
 def _read_source(run: Run) -> Source:
@@ -136,7 +167,8 @@ def _read_source(run: Run) -> Source:
     channels = [keys.read_rotation(curves, bones[name], run.task.frames, known) for name in run.task.turned_bones]
     if run.task.body.hips:
         location = keys.read_location(curves, bones[run.task.body.hips], run.task.frames, known)
-        channels += [location] if run.task.moves_hips or location.path in run.record["channels"] else []
+        moved = run.task.moves_hips or (run.again and location.path in run.record["channels"])
+        channels += [location] if moved else []
     return Source(channels, keys.unkeyed_values(curves, channels))
 
 
@@ -161,7 +193,9 @@ def _warnings(run: Run, channels: list[Channel]) -> Iterator[str]:
 
 
 def _planted_warnings(run: Run, planted: Assignment, channels: list[Channel]) -> Iterator[str]:
-    handmade = keys.count_handmade(actions.curves_of(planted), channels, run.task.frames)
+    curves, original = actions.curves_of(planted), actions.curves_of(run.source)
+    frames = run.task.frames if run.again else run.task.whole
+    handmade = keys.count_handmade(curves, original, channels, frames)
     if handmade:
         yield f"{handmade} keys made by hand were replaced"
     others = [ob.name for ob in actions.players(planted) if ob != run.task.armature]
@@ -169,39 +203,47 @@ def _planted_warnings(run: Run, planted: Assignment, channels: list[Channel]) ->
         yield f"{', '.join(others)} also plays {planted.action.name} and changes with it"
 
 
-def _record(run: Run, figures: dict[str, Any], source: Source) -> records.Record:
+def _record(run: Run, contacts: Rows, figures: dict[str, Any], source: Source) -> records.Record:
     options = run.task.options
     written = {channel.path: source.unkeyed.get(channel.path) for channel in source.channels}
     return {
         "source": run.source.action.name,
         "armature": run.task.armature.name,
         "settings": {"surface": options.surface} | {name: getattr(options, name) for name in OPTIONS},
-        "contacts": figures["spans"],
+        "contacts": [*_other_contacts(run), *contacts],
         "report": figures,
         "channels": run.record["channels"] | written,
     }
 
 
-def _plant_pose(context: Context, armature: Object, options: PlantingOptions, surfaces: tuple[Object, ...]) -> Planted:
+def _other_contacts(run: Run) -> Rows:
+    """Contacts that an earlier run found, of feet that this one leaves as they are."""
+    feet = {leg.foot for leg in run.task.body.legs}
+    return [span for span in run.record.get("contacts", ()) if run.again and span["bone"] not in feet]
+
+
+def _plant_pose(context: Context, armature: Object, options: PlantingOptions, surfaces: tuple[Object, ...]) -> Outcome:
     """Plant the pose as it stands, hand-set values included, and key it where there is an action to key."""
     frames = np.array([context.scene.frame_current])
     frame = int(frames[0])
     playing_action = actions.assigned(armature)
     bounds = action_bounds(playing_action) if playing_action.action else (frame, frame)
     body = find_body(context, armature, options, bounds)
-    sole = sole_of_action(armature, body, bounds, frames)
-    task = Task(context, armature, body, options, surfaces, frames, present=True, sole=sole)
-    plan = make_plan(task)
+    sole = sole_of_action(armature, body, bounds) if playing_action.action else None
+    task = Task(context, armature, body, options, surfaces, frames, whole=frames, present=True)
+    plan = make_plan(task, task.sample(), sole)
     corrected = correct(task, plan, _read_pose(task), Curves(None))
     for channel in corrected:
         keys.show(armature, channel)
     context.view_layer.update()
     warnings = (*body.told, *(() if surfaces else (OWN_FLOOR,)))
-    figures = make_figures(task, plan, warnings)
-    if actions.assigned(armature).action:
-        for channel in corrected:
-            keys.insert(armature, channel, int(frames[0]))
-    return figures, warnings
+    _, figures = make_report(task, plan, warnings)
+    outcome = _conclude(task, figures, warnings)
+    if playing_action.action:
+        with curves_kept_on_error(playing_action):
+            for channel in corrected:
+                keys.insert(armature, channel, frame)
+    return outcome
 
 
 def _read_pose(task: Task) -> list[Channel]:

@@ -135,7 +135,7 @@ def surface_name(settings: Settings) -> str:
 
 def store_surface(settings: Settings, name: str) -> None:
     """Set the settings' pointers from the operator's `surface`."""
-    chosen = bpy.data.objects.get(name)
+    chosen = settings.id_data.objects.get(name)
     settings.surface_object = chosen
     settings.surface_collection = None if chosen else bpy.data.collections.get(name)
 

@@ -59,11 +59,23 @@ def restore(armature: Object) -> str:
     present = actions.assigned(armature)
     source = source_of(present.action)
     actions.assign(armature, Assignment(source, present.slot))
-    for path, values in read(present.action)["channels"].items():
-        if values is not None:
-            # Nothing animates the property now, so it would keep the value that planting gave it.
-            armature.path_resolve(path)[:] = values
+    put_back(armature, read(present.action))
     return source.name
+
+
+def put_back(armature: Object, record: Record) -> None:
+    """Set what the source does not animate, which would keep the values that planting gave it."""
+    for path, values in record["channels"].items():
+        if values is not None and _resolves(armature, path):
+            armature.path_resolve(path)[:] = values
+
+
+def _resolves(armature: Object, path: str) -> bool:
+    """Whether there is such a property: its bone may have been renamed or removed since."""
+    try:
+        return armature.path_resolve(path) is not None
+    except ValueError:
+        return False
 
 
 def planted_of(armature: Object, source: Assignment) -> Assignment | None:

@@ -50,6 +50,16 @@ class Sample:
     parent: dict[str, Array]
     placing: Array | None
 
+    def cut(self, rows: slice) -> Sample:
+        """The same sample over some of its frames."""
+        return Sample(
+            clip=self.clip.cut(rows),
+            frames=self.frames[rows],
+            basis={name: matrices[rows] for name, matrices in self.basis.items()},
+            parent={name: matrices[rows] for name, matrices in self.parent.items()},
+            placing=None if self.placing is None else self.placing[rows],
+        )
+
 
 def sample(
     armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int], *, present: bool = False

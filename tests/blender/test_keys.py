@@ -207,14 +207,16 @@ def test_a_property_that_was_not_animated_keeps_its_value_outside_the_range(bpy,
     np.testing.assert_allclose(_values(curves, path, [1, 4, 5, 8, 9, 20])[:, 0], [0.5, 0.5, 1.5, 1.5, 0.5, 0.5])
 
 
-def test_hand_made_keys_within_the_range_are_counted(bpy, keys, rig):
+def test_hand_made_keys_within_the_range_are_counted(bpy, keys, actions, rig):
     _ob, bone, curves = rig
     frames = np.arange(5, 9)
     _fill(curves, bone, "location", [(1, 0.0), (6, 1.0), (20, 2.0)])
     channel = keys.read_location(curves, bone, frames, {})
-    assert keys.count_handmade(curves, [channel], frames) == 3
+    nothing = actions.Curves(None)
+    assert keys.count_handmade(curves, nothing, [channel], frames) == 3
+    assert keys.count_handmade(curves, curves, [channel], frames) == 0
     keys.write(curves, channel, frames, (1, 20), {})
-    assert keys.count_handmade(curves, [channel], frames) == 0
+    assert keys.count_handmade(curves, nothing, [channel], frames) == 0
 
 
 def test_writing_twice_equals_writing_once(bpy, keys, rig):

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Planting some frames or one leg: planned from the whole action, written only there, and fitting what stays."""
+
+from __future__ import annotations
+
+import biped
+import fingerprint
+import numpy as np
+import pytest
+from planted import heads, plant, record_of, values_of
+
+FRAMES = np.arange(1, biped.LAST + 1)
+JOINTS = ("foot.L", "toe.L", "foot.R", "toe.R")
+
+
+def _part(first, last):
+    return {"frame_range": "CUSTOM", "frame_start": first, "frame_end": last}
+
+
+def _largest_change(before, after):
+    assert before.keys() == after.keys()
+    return max(np.abs(np.subtract(before[name], after[name])).max() for name in before)
+
+
+@pytest.mark.parametrize(
+    "given", [_part(20, 40), _part(25, 26), {"bones": "foot.L"}, {"bones": "foot.R"} | _part(9, 30)]
+)
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
+def test_planting_a_part_of_a_planted_action_again_changes_nothing(bpy, slope, mode, given):
+    walker = biped.make_walker(bpy, mode=mode)
+    plant(bpy)
+    halves = np.arange(1.0, biped.LAST, 0.5)
+    before, feet = values_of(walker, halves), heads(bpy, walker, FRAMES, JOINTS)
+    plant(bpy, **given)
+    assert _largest_change(before, values_of(walker, halves)) < 1e-5
+    np.testing.assert_allclose(heads(bpy, walker, FRAMES, JOINTS), feet, atol=1e-5)
+    assert record_of(walker)["report"]["after"]["drift"] < 1e-4
+
+
+def test_a_leg_planted_again_stands_under_hips_that_were_moved(bpy, walker, slope):
+    plant(bpy, strength=0.6)
+    hips = heads(bpy, walker, FRAMES, ("hips",))
+    plant(bpy, bones="foot.L")
+    np.testing.assert_array_equal(heads(bpy, walker, FRAMES, ("hips",)), hips)
+    after = record_of(walker)["report"]["after"]
+    assert after["drift"] < 1e-4 and after["penetration"] < 1e-4
+
+
+def test_two_frames_are_planted_like_the_whole_there(bpy, walker, slope):
+    plant(bpy)
+    whole = heads(bpy, walker, (30, 31), JOINTS)
+    plant(bpy, strength=0.0)
+    plant(bpy, **_part(30, 31))
+    np.testing.assert_allclose(heads(bpy, walker, (30, 31), JOINTS), whole, atol=1e-5)
+    assert record_of(walker)["report"]["frames"] == [30, 31]
+
+
+def test_contacts_are_those_of_the_whole_action_and_of_all_planted_feet(bpy, walker, slope):
+    plant(bpy)
+    contacts = record_of(walker)["contacts"]
+    plant(bpy, bones="foot.R", **_part(30, 31))
+    places = [_places(contacts), _places(record_of(walker)["contacts"])]
+    assert {place[0] for place in places[0]} == {"foot.L", "foot.R"}
+    assert places[1] == places[0]
+
+
+def _places(spans):
+    return sorted((span["bone"], span["leg"], span["part"], span["start"], span["end"]) for span in spans)
+
+
+def _edit_source(source):
+    """Turn the chest, which the source did not do before, and let a hip curve swell."""
+    bag = fingerprint.bags_of(source)[0]
+    curve = bag.fcurves.new('pose.bones["chest"].rotation_quaternion', index=1)
+    for frame in (1, 40):
+        curve.keyframe_points.insert(frame, 0.01 * frame, options={"FAST"}).interpolation = "BOUNCE"
+    noise = bag.fcurves.find('pose.bones["hips"].location', index=0).modifiers.new("NOISE")
+    noise.strength, noise.use_restricted_range, noise.frame_start, noise.frame_end = 0.02, True, 10.0, 20.0
+    envelope = curve.modifiers.new("ENVELOPE")
+    envelope.control_points.add(5.0).min = -0.5
+
+
+def test_planting_an_edited_source_takes_everything_afresh(bpy, walker, slope):
+    source = walker.animation_data.action
+    plant(bpy)
+    planted = walker.animation_data.action
+    fingerprint.curves_of(planted)[-1].keyframe_points[3].co.y += 1.0
+    fingerprint.bags_of(planted)[0].fcurves.new("location", index=1).keyframe_points.insert(3, 1.0)
+    bpy.ops.ik2bone.restore()
+    _edit_source(source)
+    plant(bpy, **_part(10, 50))
+    assert walker.animation_data.action == planted and planted.name == "walk.planted"
+    rewritten = fingerprint.of_action(planted)
+    bpy.ops.ik2bone.restore()
+    planted.user_clear()
+    bpy.data.actions.remove(planted)
+    plant(bpy, **_part(10, 50))
+    assert fingerprint.of_action(walker.animation_data.action) == rewritten
+
+
+def test_untouched_copies_of_the_source_s_keys_are_not_taken_for_hand_made(bpy, walker, slope, options, addon):
+    plant(bpy, **_part(20, 40))
+    outcome = addon("planting").plant_feet(bpy.context, walker, options())
+    assert not any("by hand" in warning for warning in outcome.warnings)
