@@ -130,6 +130,12 @@ def is_mixed(ob: Object) -> bool:
     return data.use_tweak_mode or (weakened and any(True for _ in _strips(ob)))
 
 
+def solo_track(ob: Object) -> str | None:
+    """The name of the NLA track that plays solo, instead of the object's action."""
+    data = ob.animation_data
+    return next((track.name for track in data.nla_tracks if track.is_solo), None) if data and data.use_nla else None
+
+
 def _strips(ob: Object) -> Iterator[NlaStrip]:
     """Strips that are not muted."""
     data = ob.animation_data

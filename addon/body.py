@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import actions
-from .chains import Leg, Refusal, check_chain, choose_legs, find_hips, find_legs
+from .chains import Leg, Refusal, check_chain, choose_legs, find_hips, find_legs, refuse_rest
 from .surfaces import deformers
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     The legs are told from the frames within `bounds`, those of the whole action, so that no choice of frames changes
     them.
     """
+    refuse_rest(armature)
     every = find_legs(armature, bounds)
     legs = choose_legs(context, armature, every, options.chains, options.bones)
     check_chain(armature, legs)

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from . import actions, rotations
 from .limbs import Limb, Tree, footless_pair, standing_pairs, toe_of
 from .poses import Array, Refusal, heads, rest_heads
 
 if TYPE_CHECKING:
     from bpy.types import Constraint, Context, Object, PoseBone
 
-__all__ = ["Leg", "Refusal", "check_chain", "choose_legs", "find_hips", "find_legs"]
+__all__ = ["Leg", "Refusal", "check_chain", "choose_legs", "find_hips", "find_legs", "refuse_rest"]
 
+# Constraints that leave a bone's place alone and do not depend on it.
+PLACELESS = {"COPY_ROTATION", "LIMIT_ROTATION", "COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
 # Poses looked at over the range: enough to see a gait, and about 10 ms to evaluate.
 POSES = 12
 
@@ -86,8 +89,17 @@ def find_hips(armature: Object, legs: Sequence[Leg]) -> str | None:
     if not shared:
         return None
     carried = [_largest_branch(armature, name, {line for leg in lines for line in leg}) for name in shared]
-    lowest = carried.index(max(carried))
-    return next((name for name in shared[lowest:] if _is_free(armature.pose.bones[name])), None)
+    lowest, moving = carried.index(max(carried)), _moving(armature)
+    between = {name for line in lines for name in line[1 : line.index(shared[lowest])]}
+    if any(_is_held(armature.pose.bones[name], moving) for name in between):
+        return None
+    for bone in (armature.pose.bones[name] for name in shared[lowest:]):
+        if _is_held(bone, moving):
+            # What holds it in its place would do so under any ancestor that moves.
+            return None
+        if _is_free(bone, moving):
+            return bone.name
+    return None
 
 
 def _up(bone: PoseBone) -> list[PoseBone]:
@@ -100,20 +112,30 @@ def _largest_branch(armature: Object, name: str, legs: set[str]) -> int:
     return max((1 + len(child.children_recursive) for child in branches), default=0)
 
 
-def _is_free(bone: PoseBone) -> bool:
+def _is_free(bone: PoseBone, moving: Moving) -> bool:
     connected = bone.bone.use_connect and bone.parent is not None
-    return not (connected or any(bone.lock_location) or any(_active(bone.constraints)))
+    driven = bone.path_from_id("location") in moving.driven
+    return not (connected or any(bone.lock_location) or driven)
+
+
+def _is_held(bone: PoseBone, moving: Moving) -> bool:
+    """Whether a constraint has a say in where the bone is, or turns it by where it is."""
+    return any(constraint.type not in PLACELESS for constraint in _active(bone, moving))
 
 
 def choose_legs(context: Context, armature: Object, legs: Sequence[Leg], chains: str, bones: str) -> tuple[Leg, ...]:
     """The legs meant by the operator's properties `chains` and `bones`, of all legs found."""
     if bones.strip():
-        return _named(armature, legs, [name.strip() for name in bones.split(",") if name.strip()])
+        names = [name.strip() for name in bones.split(",") if name.strip()]
+        if not names:
+            raise Refusal(f"bones should be names of bones separated by commas, but it is '{bones}'")
+        return _named(armature, legs, names)
     selected = _selected(context, armature)
     if chains == "SELECTED":
         if not selected:
             raise Refusal("no bones are selected: select bones of the legs to plant in pose mode")
-        return _named(armature, legs, selected)
+        owned = {name for leg in legs for name in _owned(armature, leg)}
+        return _named(armature, legs, [name for name in selected if name in owned] or selected)
     meant = tuple(leg for leg in legs if _owned(armature, leg).intersection(selected))
     return meant if chains == "AUTO" and meant else tuple(legs)
 
@@ -141,43 +163,64 @@ def _selected(context: Context, armature: Object) -> list[str]:
 
 def check_chain(armature: Object, legs: Iterable[Leg]) -> None:
     """Refuse legs on which rotation keys do not show as they are, naming the bone and what holds it."""
-    if armature.data.pose_position == "REST":
-        raise Refusal(f"{armature.name} shows its rest position: switch it to pose position")
-    reached = dict(_reached_by_ik(armature))
-    driven = dict(_driven(armature))
-    for name in (name for leg in legs for name in leg.bones):
-        for constraint in _active(armature.pose.bones[name].constraints):
-            raise Refusal(f"bone {name} is under the active constraint {constraint.name}, so keys on it do not show")
-        if name in reached:
-            raise Refusal(f"bone {name} is moved by inverse kinematics on {reached[name]}, so keys on it do not show")
-        if name in driven:
-            raise Refusal(f"bone {name} has a driver on its {driven[name]}, so keys on it do not show")
+    moving = _moving(armature)
+    reached = dict(_reached_by_ik(armature, moving))
+    for bone in (armature.pose.bones[name] for leg in legs for name in leg.bones):
+        for constraint in _active(bone, moving):
+            raise Refusal(
+                f"bone {bone.name} is under the active constraint {constraint.name}, so keys on it do not show"
+            )
+        if bone.name in reached:
+            why = f"is moved by inverse kinematics on {reached[bone.name]}"
+            raise Refusal(f"bone {bone.name} {why}, so keys on it do not show")
+        channel = rotations.property_of(bone.rotation_mode)
+        if bone.path_from_id(channel) in moving.driven:
+            raise Refusal(
+                f"bone {bone.name} has a driver on its {channel.replace('_', ' ')}, so keys on it do not show"
+            )
     for name in (name for leg in legs for name in leg.bones[1:]):
         if not armature.data.bones[name].use_inherit_rotation:
             raise Refusal(f"bone {name} does not inherit its parent's rotation, so the bones above cannot move it")
 
 
-def _active(constraints: Iterable[Constraint]) -> list[Constraint]:
-    return [constraint for constraint in constraints if constraint.enabled and constraint.influence > 0.0]
+def refuse_rest(armature: Object) -> None:
+    """Refuse an armature that shows no pose at all."""
+    if armature.data.pose_position == "REST":
+        raise Refusal(f"{armature.name} shows its rest position: switch it to pose position")
 
 
-def _reached_by_ik(armature: Object) -> Iterator[tuple[str, str]]:
+@dataclass(frozen=True)
+class Moving:
+    """Data paths of the armature's properties that the action in use keys, and of those with a driver."""
+
+    keyed: frozenset[str]
+    driven: frozenset[str]
+
+
+def _moving(armature: Object) -> Moving:
+    keyed = (curve.data_path for curve in actions.curves_of(actions.assigned(armature)) if not curve.mute)
+    drivers = armature.animation_data.drivers if armature.animation_data else ()
+    return Moving(frozenset(keyed), frozenset(driver.data_path for driver in drivers if not driver.mute))
+
+
+def _active(bone: PoseBone, moving: Moving) -> list[Constraint]:
+    """Constraints that show, or may do so on some frame because their influence is keyed or driven."""
+    return [constraint for constraint in bone.constraints if _shows(constraint, moving)]
+
+
+def _shows(constraint: Constraint, moving: Moving) -> bool:
+    paths = {constraint.path_from_id(name) for name in ("influence", "enabled", "mute")}
+    changes = not paths.isdisjoint(moving.keyed | moving.driven)
+    return changes or (constraint.enabled and constraint.influence > 0.0)
+
+
+def _reached_by_ik(armature: Object, moving: Moving) -> Iterator[tuple[str, str]]:
     """Names of bones that a chain of inverse kinematics moves, each with the bone that owns the constraint."""
     for bone in armature.pose.bones:
-        for constraint in _active(bone.constraints):
+        for constraint in _active(bone, moving):
             if constraint.type not in {"IK", "SPLINE_IK"}:
                 continue
             line = [bone, *bone.parent_recursive]
             start = 0 if getattr(constraint, "use_tail", True) else 1
             end = start + constraint.chain_count if constraint.chain_count else None
             yield from ((moved.name, bone.name) for moved in line[start:end])
-
-
-def _driven(armature: Object) -> Iterator[tuple[str, str]]:
-    """Names of bones with a driver on their transform, each with the channel."""
-    drivers = armature.animation_data.drivers if armature.animation_data else ()
-    paths = {driver.data_path for driver in drivers if not driver.mute}
-    for bone in armature.pose.bones:
-        for channel in ("rotation_quaternion", "rotation_euler", "rotation_axis_angle", "location", "scale"):
-            if bone.path_from_id(channel) in paths:
-                yield bone.name, channel.replace("_", " ")

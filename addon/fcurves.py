@@ -94,6 +94,17 @@ def _clear(curve: FCurve) -> None:
         curve.modifiers.remove(modifier)
 
 
+def trouble(curve: FCurve) -> str | None:
+    """What keeps a key inserted in the curve from showing, if anything does."""
+    states = {
+        "is locked": curve.lock or (curve.group and curve.group.lock),
+        "is muted": curve.mute or (curve.group and curve.group.mute),
+        "has modifiers": any(not modifier.mute for modifier in curve.modifiers),
+        "consists of samples": len(curve.sampled_points) > 0,
+    }
+    return next((name for name, is_so in states.items() if is_so), None)
+
+
 def silence(curve: FCurve) -> None:
     """Take away all that a curve could say once it is heard."""
     _clear(curve)

@@ -9,10 +9,10 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import Context, Object
+from bpy.types import Context, Object, Scene
 from ik2bone import report
 
-from . import actions, keys, properties, records
+from . import actions, fcurves, keys, properties, records
 from .actions import Assignment, Curves
 from .body import find_body
 from .chains import Refusal
@@ -70,6 +70,7 @@ def plant_feet(context: Context, armature: Object, options: PlantingOptions) -> 
     """Plant the feet as the options say; a `Refusal` leaves the scene as it was."""
     refuse_unavailable(options)
     refuse_uneditable(armature)
+    refuse_unshown(context.scene, armature)
     surfaces = tuple(find_surfaces(context, armature, options.surface))
     plant = _plant_pose if options.frame_range == "CURRENT" else _plant_action
     with pose_kept_on_error(context, armature), settings_kept_on_error(context.scene.ik2bone):
@@ -90,10 +91,12 @@ def refuse_unavailable(options: PlantingOptions) -> None:
     for name, values in UNAVAILABLE.items():
         if getattr(options, name) in values:
             raise Refusal(f"{name} {getattr(options, name)} is not available yet")
+    if not 0.0 <= options.strength <= 1.0:
+        raise Refusal(f"strength should be a number from 0 to 1, but it is {options.strength}")
 
 
 def refuse_uneditable(armature: Object) -> None:
-    """Refuse data that cannot take keys, and an action that does not show as it is."""
+    """Refuse data that cannot take keys."""
     if armature.override_library:
         raise Refusal(f"{armature.name} is a library override, and planting those is not available yet")
     if not armature.is_editable:
@@ -101,6 +104,15 @@ def refuse_uneditable(armature: Object) -> None:
     action = actions.assigned(armature).action
     if action and not action.is_editable:
         raise Refusal(f"action {action.name} is linked from a library and cannot be edited")
+
+
+def refuse_unshown(scene: Scene, armature: Object) -> None:
+    """Refuse an action that does not show as it is."""
+    solo = actions.solo_track(armature)
+    if solo is not None:
+        raise Refusal(f"NLA track {solo} of {armature.name} plays solo in place of the action: switch that off")
+    if scene.render.frame_map_old != scene.render.frame_map_new:
+        raise Refusal(f"scene {scene.name} remaps time, so keys do not show on their frames: set Old and New equal")
     if actions.is_mixed(armature):
         raise Refusal(f"the NLA of {armature.name} changes what its action shows: leave tweak mode, and let it replace")
 
@@ -228,11 +240,14 @@ def _plant_pose(context: Context, armature: Object, options: PlantingOptions, su
     frame = int(frames[0])
     playing_action = actions.assigned(armature)
     bounds = action_bounds(playing_action) if playing_action.action else (frame, frame)
+    _refuse_between(context.scene, playing_action, bounds)
     body = find_body(context, armature, options, bounds)
     sole = sole_of_action(armature, body, bounds) if playing_action.action else None
     task = Task(context, armature, body, options, surfaces, frames, whole=frames, present=True)
     plan = make_plan(task, task.sample(), sole)
-    corrected = correct(task, plan, _read_pose(task), Curves(None))
+    channels = _read_pose(task)
+    _refuse_unkeyable(actions.curves_of(playing_action), channels)
+    corrected = correct(task, plan, channels, Curves(None))
     for channel in corrected:
         keys.show(armature, channel)
     context.view_layer.update()
@@ -244,6 +259,26 @@ def _plant_pose(context: Context, armature: Object, options: PlantingOptions, su
             for channel in corrected:
                 keys.insert(armature, channel, frame)
     return outcome
+
+
+def _refuse_between(scene: Scene, assignment: Assignment, bounds: Bounds) -> None:
+    """Refuse to key a pose of no whole frame of the action."""
+    frame = scene.frame_current
+    if assignment.action and scene.frame_subframe:
+        raise Refusal(f"the scene stands between frames {frame} and {frame + 1}: only whole frames are keyed")
+    if not bounds[0] <= frame <= bounds[1]:
+        raise Refusal(
+            f"frame {frame} lies outside of action {assignment.action.name}, which covers {bounds[0]} to {bounds[1]}"
+        )
+
+
+def _refuse_unkeyable(curves: Curves, channels: list[Channel]) -> None:
+    """Refuse F-curves on which a new key would not show, or cannot be put."""
+    for channel in channels:
+        for curve in filter(None, (curves.find(channel.path, index) for index in channel.indices)):
+            trouble = fcurves.trouble(curve)
+            if trouble:
+                raise Refusal(f"the F-curve of {channel.name} of bone {channel.bone} {trouble}, so no key can be set")
 
 
 def _read_pose(task: Task) -> list[Channel]:

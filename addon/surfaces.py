@@ -36,7 +36,7 @@ def find_surfaces(context: Context, armature: Object, name: str) -> list[Object]
     if name:
         return _named_surfaces(context, armature, name)
     shapes = bone_shapes()
-    return [ob for ob in context.view_layer.objects if ob.visible_get() and _is_ground(ob, shapes)]
+    return [ob for ob in context.view_layer.objects if ob.visible_get() and _is_solid(ob) and _is_ground(ob, shapes)]
 
 
 def bone_shapes() -> set[Object]:
@@ -53,6 +53,8 @@ def _named_surfaces(context: Context, armature: Object, name: str) -> list[Objec
         raise Refusal(f"surface '{name}' should be a mesh, but it is of type {chosen.type}")
     if armature in deformers(chosen):
         raise Refusal(f"surface '{name}' belongs to the character that is to be planted on it")
+    if not _is_evaluated(context, chosen):
+        raise Refusal(f"surface '{name}' is disabled in viewports, so it has no shape to plant on")
     return [chosen]
 
 
@@ -61,14 +63,24 @@ def _collection_surfaces(context: Context, name: str) -> list[Object]:
     if collection is None:
         raise Refusal(f"there is no object and no collection named '{name}' to plant on in this view layer")
     inside, shapes = set(context.view_layer.objects), bone_shapes()
-    found = [ob for ob in collection.all_objects if ob in inside and _is_ground(ob, shapes)]
+    meshes = [ob for ob in collection.all_objects if ob in inside and _is_ground(ob, shapes)]
+    found = [ob for ob in meshes if _is_evaluated(context, ob)]
     if not found:
         raise Refusal(f"collection '{name}' holds no mesh to plant on")
     return found
 
 
+def _is_evaluated(context: Context, ob: Object) -> bool:
+    """Whether the scene has worked out the object's shape, which it does not while that is disabled in viewports."""
+    return bool(ob.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated)
+
+
+def _is_solid(ob: Object) -> bool:
+    return ob.display_type not in {"WIRE", "BOUNDS"}
+
+
 def _is_ground(ob: Object, shapes: set[Object]) -> bool:
-    if ob.type != "MESH" or ob.display_type in {"WIRE", "BOUNDS"} or ob in shapes:
+    if ob.type != "MESH" or ob in shapes:
         return False
     if any(collection.name.startswith(IMPORTER_COLLECTION) for collection in ob.users_collection):
         return False

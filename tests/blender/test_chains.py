@@ -268,7 +268,57 @@ def test_refuses_an_armature_that_shows_its_rest_position(walker):
     armature, legs, chains = walker
     armature.data.pose_position = "REST"
     with pytest.raises(chains.Refusal, match="rest position"):
+        chains.refuse_rest(armature)
+
+
+@pytest.fixture
+def knight(bpy, addon, data):
+    """An armature with a free bone above its hips, its legs, and the module under test."""
+    armature, chains = load(bpy, data, "gltf/KayKit_Knight.glb:Walking_A"), addon("chains")
+    return armature, chains.find_legs(armature, frame_range(bpy)), chains
+
+
+def test_hips_with_a_driver_on_their_location_give_way_to_a_free_ancestor(knight):
+    armature, legs, chains = knight
+    driver = armature.pose.bones["hips"].driver_add("location", 1)
+    assert chains.find_hips(armature, legs) == "root"
+    driver.mute = True
+    assert chains.find_hips(armature, legs) == "hips"
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("COPY_LOCATION", None), ("LIMIT_ROTATION", "hips")])
+def test_hips_stay_where_a_constraint_places_them(knight, kind, expected):
+    armature, legs, chains = knight
+    armature.pose.bones["hips"].constraints.new(kind).influence = 0.5
+    assert chains.find_hips(armature, legs) == expected
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("LIMIT_LOCATION", None), ("COPY_SCALE", "RL_BoneRoot")])
+def test_hips_stay_where_a_constraint_places_a_bone_between_them_and_the_thighs(bpy, addon, data, kind, expected):
+    armature, chains = load(bpy, data, "bvh/cmu_ic_002_01_walk.bvh"), addon("chains")
+    legs = chains.find_legs(armature, frame_range(bpy))
+    armature.pose.bones["CC_Base_Pelvis"].constraints.new(kind)
+    assert chains.find_hips(armature, legs) == expected
+
+
+@pytest.mark.parametrize("name", ["influence", "enabled"])
+@pytest.mark.parametrize("how", ["keyed", "driven"])
+def test_a_constraint_that_is_switched_in_the_animation_counts_as_active(walker, name, how):
+    armature, legs, chains = walker
+    constraint = constrain(armature, "LeftKnee")
+    constraint.mute, constraint.influence = name == "enabled", 0.0
+    chains.check_chain(armature, legs)
+    constraint.keyframe_insert(name, frame=1) if how == "keyed" else constraint.driver_add(name)
+    with pytest.raises(chains.Refusal, match="bone LeftKnee is under the active constraint"):
         chains.check_chain(armature, legs)
+
+
+def test_a_driver_on_a_channel_that_planting_does_not_key_does_not_count(walker):
+    armature, legs, chains = walker
+    unused = "rotation_quaternion" if armature.pose.bones["RightAnkle"].rotation_mode != "QUATERNION" else "location"
+    for channel in ("scale", unused):
+        armature.pose.bones["RightAnkle"].driver_add(channel, 0)
+    chains.check_chain(armature, legs)
 
 
 def select(bpy, armature, *names):
@@ -309,6 +359,8 @@ def test_selected_takes_the_selection_alone(bpy, walker):
     select(bpy, walker[0])
     with pytest.raises(walker[2].Refusal, match="no bones are selected"):
         chosen(bpy, walker, "SELECTED")
+    select(bpy, walker[0], "LeftAnkle", "LeftElbow")
+    assert chosen(bpy, walker, "SELECTED") == ["LeftHip"]
     select(bpy, walker[0], "LeftElbow")
     with pytest.raises(walker[2].Refusal, match="bone LeftElbow belongs to no leg"):
         chosen(bpy, walker, "SELECTED")
@@ -322,3 +374,5 @@ def test_named_bones_override_the_selection(bpy, walker):
         chosen(bpy, walker, bones="RightKnee, Knee")
     with pytest.raises(walker[2].Refusal, match="bone Head belongs to no leg"):
         chosen(bpy, walker, bones="Head")
+    with pytest.raises(walker[2].Refusal, match="bones should be names"):
+        chosen(bpy, walker, bones=" , ")

@@ -191,13 +191,17 @@ def test_modifiers_are_baked_over_the_whole_action(bpy, keys, rig):
     np.testing.assert_array_equal(_values(curves, path, whole), before)
 
 
-@pytest.mark.parametrize("muted", [False, True])
-def test_a_property_that_was_not_animated_keeps_its_value_outside_the_range(bpy, keys, rig, muted):
+@pytest.mark.parametrize("state", ["without curves", "muted", "muted noise", "muted samples"])
+def test_a_property_that_was_not_animated_keeps_its_value_outside_the_range(bpy, keys, rig, state):
     _ob, bone, curves = rig
-    if muted:
+    if state != "without curves":
         _fill(curves, bone, "location", [(1, 7.0), (20, 9.0)])
-        for curve in curves:
-            curve.mute = True
+    for curve in curves:
+        curve.mute = True
+        if "noise" in state:
+            curve.modifiers.new("NOISE").strength = 3.0
+        if "samples" in state:
+            curve.convert_to_samples(1, 21)
     bone.location = (0.5, 0.25, -1.0)
     frames, path = np.arange(5, 9), bone.path_from_id("location")
     channel = keys.read_location(curves, bone, frames, {})

@@ -197,21 +197,61 @@ def test_a_linked_action(bpy, library):
     _refused(bpy, "action walk is linked from a library")
 
 
-@pytest.mark.parametrize("planted_before", [False, True])
-@pytest.mark.parametrize("stage", ["plant", "figures"])
-def test_an_unexpected_error_half_way(bpy, walker, ground, addon, monkeypatch, stage, planted_before):
-    if planted_before:
-        bpy.ops.ik2bone.plant_feet()
+def _failing(call, after):
+    """The function, but raising once, after so many calls: the way back may use it too."""
+    left = [after]
 
-    def fail(*_arguments, **_options):
-        raise ArithmeticError("half way")
+    def run(*arguments, **options):
+        left[0] -= 1
+        if left[0] == -1:
+            raise ArithmeticError("half way")
+        return call(*arguments, **options)
 
-    plans = addon("plans")
-    monkeypatch.setattr(plans.core if stage == "plant" else plans.report, stage, fail)
+    return run
+
+
+STAGES = [
+    ("plans", "core", "plant", 0),
+    ("plans", "report", "figures", 0),
+    ("planting", "report", "summary", 0),
+    ("planting", "keys", "write", 3),
+    ("planting", "properties", "copy_options", 0),
+    ("planting", "properties", "store_surface", 0),
+    ("planting", "records", "as_text", 0),
+    ("planting", "records", "store", 0),
+]
+
+
+COPYING = ("actions", "fcurves", "copy", 5)
+HALF_WAY = [(stage, history) for stage in STAGES for history in ("source", "planted", "restored")]
+
+
+@pytest.mark.parametrize(("stage", "history"), [*HALF_WAY, (COPYING, "planted"), (COPYING, "restored")])
+def test_an_unexpected_error_half_way(bpy, walker, ground, addon, monkeypatch, stage, history):
+    if history != "source":
+        bpy.ops.ik2bone.plant_feet(strength=0.7)
+    if history == "restored":
+        bpy.ops.ik2bone.restore()
+    _fails_half_way(bpy, walker, addon, monkeypatch, stage)
+
+
+@pytest.mark.parametrize("stage", [*STAGES[:3], STAGES[4], ("keys", None, "insert", 3)])
+def test_an_unexpected_error_half_way_through_a_pose(bpy, walker, ground, addon, monkeypatch, stage):
+    curve = _curve(walker, 'pose.bones["shin.L"].rotation_quaternion', 3)
+    fingerprint.bags_of(walker.animation_data.action)[0].fcurves.remove(curve)
+    bpy.context.scene.frame_set(12)
+    _fails_half_way(bpy, walker, addon, monkeypatch, stage, frame_range="CURRENT")
+
+
+def _fails_half_way(bpy, walker, addon, monkeypatch, stage, **options):
+    module, name, function, after = stage
+    owner = getattr(addon(module), name) if name else addon(module)
     _hand_pose(bpy, walker)
     before = fingerprint.of_scene(bpy)
-    with pytest.raises(RuntimeError, match="half way"):
-        bpy.ops.ik2bone.plant_feet()
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, function, _failing(getattr(owner, function), after))
+        with pytest.raises(RuntimeError, match="half way"):
+            bpy.ops.ik2bone.plant_feet(**options)
     assert fingerprint.of_scene(bpy) == before
 
 
