@@ -172,6 +172,17 @@ def test_a_run_stores_its_options_as_the_panel_s_settings(bpy, walker, slope):
     assert (settings.surface_object, settings.use_slope, settings.strength) == (None, True, 1.0)
 
 
+def test_the_panel_s_settings_name_only_objects_of_their_scene(bpy, walker, slope):
+    collection = bpy.data.collections.new("Ground")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(slope)
+    elsewhere = bpy.data.objects.new("Ground", slope.data)
+    bpy.data.scenes.new("Other").collection.objects.link(elsewhere)
+    plant(bpy, surface="Ground")
+    settings = bpy.context.scene.ik2bone
+    assert (settings.surface_object, settings.surface_collection) == (None, collection)
+
+
 def test_only_the_button_starts_from_the_panel_s_settings(bpy, walker, slope, addon):
     settings = bpy.context.scene.ik2bone
     settings.surface_object, settings.use_hips, settings.contacts = slope, False, "ALWAYS"

@@ -172,6 +172,18 @@ def test_hand_made_keys_are_counted_before_they_are_replaced(bpy, walker, slope,
     assert not any("by hand" in warning for warning in again.warnings)
 
 
+def test_restoring_passes_over_a_bone_that_was_renamed(bpy, walker, slope):
+    _forget_hips(bpy, walker)
+    thigh = fingerprint.bags_of(walker.animation_data.action)[0]
+    for curve in [curve for curve in thigh.fcurves if "thigh.L" in curve.data_path]:
+        thigh.fcurves.remove(curve)
+    plant(bpy)
+    walker.data.bones["thigh.L"].name = "upper.L"
+    assert bpy.ops.ik2bone.restore() == {"FINISHED"}
+    assert walker.animation_data.action.name == "walk"
+    assert tuple(walker.pose.bones["hips"].location) == pytest.approx((0.03, 0.0, -0.1))
+
+
 def test_restoring_needs_a_planted_action(bpy, walker, slope):
     with pytest.raises(RuntimeError, match="plays no planted action"):
         bpy.ops.ik2bone.restore()

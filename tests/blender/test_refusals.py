@@ -152,6 +152,47 @@ def test_an_action_that_the_nla_adds_to_others(bpy, walker, ground):
     _refused(bpy, "the NLA of Walker changes what its action shows")
 
 
+def test_an_nla_track_that_plays_solo(bpy, walker, ground):
+    track = walker.animation_data.nla_tracks.new()
+    track.strips.new("Walk", 1, walker.animation_data.action)
+    track.is_solo = True
+    _refused(bpy, f"NLA track {track.name} of Walker plays solo")
+
+
+def test_a_scene_that_remaps_time(bpy, walker, ground):
+    bpy.context.scene.render.frame_map_new = 200
+    _refused(bpy, "scene Scene remaps time")
+
+
+def test_an_armature_that_shows_its_rest_position(bpy, walker, ground):
+    walker.data.pose_position = "REST"
+    _refused(bpy, "Walker shows its rest position")
+
+
+def test_a_list_of_no_bones(bpy, walker, ground):
+    _refused(bpy, "bones should be names of bones", bones=" , ")
+
+
+def test_a_strength_that_is_no_number(bpy, walker, ground):
+    _refused(bpy, "strength should be a number", strength=float("nan"))
+
+
+def test_a_constraint_whose_influence_is_keyed(bpy, walker, ground):
+    constraint = walker.pose.bones["shin.L"].constraints.new("COPY_ROTATION")
+    constraint.target, constraint.influence = ground, 0.0
+    constraint.keyframe_insert("influence", frame=40)
+    _refused(bpy, "bone shin.L is under the active constraint Copy Rotation")
+
+
+def test_a_surface_that_is_disabled_in_viewports(bpy, walker, ground):
+    ground.hide_viewport = True
+    _refused(bpy, "surface 'Slope' is disabled in viewports", surface="Slope")
+    collection = bpy.data.collections.new("Ground")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(ground)
+    _refused(bpy, "collection 'Ground' holds no mesh", surface="Ground")
+
+
 @pytest.mark.parametrize(
     ("option", "value"), [("contacts", "STORED"), ("direction", "NEAREST"), ("output", "IN_PLACE")]
 )

@@ -94,6 +94,16 @@ def test_a_named_mesh_counts_even_when_it_is_hidden(bpy, surfaces, armature, gro
     assert hits[0, 2] == pytest.approx(2.0)
 
 
+def test_a_named_collection_means_all_its_meshes_that_have_a_shape(bpy, surfaces, armature):
+    collection = bpy.data.collections.new("Ground")
+    bpy.context.scene.collection.children.link(collection)
+    for name in ("Hill", "Wire", "Disabled"):
+        collection.objects.link(_plane(bpy, name))
+    bpy.data.objects["Wire"].display_type = "WIRE"
+    bpy.data.objects["Disabled"].hide_viewport = True
+    assert _names(surfaces.find_surfaces(bpy.context, armature, "Ground")) == ["Hill", "Wire"]
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
