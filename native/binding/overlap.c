@@ -41,7 +41,10 @@ layout_of(const call *self, int i)
 {
     const parameter *p = &self->parameters[i];
     const ik2b_array *array = &self->arrays[i];
-    layout result = {.data = array->data};
+    layout result; /* large: only as many axes as there are get values */
+    result.data = array->data;
+    result.count = 0;
+    result.empty = false;
     result.itemsize = array->kind == IK2B_U8 ? 1 : array->kind == IK2B_F32 ? 4 : 8;
     for (int d = 0; d < self->extent.count; d++) {
         bool broadcast = p->role != OUTPUT && array->stride[d] == 0;
@@ -185,9 +188,50 @@ find_overlap(const call *self, int output, int first_output)
     return found;
 }
 
+typedef struct {
+    const char *low, *high;
+} range;
+
+/* Whether the output stays clear of itself and of all others by their ranges alone. */
+static bool
+is_apart(const call *self, int output, const range ranges[], const bool nested[])
+{
+    for (int i = 0; i < self->count; i++) {
+        if (i != output && self->arrays[i].data && ranges[i].low < ranges[output].high &&
+            ranges[output].low < ranges[i].high) {
+            return false;
+        }
+    }
+    return nested[output];
+}
+
+/* Whether all outputs do, as nearly always. */
+static bool
+are_apart(const call *self, int first_output)
+{
+    range ranges[MAX_ARGUMENTS];
+    bool nested[MAX_ARGUMENTS];
+    for (int i = 0; i < self->count; i++) {
+        if (self->arrays[i].data) {
+            layout own = layout_of(self, i);
+            range_of(&own, &ranges[i].low, &ranges[i].high);
+            nested[i] = i < first_output || is_nested(&own);
+        }
+    }
+    for (int i = first_output; i < self->count; i++) {
+        if (self->arrays[i].data && !is_apart(self, i, ranges, nested)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int
 check_overlap(const call *self, int first_output)
 {
+    if (self->owns_outputs || are_apart(self, first_output)) {
+        return 0;
+    }
     for (int output = first_output; output < self->count; output++) {
         int other = self->arrays[output].data ? find_overlap(self, output, first_output) : -1;
         if (other == -2) {

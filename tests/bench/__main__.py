@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 import sys
 import time
-from collections.abc import Callable
+import timeit
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -28,28 +29,23 @@ except ImportError:
 ROWS = (1, 16, 4096, 1_000_000)
 SLOWEST = {"numpy": 1_000_000, "loop": 4096}
 RUNS = 5
+LEAST = 0.004
 
 
-def timed(call: Callable[[], Any]) -> float:
-    """Least processor time of one call, in nanoseconds."""
-    count, spent = 1, 0
-    call()
-    while spent < 2_000_000:
-        count *= 1 if spent == 0 else max(2, min(100, 4_000_000 // spent))
-        spent = run(call, count)
-    return min(spent, *(run(call, count) for _ in range(RUNS))) / count
+def timed(function: Callable[..., Any], given: Sequence[Any], options: dict[str, Any] | None = None) -> float:
+    """Least processor time in nanoseconds of a call as one would write it, without packing and unpacking."""
+    placed = {f"given_{i}": value for i, value in enumerate(given)}
+    words = [*placed, *(f"{name}={name}" for name in options or {})]
+    names = {"function": function, **placed, **(options or {})}
+    timer = timeit.Timer(f"function({', '.join(words)})", timer=time.process_time, globals=names)
+    count = max(1, int(LEAST / max(timer.timeit(1), 1e-6)))
+    count = max(1, int(count * LEAST / max(timer.timeit(count), 1e-6)))
+    return 1e9 * min(timer.repeat(RUNS, count)) / count
 
 
-def run(call: Callable[[], Any], count: int) -> int:
-    start = time.process_time_ns()
-    for _ in itertools.repeat(None, count):
-        call()
-    return time.process_time_ns() - start
-
-
-def ours(case: cases.Case, out: Any = None) -> float:
-    function, given = getattr(ik2bone, case.function), (*case.parents, *case.arrays)
-    return timed(lambda: function(*given, **case.options, out=out)) / case.rows
+def ours(case: cases.Case, **out: Any) -> float:
+    function = getattr(ik2bone, case.function)
+    return timed(function, (*case.parents, *case.arrays), {**case.options, **out}) / case.rows
 
 
 def copying(case: cases.Case, out: Any) -> float:
@@ -58,7 +54,7 @@ def copying(case: cases.Case, out: Any) -> float:
     outputs = [o for o in (out if isinstance(out, tuple) else (out,)) if o is not None]
     size = max(sum(a.nbytes for a in inputs), sum(a.nbytes for a in outputs))
     source, target = np.ones(size, "u1"), np.empty(size, "u1")
-    return timed(lambda: np.copyto(target, source)) / case.rows
+    return timed(np.copyto, (target, source)) / case.rows
 
 
 def peer(name: str, module: ModuleType | None, case: cases.Case) -> float | None:
@@ -68,7 +64,7 @@ def peer(name: str, module: ModuleType | None, case: cases.Case) -> float | None
     given = case.arrays
     if module is loop and case.arrays[0].shape in ((3,), (4, 4)):
         given = tuple(a[None] for a in given)
-    return timed(lambda: function(*case.parents, *given)) / case.rows
+    return timed(function, (*case.parents, *given)) / case.rows
 
 
 def measure(case: cases.Case) -> dict[str, float | None]:
@@ -76,7 +72,7 @@ def measure(case: cases.Case) -> dict[str, float | None]:
     out = results if isinstance(results, np.ndarray) else tuple(results)
     return {
         "new": ours(case),
-        "out": ours(case, out),
+        "out": ours(case, out=out),
         "copy": copying(case, out),
         "numpy": peer("numpy", by_numpy, case),
         "loop": peer("loop", loop, case),

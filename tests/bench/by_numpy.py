@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plain case in numpy, as one would write it in a notebook: generic reachable rows, no options, rigid transforms."""
+"""The plain case in numpy, as in a notebook: generic reachable rows, no options, rigid transforms."""
 
 from __future__ import annotations
 
