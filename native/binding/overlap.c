@@ -188,38 +188,61 @@ find_overlap(const call *self, int output, int first_output)
     return found;
 }
 
+/* First byte, the one after the last, and whether each axis steps over all that those inside it
+ * reach: then no two elements meet. */
 typedef struct {
     const char *low, *high;
-} range;
+    bool nested;
+} span;
 
-/* Whether the output stays clear of itself and of all others by their ranges alone. */
-static bool
-is_apart(const call *self, int output, const range ranges[], const bool nested[])
+static inline void
+widen_span(span *self, ptrdiff_t size, ptrdiff_t stride)
 {
-    for (int i = 0; i < self->count; i++) {
-        if (i != output && self->arrays[i].data && ranges[i].low < ranges[output].high &&
-            ranges[output].low < ranges[i].high) {
-            return false;
-        }
+    if (size > 1) {
+        ptrdiff_t reach = (size - 1) * stride;
+        self->nested &= (stride < 0 ? -stride : stride) >= self->high - self->low;
+        *(reach < 0 ? &self->low : &self->high) += reach;
     }
-    return nested[output];
 }
 
-/* Whether all outputs do, as nearly always. */
+static span
+span_of(const call *self, int i)
+{
+    const parameter *p = &self->parameters[i];
+    const ik2b_array *array = &self->arrays[i];
+    int itemsize = array->kind == IK2B_U8 ? 1 : array->kind == IK2B_F32 ? 4 : 8;
+    span result = {array->data, array->data + itemsize, true};
+    for (int d = p->dims - 1; d >= 0; d--) {
+        widen_span(&result, p->size, array->inner[d]);
+    }
+    if (p->joints) {
+        widen_span(&result, self->joints, self->arguments[i].joint_stride);
+    }
+    for (int d = self->extent.count - 1; d >= 0; d--) {
+        widen_span(&result, self->extent.shape[d], array->stride[d]);
+    }
+    return result;
+}
+
+/* Whether all outputs stay clear of themselves and all else by their spans alone, as nearly always.
+ */
 static bool
 are_apart(const call *self, int first_output)
 {
-    range ranges[MAX_ARGUMENTS];
-    bool nested[MAX_ARGUMENTS];
-    for (int i = 0; i < self->count; i++) {
+    span spans[MAX_ARGUMENTS];
+    int count = 0, outputs = 0;
+    for (int i = self->count - 1; i >= 0; i--) {
         if (self->arrays[i].data) {
-            layout own = layout_of(self, i);
-            range_of(&own, &ranges[i].low, &ranges[i].high);
-            nested[i] = i < first_output || is_nested(&own);
+            spans[count++] = span_of(self, i);
+            outputs += i >= first_output;
         }
     }
-    for (int i = first_output; i < self->count; i++) {
-        if (self->arrays[i].data && !is_apart(self, i, ranges, nested)) {
+    for (int o = 0; o < outputs; o++) {
+        bool meets = !spans[o].nested;
+        for (int i = o + 1; i < count; i++) {
+            meets |= spans[i].low < spans[o].high && spans[o].low < spans[i].high;
+        }
+        if (meets) {
             return false;
         }
     }

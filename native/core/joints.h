@@ -69,7 +69,7 @@ joints_find(const pose *given, const double hinge[3], joints *self)
     seen_from_root(self, given->root_at, given->mid_at, self->upper);
     seen_from_root(self, given->mid_at, given->end, self->lower);
     seen_from_root(self, given->root_at, given->end, self->end);
-    double largest = fmax(d3_largest(self->upper), d3_largest(self->lower));
+    double largest = larger(d3_largest(self->upper), d3_largest(self->lower));
     if (d3_is_zero(self->upper) || d3_is_zero(self->lower) || !isfinite(largest)) {
         return false;
     }

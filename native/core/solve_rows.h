@@ -42,7 +42,7 @@ solve_row(ik2b_array *args, ik2b_bend bend)
         return;
     }
 
-    double scale = power_of_two_under(fmax(d3_largest(upper), d3_largest(lower)));
+    double scale = power_of_two_under(larger(d3_largest(upper), d3_largest(lower)));
     d3_scale(upper, scale, upper);
     d3_scale(lower, scale, lower);
     d3_scale(line, scale, line);
