@@ -21,6 +21,10 @@ typedef struct {
 bool ik2b_walk_start(ik2b_walk *walk, const ik2b_extent *extent, ik2b_array *args, int count);
 bool ik2b_walk_next(ik2b_walk *walk);
 
+/* Joins dimensions that lie behind each other in all arguments and makes the longest the last, as
+ * long loops need. The rows are the same, in another order. */
+void ik2b_straighten(ik2b_extent *extent, ik2b_array *args, int count);
+
 static inline double
 load_element(const ik2b_array *array, const char *place)
 {
@@ -117,13 +121,6 @@ static inline void
 store_status(const ik2b_array *array, int status)
 {
     *(unsigned char *)array->data = (unsigned char)status;
-}
-
-/* What a number becomes in the kind of an output, so that the caller can account for rounding. */
-static inline double
-rounded(const ik2b_array *array, double number)
-{
-    return array->kind == IK2B_F32 ? (double)(float)number : number;
 }
 
 static inline bool

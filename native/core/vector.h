@@ -13,6 +13,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/* In a loop that is to become vector instructions all that it calls must be in line. */
+#if defined(__GNUC__)
+#define IK2B_IN_LINE static inline __attribute__((always_inline))
+#else
+#define IK2B_IN_LINE static inline
+#endif
+
 /* Of two numbers that are no NaN; fmax and fmin are calls. */
 static inline double
 larger(double a, double b)
