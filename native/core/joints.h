@@ -30,6 +30,10 @@ load_pose(const ik2b_array *root, const ik2b_array *mid, const ik2b_array *end,
 static inline bool
 remove_scale(const double m[3][3], const double scale[3], double dest[3][3])
 {
+    if (scale[0] == 1.0 && scale[1] == 1.0 && scale[2] == 1.0) {
+        memcpy(dest, m, 9 * sizeof **m);
+        return true;
+    }
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             dest[i][j] = m[i][j] / scale[j];

@@ -150,4 +150,16 @@ load_options(const ik2b_array *args, ik2b_bend bend, options *dest)
            isfinite(dest->cone_angle);
 }
 
+/* Whether rows may be plain: the hinge is the only option, and asked for only where a limb is
+ * straight. */
+static inline bool
+is_plain_call(const ik2b_array *options, ik2b_bend bend)
+{
+    bool any = bend != IK2B_CARRIED;
+    for (int i = 0; i < IK2B_SOLVE_OPTIONS; i++) {
+        any |= i != IK2B_HINGE && options[i].data != NULL;
+    }
+    return !any;
+}
+
 #endif

@@ -134,16 +134,40 @@ solve_row(ik2b_array *args, ik2b_bend bend, bool plain_call)
     solve_any_row(args, bend);
 }
 
+static inline void
+store_tile(const ik2b_array *args, int last, int count, const solve_tile *tile)
+{
+    const ik2b_array *miss = &args[IK2B_SOLVE_OUT_MISS], *status = &args[IK2B_SOLVE_OUT_STATUS];
+    scatter_vectors(&args[IK2B_SOLVE_OUT_MID], last, count, tile->mid);
+    scatter_vectors(&args[IK2B_SOLVE_OUT_END], last, count, tile->end);
+    scatter(miss, 0, miss->stride[last], count, tile->miss);
+    for (int k = 0; k < count; k++) {
+        *(unsigned char *)(status->data + k * status->stride[last]) = (unsigned char)tile->status[k];
+    }
+}
+
 /* Up to sixteen rows along the last dimension; those that are not plain one by one. */
 static inline void
 solve_rows(ik2b_array *args, int last, int count, void (*run)(solve_tile *))
 {
     solve_tile tile;
+    if (count < IK2B_LANES) {
+        memset(&tile, 0, sizeof tile);
+    }
     gather_vectors(&args[IK2B_SOLVE_ROOT], last, count, tile.root);
     gather_vectors(&args[IK2B_SOLVE_MID], last, count, tile.mid);
     gather_vectors(&args[IK2B_SOLVE_END], last, count, tile.end);
     gather_vectors(&args[IK2B_SOLVE_TARGET], last, count, tile.target);
     run(&tile);
+    bool all = true;
+    for (int k = 0; k < count; k++) {
+        all &= tile.plain[k] != 0;
+    }
+    if (all) {
+        store_tile(args, last, count, &tile);
+        shift_rows(args, IK2B_SOLVE_COUNT, last, count);
+        return;
+    }
     for (int k = 0; k < count; k++) {
         if (tile.plain[k]) {
             double mid[3] = {tile.mid[0][k], tile.mid[1][k], tile.mid[2][k]};
@@ -155,18 +179,6 @@ solve_rows(ik2b_array *args, int last, int count, void (*run)(solve_tile *))
         }
         shift_rows(args, IK2B_SOLVE_COUNT, last, 1);
     }
-}
-
-/* Whether rows may be plain: the hinge is the only option, and asked for only where a limb is
- * straight. */
-static inline bool
-is_plain_call(const ik2b_array *options, ik2b_bend bend)
-{
-    bool any = bend != IK2B_CARRIED;
-    for (int i = 0; i < IK2B_SOLVE_OPTIONS; i++) {
-        any |= i != IK2B_HINGE && options[i].data != NULL;
-    }
-    return !any;
 }
 
 void

@@ -84,6 +84,32 @@ gather_vectors(const ik2b_array *array, int last, int count, double dest[3][IK2B
     }
 }
 
+/* Writes one element of `count` rows. */
+static inline void
+scatter(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count,
+        const double source[])
+{
+    char *place = array->data + offset;
+    if (array->kind == IK2B_F32) {
+        for (int k = 0; k < count; k++) {
+            float number = (float)source[k];
+            memcpy(place + k * stride, &number, sizeof number);
+        }
+        return;
+    }
+    for (int k = 0; k < count; k++) {
+        memcpy(place + k * stride, &source[k], sizeof source[k]);
+    }
+}
+
+static inline void
+scatter_vectors(const ik2b_array *array, int last, int count, const double source[3][IK2B_LANES])
+{
+    for (int i = 0; i < 3; i++) {
+        scatter(array, i * array->inner[0], array->stride[last], count, source[i]);
+    }
+}
+
 /* From `start` rows on along the last dimension, and back again for -start. */
 static inline void
 shift_rows(ik2b_array *args, int count, int last, ptrdiff_t start)
