@@ -45,6 +45,9 @@ typedef struct {
 /* numpy.empty and the three dtypes by ik2b_kind; NULL until an array is to be made. */
 typedef struct {
     PyObject *empty, *dtypes[3];
+#ifdef Py_GIL_DISABLED
+    PyMutex lock;
+#endif
 } array_maker;
 
 /* One call in progress: begin_call first, release_call on every way out. */

@@ -17,13 +17,29 @@
 enum { SOLVE, ORIENT, SOLVE_POSE, POLE_OF, HINGE_OF, MULTIPLY, AGGREGATE, FUNCTIONS };
 
 static const signature signatures[FUNCTIONS] = {
-    [SOLVE] = {"solve", 4, 4, {"root", "mid", "end", "target", "pole", "pole_weight", "twist", "hinge", "soften", "weight", "min_angle", "max_angle", "cone_axis", "cone_angle", "bend", "out"}},
-    [ORIENT] = {"orient", 5, 5, {"root_matrix", "mid_matrix", "end", "new_mid", "new_end", "hinge", "root_scale", "mid_scale", "roll", "out"}},
-    [SOLVE_POSE] = {"solve_pose", 4, 4, {"root_matrix", "mid_matrix", "end", "target", "pole", "pole_weight", "twist", "hinge", "soften", "weight", "min_angle", "max_angle", "cone_axis", "cone_angle", "root_scale", "mid_scale", "end_matrix", "end_goal", "bend", "roll", "out"}},
+    [SOLVE] = {"solve",
+               4,
+               4,
+               {"root", "mid", "end", "target", "pole", "pole_weight", "twist", "hinge", "soften",
+                "weight", "min_angle", "max_angle", "cone_axis", "cone_angle", "bend", "out"}},
+    [ORIENT] = {"orient",
+                5,
+                5,
+                {"root_matrix", "mid_matrix", "end", "new_mid", "new_end", "hinge", "root_scale",
+                 "mid_scale", "roll", "out"}},
+    [SOLVE_POSE] = {"solve_pose", 4, 4, {"root_matrix", "mid_matrix",  "end",        "target",
+                                         "pole",        "pole_weight", "twist",      "hinge",
+                                         "soften",      "weight",      "min_angle",  "max_angle",
+                                         "cone_axis",   "cone_angle",  "root_scale", "mid_scale",
+                                         "end_matrix",  "end_goal",    "bend",       "roll",
+                                         "out"}},
     [POLE_OF] = {"pole_of", 3, 3, {"root", "mid", "end", "hinge", "out"}},
     [HINGE_OF] = {"hinge_of", 3, 3, {"root_matrix", "mid_matrix", "end", "out"}},
     [MULTIPLY] = {"multiply", 2, 2, {"q", "r", "out"}},
-    [AGGREGATE] = {"aggregate", 4, 3, {"parents", "translation", "rotation", "scale", "rest", "base", "out"}},
+    [AGGREGATE] = {"aggregate",
+                   4,
+                   3,
+                   {"parents", "translation", "rotation", "scale", "rest", "base", "out"}},
 };
 
 typedef struct {
@@ -106,8 +122,7 @@ core_solve(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *
     Py_END_ALLOW_THREADS
     done = true;
 exit:
-    return finish(&self, state->solution, results, RESULTS,
-                  done);
+    return finish(&self, state->solution, results, RESULTS, done);
 }
 
 static PyObject *
@@ -133,8 +148,7 @@ core_orient(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject 
     Py_END_ALLOW_THREADS
     done = true;
 exit:
-    return finish(&self, state->rotations, results, RESULTS,
-                  done);
+    return finish(&self, state->rotations, results, RESULTS, done);
 }
 
 static PyObject *
@@ -165,8 +179,7 @@ core_solve_pose(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObj
     Py_END_ALLOW_THREADS
     done = true;
 exit:
-    return finish(&self, state->pose_solution, results,
-                  RESULTS, done);
+    return finish(&self, state->pose_solution, results, RESULTS, done);
 }
 
 /* The functions of one result and no words: inputs, out. */
@@ -202,15 +215,15 @@ core_pole_of(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject
 static PyObject *
 core_hinge_of(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    return run_plain(module, HINGE_OF, hinge_of_parameters, IK2B_HINGE_OF_OUT, args, given, keywords,
-                     ik2b_hinge_of_f32, ik2b_hinge_of_f64);
+    return run_plain(module, HINGE_OF, hinge_of_parameters, IK2B_HINGE_OF_OUT, args, given,
+                     keywords, ik2b_hinge_of_f32, ik2b_hinge_of_f64);
 }
 
 static PyObject *
 core_multiply(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    return run_plain(module, MULTIPLY, multiply_parameters, IK2B_MULTIPLY_OUT, args, given, keywords,
-                     ik2b_multiply, ik2b_multiply);
+    return run_plain(module, MULTIPLY, multiply_parameters, IK2B_MULTIPLY_OUT, args, given,
+                     keywords, ik2b_multiply, ik2b_multiply);
 }
 
 /* Aggregate transforms */

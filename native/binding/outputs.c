@@ -33,7 +33,7 @@ output_shape(const call *self, const parameter *p, Py_ssize_t shape[])
 static int
 load_maker(array_maker *self)
 {
-    array_maker found = {NULL};
+    array_maker found = {.empty = NULL};
     PyObject *numpy = PyImport_ImportModule("numpy");
     bool good = numpy != NULL;
     for (int kind = 0; good && kind < 3; kind++) {
@@ -43,12 +43,26 @@ load_maker(array_maker *self)
     found.empty = good ? PyObject_GetAttrString(numpy, "empty") : NULL;
     Py_XDECREF(numpy);
     if (found.empty && !self->empty) {
-        *self = found;
+        self->empty = found.empty;
+        memcpy(self->dtypes, found.dtypes, sizeof found.dtypes);
         return 0;
     }
     good = found.empty != NULL;
     clear_maker(&found);
     return good ? 0 : -1;
+}
+
+static int
+ensure_maker(array_maker *self)
+{
+#ifdef Py_GIL_DISABLED
+    PyMutex_Lock(&self->lock);
+#endif
+    int done = self->empty ? 0 : load_maker(self);
+#ifdef Py_GIL_DISABLED
+    PyMutex_Unlock(&self->lock);
+#endif
+    return done;
 }
 
 void
@@ -212,16 +226,16 @@ acquire_outputs(call *self, int first, PyObject *out, PyObject *results[])
         }
     }
     self->owns_outputs = !out || out == Py_None;
-    if (self->owns_outputs && !self->maker->empty && load_maker(self->maker) < 0) {
+    if (self->owns_outputs && ensure_maker(self->maker) < 0) {
         return -1;
     }
     for (int i = first; i < self->count; i++) {
         const parameter *p = &self->parameters[i];
         PyObject *object = results[i - first] = output_object(self, first, i, out);
-        int done = !object               ? -1
-                   : p->needs            ? refuse_absent(p, object)
-                   : self->owns_outputs  ? acquire_new(self, i, object)
-                                         : acquire_output(self, i, object);
+        int done = !object              ? -1
+                   : p->needs           ? refuse_absent(p, object)
+                   : self->owns_outputs ? acquire_new(self, i, object)
+                                        : acquire_output(self, i, object);
         if (done < 0) {
             return -1;
         }

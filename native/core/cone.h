@@ -100,7 +100,8 @@ point_lower_bone(const limb *present, const options *opt, const double mid[3], c
     }
     double maximum = clamped(opt->max_angle, 0.0, IK2B_PI);
     double minimum = clamped(opt->min_angle, 0.0, maximum), own = limb_angle(present);
-    double angle = clamped(atan2(height, -d3_dot(aim, up)), smaller(minimum, own), larger(maximum, own));
+    double angle =
+        clamped(atan2(height, -d3_dot(aim, up)), smaller(minimum, own), larger(maximum, own));
     if (height <= IK2B_PARALLEL * present->lower) {
         d3_cross(up, normal, across);
     }

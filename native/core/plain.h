@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The plain case of solve, without a branch, so that compilers run it over many limbs at once: a
- * bent limb, a target off the root and off the end, numbers of ordinary size, no option but a hinge.
- * All else it declares not plain, and leaves it to the stages in place.h, whose formulas these are.
+ * bent limb, a target off the root and off the end, numbers of ordinary size, no option but a
+ * hinge. All else it declares not plain, and leaves it to the stages in place.h, whose formulas
+ * these are.
  */
 #ifndef IK2B_PLAIN_H
 #define IK2B_PLAIN_H
@@ -23,7 +24,7 @@ typedef struct {
 IK2B_IN_LINE bool
 is_ordinary(double number)
 {
-    return (number >= IK2B_ORDINARY) & (number <= 1.0 / IK2B_ORDINARY);
+    return (int)(number >= IK2B_ORDINARY) & (int)(number <= 1.0 / IK2B_ORDINARY);
 }
 
 /* The bend carried from line to new_line, as by carry(), which also knows opposite lines. */
@@ -47,7 +48,8 @@ carry_plainly(const double line[3], const double bend[3], const double new_line[
     d3_scale(dest, 1.0 / d3_norm(dest), dest);
 }
 
-/* Mid and end are seen from the root, lower goes from mid to end. False: not plain, *self is void. */
+/* Mid and end are seen from the root, lower goes from mid to end. False: not plain, *self is void.
+ */
 IK2B_IN_LINE bool
 solve_plainly(const double mid[3], const double lower[3], const double end[3], const double aim[3],
               plain *self)
@@ -56,8 +58,9 @@ solve_plainly(const double mid[3], const double lower[3], const double end[3], c
     double upper_length = d3_norm(mid), lower_length = d3_norm(lower), present = d3_norm(end);
     double wanted = d3_norm(aim), total = upper_length + lower_length;
     double difference = upper_length - lower_length;
-    bool opposite, plain_sizes = is_ordinary(upper_length) & is_ordinary(lower_length) &
-                                 is_ordinary(present) & is_ordinary(wanted);
+    bool opposite;
+    int ordinary = (int)is_ordinary(upper_length) & (int)is_ordinary(lower_length) &
+                   (int)is_ordinary(present) & (int)is_ordinary(wanted);
 
     d3_scale(end, 1.0 / present, line);
     d3_cross(mid, lower, normal);
@@ -85,7 +88,7 @@ solve_plainly(const double mid[3], const double lower[3], const double end[3], c
     d3_scale(self->line, new_along, self->mid);
     d3_muladds(bend, new_height, self->mid);
     self->distance = distance;
-    return plain_sizes & !opposite & (height > IK2B_STRAIGHT * total);
+    return ordinary & (int)!opposite & (int)(height > IK2B_STRAIGHT * total);
 }
 
 #endif

@@ -74,7 +74,8 @@ solve_plain_row(const double root[3], double mid[3], double end[3], const double
 {
     double upper[3], lower[3], line[3], aim[3], off[3];
     plain new;
-    bool still = (target[0] == end[0]) & (target[1] == end[1]) & (target[2] == end[2]);
+    int still =
+        (int)(target[0] == end[0]) & (int)(target[1] == end[1]) & (int)(target[2] == end[2]);
     d3_sub(mid, root, upper);
     d3_sub(end, mid, lower);
     d3_sub(end, root, line);
@@ -87,7 +88,7 @@ solve_plain_row(const double root[3], double mid[3], double end[3], const double
     d3_sub(end, target, off);
     *miss = d3_norm(off);
     *status = new.status;
-    return good & !still;
+    return (int)good & (int)!still;
 }
 
 IK2B_IN_LINE void
@@ -142,7 +143,8 @@ store_tile(const ik2b_array *args, int last, int count, const solve_tile *tile)
     scatter_vectors(&args[IK2B_SOLVE_OUT_END], last, count, tile->end);
     scatter(miss, 0, miss->stride[last], count, tile->miss);
     for (int k = 0; k < count; k++) {
-        *(unsigned char *)(status->data + k * status->stride[last]) = (unsigned char)tile->status[k];
+        *(unsigned char *)(status->data + k * status->stride[last]) =
+            (unsigned char)tile->status[k];
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tiles: sixteen rows as a structure of arrays, so that a plain case's loop over them becomes vector
- * instructions, of the largest vectors that the processor has.
+ * Tiles: sixteen rows as a structure of arrays, so that a plain case's loop over them becomes
+ * vector instructions, of the largest vectors that the processor has.
  */
 #ifndef IK2B_TILE_H
 #define IK2B_TILE_H
@@ -21,12 +21,17 @@
 #define IK2B_LANE_LOOP
 #endif
 
+#if defined(__clang__)
+#define IK2B_AVX512 "avx512f,avx512dq,avx512vl"
+#else
+#define IK2B_AVX512 "avx512f,avx512dq,avx512vl,prefer-vector-width=512"
+#endif
+
 /* Compiles run(tile) as it is, for AVX2 and for AVX-512, and chooses by what the processor has. No
  * fused multiply-add, so that all give the same digits. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define IK2B_TILE_RUNNERS(name, run, tile_type)                                                    \
-    __attribute__((target("avx512f,avx512dq,avx512vl,prefer-vector-width=512"))) static void       \
-    name##_avx512(tile_type *tile)                                                                 \
+    __attribute__((target(IK2B_AVX512))) static void name##_avx512(tile_type *tile)                \
     {                                                                                              \
         run(tile);                                                                                 \
     }                                                                                              \

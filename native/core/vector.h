@@ -158,7 +158,8 @@ d3_long_norm(const double v[3])
     return d3_norm(scaled) / scale;
 }
 
-/* v * s, where a v too long for that is shortened to 2^600: far beyond everything, and still finite. */
+/* v * s, where a v too long for that is shortened to 2^600: far beyond everything, and still
+ * finite. */
 static inline void
 d3_scale_far(const double v[3], double s, double dest[3])
 {
