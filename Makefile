@@ -6,16 +6,23 @@ RUN := $(VENV)/bin/python
 SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" sh tools/setup.sh
 PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* native/ik2bone/*)
 
-.PHONY: help demo test extension wheel format clean
+.PHONY: help demo test bench sanitize extension wheel format clean
 
 help:
-	@echo "make demo [CLIP=file] [GROUND=hills|steps|slope|flat|file], test, extension, wheel, format, clean"
+	@echo "make demo [CLIP=file] [GROUND=hills|steps|slope|flat|file], test, bench, sanitize, extension, wheel, format, clean"
 
 demo: $(VENV)/package
 	@$(RUN) -m demo $(if $(CLIP),--clip "$(CLIP)") $(if $(GROUND),--ground "$(GROUND)")
 
 test: $(VENV)/package
 	$(RUN) -m pytest tests
+
+bench: $(VENV)/package
+	@$(RUN) -m tests.bench
+
+# The solver's tests on an extension built with gcc's address and undefined-behaviour checks.
+sanitize: $(VENV)/package
+	@$(SETUP) sanitize
 
 extension: wheel
 	$(RUN) tools/extension.py dist

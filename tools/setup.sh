@@ -55,10 +55,21 @@ install_package() {
     pip install --no-build-isolation ".[test]"
 }
 
+# Leaks are not looked for: Python frees much only at its end, or never.
+run_sanitized() {
+    folder=build/sanitized
+    rm -rf "$folder" && mkdir -p "$folder" && cp -r native/ik2bone "$folder" && rm -f "$folder"/ik2bone/*.so
+    CC=gcc CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all" \
+        "$VENV/bin/python" -W ignore setup.py -q build_ext --force --build-temp "$folder/objects" --build-lib "$folder"
+    LD_PRELOAD=$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$folder \
+        "$VENV/bin/python" -m pytest tests --ignore=tests/blender
+}
+
 case $1 in
     blender) install_blender ;;
     package) install_package ;;
     wheel) mkdir -p dist && rm -f dist/ik2bone-*.whl && pip wheel --no-build-isolation --no-deps -w dist . && ls dist/*.whl ;;
+    sanitize) run_sanitized ;;
     format)
         pip install ruff clang-format
         "$VENV/bin/ruff" format addon demo native tests tools

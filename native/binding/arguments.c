@@ -6,6 +6,24 @@
 
 #include <string.h>
 
+void
+begin_call(call *self, const parameter *parameters, int count, array_maker *maker)
+{
+    self->parameters = parameters;
+    self->maker = maker;
+    self->count = count;
+    self->joints = 0;
+    self->kind = IK2B_F64;
+    self->any_array = self->owns_outputs = false;
+    self->all_single = true;
+    self->extent.count = 0;
+    for (int i = 0; i < count; i++) {
+        self->arguments[i].held = false;
+        self->arguments[i].joint_stride = 0;
+        self->arrays[i].data = NULL;
+    }
+}
+
 static int
 acquire_number(call *self, int i, PyObject *object)
 {
@@ -23,22 +41,31 @@ acquire_number(call *self, int i, PyObject *object)
 }
 
 static int
-acquire_buffer(call *self, int i, PyObject *object)
+acquire_any(call *self, int i, PyObject *object)
 {
     const parameter *p = &self->parameters[i];
     argument *a = &self->arguments[i];
     ik2b_kind kind = IK2B_F64;
-    int in_place = acquire_in_place(object, a, &kind);
-    if (!in_place && acquire_converted(object, p, a) < 0) {
-        return -1;
+    bool in_place = acquire_in_place(object, a, &kind);
+    if (!in_place) {
+        if (PyFloat_Check(object) || PyLong_Check(object)) {
+            return acquire_number(self, i, object);
+        }
+        if (holds_no_numbers(object) || PyByteArray_Check(object)) {
+            wrong_type(p->name, row_text(p), object);
+            return -1;
+        }
+        if (acquire_converted(object, p, a) < 0) {
+            return -1;
+        }
     }
-    if (p->role == POSITIONAL && PyObject_CheckBuffer(object)) {
+    if (p->role == POSITIONAL && (in_place || PyObject_CheckBuffer(object))) {
         self->any_array = true;
         self->all_single &= in_place && kind == IK2B_F32;
     }
     self->arrays[i].data = a->view.buf;
     self->arrays[i].kind = kind;
-    return note_layout(p->name, a);
+    return note_layout("", p->name, a);
 }
 
 int
@@ -77,21 +104,26 @@ acquire_input(call *self, int i, PyObject *object)
     if (object == NULL || (object == Py_None && p->takes_none)) {
         return 0;
     }
-    if (holds_no_numbers(object) || PyByteArray_Check(object)) {
-        wrong_type(p->name, row_text(p), object);
-        return -1;
-    }
-    bool number = PyFloat_Check(object) || PyLong_Check(object);
-    if ((number ? acquire_number : acquire_buffer)(self, i, object) < 0) {
-        return -1;
-    }
-    return split_shape(self, i);
+    return acquire_any(self, i, object) < 0 ? -1 : split_shape(self, i);
 }
 
 /* Broadcasting */
 
-/* Widens the extent by the leading dimensions of one argument; false where they do not fit. */
 static bool
+fits_extent(const ik2b_extent *extent, const argument *a)
+{
+    int shared = a->ndim < extent->count ? a->ndim : extent->count;
+    for (int d = 1; d <= shared; d++) {
+        ptrdiff_t whole = extent->shape[extent->count - d], own = a->shape[a->ndim - d];
+        if (own != whole && own != 1 && whole != 1) {
+            return false;
+        }
+    }
+    return a->ndim <= IK2B_MAX_DIMS;
+}
+
+/* Widens the extent by the leading dimensions of one argument, which fits. */
+static void
 widen_extent(ik2b_extent *extent, const argument *a)
 {
     if (a->ndim > extent->count) {
@@ -107,11 +139,7 @@ widen_extent(ik2b_extent *extent, const argument *a)
         if (*whole == 1) {
             *whole = a->shape[d];
         }
-        else if (a->shape[d] != 1 && a->shape[d] != *whole) {
-            return false;
-        }
     }
-    return true;
 }
 
 void
@@ -129,22 +157,24 @@ broadcast(call *self, int count)
 {
     for (int i = 0; i < count; i++) {
         const argument *a = &self->arguments[i];
-        ik2b_extent before = self->extent;
         if (!self->arrays[i].data) {
             continue;
         }
-        if (a->ndim > IK2B_MAX_DIMS || !widen_extent(&self->extent, a)) {
+        if (!fits_extent(&self->extent, a)) {
             char got[TEXT], others[TEXT];
             PyErr_Format(PyExc_ValueError,
                          "%s: expected leading dimensions that broadcast with %s, got %s",
                          self->parameters[i].name,
-                         shape_text(others, sizeof others, before.shape, before.count),
+                         shape_text(others, sizeof others, self->extent.shape, self->extent.count),
                          shape_text(got, sizeof got, a->shape, a->ndim));
             return -1;
         }
+        widen_extent(&self->extent, a);
     }
     for (int i = 0; i < count; i++) {
-        set_strides(&self->arrays[i], &self->arguments[i], &self->extent);
+        if (self->arrays[i].data) {
+            set_strides(&self->arrays[i], &self->arguments[i], &self->extent);
+        }
     }
     return 0;
 }
@@ -152,7 +182,6 @@ broadcast(call *self, int count)
 int
 acquire_inputs(call *self, PyObject *const objects[], int count)
 {
-    self->all_single = true;
     for (int i = 0; i < count; i++) {
         if (acquire_input(self, i, objects[i]) < 0) {
             return -1;

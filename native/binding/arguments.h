@@ -42,22 +42,36 @@ typedef struct {
     ptrdiff_t joint_stride;
 } argument;
 
-/* One call in progress. Zero it first; release_call on every way out. */
+/* numpy.empty and the three dtypes by ik2b_kind; NULL until an array is to be made. */
+typedef struct {
+    PyObject *empty, *dtypes[3];
+#ifdef Py_GIL_DISABLED
+    PyMutex lock;
+#endif
+} array_maker;
+
+/* One call in progress: begin_call first, release_call on every way out. */
 typedef struct {
     const parameter *parameters;
+    array_maker *maker;
     int count;
     Py_ssize_t joints; /* -1 until known */
     ik2b_kind kind;    /* of the results */
     bool any_array, all_single;
+    bool owns_outputs; /* they are new arrays */
     ik2b_extent extent;
     argument arguments[MAX_ARGUMENTS];
     ik2b_array arrays[MAX_ARGUMENTS];
 } call;
 
+/* Sets what must not be left unset; the arrays inside are large and mostly stay so. */
+void begin_call(call *self, const parameter *parameters, int count, array_maker *maker);
+
 /* All return 0, or -1 with an exception set. acquire_outputs fills results with new references. */
 int acquire_inputs(call *self, PyObject *const objects[], int count);
 int acquire_outputs(call *self, int first, PyObject *out, PyObject *results[]);
 int check_overlap(const call *self, int first_output);
+void clear_maker(array_maker *maker);
 void release_call(call *self);
 
 #endif

@@ -35,12 +35,12 @@ kind_of_format(const char *format, ik2b_kind *kind)
 
 /* An exporter that gives no strides (ctypes) is contiguous. */
 int
-note_layout(const char *name, argument *a)
+note_layout(const char *group, const char *name, argument *a)
 {
     const Py_buffer *view = &a->view;
     if (view->ndim > MAX_NDIM) {
-        PyErr_Format(PyExc_ValueError, "%s: expected at most %d dimensions, got %d", name, MAX_NDIM,
-                     view->ndim);
+        PyErr_Format(PyExc_ValueError, "%s%s: expected at most %d dimensions, got %d", group, name,
+                     MAX_NDIM, view->ndim);
         return -1;
     }
     a->ndim = view->ndim;
@@ -53,22 +53,22 @@ note_layout(const char *name, argument *a)
     return 0;
 }
 
-int
+bool
 acquire_in_place(PyObject *object, argument *a, ik2b_kind *kind)
 {
     if (!PyObject_CheckBuffer(object)) {
-        return 0;
+        return false;
     }
     if (PyObject_GetBuffer(object, &a->view, PyBUF_RECORDS_RO) < 0) {
         PyErr_Clear();
-        return 0;
+        return false;
     }
     if (kind_of_format(a->view.format, kind) && *kind != IK2B_U8) {
         a->held = true;
-        return 1;
+        return true;
     }
     PyBuffer_Release(&a->view);
-    return 0;
+    return false;
 }
 
 bool

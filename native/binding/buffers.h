@@ -22,14 +22,15 @@ bool holds_no_numbers(PyObject *object);
 /* The kind of a buffer's elements; false where the core cannot read them as they lie. */
 bool kind_of_format(const char *format, ik2b_kind *kind);
 
-/* Acquires float32 or float64 where it lies: 1 acquired, 0 it has to be converted. */
-int acquire_in_place(PyObject *object, argument *a, ik2b_kind *kind);
+/* Acquires float32 or float64 where it lies; false: it has to be converted. */
+bool acquire_in_place(PyObject *object, argument *a, ik2b_kind *kind);
 
 /* Acquires a new float64 array of anything numpy reads as numbers: 0, or -1 with an exception. */
 int acquire_converted(PyObject *object, const parameter *p, argument *a);
 
-/* Copies shape and strides of the acquired view: 0, or -1 with an exception. */
-int note_layout(const char *name, argument *a);
+/* Copies shape and strides of the acquired view: 0, or -1 with an exception. group is "" or "out ".
+ */
+int note_layout(const char *group, const char *name, argument *a);
 
 /* The row's own dimensions: checks them and leaves only the leading ones in ndim; 0 or -1. */
 int split_shape(call *self, int i);

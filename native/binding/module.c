@@ -14,10 +14,38 @@
 #include "parameters.h"
 #include "signature.h"
 
-#include <string.h>
+enum { SOLVE, ORIENT, SOLVE_POSE, POLE_OF, HINGE_OF, MULTIPLY, AGGREGATE, FUNCTIONS };
+
+static const signature signatures[FUNCTIONS] = {
+    [SOLVE] = {"solve",
+               4,
+               4,
+               {"root", "mid", "end", "target", "pole", "pole_weight", "twist", "hinge", "soften",
+                "weight", "min_angle", "max_angle", "cone_axis", "cone_angle", "bend", "out"}},
+    [ORIENT] = {"orient",
+                5,
+                5,
+                {"root_matrix", "mid_matrix", "end", "new_mid", "new_end", "hinge", "root_scale",
+                 "mid_scale", "roll", "out"}},
+    [SOLVE_POSE] = {"solve_pose", 4, 4, {"root_matrix", "mid_matrix",  "end",        "target",
+                                         "pole",        "pole_weight", "twist",      "hinge",
+                                         "soften",      "weight",      "min_angle",  "max_angle",
+                                         "cone_axis",   "cone_angle",  "root_scale", "mid_scale",
+                                         "end_matrix",  "end_goal",    "bend",       "roll",
+                                         "out"}},
+    [POLE_OF] = {"pole_of", 3, 3, {"root", "mid", "end", "hinge", "out"}},
+    [HINGE_OF] = {"hinge_of", 3, 3, {"root_matrix", "mid_matrix", "end", "out"}},
+    [MULTIPLY] = {"multiply", 2, 2, {"q", "r", "out"}},
+    [AGGREGATE] = {"aggregate",
+                   4,
+                   3,
+                   {"parents", "translation", "rotation", "scale", "rest", "base", "out"}},
+};
 
 typedef struct {
     PyObject *solution, *rotations, *pose_solution;
+    interned names[FUNCTIONS];
+    array_maker maker;
 } module_state;
 
 typedef void solve_kernel(const ik2b_extent *, ik2b_array *, ik2b_bend);
@@ -27,17 +55,21 @@ typedef void plain_kernel(const ik2b_extent *, ik2b_array *);
 
 /* Results */
 
+/* A named tuple by tuple's own function: that of the class, in Python, only names the arguments. */
 static PyObject *
 pack(PyObject *type, PyObject *results[], int count)
 {
-    PyObject *packed = NULL, *tuple = PyTuple_New(count);
-    if (tuple) {
+    newfunc make = (newfunc)PyType_GetSlot(&PyTuple_Type, Py_tp_new);
+    PyObject *packed = NULL, *arguments = PyTuple_New(1), *tuple = PyTuple_New(count);
+    if (arguments && tuple) {
         for (int i = 0; i < count; i++) {
             PyTuple_SetItem(tuple, i, Py_NewRef(results[i]));
         }
-        packed = PyObject_CallObject(type, tuple);
-        Py_DECREF(tuple);
+        PyTuple_SetItem(arguments, 0, Py_NewRef(tuple));
+        packed = make((PyTypeObject *)type, arguments, NULL);
     }
+    Py_XDECREF(tuple);
+    Py_XDECREF(arguments);
     return packed;
 }
 
@@ -68,21 +100,18 @@ prepare(call *self, PyObject *const objects[], int first, PyObject *out, PyObjec
 }
 
 static PyObject *
-core_solve(PyObject *module, PyObject *args, PyObject *kwargs)
+core_solve(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    static const char *const names[] = {
-        "root",      "mid",        "end",    "target", "pole",      "pole_weight",
-        "twist",     "hinge",      "soften", "weight", "min_angle", "max_angle",
-        "cone_axis", "cone_angle", "bend",   "out",    NULL};
-    static const signature s = {"solve", 4, 4, names};
     enum { BEND = IK2B_SOLVE_OUT_MID, OUT, OBJECTS, RESULTS = IK2B_SOLVE_COUNT - BEND };
     PyObject *objects[OBJECTS] = {NULL}, *results[RESULTS] = {NULL};
-    call self = {.parameters = solve_parameters, .count = IK2B_SOLVE_COUNT};
+    module_state *state = PyModule_GetState(module);
+    call self;
     bool done = false;
 
-    if (parse(&s, args, kwargs, objects) < 0) {
+    if (parse(&signatures[SOLVE], &state->names[SOLVE], args, given, keywords, objects) < 0) {
         return NULL;
     }
+    begin_call(&self, solve_parameters, IK2B_SOLVE_COUNT, &state->maker);
     int bend = parse_bend(objects[BEND]);
     if (bend < 0 || prepare(&self, objects, BEND, objects[OUT], results) < 0) {
         goto exit;
@@ -93,25 +122,22 @@ core_solve(PyObject *module, PyObject *args, PyObject *kwargs)
     Py_END_ALLOW_THREADS
     done = true;
 exit:
-    return finish(&self, ((module_state *)PyModule_GetState(module))->solution, results, RESULTS,
-                  done);
+    return finish(&self, state->solution, results, RESULTS, done);
 }
 
 static PyObject *
-core_orient(PyObject *module, PyObject *args, PyObject *kwargs)
+core_orient(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    static const char *const names[] = {"root_matrix", "mid_matrix", "end",        "new_mid",
-                                        "new_end",     "hinge",      "root_scale", "mid_scale",
-                                        "roll",        "out",        NULL};
-    static const signature s = {"orient", 5, 5, names};
     enum { ROLL = IK2B_ORIENT_OUT_ROOT, OUT, OBJECTS, RESULTS = IK2B_ORIENT_COUNT - ROLL };
     PyObject *objects[OBJECTS] = {NULL}, *results[RESULTS] = {NULL};
-    call self = {.parameters = orient_parameters, .count = IK2B_ORIENT_COUNT};
+    module_state *state = PyModule_GetState(module);
+    call self;
     bool done = false;
 
-    if (parse(&s, args, kwargs, objects) < 0) {
+    if (parse(&signatures[ORIENT], &state->names[ORIENT], args, given, keywords, objects) < 0) {
         return NULL;
     }
+    begin_call(&self, orient_parameters, IK2B_ORIENT_COUNT, &state->maker);
     int roll = parse_roll(objects[ROLL], objects[IK2B_ORIENT_HINGE]);
     if (roll < 0 || prepare(&self, objects, ROLL, objects[OUT], results) < 0) {
         goto exit;
@@ -122,33 +148,26 @@ core_orient(PyObject *module, PyObject *args, PyObject *kwargs)
     Py_END_ALLOW_THREADS
     done = true;
 exit:
-    return finish(&self, ((module_state *)PyModule_GetState(module))->rotations, results, RESULTS,
-                  done);
+    return finish(&self, state->rotations, results, RESULTS, done);
 }
 
 static PyObject *
-core_solve_pose(PyObject *module, PyObject *args, PyObject *kwargs)
+core_solve_pose(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    static const char *const names[] = {
-        "root_matrix", "mid_matrix", "end",        "target",    "pole",       "pole_weight",
-        "twist",       "hinge",      "soften",     "weight",    "min_angle",  "max_angle",
-        "cone_axis",   "cone_angle", "root_scale", "mid_scale", "end_matrix", "end_goal",
-        "bend",        "roll",       "out",        NULL};
-    static const signature s = {"solve_pose", 4, 4, names};
     enum { BEND = IK2B_POSE_OUT_ROOT, ROLL, OUT, OBJECTS, RESULTS = IK2B_POSE_COUNT - BEND };
     PyObject *objects[OBJECTS] = {NULL}, *results[RESULTS] = {NULL};
-    parameter parameters[IK2B_POSE_COUNT];
-    call self = {.parameters = parameters, .count = IK2B_POSE_COUNT};
+    module_state *state = PyModule_GetState(module);
+    call self;
     bool done = false;
 
-    memcpy(parameters, pose_parameters, sizeof parameters);
-    if (parse(&s, args, kwargs, objects) < 0) {
+    if (parse(&signatures[SOLVE_POSE], &state->names[SOLVE_POSE], args, given, keywords, objects) <
+        0) {
         return NULL;
     }
     PyObject *end_matrix = objects[IK2B_POSE_END_MATRIX];
-    if (!end_matrix || end_matrix == Py_None) {
-        parameters[IK2B_POSE_OUT_END].needs = "end_matrix";
-    }
+    bool has_end = end_matrix && end_matrix != Py_None;
+    begin_call(&self, has_end ? pose_parameters : endless_pose_parameters, IK2B_POSE_COUNT,
+               &state->maker);
     int bend = parse_bend(objects[BEND]);
     int roll = bend < 0 ? -1 : parse_roll(objects[ROLL], objects[IK2B_POSE_OPTION + IK2B_HINGE]);
     if (roll < 0 || prepare(&self, objects, BEND, objects[OUT], results) < 0) {
@@ -160,19 +179,22 @@ core_solve_pose(PyObject *module, PyObject *args, PyObject *kwargs)
     Py_END_ALLOW_THREADS
     done = true;
 exit:
-    return finish(&self, ((module_state *)PyModule_GetState(module))->pose_solution, results,
-                  RESULTS, done);
+    return finish(&self, state->pose_solution, results, RESULTS, done);
 }
 
 /* The functions of one result and no words: inputs, out. */
 static PyObject *
-run_plain(const signature *s, const parameter *parameters, int inputs, PyObject *args,
-          PyObject *kwargs, plain_kernel *single, plain_kernel *wide)
+run_plain(PyObject *module, int function, const parameter *parameters, int inputs,
+          PyObject *const *args, Py_ssize_t given, PyObject *keywords, plain_kernel *single,
+          plain_kernel *wide)
 {
     PyObject *objects[MAX_ARGUMENTS] = {NULL}, *results[1] = {NULL};
-    call self = {.parameters = parameters, .count = inputs + 1};
+    module_state *state = PyModule_GetState(module);
+    call self;
     bool done = false;
-    if (parse(s, args, kwargs, objects) == 0 &&
+    begin_call(&self, parameters, inputs + 1, &state->maker);
+    if (parse(&signatures[function], &state->names[function], args, given, keywords, objects) ==
+            0 &&
         prepare(&self, objects, inputs, objects[inputs], results) == 0) {
         plain_kernel *kernel = self.kind == IK2B_F32 ? single : wide;
         Py_BEGIN_ALLOW_THREADS
@@ -184,47 +206,41 @@ run_plain(const signature *s, const parameter *parameters, int inputs, PyObject 
 }
 
 static PyObject *
-core_pole_of(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
+core_pole_of(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    static const char *const names[] = {"root", "mid", "end", "hinge", "out", NULL};
-    static const signature s = {"pole_of", 3, 3, names};
-    return run_plain(&s, pole_of_parameters, IK2B_POLE_OF_OUT, args, kwargs, ik2b_pole_of_f32,
-                     ik2b_pole_of_f64);
+    return run_plain(module, POLE_OF, pole_of_parameters, IK2B_POLE_OF_OUT, args, given, keywords,
+                     ik2b_pole_of_f32, ik2b_pole_of_f64);
 }
 
 static PyObject *
-core_hinge_of(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
+core_hinge_of(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    static const char *const names[] = {"root_matrix", "mid_matrix", "end", "out", NULL};
-    static const signature s = {"hinge_of", 3, 3, names};
-    return run_plain(&s, hinge_of_parameters, IK2B_HINGE_OF_OUT, args, kwargs, ik2b_hinge_of_f32,
-                     ik2b_hinge_of_f64);
+    return run_plain(module, HINGE_OF, hinge_of_parameters, IK2B_HINGE_OF_OUT, args, given,
+                     keywords, ik2b_hinge_of_f32, ik2b_hinge_of_f64);
 }
 
 static PyObject *
-core_multiply(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
+core_multiply(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    static const char *const names[] = {"q", "r", "out", NULL};
-    static const signature s = {"multiply", 2, 2, names};
-    return run_plain(&s, multiply_parameters, IK2B_MULTIPLY_OUT, args, kwargs, ik2b_multiply,
-                     ik2b_multiply);
+    return run_plain(module, MULTIPLY, multiply_parameters, IK2B_MULTIPLY_OUT, args, given,
+                     keywords, ik2b_multiply, ik2b_multiply);
 }
 
 /* Aggregate transforms */
 
 static PyObject *
-core_aggregate(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
+core_aggregate(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    static const char *const names[] = {"parents", "translation", "rotation", "scale",
-                                        "rest",    "base",        "out",      NULL};
-    static const signature s = {"aggregate", 4, 3, names};
     PyObject *objects[IK2B_AGGREGATE_COUNT + 1] = {NULL}, *results[1] = {NULL};
-    call self = {.parameters = aggregate_parameters, .count = IK2B_AGGREGATE_COUNT};
+    module_state *state = PyModule_GetState(module);
+    call self;
     ik2b_joints joints = {.count = 0};
     ptrdiff_t *parents = NULL;
     bool done = false;
 
-    if (parse(&s, args, kwargs, objects) < 0 ||
+    begin_call(&self, aggregate_parameters, IK2B_AGGREGATE_COUNT, &state->maker);
+    if (parse(&signatures[AGGREGATE], &state->names[AGGREGATE], args, given, keywords, objects) <
+            0 ||
         !(parents = parse_parents(objects[0], &self.joints)) ||
         prepare(&self, objects + 1, IK2B_AGGREGATE_OUT, objects[IK2B_AGGREGATE_OUT + 1], results) <
             0) {
@@ -253,17 +269,17 @@ exit:
 /* Module */
 
 static PyMethodDef methods[] = {
-    {"solve", (PyCFunction)(void (*)(void))core_solve, METH_VARARGS | METH_KEYWORDS, solve_doc},
-    {"orient", (PyCFunction)(void (*)(void))core_orient, METH_VARARGS | METH_KEYWORDS, orient_doc},
-    {"aggregate", (PyCFunction)(void (*)(void))core_aggregate, METH_VARARGS | METH_KEYWORDS,
+    {"solve", (PyCFunction)(void (*)(void))core_solve, METH_FASTCALL | METH_KEYWORDS, solve_doc},
+    {"orient", (PyCFunction)(void (*)(void))core_orient, METH_FASTCALL | METH_KEYWORDS, orient_doc},
+    {"aggregate", (PyCFunction)(void (*)(void))core_aggregate, METH_FASTCALL | METH_KEYWORDS,
      aggregate_doc},
-    {"solve_pose", (PyCFunction)(void (*)(void))core_solve_pose, METH_VARARGS | METH_KEYWORDS,
+    {"solve_pose", (PyCFunction)(void (*)(void))core_solve_pose, METH_FASTCALL | METH_KEYWORDS,
      solve_pose_doc},
-    {"pole_of", (PyCFunction)(void (*)(void))core_pole_of, METH_VARARGS | METH_KEYWORDS,
+    {"pole_of", (PyCFunction)(void (*)(void))core_pole_of, METH_FASTCALL | METH_KEYWORDS,
      pole_of_doc},
-    {"hinge_of", (PyCFunction)(void (*)(void))core_hinge_of, METH_VARARGS | METH_KEYWORDS,
+    {"hinge_of", (PyCFunction)(void (*)(void))core_hinge_of, METH_FASTCALL | METH_KEYWORDS,
      hinge_of_doc},
-    {"multiply", (PyCFunction)(void (*)(void))core_multiply, METH_VARARGS | METH_KEYWORDS,
+    {"multiply", (PyCFunction)(void (*)(void))core_multiply, METH_FASTCALL | METH_KEYWORDS,
      multiply_doc},
     {NULL, NULL, 0, NULL},
 };
@@ -280,6 +296,11 @@ core_exec(PyObject *module)
     state->rotations = PyObject_GetAttrString(results, "Rotations");
     state->pose_solution = PyObject_GetAttrString(results, "PoseSolution");
     Py_DECREF(results);
+    for (int i = 0; i < FUNCTIONS; i++) {
+        if (intern_names(&signatures[i], &state->names[i]) < 0) {
+            return -1;
+        }
+    }
     return state->solution && state->rotations && state->pose_solution ? 0 : -1;
 }
 
@@ -291,6 +312,7 @@ core_traverse(PyObject *module, visitproc visit, void *arg)
         Py_VISIT(state->solution);
         Py_VISIT(state->rotations);
         Py_VISIT(state->pose_solution);
+        Py_VISIT(state->maker.empty);
     }
     return 0;
 }
@@ -303,6 +325,10 @@ core_clear(PyObject *module)
         Py_CLEAR(state->solution);
         Py_CLEAR(state->rotations);
         Py_CLEAR(state->pose_solution);
+        for (int i = 0; i < FUNCTIONS; i++) {
+            clear_names(&state->names[i]);
+        }
+        clear_maker(&state->maker);
     }
     return 0;
 }

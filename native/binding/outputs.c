@@ -28,22 +28,70 @@ output_shape(const call *self, const parameter *p, Py_ssize_t shape[])
     return ndim;
 }
 
+/* Finds numpy's function and dtypes. While numpy is imported another thread may do the same: the
+ * first to end counts. */
+static int
+load_maker(array_maker *self)
+{
+    array_maker found = {.empty = NULL};
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    bool good = numpy != NULL;
+    for (int kind = 0; good && kind < 3; kind++) {
+        found.dtypes[kind] = PyObject_CallMethod(numpy, "dtype", "s", kind_name((ik2b_kind)kind));
+        good = found.dtypes[kind] != NULL;
+    }
+    found.empty = good ? PyObject_GetAttrString(numpy, "empty") : NULL;
+    Py_XDECREF(numpy);
+    if (found.empty && !self->empty) {
+        self->empty = found.empty;
+        memcpy(self->dtypes, found.dtypes, sizeof found.dtypes);
+        return 0;
+    }
+    good = found.empty != NULL;
+    clear_maker(&found);
+    return good ? 0 : -1;
+}
+
+static int
+ensure_maker(array_maker *self)
+{
+#ifdef Py_GIL_DISABLED
+    PyMutex_Lock(&self->lock);
+#endif
+    int done = self->empty ? 0 : load_maker(self);
+#ifdef Py_GIL_DISABLED
+    PyMutex_Unlock(&self->lock);
+#endif
+    return done;
+}
+
+void
+clear_maker(array_maker *self)
+{
+    Py_CLEAR(self->empty);
+    for (int kind = 0; kind < 3; kind++) {
+        Py_CLEAR(self->dtypes[kind]);
+    }
+}
+
+/* A new array for an output, of the whole extent. */
 static PyObject *
 new_output(const call *self, const parameter *p, ik2b_kind kind)
 {
     Py_ssize_t shape[MAX_NDIM];
     int ndim = output_shape(self, p, shape);
-    PyObject *array = NULL, *numpy = NULL, *tuple = PyTuple_New(ndim);
+    PyObject *array = NULL, *tuple = PyTuple_New(ndim);
     for (int d = 0; tuple && d < ndim; d++) {
         PyObject *size = PyLong_FromSsize_t(shape[d]);
         if (!size || PyTuple_SetItem(tuple, d, size) < 0) {
             goto exit;
         }
     }
-    numpy = tuple ? PyImport_ImportModule("numpy") : NULL;
-    array = numpy ? PyObject_CallMethod(numpy, "empty", "(Os)", tuple, kind_name(kind)) : NULL;
+    if (tuple) {
+        array = PyObject_CallFunctionObjArgs(self->maker->empty, tuple, self->maker->dtypes[kind],
+                                             NULL);
+    }
 exit:
-    Py_XDECREF(numpy);
     Py_XDECREF(tuple);
     return array;
 }
@@ -80,15 +128,42 @@ check_output(const call *self, int i, ik2b_kind expected, PyObject *object)
     return 0;
 }
 
+/* The memory of a new array, whose layout is known. */
+static int
+acquire_new(call *self, int i, PyObject *array)
+{
+    const parameter *p = &self->parameters[i];
+    argument *a = &self->arguments[i];
+    ik2b_array *own = &self->arrays[i];
+    if (PyObject_GetBuffer(array, &a->view, PyBUF_WRITABLE) < 0) {
+        return -1;
+    }
+    a->held = true;
+    own->data = a->view.buf;
+    own->kind = p->flags ? IK2B_U8 : self->kind;
+    ptrdiff_t stride = (ptrdiff_t)a->view.itemsize;
+    for (int d = p->dims - 1; d >= 0; d--) {
+        own->inner[d] = stride;
+        stride *= p->size;
+    }
+    a->joint_stride = stride;
+    stride *= p->joints ? self->joints : 1;
+    for (int d = self->extent.count - 1; d >= 0; d--) {
+        own->stride[d] = stride;
+        stride *= self->extent.shape[d];
+    }
+    return 0;
+}
+
 static int
 acquire_output(call *self, int i, PyObject *object)
 {
     const parameter *p = &self->parameters[i];
     argument *a = &self->arguments[i];
     ik2b_kind expected = p->flags ? IK2B_U8 : self->kind;
-    char name[64];
-    snprintf(name, sizeof name, "out %s", p->name);
     if (!PyObject_CheckBuffer(object)) {
+        char name[64];
+        snprintf(name, sizeof name, "out %s", p->name);
         wrong_type(name, "a writable buffer", object);
         return -1;
     }
@@ -96,7 +171,7 @@ acquire_output(call *self, int i, PyObject *object)
         return -1;
     }
     a->held = true;
-    if (note_layout(name, a) < 0 || check_output(self, i, expected, object) < 0) {
+    if (note_layout("out ", p->name, a) < 0 || check_output(self, i, expected, object) < 0) {
         return -1;
     }
     self->arrays[i].data = a->view.buf;
@@ -112,9 +187,9 @@ acquire_output(call *self, int i, PyObject *object)
 static PyObject *
 output_object(const call *self, int first, int i, PyObject *out)
 {
-    if (!out || out == Py_None) {
-        const parameter *p = &self->parameters[i];
-        return new_output(self, p, p->flags ? IK2B_U8 : self->kind);
+    const parameter *p = &self->parameters[i];
+    if (self->owns_outputs) {
+        return p->needs ? Py_NewRef(Py_None) : new_output(self, p, p->flags ? IK2B_U8 : self->kind);
     }
     PyObject *object = self->count - first == 1 ? out : PyTuple_GetItem(out, i - first);
     Py_XINCREF(object);
@@ -150,14 +225,18 @@ acquire_outputs(call *self, int first, PyObject *out, PyObject *results[])
             return -1;
         }
     }
+    self->owns_outputs = !out || out == Py_None;
+    if (self->owns_outputs && ensure_maker(self->maker) < 0) {
+        return -1;
+    }
     for (int i = first; i < self->count; i++) {
         const parameter *p = &self->parameters[i];
-        bool alone = !out || out == Py_None;
-        results[i - first] =
-            p->needs && alone ? Py_NewRef(Py_None) : output_object(self, first, i, out);
-        PyObject *object = results[i - first];
-        if (!object ||
-            (p->needs ? refuse_absent(p, object) : acquire_output(self, i, object)) < 0) {
+        PyObject *object = results[i - first] = output_object(self, first, i, out);
+        int done = !object              ? -1
+                   : p->needs           ? refuse_absent(p, object)
+                   : self->owns_outputs ? acquire_new(self, i, object)
+                                        : acquire_output(self, i, object);
+        if (done < 0) {
             return -1;
         }
     }

@@ -41,7 +41,10 @@ layout_of(const call *self, int i)
 {
     const parameter *p = &self->parameters[i];
     const ik2b_array *array = &self->arrays[i];
-    layout result = {.data = array->data};
+    layout result; /* large: only as many axes as there are get values */
+    result.data = array->data;
+    result.count = 0;
+    result.empty = false;
     result.itemsize = array->kind == IK2B_U8 ? 1 : array->kind == IK2B_F32 ? 4 : 8;
     for (int d = 0; d < self->extent.count; d++) {
         bool broadcast = p->role != OUTPUT && array->stride[d] == 0;
@@ -185,9 +188,73 @@ find_overlap(const call *self, int output, int first_output)
     return found;
 }
 
+/* First byte, the one after the last, and whether each axis steps over all that those inside it
+ * reach: then no two elements meet. */
+typedef struct {
+    const char *low, *high;
+    bool nested;
+} span;
+
+static inline void
+widen_span(span *self, ptrdiff_t size, ptrdiff_t stride)
+{
+    if (size > 1) {
+        ptrdiff_t reach = (size - 1) * stride;
+        self->nested &= (stride < 0 ? -stride : stride) >= self->high - self->low;
+        *(reach < 0 ? &self->low : &self->high) += reach;
+    }
+}
+
+static span
+span_of(const call *self, int i)
+{
+    const parameter *p = &self->parameters[i];
+    const ik2b_array *array = &self->arrays[i];
+    int itemsize = array->kind == IK2B_U8 ? 1 : array->kind == IK2B_F32 ? 4 : 8;
+    span result = {array->data, array->data + itemsize, true};
+    for (int d = p->dims - 1; d >= 0; d--) {
+        widen_span(&result, p->size, array->inner[d]);
+    }
+    if (p->joints) {
+        widen_span(&result, self->joints, self->arguments[i].joint_stride);
+    }
+    for (int d = self->extent.count - 1; d >= 0; d--) {
+        widen_span(&result, self->extent.shape[d], array->stride[d]);
+    }
+    return result;
+}
+
+/* Whether all outputs stay clear of themselves and all else by their spans alone, as nearly always.
+ */
+static bool
+are_apart(const call *self, int first_output)
+{
+    span spans[MAX_ARGUMENTS];
+    int count = 0, outputs = 0;
+    for (int i = self->count - 1; i >= 0; i--) {
+        if (self->arrays[i].data) {
+            spans[count++] = span_of(self, i);
+            outputs += i >= first_output;
+        }
+    }
+    for (int o = 0; o < outputs; o++) {
+        bool meets = !spans[o].nested;
+        for (int i = o + 1; i < count; i++) {
+            meets |= spans[i].low < spans[o].high && spans[o].low < spans[i].high;
+        }
+        if (meets) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int
 check_overlap(const call *self, int first_output)
 {
+    if (self->owns_outputs || are_apart(self, first_output)) {
+        return 0;
+    }
     for (int output = first_output; output < self->count; output++) {
         int other = self->arrays[output].data ? find_overlap(self, output, first_output) : -1;
         if (other == -2) {

@@ -18,6 +18,7 @@
 #define OPTIONAL_MATRIX(name) {name, OPTION,     2, 4, false, true,  false, NULL}
 #define OUT_POINT(name)       {name, OUTPUT,     1, 3, false, false, false, NULL}
 #define OUT_QUATERNION(name)  {name, OUTPUT,     1, 4, false, false, false, NULL}
+#define NEEDING(name, other)  {name, OUTPUT,     1, 4, false, false, false, other}
 #define OUT_NUMBER(name)      {name, OUTPUT,     0, 0, false, false, false, NULL}
 #define OUT_FLAGS(name)       {name, OUTPUT,     0, 0, false, false, true,  NULL}
 
@@ -38,13 +39,21 @@ static const parameter orient_parameters[IK2B_ORIENT_COUNT] = {
     OUT_QUATERNION("root"), OUT_QUATERNION("mid"),
 };
 
+#define POSE_PARAMETERS(end)                                                            \
+    MATRIX("root_matrix"), MATRIX("mid_matrix"), POINT("end"), POINT("target"),         \
+    SOLVE_OPTION_PARAMETERS,                                                            \
+    DIRECTION("root_scale"), DIRECTION("mid_scale"),                                    \
+    OPTIONAL_MATRIX("end_matrix"), OPTIONAL_MATRIX("end_goal"),                         \
+    OUT_QUATERNION("root"), OUT_QUATERNION("mid"), end,                                 \
+    OUT_POINT("position"), OUT_NUMBER("miss"), OUT_FLAGS("status")
+
 static const parameter pose_parameters[IK2B_POSE_COUNT] = {
-    MATRIX("root_matrix"), MATRIX("mid_matrix"), POINT("end"), POINT("target"),
-    SOLVE_OPTION_PARAMETERS,
-    DIRECTION("root_scale"), DIRECTION("mid_scale"),
-    OPTIONAL_MATRIX("end_matrix"), OPTIONAL_MATRIX("end_goal"),
-    OUT_QUATERNION("root"), OUT_QUATERNION("mid"), OUT_QUATERNION("end"),
-    OUT_POINT("position"), OUT_NUMBER("miss"), OUT_FLAGS("status"),
+    POSE_PARAMETERS(OUT_QUATERNION("end")),
+};
+
+/* Without end_matrix there is no correction of the end joint. */
+static const parameter endless_pose_parameters[IK2B_POSE_COUNT] = {
+    POSE_PARAMETERS(NEEDING("end", "end_matrix")),
 };
 
 static const parameter pole_of_parameters[IK2B_POLE_OF_COUNT] = {

@@ -4,9 +4,34 @@
  */
 #include "signature.h"
 
-static int
-name_index(const signature *s, PyObject *name)
+int
+intern_names(const signature *s, interned *self)
 {
+    for (int i = 0; s->names[i]; i++) {
+        self->names[i] = PyUnicode_InternFromString(s->names[i]);
+        if (!self->names[i]) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void
+clear_names(interned *self)
+{
+    for (int i = 0; i < MAX_NAMES; i++) {
+        Py_CLEAR(self->names[i]);
+    }
+}
+
+static int
+name_index(const signature *s, const interned *known, PyObject *name)
+{
+    for (int i = 0; s->names[i]; i++) {
+        if (name == known->names[i]) {
+            return i;
+        }
+    }
     for (int i = 0; s->names[i]; i++) {
         if (PyUnicode_CompareWithASCIIString(name, s->names[i]) == 0) {
             return i;
@@ -18,20 +43,20 @@ name_index(const signature *s, PyObject *name)
 }
 
 int
-parse(const signature *s, PyObject *args, PyObject *kwargs, PyObject *objects[])
+parse(const signature *s, const interned *known, PyObject *const args[], Py_ssize_t given,
+      PyObject *keywords, PyObject *objects[])
 {
-    Py_ssize_t given = PyTuple_Size(args), position = 0;
-    PyObject *name, *value;
+    Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
     if (given > s->positional) {
         PyErr_Format(PyExc_TypeError, "%s() takes %d positional arguments but %zd were given",
                      s->function, s->positional, given);
         return -1;
     }
     for (Py_ssize_t i = 0; i < given; i++) {
-        objects[i] = PyTuple_GetItem(args, i);
+        objects[i] = args[i];
     }
-    while (kwargs && PyDict_Next(kwargs, &position, &name, &value)) {
-        int i = name_index(s, name);
+    for (Py_ssize_t k = 0; k < named; k++) {
+        int i = name_index(s, known, PyTuple_GetItem(keywords, k));
         if (i >= 0 && objects[i]) {
             PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%s'", s->function,
                          s->names[i]);
@@ -39,7 +64,7 @@ parse(const signature *s, PyObject *args, PyObject *kwargs, PyObject *objects[])
         if (i < 0 || objects[i]) {
             return -1;
         }
-        objects[i] = value;
+        objects[i] = args[given + k];
     }
     for (int i = 0; i < s->required; i++) {
         if (!objects[i]) {

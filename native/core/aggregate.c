@@ -13,27 +13,29 @@ affine_identity(double dest[12])
     dest[0] = dest[5] = dest[10] = 1.0;
 }
 
-static void
-affine_multiply(const double a[12], const double b[12], double dest[12])
+/* dest may be a, and must not meet b. */
+static inline void
+affine_multiply(const double *a, const double *restrict b, double *dest)
 {
-    double result[12];
     for (int i = 0; i < 3; i++) {
+        double x = a[4 * i], y = a[4 * i + 1], z = a[4 * i + 2], at = a[4 * i + 3];
         for (int j = 0; j < 4; j++) {
-            result[4 * i + j] = a[4 * i] * b[j] + a[4 * i + 1] * b[4 + j] +
-                                a[4 * i + 2] * b[8 + j] + (j == 3 ? a[4 * i + 3] : 0.0);
+            dest[4 * i + j] = x * b[j] + y * b[4 + j] + z * b[8 + j];
         }
+        dest[4 * i + 3] += at;
     }
-    memcpy(dest, result, sizeof result);
 }
 
 /* One array's element of joint j. */
-static ik2b_array
+static inline ik2b_array
 of_joint(const ik2b_array *args, const ik2b_joints *joints, int which, ptrdiff_t j)
 {
-    ik2b_array array = args[which];
-    if (array.data) {
-        array.data += j * joints->stride[which];
-    }
+    const ik2b_array *whole = &args[which];
+    ik2b_array array; /* without its strides from row to row: they are many */
+    array.data = whole->data ? whole->data + j * joints->stride[which] : NULL;
+    array.inner[0] = whole->inner[0];
+    array.inner[1] = whole->inner[1];
+    array.kind = whole->kind;
     return array;
 }
 
@@ -92,13 +94,17 @@ aggregate_row(ik2b_array *args, const ik2b_joints *joints)
     load_affine(&args[IK2B_AGGREGATE_BASE], base);
     for (ptrdiff_t j = 0; j < joints->count; j++) {
         ptrdiff_t parent = joints->parents[j];
+        const double *above = parent < 0 ? base : joints->scratch[parent];
         ik2b_array rest = of_joint(args, joints, IK2B_AGGREGATE_REST, j);
         ik2b_array out = of_joint(args, joints, IK2B_AGGREGATE_OUT, j);
         double *own = joints->scratch[j];
-        load_affine(&rest, step);
-        affine_multiply(parent < 0 ? base : joints->scratch[parent], step, own);
+        if (rest.data) {
+            load_affine(&rest, step);
+            affine_multiply(above, step, own);
+            above = own;
+        }
         local_transform(args, joints, j, step);
-        affine_multiply(own, step, own);
+        affine_multiply(above, step, own);
         store_affine(&out, own);
     }
 }

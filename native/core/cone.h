@@ -29,8 +29,8 @@ cone_find(const limb *present, const options *opt, cone *self)
     d3_unit(opt->cone_axis, self->axis);
     d3_cross(self->axis, present->mid, across);
     double component = d3_dot(self->axis, present->mid);
-    self->angle = fmax(angle, atan2(d3_norm(across), component));
-    self->least = fmin(present->upper * cos(angle), component);
+    self->angle = larger(angle, atan2(d3_norm(across), component));
+    self->least = smaller(present->upper * cos(angle), component);
     return true;
 }
 
@@ -56,7 +56,7 @@ turn_into_cone(circle *self, const cone *limit, int *status)
         return false;
     }
     double centre = atan2(y, x);
-    double half = atan2(sqrt(fmax(swing - needed, 0.0) * fmax(swing + needed, 0.0)), needed);
+    double half = atan2(sqrt(larger(swing - needed, 0.0) * larger(swing + needed, 0.0)), needed);
     double angle = centre - copysign(half, centre);
     if (x < 0.0 && fabs(y) <= IK2B_PARALLEL * -x) {
         *status |= IK2B_SINGULAR;
@@ -100,7 +100,8 @@ point_lower_bone(const limb *present, const options *opt, const double mid[3], c
     }
     double maximum = clamped(opt->max_angle, 0.0, IK2B_PI);
     double minimum = clamped(opt->min_angle, 0.0, maximum), own = limb_angle(present);
-    double angle = clamped(atan2(height, -d3_dot(aim, up)), fmin(minimum, own), fmax(maximum, own));
+    double angle =
+        clamped(atan2(height, -d3_dot(aim, up)), smaller(minimum, own), larger(maximum, own));
     if (height <= IK2B_PARALLEL * present->lower) {
         d3_cross(up, normal, across);
     }

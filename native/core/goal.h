@@ -27,7 +27,7 @@ typedef struct {
 static inline double
 clamped(double number, double least, double greatest)
 {
-    return fmin(fmax(number, least), greatest);
+    return smaller(larger(number, least), greatest);
 }
 
 static inline double
@@ -36,7 +36,11 @@ distance_at_angle(const limb *self, double angle)
     if (angle >= IK2B_PI) {
         return limb_reach(self);
     }
-    double difference = self->upper - self->lower, half = sin(0.5 * angle);
+    double difference = self->upper - self->lower;
+    if (angle <= 0.0) {
+        return fabs(difference);
+    }
+    double half = sin(0.5 * angle);
     return sqrt(difference * difference + 4.0 * self->upper * self->lower * half * half);
 }
 
@@ -46,8 +50,8 @@ legal_distances(const limb *self, const options *opt, double *least, double *gre
 {
     double maximum = clamped(opt->max_angle, 0.0, IK2B_PI);
     double minimum = clamped(opt->min_angle, 0.0, maximum);
-    *least = fmin(distance_at_angle(self, minimum), self->distance);
-    *greatest = fmax(distance_at_angle(self, maximum), self->distance);
+    *least = smaller(distance_at_angle(self, minimum), self->distance);
+    *greatest = larger(distance_at_angle(self, maximum), self->distance);
 }
 
 /* The parabola from soften * greatest, slope 1, to greatest, slope 0, which it reaches at

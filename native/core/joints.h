@@ -30,6 +30,10 @@ load_pose(const ik2b_array *root, const ik2b_array *mid, const ik2b_array *end,
 static inline bool
 remove_scale(const double m[3][3], const double scale[3], double dest[3][3])
 {
+    if (scale[0] == 1.0 && scale[1] == 1.0 && scale[2] == 1.0) {
+        memcpy(dest, m, 9 * sizeof **m);
+        return true;
+    }
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             dest[i][j] = m[i][j] / scale[j];
@@ -69,7 +73,7 @@ joints_find(const pose *given, const double hinge[3], joints *self)
     seen_from_root(self, given->root_at, given->mid_at, self->upper);
     seen_from_root(self, given->mid_at, given->end, self->lower);
     seen_from_root(self, given->root_at, given->end, self->end);
-    double largest = fmax(d3_largest(self->upper), d3_largest(self->lower));
+    double largest = larger(d3_largest(self->upper), d3_largest(self->lower));
     if (d3_is_zero(self->upper) || d3_is_zero(self->lower) || !isfinite(largest)) {
         return false;
     }

@@ -120,8 +120,8 @@ limb_triangle(const limb *self, double distance, double *along, double *height)
         *height = distance == 0.0 ? self->upper : self->height;
         return;
     }
-    double outer = fmax(total - distance, 0.0) * (total + distance);
-    double inner = fmax(distance - difference, 0.0) * fmax(distance + difference, 0.0);
+    double outer = larger(total - distance, 0.0) * (total + distance);
+    double inner = larger(distance - difference, 0.0) * larger(distance + difference, 0.0);
     *along = 0.5 * (distance + difference * (total / distance));
     *height = sqrt(outer * inner) / (2.0 * distance);
 }

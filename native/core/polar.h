@@ -50,7 +50,7 @@ polar_rotation(const double m[3][3], double x[3][3])
         for (int i = 0; i < 3; i++) {
             for (int j = 0; j < 3; j++) {
                 double next = 0.5 * (x[i][j] + cofactor[i][j] / determinant);
-                change = fmax(change, fabs(next - x[i][j]));
+                change = larger(change, fabs(next - x[i][j]));
                 x[i][j] = next;
             }
         }
@@ -67,7 +67,7 @@ nearest_rotation(const double m[3][3], double q[4])
 {
     double proper[3][3], rotation[3][3], largest = 0.0;
     for (int i = 0; i < 3; i++) {
-        largest = fmax(largest, d3_largest(m[i]));
+        largest = larger(largest, d3_largest(m[i]));
     }
     double side = d33_cofactor(m, rotation) < 0.0 ? -1.0 : 1.0;
     for (int i = 0; i < 3; i++) {

@@ -4,6 +4,7 @@
  */
 #include "joints.h"
 #include "place.h"
+#include "plain.h"
 #include "polar.h"
 
 /* One row on its way: as given, as measured, as turned. */
@@ -12,7 +13,7 @@ typedef struct {
     joints chain;
     options opt;
     double target[3], end_matrix[3][3], end_goal[3][3];
-    bool has_end, has_goal;
+    bool has_end, has_goal, plain_call;
     turns turn;
     double position[3];
     quat end_turn;
@@ -57,6 +58,19 @@ into_root_frame(const joints *limb, double direction[3])
     d33_apply(limb->inward, direction, direction);
 }
 
+static inline bool
+place_plainly(const joints *chain, const double aim[3], placement *dest)
+{
+    plain new;
+    bool good = solve_plainly(chain->upper, chain->lower, chain->end, aim, &new);
+    d3_copy(new.mid, dest->mid);
+    d3_scale(new.line, new.distance, dest->end);
+    d3_copy(new.normal, dest->normal);
+    dest->still = false;
+    dest->status = new.status;
+    return good;
+}
+
 /* Solve in the root's frame and turn the bones; true where something moves. */
 static inline bool
 pose_solve(pose_row *row, ik2b_roll roll)
@@ -70,8 +84,11 @@ pose_solve(pose_row *row, ik2b_roll roll)
     d3_copy(chain->hinge_root, opt.hinge);
     seen_from_root(chain, row->given.root_at, row->target, aim);
 
-    limb present = limb_measure(chain->upper, chain->lower, chain->end, opt.hinge, aim);
-    placement new = place(&present, aim, on_end, &opt);
+    placement new;
+    if (on_end || !row->plain_call || !place_plainly(chain, aim, &new)) {
+        limb present = limb_measure(chain->upper, chain->lower, chain->end, opt.hinge, aim);
+        new = place(&present, aim, on_end, &opt);
+    }
     row->status = new.status;
     double rolling = roll == IK2B_ROLL_HINGE && !d3_is_zero(chain->hinge_mid) ? weight : 0.0;
     if (new.still && rolling == 0.0) {
@@ -156,9 +173,10 @@ pose_store(ik2b_array *args, const pose_row *row, double miss)
 }
 
 static inline void
-pose_solve_row(ik2b_array *args, ik2b_bend bend, ik2b_roll roll)
+pose_solve_row(ik2b_array *args, ik2b_bend bend, ik2b_roll roll, bool plain_call)
 {
     pose_row row;
+    row.plain_call = plain_call;
     double off[3];
     bool valid = pose_load(args, bend, &row);
     pose_keep(&row);
@@ -179,10 +197,11 @@ void
 IK2B_NAME(solve_pose)(const ik2b_extent *extent, ik2b_array *args, ik2b_bend bend, ik2b_roll roll)
 {
     ik2b_walk walk;
+    bool plain_call = is_plain_call(args + IK2B_POSE_OPTION, bend);
     if (!ik2b_walk_start(&walk, extent, args, IK2B_POSE_COUNT)) {
         return;
     }
     do {
-        pose_solve_row(args, bend, roll);
+        pose_solve_row(args, bend, roll, plain_call);
     } while (ik2b_walk_next(&walk));
 }

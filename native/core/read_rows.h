@@ -19,7 +19,7 @@ pole_of_row(ik2b_array *args)
     d3_zero(pole);
     if (d3_finite(upper) && d3_finite(lower) && d3_finite(line) && d3_finite(hinge) &&
         !d3_is_zero(upper) && !d3_is_zero(lower)) {
-        double scale = power_of_two_under(fmax(d3_largest(upper), d3_largest(lower)));
+        double scale = power_of_two_under(larger(d3_largest(upper), d3_largest(lower)));
         d3_scale(upper, scale, upper);
         d3_scale(lower, scale, lower);
         d3_scale(line, scale, line);
@@ -58,7 +58,7 @@ hinge_of_row(ik2b_array *args)
         d33_invert(mid_linear, IK2B_PARALLEL, inverse)) {
         d33_apply(inverse, root, root);
         d33_apply(inverse, end, end);
-        double scale = power_of_two_under(fmax(d3_largest(root), d3_largest(end))), line[3];
+        double scale = power_of_two_under(larger(d3_largest(root), d3_largest(end))), line[3];
         d3_scale(root, scale, root);
         d3_scale(end, scale, end);
         d3_sub(end, root, line);

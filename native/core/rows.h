@@ -21,6 +21,10 @@ typedef struct {
 bool ik2b_walk_start(ik2b_walk *walk, const ik2b_extent *extent, ik2b_array *args, int count);
 bool ik2b_walk_next(ik2b_walk *walk);
 
+/* Joins dimensions that lie behind each other in all arguments and makes the longest the last, as
+ * long loops need. The rows are the same, in another order. */
+void ik2b_straighten(ik2b_extent *extent, ik2b_array *args, int count);
+
 static inline double
 load_element(const ik2b_array *array, const char *place)
 {
@@ -119,13 +123,6 @@ store_status(const ik2b_array *array, int status)
     *(unsigned char *)array->data = (unsigned char)status;
 }
 
-/* What a number becomes in the kind of an output, so that the caller can account for rounding. */
-static inline double
-rounded(const ik2b_array *array, double number)
-{
-    return array->kind == IK2B_F32 ? (double)(float)number : number;
-}
-
 static inline bool
 d3_finite(const double v[3])
 {
@@ -151,6 +148,18 @@ load_options(const ik2b_array *args, ik2b_bend bend, options *dest)
            isfinite(dest->pole_weight) && isfinite(dest->twist) && isfinite(dest->soften) &&
            isfinite(dest->weight) && isfinite(dest->min_angle) && isfinite(dest->max_angle) &&
            isfinite(dest->cone_angle);
+}
+
+/* Whether rows may be plain: the hinge is the only option, and asked for only where a limb is
+ * straight. */
+static inline bool
+is_plain_call(const ik2b_array *options, ik2b_bend bend)
+{
+    bool any = bend != IK2B_CARRIED;
+    for (int i = 0; i < IK2B_SOLVE_OPTIONS; i++) {
+        any |= i != IK2B_HINGE && options[i].data != NULL;
+    }
+    return !any;
 }
 
 #endif

@@ -10,7 +10,28 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+/* In a loop that is to become vector instructions all that it calls must be in line. */
+#if defined(__GNUC__)
+#define IK2B_IN_LINE static inline __attribute__((always_inline))
+#else
+#define IK2B_IN_LINE static inline
+#endif
+
+/* Of two numbers that are no NaN; fmax and fmin are calls. */
+static inline double
+larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double
+smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
 
 static inline double
 d3_dot(const double a[3], const double b[3])
@@ -27,7 +48,10 @@ d3_norm(const double a[3])
 static inline void
 d3_copy(const double a[3], double dest[3])
 {
-    memmove(dest, a, 3 * sizeof *a);
+    double x = a[0], y = a[1], z = a[2];
+    dest[0] = x;
+    dest[1] = y;
+    dest[2] = z;
 }
 
 static inline void
@@ -104,16 +128,21 @@ d3_equal(const double a[3], const double b[3])
 static inline double
 d3_largest(const double v[3])
 {
-    return fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
+    return larger(larger(fabs(v[0]), fabs(v[1])), fabs(v[2]));
 }
 
-/* The power of two that brings a positive number into [0.5, 1): exact to multiply with. */
+/* The power of two that brings a positive number into [0.5, 1), but no further than 2^1000 from 1:
+ * exact to multiply with. From the bits of the number, because frexp and ldexp are calls. */
 static inline double
 power_of_two_under(double number)
 {
-    int exponent;
-    frexp(number, &exponent);
-    return ldexp(1.0, exponent > 1000 ? -1000 : exponent < -1000 ? 1000 : -exponent);
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    int64_t exponent = 1022 - (int64_t)(bits >> 52 & 0x7ff);
+    exponent = exponent > 1000 ? 1000 : exponent < -1000 ? -1000 : exponent;
+    bits = (uint64_t)(exponent + 1023) << 52;
+    memcpy(&number, &bits, sizeof number);
+    return number;
 }
 
 /* Length of a vector whose square may overflow or vanish. */
@@ -129,12 +158,13 @@ d3_long_norm(const double v[3])
     return d3_norm(scaled) / scale;
 }
 
-/* v * s, where a v too long for that is shortened to 2^600: far beyond everything, and still finite. */
+/* v * s, where a v too long for that is shortened to 2^600: far beyond everything, and still
+ * finite. */
 static inline void
 d3_scale_far(const double v[3], double s, double dest[3])
 {
     double cap = power_of_two_under(d3_largest(v)) * 0x1p600;
-    d3_scale(v, fmin(s, cap), dest);
+    d3_scale(v, smaller(s, cap), dest);
 }
 
 /* Unit vector of any vector but zero, however long or short; returns its length. */
@@ -232,7 +262,7 @@ d4_norm(const double q[4])
 static inline void
 d4_matrix(const double q[4], double dest[3][3])
 {
-    double largest = fmax(d3_largest(q), fabs(q[3])), x, y, z, w, s;
+    double largest = larger(d3_largest(q), fabs(q[3])), x, y, z, w, s;
     double scale = largest > 0.0 ? power_of_two_under(largest) : 1.0;
     x = q[0] * scale;
     y = q[1] * scale;

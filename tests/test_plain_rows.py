@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Rows of the plain case, which run many at once: the same digits as alone, as strided, and as by all stages."""
+
+from __future__ import annotations
+
+import ik2bone
+import limbs
+import numpy as np
+import pytest
+
+ROWS = 1003
+IDLE = dict(pole_weight=1.0, twist=0.0)
+
+
+def awkward(rng, dtype):
+    """Generic limbs with all kinds of rows between that are not plain."""
+    root, mid, end = limbs.positions(rng, ROWS, (0.1, 0.9))
+    target = root + rng.normal(size=(ROWS, 3)) * 0.6
+    mid[::11] = root[::11] + 0.4 * (end - root)[::11]
+    target[3::13] = end[3::13]
+    target[5::17] = root[5::17]
+    end[7::19] = root[7::19]
+    mid[9::23] = root[9::23]
+    target[2::29] = np.nan
+    target[4::31] = (2 * root - end)[4::31]
+    root[6::37, 1] = np.inf
+    for points in (root, mid, end, target):
+        points[8::41] *= 1e15
+        points[10::43] *= 1e-15
+    target[12::47] *= 1e18
+    return [p.astype(dtype) for p in (root, mid, end, target)]
+
+
+def same(a, b):
+    return all(np.array_equal(x, y, equal_nan=x.dtype != np.uint8) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_plain_rows_are_what_all_stages_give(dtype):
+    points = awkward(np.random.default_rng(4), dtype)
+    assert same(ik2bone.solve(*points), ik2bone.solve(*points, **IDLE))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("options", [{}, IDLE, dict(bend="nearest"), dict(soften=0.9)])
+def test_miss_is_that_of_the_rounded_end(dtype, options):
+    points = awkward(np.random.default_rng(9), dtype)
+    s = ik2bone.solve(*points, **options)
+    good = s.status != ik2bone.Status.INVALID
+    off = s.end[good].astype(np.float64) - points[3][good]
+    scale = np.abs(off).max(-1, initial=1e-300)
+    expected = scale * limbs.length(off / scale[:, None])
+    assert np.all(abs(s.miss[good] - expected) <= 0.6 * np.spacing(s.miss[good]) + 1e-15 * expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_row_alone_gives_the_same_digits(dtype):
+    points = awkward(np.random.default_rng(5), dtype)
+    whole = ik2bone.solve(*points)
+    rows = [ik2bone.solve(*row) for row in zip(*points, strict=True)]
+    assert same(whole, [np.stack(column) for column in zip(*rows, strict=True)])
+
+
+@pytest.mark.parametrize("shape", [(17, 59), (59, 17), (1003, 1), (1, 1003), (59, 17, 1)])
+def test_shape_and_strides_change_no_digit(shape):
+    points = awkward(np.random.default_rng(6), np.float64)
+    whole = ik2bone.solve(*points)
+    wide = [np.asfortranarray(p.reshape(*shape, 3)) for p in points]
+    wide[1] = np.ascontiguousarray(wide[1][..., ::-1])[..., ::-1]
+    found = ik2bone.solve(*wide)
+    assert same(whole, [f.reshape(w.shape) for f, w in zip(found, whole, strict=True)])
+
+
+def test_rows_of_one_limb_and_many_targets_share_their_digits():
+    root, mid, end, target = awkward(np.random.default_rng(7), np.float64)
+    one = ik2bone.solve(root[1], mid[1], end[1], target)
+    many = ik2bone.solve(*(np.broadcast_to(p[1], target.shape).copy() for p in (root, mid, end)), target)
+    assert same(one, many)
+
+
+@pytest.mark.parametrize("into", [0, 1, 2, 3])
+def test_results_may_replace_an_input(into):
+    points = awkward(np.random.default_rng(8), np.float64)
+    expected = ik2bone.solve(*points)
+    mid, end = points[into], np.empty((ROWS, 3))
+    found = ik2bone.solve(*points, out=(mid, end, np.empty(ROWS), np.empty(ROWS, "u1")))
+    assert found.mid is points[into]
+    assert same(expected, found)
