@@ -107,11 +107,11 @@ def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
     return np.array([_evaluate(curve, last, value)[0] for curve, value in zip(found, channel.values[0], strict=True)])
 
 
-def count_handmade(curves: Curves, source: Curves, channels: Iterable[Channel], frames: Frames) -> int:
-    """How many keys of these channels within the frames were neither made by a tool nor copied from the source."""
-    found = [(channel.path, index) for channel in channels for index in channel.indices]
-    pairs = [(curves.find(*name), source.find(*name)) for name in found]
-    return sum(fcurves.count_handmade(curve, original, frames) for curve, original in pairs if curve)
+def count_handmade(curves: Curves, source: Curves, frames: Frames, paths: Iterable[str]) -> int:
+    """How many keys of these properties within the frames were neither made by a tool nor copied from the source."""
+    chosen = [curve for curve in curves if curve.data_path in set(paths)]
+    pairs = [(curve, source.find(curve.data_path, curve.array_index)) for curve in chosen]
+    return sum(fcurves.count_handmade(curve, original, frames) for curve, original in pairs)
 
 
 def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, int], unkeyed: Unkeyed) -> None:

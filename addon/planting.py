@@ -206,8 +206,10 @@ def _warnings(run: Run, channels: list[Channel]) -> Iterator[str]:
 
 def _planted_warnings(run: Run, planted: Assignment, channels: list[Channel]) -> Iterator[str]:
     curves, original = actions.curves_of(planted), actions.curves_of(run.source)
-    frames = run.task.frames if run.again else run.task.whole
-    handmade = keys.count_handmade(curves, original, channels, frames)
+    if run.again:
+        handmade = keys.count_handmade(curves, original, run.task.frames, [channel.path for channel in channels])
+    else:
+        handmade = keys.count_handmade(curves, original, run.task.whole, [curve.data_path for curve in curves])
     if handmade:
         yield f"{handmade} keys made by hand were replaced"
     others = [ob.name for ob in actions.players(planted) if ob != run.task.armature]

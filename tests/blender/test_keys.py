@@ -217,10 +217,10 @@ def test_hand_made_keys_within_the_range_are_counted(bpy, keys, actions, rig):
     _fill(curves, bone, "location", [(1, 0.0), (6, 1.0), (20, 2.0)])
     channel = keys.read_location(curves, bone, frames, {})
     nothing = actions.Curves(None)
-    assert keys.count_handmade(curves, nothing, [channel], frames) == 3
-    assert keys.count_handmade(curves, curves, [channel], frames) == 0
+    assert keys.count_handmade(curves, nothing, frames, [channel.path]) == 3
+    assert keys.count_handmade(curves, curves, frames, [channel.path]) == 0
     keys.write(curves, channel, frames, (1, 20), {})
-    assert keys.count_handmade(curves, nothing, [channel], frames) == 0
+    assert keys.count_handmade(curves, nothing, frames, [channel.path]) == 0
 
 
 def test_writing_twice_equals_writing_once(bpy, keys, rig):

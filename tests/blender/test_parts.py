@@ -90,12 +90,22 @@ def test_planting_an_edited_source_takes_everything_afresh(bpy, walker, slope):
     _edit_source(source)
     plant(bpy, **_part(10, 50))
     assert walker.animation_data.action == planted and planted.name == "walk.planted"
-    rewritten = fingerprint.of_action(planted)
+    rewritten = fingerprint.of_action(planted)["curves"]
     bpy.ops.ik2bone.restore()
     planted.user_clear()
     bpy.data.actions.remove(planted)
     plant(bpy, **_part(10, 50))
-    assert fingerprint.of_action(walker.animation_data.action) == rewritten
+    assert fingerprint.of_action(walker.animation_data.action)["curves"] == rewritten
+
+
+def test_keys_made_by_hand_anywhere_are_counted_before_an_action_is_planted_afresh(bpy, walker, slope, options, addon):
+    plant(bpy)
+    walker.pose.bones["chest"].keyframe_insert("rotation_quaternion", frame=20)
+    again = addon("planting").plant_feet(bpy.context, walker, options())
+    assert not any("by hand" in warning for warning in again.warnings)
+    bpy.ops.ik2bone.restore()
+    afresh = addon("planting").plant_feet(bpy.context, walker, options())
+    assert "4 keys made by hand were replaced" in afresh.warnings
 
 
 def test_untouched_copies_of_the_source_s_keys_are_not_taken_for_hand_made(bpy, walker, slope, options, addon):
