@@ -21,8 +21,8 @@ CASES = [
     (dict(mid=None), TypeError, f"mid: expected {POINT}, got NoneType"),
     (dict(target="abc"), TypeError, f"target: expected {POINT}, got str"),
     (dict(target=b"abc"), TypeError, f"target: expected {POINT}, got bytes"),
-    (dict(target=["1", "2", "3"]), TypeError, f"target: expected {POINT}, got list"),
-    (dict(target=[1, None, 2]), TypeError, f"target: expected {POINT}, got list"),
+    (dict(target=["1", "2", "3"]), TypeError, f"target: expected {POINT}, got list of <U1"),
+    (dict(target=[1, None, 2]), TypeError, f"target: expected {POINT}, got list of object"),
     (dict(target=np.zeros(3, complex)), TypeError, f"target: expected {POINT}, got ndarray"),
     (dict(target=object()), TypeError, f"target: expected {POINT}, got object"),
     (dict(target={}), TypeError, f"target: expected {POINT}, got dict"),
@@ -138,3 +138,27 @@ PARENT_CASES = [
 def test_bad_parents_are_told(parents, error, message):
     with pytest.raises(error, match=message):
         ik2bone.aggregate(parents, np.zeros((2, 3)), np.ones((2, 4)))
+
+
+@pytest.mark.parametrize(
+    ("parents", "error", "message"),
+    [
+        ([2**70], ValueError, r"parents\[0\]: expected -1 or the index of an earlier joint"),
+        ([-(2**70)], ValueError, r"parents\[0\]: expected -1 or the index of an earlier joint"),
+        (["x"], TypeError, "parents: expected integers, got 'x'"),
+        ([b"a"], TypeError, "parents: expected integers, got b'a'"),
+        ([[-1]], ValueError, "parents: expected shape"),
+        (np.array(-1), ValueError, r"parents: expected shape \(joints,\), got shape \(\)"),
+    ],
+)
+def test_parents_that_are_no_indices_are_named(parents, error, message):
+    with pytest.raises(error, match=message):
+        ik2bone.aggregate(parents, np.zeros((1, 3)), [[1.0, 0.0, 0.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("root", "kind"), [(np.zeros(3, complex), "complex128"), ([0, None, 0], "object"), (["a", 1, 2], "<U")]
+)
+def test_elements_that_are_no_numbers_are_named(root, kind):
+    with pytest.raises(TypeError, match=f"root: expected .*, got .* of {kind}"):
+        ik2bone.solve(root, [0, 1, 0], [0, 1, 1], [0, 0, 1])

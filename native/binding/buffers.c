@@ -110,6 +110,20 @@ kind_letter(PyObject *array)
     return letter;
 }
 
+/* Says what kind of elements came, as the shape may well be right. */
+static void
+no_numbers(PyObject *array, PyObject *object, const parameter *p)
+{
+    PyObject *type = PyType_GetName(Py_TYPE(object));
+    PyObject *dtype = type ? PyObject_GetAttrString(array, "dtype") : NULL;
+    if (dtype) {
+        PyErr_Format(PyExc_TypeError, "%s: expected %s, got %U of %S", p->name,
+                     row_text(p), type, dtype);
+    }
+    Py_XDECREF(dtype);
+    Py_XDECREF(type);
+}
+
 /* A new float64 numpy array of a list, of integers, of anything numpy reads as numbers. */
 static PyObject *
 converted(PyObject *object, const parameter *p)
@@ -130,7 +144,12 @@ converted(PyObject *object, const parameter *p)
     }
     if (!result && bad >= 0) {
         PyErr_Clear();
-        wrong_type(p->name, row_text(p), object);
+        if (holds_no_numbers(object) || !PySequence_Check(object)) {
+            wrong_type(p->name, row_text(p), object);
+        }
+        else {
+            no_numbers(array, object, p);
+        }
     }
 exit:
     Py_XDECREF(array);

@@ -127,6 +127,23 @@ check_parent(Py_ssize_t j, Py_ssize_t parent)
     return -1;
 }
 
+/* The index that an item is, clamped to what fits; -2 with an exception set where it is none. */
+static Py_ssize_t
+parse_parent(PyObject *item)
+{
+    if (PySequence_Check(item) && !PyUnicode_Check(item) && !PyBytes_Check(item)) {
+        PyErr_SetString(PyExc_ValueError,
+                        "parents: expected shape (joints,), got a sequence of sequences");
+        return -2;
+    }
+    Py_ssize_t parent = PyNumber_AsSsize_t(item, NULL);
+    if (parent == -1 && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Format(PyExc_TypeError, "parents: expected integers, got %R", item);
+        return -2;
+    }
+    return parent;
+}
+
 ptrdiff_t *
 parse_parents(PyObject *object, Py_ssize_t *count)
 {
@@ -138,20 +155,17 @@ parse_parents(PyObject *object, Py_ssize_t *count)
         return NULL;
     }
     *count = PySequence_Size(object);
-    if (*count < 0 || !(parents = PyMem_Calloc((size_t)*count + 1, sizeof *parents))) {
+    if (*count < 0) {
+        PyErr_SetString(PyExc_ValueError, "parents: expected shape (joints,), got shape ()");
+        return NULL;
+    }
+    if (!(parents = PyMem_Calloc((size_t)*count + 1, sizeof *parents))) {
+        PyErr_NoMemory();
         return NULL;
     }
     for (Py_ssize_t j = 0; j < *count; j++) {
         PyObject *item = PySequence_GetItem(object, j);
-        bool nested = item && PySequence_Check(item);
-        Py_ssize_t parent = item && !nested ? PyNumber_AsSsize_t(item, PyExc_OverflowError) : -1;
-        if (nested) {
-            PyErr_SetString(PyExc_ValueError,
-                            "parents: expected shape (joints,), got more dimensions");
-        }
-        else if (item && PyErr_ExceptionMatches(PyExc_TypeError)) {
-            PyErr_Format(PyExc_TypeError, "parents: expected integers, got %R", item);
-        }
+        Py_ssize_t parent = item ? parse_parent(item) : -2;
         Py_XDECREF(item);
         if (PyErr_Occurred() || check_parent(j, parent) < 0) {
             PyMem_Free(parents);
