@@ -68,7 +68,7 @@ run_sanitized() {
 case $1 in
     blender) install_blender ;;
     package) install_package ;;
-    wheel) mkdir -p dist && rm -f dist/ik2bone-*.whl && pip wheel --no-build-isolation --no-deps -w dist . && ls dist/*.whl ;;
+    wheel) mkdir -p dist && rm -rf build/lib* build/bdist* dist/ik2bone-*.whl && pip wheel --no-build-isolation --no-deps -w dist . && ls dist/*.whl ;;
     sanitize) run_sanitized ;;
     format)
         pip install ruff clang-format
