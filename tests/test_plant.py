@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone.plant import IDENTITY, NoGround, Settings, plant
+from ik2bone.plant import IDENTITY, NoGround, Settings, plant, starts_in_calibration_pose
 from ik2bone.report import figures, summary, table
 from ik2bone.sole import measure_sole
 from measures import measure
@@ -290,3 +290,20 @@ def test_frames_out_of_reach_are_counted_once_for_both_feet() -> None:
     plan = plant(clip, ground, Settings(use_hips=False))
     report = figures(clip, planted(clip, plan), plan, ground)
     assert report["after"]["short_frames"] == clip.frames
+
+
+def test_calibration_pose_before_a_walk_does_not_disturb_it() -> None:
+    walk = make_walk().clip
+    spread = replace(walk, **{name: getattr(walk, name).copy() for name in ("shin", "foot", "toe", "ball", "tip")})
+    for name, move in (("shin", 0.3), ("foot", 0.5), ("toe", 0.5)):
+        getattr(spread, name)[0, :, 1, 3] += move
+    spread.ball[0, :, 1] += 0.5
+    spread.tip[0, :, 1] += 0.5
+    alone, led = plant(walk.cut(slice(1, None)), HILLS), plant(spread, HILLS)
+    assert led.turns[1:] == pytest.approx(alone.turns, abs=1e-12)
+    assert not led.contacts[0].any()
+    pose = planted(spread, led).cut(slice(0, 1))
+    below = HILLS(pose.ball.reshape(-1, 3), -pose.up)[0]
+    assert (pose.ball.reshape(-1, 3)[:, 2] >= below[:, 2]).all()
+    assert any("calibration" in sentence for sentence in led.told)
+    assert not starts_in_calibration_pose(walk)

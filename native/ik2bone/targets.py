@@ -62,6 +62,13 @@ class Targets:
         frames = slice(first, last)
         return Targets(self.ball[frames], self.ankle[frames], self.turn[frames], self.rise[frames], tuple(anchors))
 
+    def led_by(self, other: Targets) -> Targets:
+        """The same targets after the frames of others."""
+        names = ("ball", "ankle", "turn", "rise")
+        ball, ankle, turn, rise = (np.concatenate([getattr(other, name), getattr(self, name)]) for name in names)
+        shifted = (replace(anchor, stance=anchor.stance.moved(len(other.ball))) for anchor in self.anchors)
+        return Targets(ball, ankle, turn, rise, tuple(shifted))
+
     def with_legs(self, legs: Mask, other: Targets) -> Targets:
         """These targets with those of some legs (L,) taken from others."""
         ball, ankle, rise = self.ball.copy(), self.ankle.copy(), self.rise.copy()

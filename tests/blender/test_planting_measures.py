@@ -13,7 +13,7 @@ CLIPS = ("bvh/cmu_ic_002_01_walk.bvh", "bvh/cmu_131_01_startwalkstop.bvh", "bvh/
 PLAIN_WALKS = ("cmu_ic_002_01_walk", "cmu_07_01_walk")
 
 
-def plant_on(bpy, path, kind: str, seed: int = 0, place=lambda armature: None) -> tuple[Measures, Measures, dict]:
+def plant_on(bpy, path, kind, seed=0, place=lambda armature: None, height=0.0) -> tuple[Measures, Measures, dict]:
     """Import and place a clip, plant it on a generated ground, and measure the scene before and after."""
     from demo.clips import load
     from demo.grounds import make_ground
@@ -26,9 +26,7 @@ def plant_on(bpy, path, kind: str, seed: int = 0, place=lambda armature: None) -
     bpy.context.view_layer.objects.active = armature
     hips = armature.matrix_world @ armature.pose.bones[0].head
     leg = _leg(bpy, armature, scene)
-    ground = make_ground(
-        bpy, kind, centre=hips, size=(24 * leg, 24 * leg), base_height=armature.location.z, leg=leg, seed=seed
-    )
+    ground = make_ground(bpy, kind, centre=hips, size=(24 * leg, 24 * leg), base_height=height, leg=leg, seed=seed)
     assert bpy.ops.ik2bone.plant_feet(
         surface=ground.name, frame_range="CUSTOM", frame_start=frames[0], frame_end=frames[-1]
     ) == {"FINISHED"}
@@ -92,7 +90,7 @@ def test_moved_turned_and_scaled_armature_stands_as_well(bpy, data) -> None:
         armature.rotation_euler = (0.0, 0.0, 0.8)
         armature.scale = (0.013, 0.013, 0.013)
 
-    _, after, record = plant_on(bpy, data / CLIPS[0], "hills", place=place)
+    _, after, record = plant_on(bpy, data / CLIPS[0], "hills", place=place, height=2.5)
     assert record["report"]["leg"] < 2.0
     assert {foot["sole_from"] for foot in record["report"]["feet"]} == {"clip's floor"}
     assert after.drift <= 0.002
