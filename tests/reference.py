@@ -17,6 +17,7 @@ from reference_vectors import (
     about,
     arc,
     clamp01,
+    handedness,
     length,
     matrix,
     multiply,
@@ -182,11 +183,15 @@ def orient(root_matrix, mid_matrix, end, new_mid, new_end, *, precision=DOUBLE, 
 
 
 def end_correction(turned, end_matrix, end_goal, weight):
-    """The end joint's correction: `turned` is its matrix after the others' corrections."""
-    present = nearest_rotation(turned)
-    wanted = nearest_rotation(end_matrix)
+    """The end joint's correction: `turned` is its matrix after the others' corrections.
+
+    A mirrored joint counts as its negative, and so does all that is meant for it.
+    """
+    side = handedness(end_matrix)
+    present = nearest_rotation(side * turned)
+    wanted = nearest_rotation(side * end_matrix)
     if end_goal is not None:
-        step = quaternion(wanted.T @ nearest_rotation(end_goal[:3, :3]))
+        step = quaternion(wanted.T @ nearest_rotation(side * end_goal[:3, :3]))
         angle = 2 * atan2(length(step[1:]), step[0])
         if angle:
             wanted = wanted @ matrix(about(step[1:], weight * angle))

@@ -90,10 +90,24 @@ def quaternion(m):
     return q if q[0] >= 0 else -q
 
 
+def handedness(m):
+    """1 or, for a mirrored matrix, -1."""
+    return 1.0 if np.linalg.det(m) > 0 else -1.0
+
+
 def nearest_rotation(m):
-    """The rotation nearest to m (least squares); a mirrored matrix counts as its negative."""
-    u, _, vt = np.linalg.svd(m)
-    return u @ vt * np.sign(np.linalg.det(u @ vt))
+    """The rotation nearest to m by least squares (Kabsch 1976).
+
+    Of a mirrored m it may be one of many: where the least singular values are equal to 1e-5 of the greatest, the one
+    that differs from the polar factor of -m by half a turn about the first of m's own axes x, y, z that lies within 60
+    degrees of their vectors, projected on them.
+    """
+    u, s, vt = np.linalg.svd(m)
+    if handedness(u @ vt) > 0:
+        return u @ vt
+    least = vt[s - s[2] <= 1e-5 * s[0]]
+    axis = next(v for v in (least.T @ least) if length(v) > 0.5)
+    return u @ vt @ (np.eye(3) - 2 * np.outer(unit(axis), unit(axis)))
 
 
 def arc(a, b, axis, precision=DOUBLE):

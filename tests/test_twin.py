@@ -62,6 +62,14 @@ def test_solve_agrees_with_the_twin(names, bend, dtype):
             np.testing.assert_allclose(mine[i], its, rtol=0, atol=TOLERANCE[dtype])
 
 
+def goals(rng):
+    """Goals of the end joint: rigid, stretched and mirrored ones."""
+    linear = limbs.rotations(rng, ROWS)
+    linear[::3] *= rng.uniform(0.5, 2, (ROWS, 1, 3))[::3]
+    linear[::2] *= rng.choice([1.0, -1.0], (ROWS, 1, 3))[::2]
+    return limbs.affine(linear, np.zeros((ROWS, 3)))
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("roll", ["pose", "hinge"])
 @pytest.mark.parametrize("kind", limbs.ANCESTORS)
@@ -72,7 +80,7 @@ def test_solve_pose_agrees_with_the_twin(kind, roll, names, dtype):
     target = limbs.pose_targets(rng, pose, (-0.3, 1.3)).astype(dtype)
     options = random_options(rng, (*names, "hinge"), dtype)
     options |= dict(root_scale=pose.root_scale, mid_scale=pose.mid_scale, end_matrix=pose.end_matrix)
-    options["end_goal"] = limbs.affine(limbs.rotations(rng, ROWS), np.zeros((ROWS, 3))).astype(dtype)
+    options["end_goal"] = goals(rng).astype(dtype)
     got = ik2bone.solve_pose(pose.root, pose.mid, pose.end, target, roll=roll, **options)
     for i in range(ROWS):
         points = (pose.root[i], pose.mid[i], pose.end[i], target[i])

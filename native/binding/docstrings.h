@@ -32,7 +32,8 @@ PyDoc_STRVAR(solve_pose_doc,
 "solve and orient in one pass, in the root's own frame:\n"
 "PoseSolution(root, mid, end, position, miss, status).\n\n"
 "Target, pole and cone axis are in the space of the matrices, the hinge in mid-joint space.\n"
-"With end_matrix, end is the end joint's correction: it keeps its orientation or takes end_goal's.");
+"With end_matrix, end is the end joint's correction: it keeps its orientation or takes that of\n"
+"end_goal, the rotation nearest to it; where end_matrix is mirrored, the negatives of both count.");
 
 PyDoc_STRVAR(pole_of_doc,
 "pole_of(root, mid, end, *, hinge=None, out=None)\n"

@@ -117,8 +117,8 @@ enum {
     IK2B_POSE_MID_SCALE,
     IK2B_POSE_END_MATRIX, /* the end joint's aggregate transform: then its correction is given, too
                            */
-    IK2B_POSE_END_GOAL,   /* (4 x 4) whose nearest rotation the end joint takes; default its present
-                             one */
+    IK2B_POSE_END_GOAL,   /* (4 x 4) whose nearest rotation the end joint takes, or that of its
+                             negative where the end matrix is mirrored; default its present one */
     IK2B_POSE_OUT_ROOT,
     IK2B_POSE_OUT_MID,
     IK2B_POSE_OUT_END, /* missing without IK2B_POSE_END_MATRIX */

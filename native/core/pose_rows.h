@@ -146,7 +146,7 @@ pose_turn_end(pose_row *row, bool moved)
     nearest_rotation(turned, present);
     nearest_rotation(row->end_matrix, wanted);
     if (row->has_goal) {
-        nearest_rotation(row->end_goal, goal);
+        goal_rotation(row->end_goal, row->end_matrix, goal);
         rotation_towards(wanted, goal, clamped(row->opt.weight, 0.0, 1.0));
     }
     d3_scale(present, -1.0, present);
