@@ -20,7 +20,7 @@ test: $(VENV)/package
 bench: $(VENV)/package
 	@$(RUN) -m tests.bench
 
-# The solver's tests on an extension built with gcc's address and undefined-behaviour checks.
+# The solver's tests on an extension built with the address and undefined-behaviour checks of gcc, then of clang.
 sanitize: $(VENV)/package
 	@$(SETUP) sanitize
 

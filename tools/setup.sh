@@ -55,14 +55,30 @@ install_package() {
     pip install --no-build-isolation ".[test]"
 }
 
-# Leaks are not looked for: Python frees much only at its end, or never.
-run_sanitized() {
-    folder=build/sanitized
+# The file of a compiler's shared runtime; compilers answer the bare name where there is none.
+find_runtime() {
+    found=$("$1" -print-file-name="$2" 2>/dev/null) && [ -f "$found" ] && echo "$found"
+}
+
+# Leaks are not looked for: Python frees much only at its end, or never. Clang would tell that it makes no vectors of
+# loops full of checks.
+run_sanitized_by() {
+    if ! runtime=$(find_runtime "$1" "$2"); then
+        echo "$1: skipped, the compiler or its address sanitizer $2 is missing"
+        return
+    fi
+    echo "$1: $("$1" --version | head -n 1)"
+    folder=build/sanitized/$1
     rm -rf "$folder" && mkdir -p "$folder" && cp -r native/ik2bone "$folder" && rm -f "$folder"/ik2bone/*.so
-    CC=gcc CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all" \
+    CC=$1 CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all -Wno-pass-failed" \
         "$VENV/bin/python" -W ignore setup.py -q build_ext --force --build-temp "$folder/objects" --build-lib "$folder"
-    LD_PRELOAD=$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$folder \
+    LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONPATH=$PWD/$folder \
         "$VENV/bin/python" -m pytest tests --ignore=tests/blender
+}
+
+run_sanitized() {
+    run_sanitized_by gcc libasan.so
+    run_sanitized_by clang "libclang_rt.asan-$(uname -m).so"
 }
 
 case $1 in
