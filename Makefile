@@ -6,10 +6,11 @@ RUN := $(VENV)/bin/python
 SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" sh tools/setup.sh
 PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* native/ik2bone/*)
 
-.PHONY: help demo test bench sanitize extension wheel format clean
+.PHONY: help demo test bench bench-motion sanitize extension wheel format clean
 
 help:
 	@echo "make demo [CLIP=file] [GROUND=hills|steps|slope|flat|file], test, bench, sanitize, extension, wheel, format, clean"
+	@echo "make bench-motion [CLIPS=parts of names] [GROUNDS=parts of names]"
 
 demo: $(VENV)/package
 	@$(RUN) -m demo $(if $(CLIP),--clip "$(CLIP)") $(if $(GROUND),--ground "$(GROUND)")
@@ -19,6 +20,9 @@ test: $(VENV)/package
 
 bench: $(VENV)/package
 	@$(RUN) -m tests.bench
+
+bench-motion: $(VENV)/package
+	@$(RUN) -m tests.bench_motion $(if $(CLIPS),--clips $(CLIPS)) $(if $(GROUNDS),--grounds $(GROUNDS))
 
 # The solver's tests on an extension built with the address and undefined-behaviour checks of gcc, then of clang.
 sanitize: $(VENV)/package

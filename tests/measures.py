@@ -14,6 +14,7 @@ import numpy as np
 from ik2bone.clip import Array, Clip
 
 SLOW, LEAST, NEAR, STEEP = 0.35, 0.08, 0.12, np.cos(np.radians(50.0))
+FLAT = np.radians(10.0)
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,28 @@ class Measures:
     hips_acceleration: float
     thigh_jump: float
     knee_sideways: float
+    heading: float
+    knee_side: float
+
+
+# What a good planting keeps to: the column "good" of the measurements that the planner was designed by.
+GOOD = {
+    "drift": 0.001,
+    "clearance": 0.003,
+    "slope": 4.0,
+    "toe_under": 0.002,
+    "heel_under": 0.008,
+    "knee_pop": 10.0,
+    "foot_pop": 0.04,
+    "hips_acceleration": 7.0,
+    "heading": 3.0,
+    "knee_side": 10.0,
+}
+
+
+def shortfalls(measures: Measures) -> dict[str, float]:
+    """The values that are not good, by name; without judged spans those that need them are never among them."""
+    return {name: value for name in GOOD if (value := getattr(measures, name)) > GOOD[name]}
 
 
 def judged_spans(clip: Clip) -> list[tuple[int, int, int]]:
@@ -100,13 +123,15 @@ def measure(before: Clip, after: Clip, ground, heel: Array) -> Measures:
         max((_spread(toe[a:b, i]) for i, a, b in spans), default=0.0) / leg,
         _off_median(height, gentle, spans),
         _slope(before, after, normals, gentle, spans),
-        float(-min(height[gentle].min(initial=0.0), 0.0)),
-        float(-min(heel_height[heel_gentle].min(initial=0.0), 0.0)),
+        float(max(0.0, -height[gentle].min(initial=0.0))),
+        float(max(0.0, -heel_height[heel_gentle].min(initial=0.0))),
         pop(knee_angle(before), knee_angle(after), before.fps),
         pop(before.ball / leg, toe / leg, before.fps),
         _acceleration(hips, before.fps),
         _largest_turn(after.thigh) - _largest_turn(before.thigh),
         _sideways(before, after),
+        _heading(before, after, heel, spans),
+        _knee_side(before, after),
     )
 
 
@@ -126,6 +151,58 @@ def _sideways(before: Clip, after: Clip) -> float:
     normal = _bend_normal(after)
     angle = np.degrees(np.arctan2(np.linalg.norm(np.cross(usual, normal), axis=-1), np.sum(usual * normal, axis=-1)))
     return float(np.max(np.where(knee_angle(after) > 15.0, angle, 0.0)))
+
+
+def _heading(before: Clip, after: Clip, heel: Array, spans) -> float:
+    """95th percentile of the angle, degrees, from the source's heading of the sole to the result's, where it is flat.
+
+    A pitched sole would show turns that are none; flat means pitched as in the middle of the foot's judged frames.
+    """
+    ways = [
+        clip.ball - np.einsum("flij,lj->fli", clip.foot[..., :3, :3], heel) - clip.ankle for clip in (before, after)
+    ]
+    source, result = (np.arctan2(*_level(way, before.up)[::-1]) for way in ways)
+    turn = np.abs((result - source + np.pi) % (2 * np.pi) - np.pi)
+    pitch = np.arcsin(ways[0] @ before.up / np.linalg.norm(ways[0], axis=-1))
+    values = []
+    for leg in range(before.legs):
+        frames = np.array([frame for i, a, b in spans if i == leg for frame in range(a, b)], int)
+        flat = np.abs(pitch[frames, leg] - np.median(pitch[frames, leg])) < FLAT if len(frames) else []
+        values.append(turn[frames[flat], leg])
+    values = np.concatenate(values)
+    return float(np.degrees(np.percentile(values, 95))) if len(values) else 0.0
+
+
+def _level(ways: Array, up: Array) -> tuple[Array, Array]:
+    """Coordinates of ways (..., 3) along two level axes."""
+    first = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
+    first /= np.linalg.norm(first)
+    return ways @ first, ways @ np.cross(up, first)
+
+
+def _knee_side(before: Clip, after: Clip) -> float:
+    """Largest angle, degrees, between the bend and the source's, carried by the shortest turn of hip to ankle.
+
+    Only knees bent more than 15 degrees on both sides count: a straighter one has no side to speak of.
+    """
+    (line, bend), (after_line, after_bend) = (_line_and_bend(clip) for clip in (before, after))
+    axis = np.cross(line, after_line)
+    cosine = np.sum(line * after_line, axis=-1, keepdims=True)
+    # The shortest turn of unit vectors, without angles.
+    carried = cosine * bend + np.cross(axis, bend) + axis * np.sum(axis * bend, axis=-1, keepdims=True) / (1.0 + cosine)
+    sine = np.linalg.norm(np.cross(carried, after_bend), axis=-1)
+    angle = np.degrees(np.arctan2(sine, np.sum(carried * after_bend, axis=-1)))
+    counts = (knee_angle(before) > 15.0) & (knee_angle(after) > 15.0)
+    return float(np.max(np.where(counts, angle, 0.0)))
+
+
+def _line_and_bend(clip: Clip) -> tuple[Array, Array]:
+    """Unit direction from hip to ankle and unit direction from that line to the knee."""
+    line = clip.ankle - clip.hip
+    line = line / np.linalg.norm(line, axis=-1, keepdims=True)
+    bend = clip.knee - clip.hip
+    bend = bend - np.sum(bend * line, axis=-1, keepdims=True) * line
+    return line, bend / np.maximum(np.linalg.norm(bend, axis=-1, keepdims=True), 1e-12)
 
 
 def _bend_normal(clip: Clip) -> Array:

@@ -54,7 +54,7 @@ def surface(bpy, ob):
 
     depsgraph = bpy.context.evaluated_depsgraph_get()
     tree, world = BVHTree.FromObject(ob, depsgraph), ob.matrix_world.copy()
-    inverse, turn = world.inverted(), np.array(world.to_3x3())
+    inverse, turn = world.inverted(), np.array(world.to_3x3().inverted().transposed())
     high = max((world @ Vector(corner)).z for corner in ob.bound_box) + 1.0
 
     def ground(points, _down):

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The clips and the grounds of the table: every walk, run, dance, hop and zombie of the data folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Height of the hills that `demo.grounds` makes; others are those, scaled.
+MADE_HILLS = 0.12
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A clip by its file, and the action where the file holds several; `must` be good on every ground."""
+
+    path: str
+    action: str | None = None
+    must: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+        stem = self.path.rpartition("/")[2].rpartition(".")[0]
+        return f"{stem}:{self.action}" if self.action else stem
+
+
+@dataclass(frozen=True)
+class Place:
+    """A ground: its kind, and of hills the seed and the height in leg lengths."""
+
+    kind: str
+    seed: int = 0
+    height: float = MADE_HILLS
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+        return f"{self.kind}-{self.height}-{self.seed}" if self.kind == "hills" else self.kind
+
+
+CLIPS = (
+    Entry("bvh/cmu_ic_002_01_walk.bvh", must=True),
+    Entry("bvh/cmu_131_01_startwalkstop.bvh", must=True),
+    Entry("bvh/ad_zombie_walk.bvh", must=True),
+    Entry("bvh/ad_jesse_dance.bvh", must=True),
+    Entry("bvh/cmu_01_01_hops_turn.bvh", must=True),
+    Entry("fbx/cmu_07_01_walk.fbx", must=True),
+    Entry("fbx/ozz_pab_walk.fbx", must=True),
+    Entry("bvh/cmu_131_01_startwalkstop_metres.bvh"),
+    Entry("bvh/cmu_ic_005_02_dance.bvh"),
+    Entry("bvh/cmu_ic_003_02_uneven.bvh"),
+    Entry("bvh/cmu_03_02_uneven.bvh"),
+    Entry("bvh/cmu_ic_002_03_run.bvh"),
+    Entry("bvh/ad_cmu_jumping_jacks.bvh"),
+    Entry("fbx/cmu_09_11_run.fbx"),
+    Entry("gltf/CesiumMan_ozz.gltf"),
+    Entry("gltf/Fox.glb", "Walk"),
+    Entry("gltf/Fox.glb", "Run"),
+    *(Entry("gltf/KayKit_Knight.glb", f"Walking_{which}") for which in ("A", "B", "C", "Backwards")),
+    *(Entry("gltf/KayKit_Knight.glb", f"Running_{which}") for which in ("A", "B", "Strafe_Left", "Strafe_Right")),
+    Entry("gltf/KayKit_Knight.glb", "Jump_Full_Long"),
+    Entry("gltf/KayKit_Knight.glb", "Jump_Full_Short"),
+    Entry("gltf/mannequiny.glb", "run"),
+    Entry("gltf/mannequiny.glb", "dash"),
+    Entry("gltf/mannequiny.glb", "air_jump"),
+    Entry("gltf/RobotExpressive_raylib.glb", "Robot_Walking"),
+    Entry("gltf/greenman.glb", "2_move"),
+)
+
+GROUNDS = (
+    *(Place("hills", seed, height) for height in (MADE_HILLS, 0.2) for seed in (0, 1, 2)),
+    Place("steps"),
+    Place("slope"),
+    Place("flat"),
+)
