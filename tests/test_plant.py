@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone.plant import IDENTITY, NoGround, Settings, plant, starts_in_calibration_pose
+from ik2bone.clip import Clip
+from ik2bone.plant import NoGround, Settings, plant, starts_in_calibration_pose
 from ik2bone.report import figures, summary, table
 from ik2bone.sole import measure_sole
 from measures import measure
@@ -58,6 +59,8 @@ def test_strength_that_is_no_share_is_an_error() -> None:
     for strength in (-0.1, 1.5, float("nan")):
         with pytest.raises(ValueError, match="strength: expected a number from 0 to 1"):
             plant(make_walk().clip, HILLS, Settings(strength=strength))
+    with pytest.raises(ValueError, match="strength: expected a number from 0 to 1, or one a frame"):
+        plant(make_walk().clip, HILLS, Settings(strength=np.ones(7)))
 
 
 def test_knee_that_is_straight_or_overstretched_by_noise_bends_forward() -> None:
@@ -88,7 +91,7 @@ def test_soles_stay_level_without_slope() -> None:
 
 def test_strength_zero_changes_nothing_at_all() -> None:
     plan = plant(make_walk().clip, HILLS, Settings(strength=0.0))
-    assert (plan.turns == IDENTITY).all()
+    assert (plan.turns == [1.0, 0.0, 0.0, 0.0]).all()
     assert (plan.hips_offset == 0.0).all()
 
 
@@ -97,6 +100,27 @@ def test_strength_half_goes_half_the_way() -> None:
     ground = height_field(lambda x, y: 0.0 * x - 0.1)
     half = planted(walk.clip, plant(walk.clip, ground, Settings(strength=0.5)))
     assert (walk.clip.ball - half.ball)[..., 2][walk.standing] == pytest.approx(0.05, abs=4e-3)
+
+
+def test_strength_of_each_frame_fades_corrections_without_a_jump() -> None:
+    clip = overstretched(make_walk().clip)
+    strength = np.clip(np.arange(clip.frames) / 60.0 - 1.0, 0.0, 1.0)
+    plan, whole = plant(clip, HILLS, Settings(strength=strength)), plant(clip, HILLS)
+    still = strength == 0.0
+    assert (plan.turns[still] == [1.0, 0.0, 0.0, 0.0]).all() and (plan.hips_offset[still] == 0.0).all()
+    assert (plan.turns[strength == 1.0] == whole.turns[strength == 1.0]).all()
+    assert plan.miss.max() <= 1e-9
+    nearly = plant(clip, HILLS, Settings(strength=1e-6))
+    assert np.abs(nearly.turns - [1.0, 0.0, 0.0, 0.0]).max() < 1e-4
+
+
+def test_strength_of_a_calibration_pose_is_its_own() -> None:
+    spread = _spread(make_walk().clip)
+    strength = np.linspace(0.0, 1.0, spread.frames)
+    plan = plant(spread, HILLS, Settings(strength=strength))
+    assert any("calibration" in sentence for sentence in plan.told)
+    assert (plan.turns[0] == [1.0, 0.0, 0.0, 0.0]).all()
+    assert (plan.turns[-1] == plant(spread, HILLS).turns[-1]).all()
 
 
 def test_hips_stay_when_they_may_not_move() -> None:
@@ -292,13 +316,19 @@ def test_frames_out_of_reach_are_counted_once_for_both_feet() -> None:
     assert report["after"]["short_frames"] == clip.frames
 
 
-def test_calibration_pose_before_a_walk_does_not_disturb_it() -> None:
-    walk = make_walk().clip
+def _spread(walk: Clip) -> Clip:
+    """The walk with legs spread on its first frame, as in a calibration pose."""
     spread = replace(walk, **{name: getattr(walk, name).copy() for name in ("shin", "foot", "toe", "ball", "tip")})
     for name, move in (("shin", 0.3), ("foot", 0.5), ("toe", 0.5)):
         getattr(spread, name)[0, :, 1, 3] += move
     spread.ball[0, :, 1] += 0.5
     spread.tip[0, :, 1] += 0.5
+    return spread
+
+
+def test_calibration_pose_before_a_walk_does_not_disturb_it() -> None:
+    walk = make_walk().clip
+    spread = _spread(walk)
     alone, led = plant(walk.cut(slice(1, None)), HILLS), plant(spread, HILLS)
     assert led.turns[1:] == pytest.approx(alone.turns, abs=1e-12)
     assert not led.contacts[0].any()

@@ -21,7 +21,6 @@ from .sole import Sole, apply, measure_sole
 from .swing import lift_swings
 from .targets import Anchor, Targets, blend_targets, find_anchors
 
-IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 # A calibration pose is left by this way of a joint (leg lengths) and by this multiple of the steps that follow. The
 # clips measured leave one by 0.19 and more; walks and runs make steps of up to 0.1 at 24 frames a second.
 CALIBRATION_JUMP = 0.15
@@ -37,12 +36,26 @@ class NoGround(ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """How to plant. `contacts` is 'AUTO' (detected) or 'ALWAYS' (every frame); `strength` in [0, 1] blends it all."""
+    """How to plant. `contacts` is 'AUTO' (detected) or 'ALWAYS' (every frame).
+
+    `strength` in [0, 1] blends it all; it may be an array (F,), for corrections that come and go.
+    """
 
     contacts: str = "AUTO"
     use_hips: bool = True
     use_slope: bool = True
-    strength: float = 1.0
+    strength: float | Array = 1.0
+
+    def cut(self, frames: slice) -> Settings:
+        """The same settings for some of the frames."""
+        return replace(self, strength=self.strength[frames]) if isinstance(self.strength, np.ndarray) else self
+
+    def shares(self, frames: int) -> Array:
+        """The strength of each frame (F,)."""
+        strength = np.asarray(self.strength, float)
+        if strength.shape not in ((), (frames,)) or not ((strength >= 0.0) & (strength <= 1.0)).all():
+            raise ValueError(f"strength: expected a number from 0 to 1, or one a frame, got {self.strength}")
+        return np.broadcast_to(strength, frames)
 
 
 @dataclass(frozen=True)
@@ -118,11 +131,11 @@ def plant(
     settings = settings or Settings()
     if starts_in_calibration_pose(clip):
         rest = slice(1, None)
-        planting = plant(clip.cut(rest), ground, settings, sole, None if offset is None else offset[rest])
+        later = settings.cut(rest)
+        planting = plant(clip.cut(rest), ground, later, sole, None if offset is None else offset[rest])
         moved = planting.hips_offset[:1, None] if offset is None else offset[:1]
         return planting.led_by(*_plant_pose(clip, planting.sole, ground, settings, moved))
-    if not 0.0 <= settings.strength <= 1.0:
-        raise ValueError(f"strength: expected a number from 0 to 1, got {settings.strength}")
+    strength = settings.shares(clip.frames)
     sole = sole or measure_sole(clip)
     contacts, locked = find_standing(clip, sole, settings)
     targets = (locked_targets if locked else follow_targets)(clip, sole, contacts, ground, settings)
@@ -130,14 +143,13 @@ def plant(
         contacts = standing_contacts(clip, sole, targets, contacts, ground)
     knees = find_knees(clip)
     told = _tell(clip, sole, targets, locked, knees, settings)
-    targets = weaken(clip, targets, settings.strength)
     hips = np.zeros((clip.frames, 3))
     if settings.use_hips and offset is None:
         hips = hips_offset(clip, targets.ankle, targets.rise)
-    turns, miss = solve_legs(clip, targets, hips[:, None] if offset is None else offset, knees)
-    if settings.strength == 0.0:
-        turns, hips = np.broadcast_to(IDENTITY, turns.shape).copy(), np.zeros_like(hips)
-    return Planting(turns, hips, contacts, targets, sole, miss, locked, told)
+    moved = np.zeros_like(clip.hip) if offset is None else offset
+    turns, miss = solve_legs(clip, targets, moved, hips, knees, strength)
+    weakened = weaken(clip, targets, moved, strength)
+    return Planting(turns, strength[:, None] * hips, contacts, weakened, sole, miss, locked, told)
 
 
 def starts_in_calibration_pose(clip: Clip) -> bool:
@@ -152,12 +164,11 @@ def _plant_pose(
 ) -> tuple[Array, Targets, Array]:
     """Turns, targets and misses of the first frame, by height and slope of the ground alone."""
     pose, knees = clip.cut(slice(0, 1)), find_knees(clip)
-    targets = weaken(pose, follow_ground(pose, sole, ground, settings.use_slope), settings.strength)
+    strength = settings.shares(clip.frames)[:1]
+    targets = follow_ground(pose, sole, ground, settings.use_slope)
     first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])
-    turns, miss = solve_legs(pose, targets, offset, first)
-    if settings.strength == 0.0:
-        turns = np.broadcast_to(IDENTITY, turns.shape)
-    return turns, targets, miss
+    turns, miss = solve_legs(pose, targets, offset, np.zeros((1, 3)), first, strength)
+    return turns, weaken(pose, targets, offset, strength), miss
 
 
 def find_standing(clip: Clip, sole: Sole, settings: Settings) -> tuple[Mask, bool]:
@@ -209,40 +220,48 @@ def _require_ground(found: Mask) -> None:
         raise NoGround("There is no surface under the character's feet")
 
 
-def weaken(clip: Clip, targets: Targets, strength: float) -> Targets:
-    """The targets blended with the clip: `strength` of the way from it."""
-    if strength == 1.0:
-        return targets
-    turn = matrix_from_vector(strength * vector_from_matrix(targets.turn))
-    ball = clip.ball + strength * (targets.ball - clip.ball)
-    ankle = ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
-    return replace(targets, ball=ball, ankle=ankle, turn=turn, rise=strength * targets.rise)
+def weaken(clip: Clip, targets: Targets, offset: Array, strength: Array) -> Targets:
+    """The targets blended with the clip, its hip joints moved by `offset`: `strength` (F,) of the way from there."""
+    share = strength[:, None, None]
+    present = clip.ankle + offset
+    ankle = present + share * (targets.ankle - present)
+    turn = matrix_from_vector(share * vector_from_matrix(targets.turn))
+    ball = ankle + np.einsum("flij,flj->fli", turn, clip.ball - clip.ankle)
+    return replace(targets, ball=ball, ankle=ankle, turn=turn, rise=strength[:, None] * targets.rise)
 
 
-def solve_legs(clip: Clip, targets: Targets, offset: Array, knees: Knees) -> tuple[Array, Array]:
+def solve_legs(
+    clip: Clip, targets: Targets, offset: Array, hips: Array, knees: Knees, strength: Array
+) -> tuple[Array, Array]:
     """Corrections (F, L, 3, 4) that bring ankles to their targets and feet to their slopes, and misses (F, L).
 
-    The hip joints are moved by `offset` (F, 1 or L, 3) before.
+    The hip joints lie moved by `offset` (F, L, 3) already; `hips` (F, 3) moves them on. `strength` (F,) blends the
+    corrections and the move: a leg in reach at both ends of the blend is so all along it.
     """
     thigh, shin, foot = (_moved(matrix, offset) for matrix in (clip.thigh, clip.shin, clip.foot))
     goal = foot.copy()
     goal[..., :3, :3] = targets.turn @ foot[..., :3, :3]
+    # Seen from the hips as they will lie, which makes the blend linear in the world too.
+    target, share = targets.ankle - hips[:, None], strength[:, None]
     solution = solve_pose(
         thigh,
         shin,
         foot[..., :3, 3],
-        targets.ankle,
+        target,
         end_matrix=foot,
         end_goal=goal,
         hinge=knees.hinge,
         roll="hinge",
-        pole=knees.poles(targets.ankle - thigh[..., :3, 3]),
+        pole=knees.poles(target - thigh[..., :3, 3]),
         pole_weight=knees.doubt,
+        weight=share,
         root_scale=clip.scale[..., 0, :],
         mid_scale=clip.scale[..., 1, :],
     )
     assert solution.end is not None
-    return np.stack([solution.root, solution.mid, solution.end], axis=2), np.asarray(solution.miss)
+    asked = foot[..., :3, 3] + share[..., None] * (target - foot[..., :3, 3])
+    miss = np.linalg.norm(np.asarray(solution.position) - asked, axis=-1)
+    return np.stack([solution.root, solution.mid, solution.end], axis=2), miss
 
 
 def _moved(matrices: Array, offset: Array) -> Array:
