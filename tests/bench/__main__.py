@@ -1,105 +1,134 @@
 # SPDX-License-Identifier: MIT
-"""Nanoseconds a row (a joint, for aggregate) of the solver's functions, against peers and against copying the bytes.
+"""Nanoseconds a row (a joint, for aggregate) of the solver's functions, as a page of tables: python -m tests.bench.
 
-Processor time, least of several runs: other work on the machine hardly moves it. python -m tests.bench [function ...]
+Names of functions after it choose some. Times are processor time, least of several rounds.
 """
 
 from __future__ import annotations
 
-import itertools
+import ctypes
+import platform
 import sys
-import time
-import timeit
-from collections.abc import Callable, Sequence
-from types import ModuleType
-from typing import Any
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
-import ik2bone
 import numpy as np
 
-from tests.bench import by_numpy, cases
+from tests.bench import by_c, cases, lines
+from tests.bench.clocks import race
+from tests.bench.lines import MILLION, SINGLE, Line
 
-try:
-    import bpy  # noqa: F401  # brings mathutils
+# Rows, and whether results go into arrays of the caller's. Of many rows, peers that write only there are shown, too.
+COLUMNS = ((1, False), (1, True), (16, False), (4096, False), (MILLION, False))
+AIMS = {"solve": 1.5, "solve_pose": 3.5}  # bare kernels, at 4,096 rows
+CALL_AIMS = {False: 1.0, True: 0.5}  # microseconds of one call of solve on one chain
 
-    from tests.bench import by_loop as loop
-except ImportError:
-    loop: ModuleType | None = None
+LEGEND = """\
+Nanoseconds a row, over so many rows in one call. `aggregate`: a joint of skeletons of up to 100 joints.
+In brackets: how many times that is what the solver takes in the same precision, without options."""
 
-ROWS = (1, 16, 4096, 1_000_000)
-SLOWEST = {"numpy": 1_000_000, "loop": 4096}
-RUNS = 5
-LEAST = 0.004
-
-
-def timed(function: Callable[..., Any], given: Sequence[Any], options: dict[str, Any] | None = None) -> float:
-    """Least processor time in nanoseconds of a call as one would write it, without packing and unpacking."""
-    placed = {f"given_{i}": value for i, value in enumerate(given)}
-    words = [*placed, *(f"{name}={name}" for name in options or {})]
-    names = {"function": function, **placed, **(options or {})}
-    timer = timeit.Timer(f"function({', '.join(words)})", timer=time.process_time, globals=names)
-    count = max(1, int(LEAST / max(timer.timeit(1), 1e-6)))
-    count = max(1, int(count * LEAST / max(timer.timeit(count), 1e-6)))
-    return 1e9 * min(timer.repeat(RUNS, count)) / count
+# Nanoseconds a row by name of the line and column.
+Times = dict[tuple[str, tuple[int, bool]], float]
 
 
-def ours(case: cases.Case, **out: Any) -> float:
-    function = getattr(ik2bone, case.function)
-    return timed(function, (*case.parents, *case.arrays), {**case.options, **out}) / case.rows
+def processor() -> str:
+    """The processor's name for itself, where the system tells it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    known = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.split(":")[1].strip() for line in known if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
-def copying(case: cases.Case, out: Any) -> float:
-    """Reading and writing as many bytes, each array copied onto another."""
-    inputs = [*case.arrays, *(v for v in case.options.values() if isinstance(v, np.ndarray))]
-    outputs = [o for o in (out if isinstance(out, tuple) else (out,)) if o is not None]
-    size = max(sum(a.nbytes for a in inputs), sum(a.nbytes for a in outputs))
-    source, target = np.ones(size, "u1"), np.empty(size, "u1")
-    return timed(np.copyto, (target, source)) / case.rows
+def runs(line: Line, column: tuple[int, bool]) -> bool:
+    rows, into_out = column
+    wanted = into_out in line.into_out or (rows > 1 and not into_out)
+    return wanted and line.rows[0] <= rows <= line.rows[1]
 
 
-def peer(name: str, module: ModuleType | None, case: cases.Case) -> float | None:
-    if module is None or case.options or case.rows > SLOWEST[name]:
+def timed(function: str, chosen: list[Line]) -> Times:
+    """All times of a function; lines of a million rows, which are large, one after the other, the others in turns."""
+    result: Times = {}
+    for rows, into_out in COLUMNS:
+        running = [line for line in chosen if runs(line, (rows, into_out))]
+        for group in [[line] for line in running] if rows == MILLION else [running]:
+            least = race([line.clock(rows, into_out) for line in group])
+            count = cases.make(function, rows, SINGLE).rows
+            result |= {(line.name, (rows, into_out)): 1e9 * t / count for line, t in zip(group, least, strict=True)}
+    return result
+
+
+def number(value: float) -> str:
+    """Three digits where there are so many."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def cell(line: Line, column: tuple[int, bool], times: Times) -> str:
+    """The time, and in brackets how many times ours it is."""
+    if (line.name, column) not in times:
+        return ""
+    time = times[line.name, column]
+    ratio = f" ({number(time / times[line.against, column])})" if line.against else ""
+    return number(time) + ratio
+
+
+def markdown(rows: list[list[str]]) -> Iterator[str]:
+    """A table whose columns are as wide as they must be, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for i, row in enumerate(rows):
+        first, *others = [f"{text:>{width}}" for text, width in zip(row, widths, strict=True)]
+        yield "| " + " | ".join([f"{row[0]:{widths[0]}}", *others]) + " |"
+        if i == 0:
+            yield "| " + " | ".join(["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]) + " |"
+
+
+def table(function: str, shown: list[Line], times: Times) -> Iterator[str]:
+    heads = [f"{rows:,}" + (", `out=`" if into_out else "") for rows, into_out in COLUMNS]
+    rows = [[line.name, *(cell(line, column, times) for column in COLUMNS)] for line in shown]
+    return markdown([[f"`{function}`", *heads], *rows])
+
+
+def aims(all_times: dict[str, Times]) -> Iterator[str]:
+    """What is reached of what was aimed at, in single precision."""
+    rows = [["", "measured", "aim"]]
+    for function, aim in AIMS.items():
+        times = all_times.get(function, {})
+        own, bare = times.get((SINGLE, (4096, False))), times.get(("bare tile kernel", (4096, False)))
+        if own and bare:
+            text = f"{own / bare:.2f} bare kernels of {number(bare)} ns"
+            rows.append([f"`{function}`, a row of 4,096", text, f"{aim}"])
+    for into_out, aim in CALL_AIMS.items():
+        time = all_times.get("solve", {}).get((SINGLE, (1, into_out)))
+        if time:
+            name = "one call of `solve` on one chain" + (", `out=`" if into_out else "")
+            rows.append([name, f"{time / 1000:.2f} microseconds", f"{aim}"])
+    return markdown(rows) if len(rows) > 1 else iter(())
+
+
+def load_library(folder: str) -> ctypes.CDLL | None:
+    """The peers in C; a word where there are none."""
+    try:
+        library = by_c.load(Path(folder))
+    except by_c.NotBuilt as reason:
+        print(f"Not measured: one-chain C and the bare tile kernel, as they could not be compiled: {reason}.")
         return None
-    function = getattr(module, case.function)
-    given = case.arrays
-    if module is loop and case.arrays[0].shape in ((3,), (4, 4)):
-        given = tuple(a[None] for a in given)
-    return timed(function, (*case.parents, *given)) / case.rows
-
-
-def measure(case: cases.Case) -> dict[str, float | None]:
-    results = getattr(ik2bone, case.function)(*case.parents, *case.arrays, **case.options)
-    out = results if isinstance(results, np.ndarray) else tuple(results)
-    return {
-        "new": ours(case),
-        "out": ours(case, out=out),
-        "copy": copying(case, out),
-        "numpy": peer("numpy", by_numpy, case),
-        "loop": peer("loop", loop, case),
-    }
-
-
-def line(case: cases.Case, kind: str, layout: str) -> str:
-    """One row of the table: times of our calls, and how many times as long the others take."""
-    found = measure(case)
-    own, out = found["new"], found["out"]
-    assert own is not None and out is not None and found["copy"] is not None
-    ratio = lambda other: "-" if other is None else f"{other / out:.1f}"  # noqa: E731
-    options = "all" if case.options else "none"
-    times = f"{own:10.1f} {out:10.1f} {out / found['copy']:8.1f}"
-    return (
-        f"{case.function:10} {kind:7} {layout:10} {options:7} {case.rows:8} "
-        f"{times} {ratio(found['numpy']):>8} {ratio(found['loop']):>8}"
-    )
+    print(f"Tiles run with {library.bare_instructions().decode()}.")
+    return library
 
 
 def main(functions: list[str]) -> None:
-    print(f"{'function':10} {'kind':7} {'layout':10} {'options':7} {'rows':>8} ", end="")
-    print(f"{'ns a row':>10} {'with out':>10} {'/ copy':>8} {'numpy /':>8} {'loop /':>8}")
-    for function, kind, layout, options, rows in itertools.product(
-        functions or cases.FUNCTIONS, ("float32", "float64"), ("contiguous", "strided"), (False, True), ROWS
-    ):
-        print(line(cases.make(function, rows, kind, layout, options), kind, layout), flush=True)
+    print(f"{processor()}, {platform.system()}, Python {platform.python_version()}, numpy {np.__version__}.")
+    all_times = {}
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        library, loop = load_library(folder), lines.load_loop()
+        if not loop:
+            print("Not measured: the mathutils loop, as bpy is not installed.")
+        print("", LEGEND, "", sep="\n")
+        for function in functions or cases.FUNCTIONS:
+            shown = lines.lines_of(function, library, loop)
+            all_times[function] = timed(function, shown)
+            print(*table(function, shown, all_times[function]), "", sep="\n", flush=True)
+    print(*aims(all_times), sep="\n")
 
 
 if __name__ == "__main__":

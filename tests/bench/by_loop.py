@@ -60,3 +60,13 @@ def skeleton(parents: Sequence[int], translation: Row, rotation: Row) -> list[Ma
 
 def aggregate(parents: Sequence[int], translation: Row, rotation: Row) -> list[Any]:
     return [skeleton(parents, *frame) for frame in zip(translation, rotation, strict=True)]
+
+
+def bend(root: Vector, mid: Vector, end: Vector) -> Vector:
+    """Where the mid joint of one limb points, seen from the line root-end."""
+    upper = mid - root
+    return (upper - upper.project(end - root)).normalized()
+
+
+def pole_of(root: Row, mid: Row, end: Row) -> list[Any]:
+    return [bend(*map(Vector, row)) for row in zip(root, mid, end, strict=True)]

@@ -93,3 +93,9 @@ def aggregate(parents: Sequence[int], translation: Array, rotation: Array) -> Ar
         if parent >= 0:
             result[..., joint, :, :] = result[..., parent, :, :] @ result[..., joint, :, :]
     return result
+
+
+def pole_of(root: Array, mid: Array, end: Array) -> Array:
+    """The direction of the bend, across the line from root to end."""
+    line = unit(end - root)
+    return unit(mid - root - dot(mid - root, line) * line)

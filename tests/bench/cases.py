@@ -6,12 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import ik2bone
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
 JOINTS = 100
-FUNCTIONS = ("solve", "orient", "solve_pose", "aggregate")
+FUNCTIONS = ("solve", "orient", "solve_pose", "aggregate", "pole_of")
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,13 @@ def arguments(function: str, rng: np.random.Generator, count: int) -> tuple[list
     root, mid, end, target = points(rng, count)
     if function == "solve":
         return [root, mid, end, target], solve_options(rng, count)
+    if function == "pole_of":
+        return [root, mid, end], dict(hinge=rng.normal(size=(count, 3)))
     transforms = [matrices(rotations(rng, count), at) for at in (root, mid)]
     if function == "orient":
-        return [*transforms, end, mid + 0.1, target], dict(roll="hinge", hinge=rng.normal(size=(count, 3)))
+        return [*transforms, end, *ik2bone.solve(root, mid, end, target)[:2]], dict(
+            roll="hinge", hinge=rng.normal(size=(count, 3))
+        )
     options = dict(solve_options(rng, count), roll="hinge", end_matrix=matrices(rotations(rng, count), end))
     return [*transforms, end, target], options
 
@@ -80,7 +85,7 @@ def skeletons(rng: np.random.Generator, count: int) -> tuple[list[Array], dict[s
     return arrays, dict(scale=rng.uniform(0.5, 2, (*shape, 3)), rest=rest)
 
 
-def make(function: str, rows: int, kind: str, layout: str, with_options: bool) -> Case:
+def make(function: str, rows: int, kind: str, layout: str = "contiguous", with_options: bool = False) -> Case:
     """Random rows, repeated beyond some thousand; one row comes as the bare vectors."""
     rng = np.random.default_rng(0)
     if function == "aggregate":
