@@ -156,21 +156,29 @@ def _sideways(before: Clip, after: Clip) -> float:
 def _heading(before: Clip, after: Clip, heel: Array, spans) -> float:
     """95th percentile of the angle, degrees, from the source's heading of the sole to the result's, where it is flat.
 
-    A pitched sole would show turns that are none; flat means pitched as in the middle of the foot's judged frames.
+    The sole's level direction is that from heel to toe joint in the middle of the foot's judged frames; a pitched one
+    would show turns that are none. Frames pitched otherwise do not count.
     """
-    ways = [
-        clip.ball - np.einsum("flij,lj->fli", clip.foot[..., :3, :3], heel) - clip.ankle for clip in (before, after)
-    ]
-    source, result = (np.arctan2(*_level(way, before.up)[::-1]) for way in ways)
-    turn = np.abs((result - source + np.pi) % (2 * np.pi) - np.pi)
-    pitch = np.arcsin(ways[0] @ before.up / np.linalg.norm(ways[0], axis=-1))
     values = []
     for leg in range(before.legs):
         frames = np.array([frame for i, a, b in spans if i == leg for frame in range(a, b)], int)
-        flat = np.abs(pitch[frames, leg] - np.median(pitch[frames, leg])) < FLAT if len(frames) else []
-        values.append(turn[frames[flat], leg])
-    values = np.concatenate(values)
-    return float(np.degrees(np.percentile(values, 95))) if len(values) else 0.0
+        if not len(frames):
+            continue
+        source, result = (_axes(clip.foot)[frames, leg] for clip in (before, after))
+        way = before.ball[frames, leg] - before.ankle[frames, leg] - _axes_by(before, frames, leg, heel)
+        pitch = np.arcsin(way @ before.up / np.linalg.norm(way, axis=-1))
+        flat = np.abs(pitch - np.median(pitch)) < FLAT
+        level = way - (way @ before.up)[:, None] * before.up
+        forward = np.einsum("fji,fj->fi", source, level)[flat].mean(axis=0)
+        angles = [np.arctan2(*_level(axes[flat] @ forward, before.up)[::-1]) for axes in (source, result)]
+        values.append(np.abs((angles[1] - angles[0] + np.pi) % (2 * np.pi) - np.pi))
+    values = np.concatenate(values) if values else np.zeros(1)
+    return float(np.degrees(np.percentile(values, 95)))
+
+
+def _axes_by(clip: Clip, frames: Array, leg: int, points: Array) -> Array:
+    """Ways (N, 3) from the ankle to a point fixed in the foot's space."""
+    return clip.foot[frames, leg, :3, :3] @ points[leg]
 
 
 def _level(ways: Array, up: Array) -> tuple[Array, Array]:

@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 
 from .clip import Array, Clip, Mask
 from .contacts import stances
-from .motion import come_to_rest, gaps, smoothstep, velocity
+from .motion import come_to_rest, gaps, odd_window, smoothed, smoothstep, velocity
 from .rotations import matrix_from_vector, shortest_turns
 
 # A foot that comes to rest late, or leaves early, is caught up with over this time (s) outside its contact.
 CATCH_UP = 0.3
 # The speed at which it does so is lost, or gained, over this time (s): longer, and the foot overshoots.
 COME_TO_REST = 0.2
-# Tilts of a standing foot up to about this (radians) are noise and taken away.
-LARGEST_TILT = np.radians(4.0)
+# Turns of a standing foot (radians) up to about these are noise and taken away; a foot that tilts or pivots farther
+# does so because the clip wants it. What comes and goes within a shorter time (s) is noise whatever its size.
+LARGEST_TILT, LARGEST_PIVOT = np.radians(1.5), np.radians(2.5)
+JITTER = 0.05
 
 
 @dataclass(frozen=True)
@@ -73,20 +75,31 @@ def _hold_direction(away: Array, both: Mask, spans: list[tuple[int, int]], fps: 
         frames = np.arange(start, end)[both[start:end]]
         if len(frames):
             around = np.arange(max(start - beside, 0), min(end + beside, len(away)))
-            turns = _levelled(shortest_turns(away[around], standing_place(away, frames)), up)
-            rate[around] = velocity(turns, fps) / fps
-            turn[frames] = turns[frames - around[0]]
+            turns = shortest_turns(away[around], standing_place(away, frames))
+            rate[around] = velocity(_limited(turns, up), fps) / fps
+            held = _without_roll(turns[start - around[0] : end - around[0]], fps, up)
+            turn[frames] = held[frames - start]
             known[frames] = True
     _fill(turn, rate, known, fps)
     return turn
 
 
-def _levelled(turns: Array, up: Array) -> Array:
-    """The turns (F, 3) with all of their heading, and of their tilt what is noise and not a rolling foot."""
-    heading = (turns @ up)[:, None] * up
-    tilt = turns - heading
-    angle = np.maximum(np.linalg.norm(tilt, axis=-1, keepdims=True), 1e-300)
-    return heading + tilt * (LARGEST_TILT * np.tanh(angle / LARGEST_TILT) / angle)
+def _without_roll(turns: Array, fps: float, up: Array) -> Array:
+    """The turns (F, 3) of a standing foot with all of their jitter, and of the rest as much as is noise."""
+    slow = smoothed(turns, odd_window(JITTER, fps))
+    return turns - slow + _limited(slow, up)
+
+
+def _limited(turns: Array, up: Array) -> Array:
+    """Turns (F, 3) whose tilts and pivots do not go beyond what is noise."""
+    pivot = (turns @ up)[:, None] * up
+    return _shortened(pivot, LARGEST_PIVOT) + _shortened(turns - pivot, LARGEST_TILT)
+
+
+def _shortened(turns: Array, largest: float) -> Array:
+    """Small turns (F, 3) as they are, large ones shortened to the largest angle."""
+    angle = np.maximum(np.linalg.norm(turns, axis=-1, keepdims=True), 1e-300)
+    return turns * (largest * np.tanh(angle / largest) / angle)
 
 
 def standing_place(path: Array, frames: NDArray[np.intp]) -> Array:

@@ -9,6 +9,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 from .clip import Array, Mask
 
 
+# Peak of the second derivative of `smoothstep`.
+SHARPEST = 10.0 / np.sqrt(3.0)
+
+
 def odd_window(seconds: float, fps: float) -> int:
     """Number of frames, odd and at least 1, of a window this long."""
     return 2 * round(0.5 * seconds * fps) + 1
@@ -35,11 +39,20 @@ def _continued(points: Array, half: int) -> Array:
 
 def hann_average(values: Array, window: int) -> Array:
     """Average (F, ...) with a raised-cosine window of so many frames (odd); the ends repeat."""
-    if window < 3:
-        return values
-    weights = np.hanning(window + 2)[1:-1]
     half = window // 2
-    padded = np.concatenate([np.repeat(values[:1], half, axis=0), values, np.repeat(values[-1:], half, axis=0)])
+    ends = np.repeat(values[:1], half, axis=0), np.repeat(values[-1:], half, axis=0)
+    return _weighed(np.concatenate([ends[0], values, ends[1]]), window)
+
+
+def smoothed(values: Array, window: int) -> Array:
+    """As `hann_average`, but the ends continue point-symmetrically, so a constant velocity stays to the last frame."""
+    return _weighed(_continued(values, window // 2), window)
+
+
+def _weighed(padded: Array, window: int) -> Array:
+    if window < 3:
+        return padded
+    weights = np.hanning(window + 2)[1:-1]
     return sliding_window_view(padded, window, axis=0) @ (weights / weights.sum())
 
 

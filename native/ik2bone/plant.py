@@ -18,6 +18,7 @@ from .hold import hold_feet
 from .knee import Knees, find_knees
 from .rotations import matrix_from_vector, vector_from_matrix
 from .sole import Sole, apply, measure_sole
+from .spots import give_time, separate_spots
 from .swing import lift_swings
 from .targets import Anchor, Targets, blend_targets, find_anchors
 
@@ -189,7 +190,7 @@ def find_standing(clip: Clip, sole: Sole, settings: Settings) -> tuple[Mask, boo
         if not contacts[*frames, 1].any() and np.median(above) < 0.0:
             contacts[frames] = False
     if contacts.any():
-        return contacts, True
+        return give_time(clip, separate_spots(clip, contacts)), True
     low = 0.03 * clip.leg + sole.floor
     return np.stack([heel @ clip.up < low, clip.ball @ clip.up < low + sole.ball_height], axis=-1), False
 

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from .clip import Array, Clip, Ground, Mask
-from .motion import gaps, smoothstep
+from .motion import SHARPEST, gaps, smoothstep
 from .sole import Sole, sole_points
 from .targets import Targets
 
@@ -28,8 +28,6 @@ EXCESS = 1.5
 # 40 legs / s^2 move a foot 0.04 leg within 1/30 s from where it was heading, which can just be seen.
 ACCELERATION = 40.0
 SHORT = 0.01
-# Peak of the second derivative of `smoothstep`.
-SHARPEST = 10.0 / np.sqrt(3.0)
 # Height of a bump below which a swing is left alone, in leg lengths.
 NEGLIGIBLE = 1e-5
 
