@@ -25,10 +25,11 @@ bool ik2b_walk_next(ik2b_walk *walk);
  * long loops need. The rows are the same, in another order. */
 void ik2b_straighten(ik2b_extent *extent, ik2b_array *args, int count);
 
-static inline double
-load_element(const ik2b_array *array, const char *place)
+/* The number that lies at a place, aligned or not. */
+IK2B_IN_LINE double
+read_number(ik2b_kind kind, const char *place)
 {
-    if (array->kind == IK2B_F32) {
+    if (kind == IK2B_F32) {
         float number;
         memcpy(&number, place, sizeof number);
         return (double)number;
@@ -38,16 +39,28 @@ load_element(const ik2b_array *array, const char *place)
     return number;
 }
 
-static inline void
-store_element(const ik2b_array *array, char *place, double number)
+IK2B_IN_LINE void
+write_number(ik2b_kind kind, char *place, double number)
 {
-    if (array->kind == IK2B_F32) {
+    if (kind == IK2B_F32) {
         float single = (float)number;
         memcpy(place, &single, sizeof single);
     }
     else {
         memcpy(place, &number, sizeof number);
     }
+}
+
+static inline double
+load_element(const ik2b_array *array, const char *place)
+{
+    return read_number(array->kind, place);
+}
+
+static inline void
+store_element(const ik2b_array *array, char *place, double number)
+{
+    write_number(array->kind, place, number);
 }
 
 static inline double
