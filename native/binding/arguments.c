@@ -48,6 +48,9 @@ acquire_any(call *self, int i, PyObject *object)
     ik2b_kind kind = IK2B_F64;
     bool in_place = acquire_in_place(object, a, &kind);
     if (!in_place) {
+        if (PyErr_Occurred()) {
+            return -1;
+        }
         if (PyFloat_Check(object) || PyLong_Check(object)) {
             return acquire_number(self, i, object);
         }

@@ -60,7 +60,9 @@ acquire_in_place(PyObject *object, argument *a, ik2b_kind *kind)
         return false;
     }
     if (PyObject_GetBuffer(object, &a->view, PyBUF_RECORDS_RO) < 0) {
-        PyErr_Clear();
+        if (!PyErr_ExceptionMatches(PyExc_MemoryError)) {
+            PyErr_Clear();
+        }
         return false;
     }
     if (kind_of_format(a->view.format, kind) && *kind != IK2B_U8) {
@@ -124,6 +126,15 @@ no_numbers(PyObject *array, PyObject *object, const parameter *p)
     Py_XDECREF(type);
 }
 
+/* Whether the exception says that something is no number or does not fit; others, MemoryError among
+ * them, say nothing about the argument. */
+static bool
+is_about_kind(void)
+{
+    return PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
+           PyErr_ExceptionMatches(PyExc_OverflowError);
+}
+
 /* A new float64 numpy array of a list, of integers, of anything numpy reads as numbers. */
 static PyObject *
 converted(PyObject *object, const parameter *p)
@@ -142,7 +153,7 @@ converted(PyObject *object, const parameter *p)
     if (bad == 0) {
         result = PyObject_CallMethod(numpy, "asarray", "(Os)", array, "float64");
     }
-    if (!result && bad >= 0) {
+    if (!result && bad >= 0 && (!PyErr_Occurred() || is_about_kind())) {
         PyErr_Clear();
         if (holds_no_numbers(object) || !PySequence_Check(object)) {
             wrong_type(p->name, row_text(p), object);

@@ -22,7 +22,8 @@ bool holds_no_numbers(PyObject *object);
 /* The kind of a buffer's elements; false where the core cannot read them as they lie. */
 bool kind_of_format(const char *format, ik2b_kind *kind);
 
-/* Acquires float32 or float64 where it lies; false: it has to be converted. */
+/* Acquires float32 or float64 where it lies; false: it has to be converted, or an exception is set.
+ */
 bool acquire_in_place(PyObject *object, argument *a, ik2b_kind *kind);
 
 /* Acquires a new float64 array of anything numpy reads as numbers: 0, or -1 with an exception. */

@@ -292,16 +292,14 @@ core_exec(PyObject *module)
     if (!results) {
         return -1;
     }
-    state->solution = PyObject_GetAttrString(results, "Solution");
-    state->rotations = PyObject_GetAttrString(results, "Rotations");
-    state->pose_solution = PyObject_GetAttrString(results, "PoseSolution");
+    bool good = (state->solution = PyObject_GetAttrString(results, "Solution")) &&
+                (state->rotations = PyObject_GetAttrString(results, "Rotations")) &&
+                (state->pose_solution = PyObject_GetAttrString(results, "PoseSolution"));
     Py_DECREF(results);
-    for (int i = 0; i < FUNCTIONS; i++) {
-        if (intern_names(&signatures[i], &state->names[i]) < 0) {
-            return -1;
-        }
+    for (int i = 0; good && i < FUNCTIONS; i++) {
+        good = intern_names(&signatures[i], &state->names[i]) == 0;
     }
-    return state->solution && state->rotations && state->pose_solution ? 0 : -1;
+    return good ? 0 : -1;
 }
 
 static int

@@ -156,7 +156,9 @@ parse_parents(PyObject *object, Py_ssize_t *count)
     }
     *count = PySequence_Size(object);
     if (*count < 0) {
-        PyErr_SetString(PyExc_ValueError, "parents: expected shape (joints,), got shape ()");
+        if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_SetString(PyExc_ValueError, "parents: expected shape (joints,), got shape ()");
+        }
         return NULL;
     }
     if (!(parents = PyMem_Calloc((size_t)*count + 1, sizeof *parents))) {
