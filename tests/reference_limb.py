@@ -198,7 +198,7 @@ def place(mid, lower, end, target, on_end, options, precision):
 
     bend, singular = bent(limb, line, options["bend"], precision)
     bend, singular = poled(bend, singular, line, pole, pole_weight, precision)
-    bend = matrix(about(line, twist)) @ bend
+    bend = unit(reject(matrix(about(line, twist)) @ bend, line))  # a pole nearly along the line leaves few digits
     along, height = triangle(limb, far)
     status |= SINGULAR if singular else 0
     wished = Placed(along * line + height * bend, far * line, np.cross(line, bend), status)
