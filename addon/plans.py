@@ -10,6 +10,7 @@ import numpy as np
 from bpy.types import Context, Object
 from ik2bone import plant as core
 from ik2bone import report
+from ik2bone.ground import support_of
 from ik2bone.sole import Sole, measure_sole
 from numpy.typing import NDArray
 
@@ -17,10 +18,10 @@ from . import keys
 from .actions import Curves
 from .body import Body
 from .chains import Refusal
+from .ground import Floor, Ground, make_ground
 from .keys import Channel
 from .properties import PlantingOptions
 from .sample import Sample, sample
-from .surfaces import Floor, Ground, make_ground
 
 Array = NDArray[np.float64]
 # Contact spans as plain data.
@@ -85,7 +86,7 @@ def make_plan(task: Task, before: Sample, sole: Sole | None = None, offset: Arra
     from the sampled ones already.
     """
     sole = sole or measure_sole(before.clip)
-    ground = _find_ground(task, sole)
+    ground = _find_ground(task, sole, before.clip.leg)
     settings = core.Settings(
         contacts="ALWAYS" if task.present else task.options.contacts,
         use_hips=task.moves_hips,
@@ -99,9 +100,9 @@ def make_plan(task: Task, before: Sample, sole: Sole | None = None, offset: Arra
         raise Refusal(f"no surface lies under the feet of {task.armature.name}: only {names} was looked at") from None
 
 
-def _find_ground(task: Task, sole: Sole) -> Ground | Floor:
+def _find_ground(task: Task, sole: Sole, leg: float) -> Ground | Floor:
     if task.surfaces:
-        return make_ground(task.context.evaluated_depsgraph_get(), task.surfaces)
+        return make_ground(task.context.evaluated_depsgraph_get(), task.surfaces, leg)
     return Floor(sole.floor)
 
 
@@ -150,4 +151,4 @@ def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows
 def _name_spans(task: Task, plan: Plan, spans: Rows) -> None:
     for span in spans:
         span["bone"] = task.body.legs[span["leg"]].foot
-        span["support"] = plan.ground.supports(np.array([span["anchor"]]))[0] if span["anchor"] else ""
+        span["support"] = support_of(plan.ground, np.array(span["anchor"]), 0).name if span["anchor"] else ""

@@ -104,7 +104,8 @@ def shoot(bpy, walking: Walker, source, surfaces: list, way: track.Track, report
     """Add the body and copy it at the instants under both actions, the planted one last."""
     bpy.context.scene.frame_set(walking.frames[0])
     body = figure.make_body(bpy, walking.armature, walking.feet)
-    ground = import_module(f"{session.ADDON}.surfaces").make_ground(bpy.context.evaluated_depsgraph_get(), surfaces)
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    ground = import_module(f"{session.ADDON}.ground").make_ground(depsgraph, surfaces, way.leg)
     planted = walking.armature.animation_data.action
     rows = []
     for action, side in ((source, "before"), (planted, "after")):

@@ -7,6 +7,7 @@ import numpy as np
 
 from .clip import Array, Clip, Ground, Mask
 from .footprint import STEEPEST
+from .ground import ask
 from .motion import hann_average, odd_window, running_maximum
 from .rotations import matrix_from_vector, shortest_turns
 from .sole import Sole, sole_points
@@ -21,7 +22,7 @@ NEAR, FAR = 0.05, 0.3
 def follow_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool) -> Targets:
     """Targets that raise each foot with the ground below it and tilt it with its slope; it keeps its own height."""
     below = clip.ball - sole.ball_height[:, None] * clip.up
-    hits, normals, found = _ask(ground, below, clip.up)
+    hits, normals, found = _gentle(ground, below, clip.up)
     height = below @ clip.up - sole.floor
     window = odd_window(WINDOW, clip.fps)
     rise = hann_average(np.where(found, (hits - below) @ clip.up + height, 0.0), window)
@@ -34,11 +35,11 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool) -> Ta
 def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool) -> Targets:
     """Targets that lay each sole flat on the surface below its ball, whatever its height and tilt in the clip."""
     window = odd_window(WINDOW, clip.fps)
-    _, normals, found = _ask(ground, clip.ball, clip.up)
+    _, normals, found = _gentle(ground, clip.ball, clip.up)
     normals = hann_average(normals, window) if use_slope else np.broadcast_to(clip.up, normals.shape)
     over = normals / np.linalg.norm(normals, axis=-1, keepdims=True) * sole.ball_height[:, None]
     below = clip.ball - over
-    hits, _, _ = _ask(ground, below, clip.up)
+    hits, _, _ = ask(ground, below, clip.up)
     rise = np.where(found, (hits - below) @ clip.up, 0.0)
     height = hann_average(hits @ clip.up, window)
     ball = np.where(found[..., None], below + (height - below @ clip.up)[..., None] * clip.up + over, clip.ball)
@@ -48,11 +49,10 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool) -> Ta
     return _cleared(clip, _targets(clip, ball, turn, rise), sole_points(clip, sole)[:, :, :2], ground, window)
 
 
-def _ask(ground: Ground, below: Array, up: Array) -> tuple[Array, Array, Mask]:
+def _gentle(ground: Ground, below: Array, up: Array) -> tuple[Array, Array, Mask]:
     """Ground under points (F, L, 3); normals of what is no ground, or too steep to stand on, point up."""
-    hits, normals, found = ground(below.reshape(-1, 3), -up)
-    normals = np.where((found & (normals @ up >= STEEPEST))[:, None], normals, up)
-    return hits.reshape(below.shape), normals.reshape(below.shape), found.reshape(below.shape[:2])
+    hits, normals, found = ask(ground, below, up)
+    return hits, np.where((found & (normals @ up >= STEEPEST))[..., None], normals, up), found
 
 
 def _targets(clip: Clip, ball: Array, turn: Array, rise: Array) -> Targets:
@@ -64,8 +64,8 @@ def _cleared(clip: Clip, targets: Targets, points: Array, ground: Ground, window
     """The targets raised, smoothly, where points (F, L, P, 3) of the soles would lie under the ground."""
     away = points - clip.ball[:, :, None]
     placed = targets.ball[:, :, None] + np.einsum("flij,flpj->flpi", targets.turn, away)
-    hits, _, found = ground(placed.reshape(-1, 3), -clip.up)
-    under = np.where(found, (hits - placed.reshape(-1, 3)) @ clip.up, 0.0).reshape(placed.shape[:3]).max(axis=2)
+    hits, _, found = ask(ground, placed, clip.up)
+    under = np.where(found, (hits - placed) @ clip.up, 0.0).max(axis=2)
     under = np.maximum(under, 0.0)
     lift = np.stack([hann_average(running_maximum(under[:, leg], window), window) for leg in range(clip.legs)], axis=1)
     move = lift[..., None] * clip.up

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .clip import Array, Clip, Ground, Mask
+from .ground import ask
 from .motion import hann_average, odd_window, running_maximum, runs
 from .rotations import matrix_from_vector
 from .sole import Sole, apply
@@ -41,9 +42,8 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground
 def standing_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Mask:
     """The contacts without the frames in which a heel leaves its place or hangs over it: there the foot rolls."""
     path = targets.ball + np.einsum("flij,flj->fli", targets.turn, apply(clip.foot, sole.heel) - clip.ball)
-    hits, normals, found = ground(path.reshape(-1, 3), -clip.up)
-    height = np.sum((path.reshape(-1, 3) - hits) * normals, axis=-1)
-    hangs = (found & (height > HANGS * clip.leg)).reshape(path.shape[:2])
+    hits, normals, found = ask(ground, path, clip.up)
+    hangs = found & (np.sum((path - hits) * normals, axis=-1) > HANGS * clip.leg)
     standing = contacts.copy()
     for leg in range(clip.legs):
         for start, end in runs(contacts[:, leg, 0]):
@@ -59,8 +59,8 @@ def _needed_pitch(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> t
     """Pitch (F, L) that lifts each heel onto the ground, and the level axis (F, L, 3) it turns about."""
     away = np.einsum("flij,flj->fli", targets.turn, apply(clip.foot, sole.heel) - clip.ball)
     heel = targets.ball + away
-    hits, _, found = ground(heel.reshape(-1, 3), -clip.up)
-    under = np.where(found.reshape(heel.shape[:2]), (hits.reshape(heel.shape) - heel) @ clip.up, 0.0)
+    hits, _, found = ask(ground, heel, clip.up)
+    under = np.where(found, (hits - heel) @ clip.up, 0.0)
     level = away - (away @ clip.up)[..., None] * clip.up
     length = np.maximum(np.linalg.norm(level, axis=-1), 1e-9 * clip.leg)
     axis = np.cross(level, clip.up) / length[..., None]

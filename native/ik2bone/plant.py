@@ -12,6 +12,7 @@ from ._core import solve_pose
 from .clip import Array, Clip, Ground, Mask
 from .contacts import find_contacts, stances
 from .follow import follow_ground, lay_on_ground
+from .ground import ask
 from .heel import raise_heels, standing_contacts
 from .hips import hips_offset
 from .hold import hold_feet
@@ -197,7 +198,7 @@ def find_standing(clip: Clip, sole: Sole, settings: Settings) -> tuple[Mask, boo
 
 def follow_targets(clip: Clip, sole: Sole, _contacts: Mask, ground: Ground, settings: Settings) -> Targets:
     """Where the feet shall go when they follow the ground frame by frame."""
-    _require_ground(ground(clip.ball.reshape(-1, 3), -clip.up)[2])
+    _require_ground(ask(ground, clip.ball, clip.up)[2])
     flat = settings.contacts == "ALWAYS" or clip.frames == 1
     return (lay_on_ground if flat else follow_ground)(clip, sole, ground, settings.use_slope)
 

@@ -24,6 +24,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from .clip import Array, Clip, Ground
 from .footprint import STEEPEST
+from .ground import ask
 from .hold import standing_place
 from .motion import runs
 from .plant import SHORT, Planting
@@ -142,9 +143,9 @@ def _heights(clip: Clip, planting: Planting, ground: Ground, spans: list[dict[st
     sole, under, over = planting.sole, 0.0, 0.0
     heel, ball = (apply(clip.foot, point)[:, leg] for point in (sole.heel, sole.ball))
     points = np.stack([heel, ball, clip.ball[:, leg]], axis=1)
-    hits, normals, found = ground(points.reshape(-1, 3), -clip.up)
-    height = np.sum((points.reshape(-1, 3) - hits) * normals, axis=-1)
-    height = np.where(found & (normals @ clip.up >= STEEPEST), height, np.nan).reshape(points.shape[:2])
+    hits, normals, found = ask(ground, points, clip.up)
+    height = np.sum((points - hits) * normals, axis=-1)
+    height = np.where(found & (normals @ clip.up >= STEEPEST), height, np.nan)
     standing = {"heel": height[:, 0], "ball": height[:, 2] - sole.ball_height[leg]}
     for span in spans:
         frames = slice(span["start"], span["end"])

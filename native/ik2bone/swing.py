@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from .clip import Array, Clip, Ground, Mask
+from .ground import ask
 from .motion import SHARPEST, gaps, smoothstep
 from .sole import Sole, sole_points
 from .targets import Targets
@@ -59,10 +60,10 @@ def missing_height(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> 
     """How deep (F, L) each sole lies under the ground, negative over it, and how high its lowest point may stay."""
     before = sole_points(clip, sole)
     after = targets.ball[:, :, None] + np.einsum("flij,flpj->flpi", targets.turn, before - clip.ball[:, :, None])
-    hits, _, found = ground(after.reshape(-1, 3), -clip.up)
-    under = ((hits - after.reshape(-1, 3)) @ clip.up).reshape(after.shape[:-1])
+    hits, _, found = ask(ground, after, clip.up)
+    under = (hits - after) @ clip.up
     margin = np.clip((before @ clip.up - sole.floor).min(axis=2), 0.0, MARGIN * clip.leg)
-    return np.where(found.reshape(under.shape), under, -np.inf).max(axis=2), margin
+    return np.where(found, under, -np.inf).max(axis=2), margin
 
 
 def _left_over(wanted: Array, start: int, end: int) -> Array:

@@ -20,8 +20,9 @@ def armature(bpy):
 
 
 @pytest.fixture
-def ground_of(bpy, surfaces):
-    return lambda *objects: surfaces.make_ground(bpy.context.evaluated_depsgraph_get(), objects)
+def ground_of(bpy, addon):
+    make = addon("ground").make_ground
+    return lambda *objects: make(bpy.context.evaluated_depsgraph_get(), objects, 1.0)
 
 
 def _armature(bpy, name):
@@ -202,10 +203,10 @@ def test_a_line_may_run_in_any_direction(bpy, ground_of):
 
 def test_supports_are_the_nearest_surfaces(bpy, ground_of):
     ground = ground_of(_plane(bpy, "Low", height=0.0), _plane(bpy, "High", height=3.0))
-    assert ground.supports(np.array([[0.0, 0.0, 0.4], [0.0, 0.0, 2.9]])) == ["Low", "High"]
+    assert [ground.support(np.array([0.0, 0.0, z]), 0).name for z in (0.4, 2.9)] == ["Low", "High"]
 
 
 def test_a_mesh_without_faces_is_no_surface(bpy, ground_of):
     ground = ground_of(_mesh(bpy, "Points", [(0, 0, 0)], []))
     _hits, _normals, found = ground(np.zeros((2, 3)), DOWN)
-    assert ground.names == [] and not found.any() and ground.supports(np.zeros((1, 3))) == [""]
+    assert ground.names == [] and not found.any() and ground.support(np.zeros(3), 0).name == ""
