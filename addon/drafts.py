@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import bpy
-from bpy.types import Context, Object
+from bpy.types import Action, Context, Object
 
-from . import actions
+from . import actions, records
 from .actions import Assignment
 from .properties import Settings
 
+BACKUP = ".ik2bone backup"
 TRANSFORMS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
 
 
@@ -32,7 +33,10 @@ def playing(armature: Object, assignment: Assignment) -> Iterator[None]:
 
 @contextmanager
 def draft_of(armature: Object, original: Assignment) -> Iterator[Assignment]:
-    """A copy of an action, playing from here on; on any error it goes and the armature plays what it did before."""
+    """A copy of an action, playing from here on; it goes in the end unless the armature still plays it.
+
+    On any error it goes too, and the armature plays what it did before.
+    """
     before = actions.assigned(armature)
     draft = actions.copy(original)
     actions.assign(armature, draft)
@@ -42,12 +46,16 @@ def draft_of(armature: Object, original: Assignment) -> Iterator[Assignment]:
         actions.assign(armature, before)
         bpy.data.actions.remove(draft.action)
         raise
+    if actions.assigned(armature) != draft:
+        bpy.data.actions.remove(draft.action)
 
 
 @contextmanager
 def curves_kept_on_error(assignment: Assignment) -> Iterator[None]:
     """On any error make the curves of an action again what they were before."""
     backup = actions.copy(assignment)
+    # The name that Blender gives copies is the next one that a planted action would take.
+    backup.action.name = BACKUP
     try:
         yield
     except BaseException:
@@ -55,6 +63,18 @@ def curves_kept_on_error(assignment: Assignment) -> Iterator[None]:
         raise
     finally:
         bpy.data.actions.remove(backup.action)
+
+
+@contextmanager
+def marks_kept_on_error(action: Action) -> Iterator[None]:
+    """On any error put back what an action remembers of its planting, and whether it has a fake user."""
+    before, fake_user = records.marks_of(action), action.use_fake_user
+    try:
+        yield
+    except BaseException:
+        records.mark(action, before)
+        action.use_fake_user = fake_user
+        raise
 
 
 @contextmanager

@@ -25,6 +25,8 @@ FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
 OWN = ("extrapolation", "mute", "lock", "hide", "select", "auto_smoothing", "color_mode", "color")
 # What a key says about the piece of curve that follows it.
 PIECE = ("interpolation", "easing", "amplitude", "back", "period")
+# Pieces of these kinds can be cut in two; the others are formulas for the whole piece.
+CUT = {"CONSTANT", "LINEAR", "BEZIER"}
 
 
 def evaluate(curve: FCurve, frames: Frames) -> Array:
@@ -103,6 +105,19 @@ def trouble(curve: FCurve) -> str | None:
         "consists of samples": len(curve.sampled_points) > 0,
     }
     return next((name for name, is_so in states.items() if is_so), None)
+
+
+def trouble_beyond(curve: FCurve, frame: int, before: bool) -> str | None:
+    """What keeps the curve from being cut at a frame without a change `before` or after it, if anything does."""
+    keyed = times(curve)
+    beyond = keyed <= frame - SAME_FRAME if before else keyed >= frame + SAME_FRAME
+    if not beyond.any():
+        return "goes on in a straight line beyond its keys" if curve.extrapolation == "LINEAR" else None
+    if np.any(np.abs(keyed - frame) < SAME_FRAME):
+        return None
+    earlier = np.flatnonzero(keyed < frame)
+    kind = curve.keyframe_points[int(earlier[-1])].interpolation if len(earlier) else "LINEAR"
+    return None if kind in CUT else f"eases by {kind}"
 
 
 def silence(curve: FCurve) -> None:

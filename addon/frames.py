@@ -7,6 +7,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 
 import numpy as np
+from ik2bone.motion import smoothstep
 from numpy.typing import NDArray
 
 from . import actions
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from .properties import PlantingOptions
 
 Bounds = tuple[int, int]
+
+# Corrections fade over this time (s), about a step, or over half of a shorter range.
+FADE = 0.5
 
 
 def action_bounds(assignment: actions.Assignment) -> Bounds:
@@ -40,6 +44,18 @@ def choose_frames(scene: Scene, options: PlantingOptions, bounds: Bounds) -> NDA
             f"and the action covers {bounds[0]} to {bounds[1]}"
         )
     return np.arange(first, last + 1)
+
+
+def fade(frames: NDArray[np.int64], bounds: Bounds, fps: float) -> NDArray[np.float64]:
+    """Shares (F,) of a correction that fades to zero at those ends of the frames that lie within the bounds."""
+    time = np.arange(len(frames))
+    length = max(1, min(round(FADE * fps), (len(frames) - 1) // 2))
+    shares = np.ones(len(frames))
+    if frames[0] > bounds[0]:
+        shares *= smoothstep(time / length)
+    if frames[-1] < bounds[1]:
+        shares *= smoothstep(time[::-1] / length)
+    return shares
 
 
 def _wanted(scene: Scene, options: PlantingOptions, bounds: Bounds) -> Bounds:

@@ -73,11 +73,13 @@ def _is_silent(curve: FCurve | None) -> bool:
     return curve is None or curve.mute or not (curve.keyframe_points or curve.sampled_points or curve.modifiers)
 
 
-def turned(channel: Channel, mode: str, turns: Array, before: Array | None = None) -> Channel:
+def turned(channel: Channel, mode: str, turns: Array, before: Array | None = None, rejoins: bool = False) -> Channel:
     """The rotation with corrections (F, 4) multiplied on the right, in the bone's own rotation `mode`.
 
     Where no frame is corrected the values stay as they are, bit for bit. Else they are free of flips and of whole
-    turns, from `before` on: the value at the key before the first frame, where there is one.
+    turns, from `before` on: the value at the key before the first frame, where there is one. If that `rejoins` the
+    present values on the last frame, and would end on other numbers for the same rotation, each is the one nearest to
+    the present value instead.
     """
     still = np.all(turns == [1.0, 0.0, 0.0, 0.0], axis=1)
     if still.all():
@@ -85,8 +87,11 @@ def turned(channel: Channel, mode: str, turns: Array, before: Array | None = Non
     present = rotations.to_quaternions(mode, channel.values)
     if before is None or not np.isfinite(before).all():
         before = channel.values[0]
-    values = rotations.from_quaternions(mode, multiply(present, turns), before)
+    after = multiply(present, turns)
+    values = rotations.from_quaternions(mode, after, before)
     same = still & np.all(np.abs(values - channel.values) < SAME_VALUE, axis=1)
+    if rejoins and not same[-1]:
+        values, same = rotations.beside(mode, after, channel.values), still
     return channel.with_values(np.where(same[:, None], channel.values, values))
 
 

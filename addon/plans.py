@@ -21,6 +21,7 @@ from .chains import Refusal
 from .ground import Floor, Ground, make_ground
 from .keys import Channel
 from .properties import PlantingOptions
+from .records import Record
 from .sample import Sample, sample
 
 Array = NDArray[np.float64]
@@ -33,7 +34,7 @@ class Task:
     """What is planted on what: `surfaces` may be empty, `present` means the pose as it stands instead of the action.
 
     `frames` are those to be written, `whole` all of the action: contacts and the places where feet stand are told from
-    the whole, so that no choice of frames changes them.
+    the whole, so that no choice of frames changes them. `shares` of the frames tell where corrections fade.
     """
 
     context: Context
@@ -44,6 +45,26 @@ class Task:
     frames: NDArray[np.int64]
     whole: NDArray[np.int64]
     present: bool = False
+    shares: Array | None = None
+
+    @property
+    def strength(self) -> float | Array:
+        """How much of the correction is applied, on each frame of the whole where that differs."""
+        return self.options.strength if self.shares is None else self.options.strength * self._spread(self.shares)
+
+    @property
+    def faded_ends(self) -> list[tuple[int, bool]]:
+        """Those ends of the frames at which corrections fade to zero, each with whether it is the first."""
+        if self.shares is None:
+            return []
+        ends = ((int(self.frames[0]), True, self.shares[0]), (int(self.frames[-1]), False, self.shares[-1]))
+        return [(frame, first) for frame, first, share in ends if share == 0.0]
+
+    def _spread(self, values: Array) -> Array:
+        """Values of the frames over the whole, zero elsewhere."""
+        whole = np.zeros(len(self.whole))
+        whole[self.part] = values
+        return whole
 
     @property
     def moves_hips(self) -> bool:
@@ -78,6 +99,11 @@ class Plan:
         """The same plan over some of its frames."""
         return replace(self, before=self.before.cut(rows), planting=self.planting.cut(rows))
 
+    def standing_on(self, rows: NDArray[np.bool_]) -> Plan:
+        """The same plan with the contacts of some of its frames only: where corrections fade, feet slide."""
+        contacts = self.planting.contacts & rows[:, None, None]
+        return replace(self, planting=replace(self.planting, contacts=contacts))
+
 
 def make_plan(task: Task, before: Sample, sole: Sole | None = None, offset: Array | None = None) -> Plan:
     """Plan how the sampled pose stands.
@@ -91,7 +117,7 @@ def make_plan(task: Task, before: Sample, sole: Sole | None = None, offset: Arra
         contacts="ALWAYS" if task.present else task.options.contacts,
         use_hips=task.moves_hips,
         use_slope=task.options.use_slope,
-        strength=task.options.strength,
+        strength=task.strength,
     )
     try:
         return Plan(before, ground, core.plant(before.clip, ground, settings, sole, offset))
@@ -120,13 +146,28 @@ def correct(task: Task, plan: Plan, channels: list[Channel], curves: Curves) -> 
     turns = plan.planting.turns
     rows = [turns[:, i, part] for i in range(len(task.body.legs)) for part in range(3)]
     bones = [task.armature.pose.bones[name] for name in task.turned_bones]
-    first = int(task.frames[0])
     turned = [
-        keys.turned(channel, bone.rotation_mode, row, keys.value_before(curves, channel, first))
+        keys.turned(channel, bone.rotation_mode, row, _value_before(task, curves, channel), _rejoins(task))
         for channel, bone, row in zip(channels, bones, rows, strict=False)
     ]
     location = channels[len(rows) :]
     return turned + [keys.moved(hips, plan.before.placing, plan.planting.hips_offset) for hips in location]
+
+
+def _value_before(task: Task, curves: Curves, channel: Channel) -> Array | None:
+    """What the first value continues: itself where corrections fade in from it, else the last key before it."""
+    first = int(task.frames[0])
+    return channel.values[0] if (first, True) in task.faded_ends else keys.value_before(curves, channel, first)
+
+
+def _rejoins(task: Task) -> bool:
+    return (int(task.frames[-1]), False) in task.faded_ends
+
+
+def other_contacts(task: Task, record: Record) -> Rows:
+    """Contacts that an earlier run found, of feet that this one leaves as they are."""
+    feet = {leg.foot for leg in task.body.legs}
+    return [span for span in record.get("contacts", ()) if span["bone"] not in feet]
 
 
 def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows, dict[str, Any]]:
@@ -135,6 +176,8 @@ def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows
     Names of bones and surfaces and all that is told are put in.
     """
     after, part = task.sample(), plan.cut(task.part)
+    if task.shares is not None:
+        part = part.standing_on(task.shares == 1.0)
     cut = after.clip.cut(task.part)
     figures = report.figures(part.before.clip, cut, part.planting, plan.ground, task.frames.tolist())
     for leg, foot in zip(task.body.legs, figures["feet"], strict=True):

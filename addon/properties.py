@@ -140,6 +140,17 @@ def store_surface(settings: Settings, name: str) -> None:
     settings.surface_collection = None if chosen else bpy.data.collections.get(name)
 
 
+def store(settings: Settings, options: PlantingOptions) -> None:
+    """Make a run's options the panel's."""
+    copy_options(options, settings)
+    store_surface(settings, options.surface)
+
+
+def as_dict(options: PlantingOptions) -> dict[str, object]:
+    """The options of a run by name."""
+    return {"surface": options.surface} | {name: getattr(options, name) for name in OPTIONS}
+
+
 def register() -> None:
     """Register the settings and put them on the scene."""
     bpy.utils.register_class(Settings)

@@ -42,16 +42,43 @@ def _parse(text: str) -> Record:
     return EMPTY | record if isinstance(record, dict) else EMPTY
 
 
+def new(
+    source: Action | None, armature: Object, settings: dict[str, Any], channels: dict[str, Any] | None = None
+) -> Record:
+    """A record without contacts and report."""
+    name = source.name if source else None
+    return {"source": name, "armature": armature.name, "settings": settings, "channels": channels or {}}
+
+
 def as_text(record: Record) -> str:
     """The record as it is stored."""
     return json.dumps(record)
 
 
-def store(action: Action, source: Action, text: str) -> None:
-    """Mark an action as planted; both keep a fake user, so that saving loses neither while the other plays."""
-    action[SOURCE] = source
-    action[RECORD] = text
-    action.use_fake_user = source.use_fake_user = True
+def store(action: Action, source: Action | None, text: str) -> None:
+    """Mark an action as planted, from a source or in place.
+
+    Action and source keep a fake user, so that saving loses neither while the other plays.
+    """
+    mark(action, {SOURCE: source, RECORD: text})
+    if source is not None:
+        action.use_fake_user = True
+        # A linked source stays in its library, which keeps it.
+        source.use_fake_user = source.is_editable or source.use_fake_user
+
+
+def marks_of(action: Action) -> dict[str, Any]:
+    """What planting left on an action: its source and its record, None for what is not there."""
+    return {name: action.get(name) for name in (SOURCE, RECORD)}
+
+
+def mark(action: Action, marks: dict[str, Any]) -> None:
+    """Set what planting leaves on an action, or take it away."""
+    for name, value in marks.items():
+        if value is not None:
+            action[name] = value
+        elif name in action:
+            del action[name]
 
 
 def restore(armature: Object) -> str:

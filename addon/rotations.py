@@ -42,6 +42,31 @@ def from_quaternions(mode: str, quaternions: Array, before: Array) -> Array:
     return _eulers(mode, _normalized(quaternions), before)
 
 
+def beside(mode: str, quaternions: Array, values: Array) -> Array:
+    """Channels of quaternions (F, 4), each the nearest to the present channels (F, 3 or 4) of its own frame."""
+    if mode == "QUATERNION":
+        return quaternions * _side(quaternions, values)
+    if mode == "AXIS_ANGLE":
+        turn = _normalized(quaternions)
+        sine = np.linalg.norm(turn[:, 1:], axis=1, keepdims=True)
+        axes = np.where(sine > 0.0, _normalized(turn[:, 1:]), _normalized(values[:, 1:]))
+        axes = axes * _side(axes, values[:, 1:])
+        angles = 2.0 * np.arctan2(np.sum(turn[:, 1:] * axes, axis=1), turn[:, 0])
+        return np.column_stack([_whole_turns_near(angles, values[:, 0]), axes])
+    both = _whole_turns_near(_euler_candidates(mode, _normalized(quaternions)), values[:, None])
+    nearest = np.abs(both - values[:, None]).sum(axis=-1).argmin(axis=1)
+    return both[np.arange(len(both)), nearest]
+
+
+def _side(vectors: Array, others: Array) -> Array:
+    """1 or -1 (F, 1), which brings each vector to the side of the other one."""
+    return np.where(np.sum(vectors * others, axis=1, keepdims=True) < 0.0, -1.0, 1.0)
+
+
+def _whole_turns_near(angles: Array, others: Array) -> Array:
+    return angles + 2.0 * np.pi * np.round((others - angles) / (2.0 * np.pi))
+
+
 def _about(axis: Array, angle: Array) -> Array:
     half = angle[:, None] / 2.0
     return np.concatenate([np.cos(half), np.sin(half) * axis], axis=1)

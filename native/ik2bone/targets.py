@@ -120,7 +120,9 @@ def _swing_anchor(
 ) -> Anchor:
     leg, height = beside.stance.leg, float(sole.ball_height[beside.stance.leg])
     origin = clip.ball[frame, leg]
-    origin = origin + (sole.floor + height - origin @ clip.up) * clip.up
+    # The clip's own floor may be uneven: it lies where the foot stands next.
+    level = beside.origin @ clip.up + (height if beside.part == "heel" else 0.0)
+    origin = origin + (level - origin @ clip.up) * clip.up
     rise = float((beside.point - beside.origin) @ clip.up)
     stance = Stance(leg, when, when)
     return _anchor(clip, sole, ground, use_slope, stance, "swing", np.array([frame]), origin, height, rise)

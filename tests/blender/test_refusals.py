@@ -193,9 +193,7 @@ def test_a_surface_that_is_disabled_in_viewports(bpy, walker, ground):
     _refused(bpy, "collection 'Ground' holds no mesh", surface="Ground")
 
 
-@pytest.mark.parametrize(
-    ("option", "value"), [("contacts", "STORED"), ("direction", "NEAREST"), ("output", "IN_PLACE")]
-)
+@pytest.mark.parametrize(("option", "value"), [("contacts", "STORED"), ("direction", "NEAREST")])
 def test_options_that_are_not_available_yet(bpy, walker, ground, option, value):
     _refused(bpy, f"{option} {value} is not available yet", **{option: value})
 
@@ -254,7 +252,7 @@ def _failing(call, after):
 STAGES = [
     ("plans", "core", "plant", 0),
     ("plans", "report", "figures", 0),
-    ("planting", "report", "summary", 0),
+    ("outcome", "report", "summary", 0),
     ("planting", "keys", "write", 3),
     ("planting", "properties", "copy_options", 0),
     ("planting", "properties", "store_surface", 0),
