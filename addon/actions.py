@@ -116,6 +116,12 @@ def players(assignment: Assignment) -> list[Object]:
     return [ob for ob in bpy.data.objects if assigned(ob) == assignment]
 
 
+def others_playing(assignment: Assignment, ob: Object) -> list[str]:
+    """Names of the other objects that play these curves; what an override stands for in its library is no other."""
+    own = {ob, ob.override_library.reference if ob.override_library else None}
+    return [other.name for other in players(assignment) if other not in own]
+
+
 def strips_of(action: Action) -> list[str]:
     """Names of the NLA strips that play the action."""
     return [strip.name for ob in bpy.data.objects for strip in _strips(ob) if strip.action == action]

@@ -120,7 +120,7 @@ def _warnings(task: Task, assignment: Assignment) -> Iterator[str]:
     source = records.source_of(assignment.action)
     if source:
         yield f"{name} is planted in place now, and no longer tied to its source {source.name}"
-    others = [ob.name for ob in actions.players(assignment) if ob != task.armature]
+    others = actions.others_playing(assignment, task.armature)
     if others:
         yield f"{', '.join(others)} also plays {name} and changes with it"
     strips = actions.strips_of(assignment.action)

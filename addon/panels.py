@@ -34,7 +34,7 @@ class IK2BONE_PT_main(_Sidebar, Panel):
         collection.prop(settings, "surface_collection")
         draw_frames(layout, settings)
         layout.operator("ik2bone.plant_feet", icon="CON_FLOOR")
-        if _planted_action(context):
+        if records.source_of(_action(context)):
             layout.operator("ik2bone.restore", icon="LOOP_BACK")
 
 
@@ -123,14 +123,13 @@ def _number(name: str, value: float, leg: float) -> str:
     return f"{value:.1f}" if name == "knee_pop" else f"{value:.{max(0, 3 - floor(log10(leg)))}f}"
 
 
-def _planted_action(context: Context) -> bpy.types.Action | None:
+def _action(context: Context) -> bpy.types.Action | None:
     armature = find_armature(context)
-    action = actions.assigned(armature).action if armature else None
-    return action if records.source_of(action) else None
+    return actions.assigned(armature).action if armature else None
 
 
 def _report(context: Context) -> dict[str, Any]:
-    return records.read(_planted_action(context)).get("report", {})
+    return records.read(_action(context)).get("report", {})
 
 
 def _sentence(text: str) -> str:

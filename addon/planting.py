@@ -174,7 +174,7 @@ def _warnings(run: Run, channels: list[Channel]) -> Iterator[str]:
     if run.planted:
         yield from _planted_warnings(run, run.planted, channels)
     name = run.source.action.name
-    others = [ob.name for ob in actions.players(run.source) if ob != run.task.armature]
+    others = actions.others_playing(run.source, run.task.armature)
     if others:
         yield f"{', '.join(others)} also plays {name} and goes on doing so"
     strips = actions.strips_of(run.source.action)
@@ -190,7 +190,7 @@ def _planted_warnings(run: Run, planted: Assignment, channels: list[Channel]) ->
         handmade = keys.count_handmade(curves, original, run.task.whole, [curve.data_path for curve in curves])
     if handmade:
         yield f"{handmade} keys made by hand were replaced"
-    others = [ob.name for ob in actions.players(planted) if ob != run.task.armature]
+    others = actions.others_playing(planted, run.task.armature)
     if others:
         yield f"{', '.join(others)} also plays {planted.action.name} and changes with it"
 

@@ -77,6 +77,17 @@ def slope(bpy: ModuleType) -> Any:
 
 
 @pytest.fixture
+def library(bpy: ModuleType, walker: Any, tmp_path: Path) -> str:
+    """The path of a file that holds the walker; the scene is empty again."""
+    from demo import session
+
+    path = str(tmp_path / "library.blend")
+    bpy.data.libraries.write(path, {walker})
+    session.reset(bpy)
+    return path
+
+
+@pytest.fixture
 def options(bpy: ModuleType) -> Callable[..., SimpleNamespace]:
     """The operator's defaults as plain values, for calling what stands behind it."""
     properties = bpy.ops.ik2bone.plant_feet.get_rna_type().properties

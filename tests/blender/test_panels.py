@@ -61,6 +61,12 @@ def test_the_panel_of_a_planted_action_offers_to_restore_and_reports(bpy, walker
     assert texts[row + 2] == "0.0000"
 
 
+def test_an_action_planted_in_place_has_a_report_and_no_way_back(bpy, walker, slope, draw):
+    plant(bpy, output="IN_PLACE")
+    assert draw("main").operators == ["ik2bone.plant_feet"]
+    assert "Under ground" in draw("report").texts
+
+
 def test_frames_are_asked_for_only_where_they_count(bpy, draw):
     assert "frame_start" not in draw("main").props
     bpy.context.scene.ik2bone.frame_range = "CUSTOM"

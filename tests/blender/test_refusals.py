@@ -207,16 +207,6 @@ def test_selected_chains_without_a_selection(bpy, walker, ground):
     _refused(bpy, "no bones are selected", chains="SELECTED")
 
 
-@pytest.fixture
-def library(bpy, walker, tmp_path):
-    path = str(tmp_path / "library.blend")
-    bpy.data.libraries.write(path, {walker})
-    from demo import session
-
-    session.reset(bpy)
-    return path
-
-
 def test_a_linked_armature(bpy, library):
     with bpy.data.libraries.load(library, link=True) as (_source, target):
         target.objects = ["Walker"]

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A library override is planted like any armature; its linked action goes on in its library and is copied for keys."""
+
+from __future__ import annotations
+
+import biped
+import fingerprint
+import numpy as np
+import pytest
+from planted import heads, plant, record_of, values_of
+
+FRAMES = range(1, biped.LAST + 1)
+
+
+@pytest.fixture
+def override(bpy, library):
+    """A library override of the walker over a slope, playing the linked action."""
+    with bpy.data.libraries.load(library, link=True) as (_source, target):
+        target.objects = ["Walker"]
+    armature = bpy.data.objects["Walker"].override_create(remap_local_usages=True)
+    bpy.context.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.context.scene.render.fps = 30
+    biped.make_slope(bpy)
+    return armature
+
+
+def _override_of(bpy):
+    found = next(ob for ob in bpy.data.objects if ob.override_library)
+    bpy.context.view_layer.objects.active = found
+    return found
+
+
+def test_a_linked_action_is_planted_into_a_local_copy(bpy, override):
+    source = override.animation_data.action
+    before = fingerprint.of_action(source)
+    plant(bpy)
+    planted = override.animation_data.action
+    assert planted.name == "walk.planted" and planted.library is None and planted.use_fake_user
+    assert planted["ik2bone_source"] == source and source.library is not None
+    assert fingerprint.of_action(source) == before
+    assert record_of(override)["report"]["after"]["penetration"] < 1e-4
+
+
+def test_what_stands_for_the_override_in_its_library_is_not_told(bpy, override, options, addon):
+    outcome = addon("planting").plant_feet(bpy.context, override, options())
+    assert outcome.warnings == ()
+
+
+def test_planting_twice_equals_planting_once(bpy, override):
+    plant(bpy)
+    once = fingerprint.of_action(override.animation_data.action)
+    plant(bpy)
+    assert fingerprint.of_action(override.animation_data.action) == once
+    assert sorted(action.name for action in bpy.data.actions) == ["walk", "walk.planted"]
+
+
+def test_keys_and_the_way_back_survive_saving_and_loading(bpy, override, tmp_path):
+    source = heads(bpy, override, FRAMES)
+    plant(bpy)
+    planted = heads(bpy, override, FRAMES)
+    path = str(tmp_path / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    np.testing.assert_array_equal(heads(bpy, _override_of(bpy), FRAMES), planted)
+    bpy.ops.ik2bone.restore()
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    override = _override_of(bpy)
+    assert override.animation_data.action.library is not None
+    np.testing.assert_array_equal(heads(bpy, override, FRAMES), source)
+
+
+def test_a_pose_is_keyed_in_a_local_copy_that_leads_back(bpy, override):
+    source = override.animation_data.action
+    before = fingerprint.of_action(source)
+    bpy.context.scene.frame_set(12)
+    plant(bpy, frame_range="CURRENT")
+    planted = override.animation_data.action
+    assert planted.name == "walk.planted" and planted.library is None
+    assert fingerprint.of_action(source) == before
+    other = [frame for frame in FRAMES if frame != 12]
+    copied = values_of(override, other)
+    bpy.ops.ik2bone.restore()
+    assert override.animation_data.action == source
+    assert values_of(override, other) == copied
+
+
+def test_a_linked_action_is_not_planted_in_place(bpy, override):
+    before = fingerprint.of_scene(bpy)
+    with pytest.raises(RuntimeError, match="action walk is linked from a library: only a new action"):
+        bpy.ops.ik2bone.plant_feet(output="IN_PLACE")
+    assert fingerprint.of_scene(bpy) == before
+
+
+def test_a_local_action_on_an_override_is_planted_in_place(bpy, override):
+    local = override.animation_data.action.copy()
+    override.animation_data.action = local
+    plant(bpy, output="IN_PLACE")
+    assert override.animation_data.action == local
+    assert record_of(override)["report"]["after"]["penetration"] < 1e-4
+
+
+def test_a_refused_override_stays_as_it_was(bpy, override):
+    bpy.data.objects["Slope"].location.x = 100.0
+    before = fingerprint.of_scene(bpy)
+    with pytest.raises(RuntimeError, match="no surface lies under"):
+        bpy.ops.ik2bone.plant_feet()
+    assert fingerprint.of_scene(bpy) == before
