@@ -49,18 +49,3 @@ def test_the_stub_matches_the_module():
     command = [sys.executable, "-m", "mypy.stubtest", "ik2bone._core"]
     answer = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stdout
-
-
-def test_interpreters_with_a_gil_of_their_own_solve():
-    interpreters = pytest.importorskip("_interpreters")
-    code = """
-import ctypes, ik2bone
-points = [(ctypes.c_double * 3)(*p) for p in ([0, 0, 0], [0, 0.3, -0.4], [0, 0, -0.8], [0.1, 0.2, -0.5])]
-out = (ctypes.c_double * 3)(), (ctypes.c_double * 3)(), ctypes.c_double(), ctypes.c_ubyte(9)
-assert ik2bone.solve(*points, out=out).status.value == 0
-"""
-    own = interpreters.create()
-    try:
-        assert interpreters.run_string(own, code) is None
-    finally:
-        interpreters.destroy(own)
