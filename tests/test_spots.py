@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Contacts as they can be held: feet that turn on their heels stand twice, feet that slide are caught up with in time."""
+"""Contacts as they can be held: feet that turn on their heels stand twice, feet that slide get time for their way."""
 
 from __future__ import annotations
 

@@ -13,14 +13,16 @@ from .clip import Array, Ground, Mask
 STEEPEST = float(np.cos(np.radians(50.0)))
 # A print is even when its points lie this close to its plane (leg lengths).
 EVEN = 0.03
+# The slope at the standing point itself counts as much as a point so far from it (leg lengths).
+TANGENT = 0.2
 # Edges are kept this far from heel and tip (leg lengths), so that a rolling foot stays clear of them; and farther, so
 # that a swinging one comes over them, where that costs little.
 EDGE = 0.02
 WIDE_EDGE = 0.1
 WIDE_WEIGHT = 0.1
 # How far a print may be moved off an edge, along the foot and aside (leg lengths).
-ALONG = (0.04, 0.08, 0.12, 0.16, 0.2, 0.25)
-ASIDE = (0.04, 0.08)
+ALONG = (0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.32, 0.4)
+ASIDE = (0.04, 0.08, 0.16, 0.25, 0.32)
 
 
 @dataclass(frozen=True)
@@ -58,15 +60,19 @@ class Footprint:
 
 @dataclass(frozen=True)
 class Placed:
-    """A print on the surface: a `point` (3,) on it, the `turn` (3, 3) from level, and whether it was `found`."""
+    """A print on the surface: a `point` (3,) on it, the `turn` (3, 3) from level, and whether it was `found`.
+
+    `cost` tells how far it was moved aside (leg lengths), and more where it is uneven.
+    """
 
     point: Array
     turn: Array
     found: bool
+    cost: float
 
 
-def place_footprint(footprint: Footprint, below: Array, up: Array, leg: float, ground: Ground) -> Placed:
-    """Lay a print on the ground under the standing point `below` (3,), as near as an even place can be found."""
+def find_places(footprint: Footprint, below: Array, up: Array, leg: float, ground: Ground) -> list[Placed]:
+    """Lay a print on the ground under the standing point `below` (3,), there and moved aside, the best first."""
     side = np.cross(up, footprint.forward)
     shifts = [np.zeros(3)]
     shifts += [sign * length * leg * footprint.forward for length in ALONG for sign in (1, -1)]
@@ -76,16 +82,12 @@ def place_footprint(footprint: Footprint, below: Array, up: Array, leg: float, g
     hits, normals, found = ground(asked.reshape(-1, 3), -up)
     hits, normals, found = hits.reshape(asked.shape), normals.reshape(asked.shape), found.reshape(asked.shape[:2])
     if not found[0, 0]:
-        return Placed(below, np.eye(3), False)
-    costs = [
-        _unevenness(hits[i], normals[i], found[i], up, leg) + np.linalg.norm(shift) / leg
-        for i, shift in enumerate(shifts)
-    ]
-    best = int(np.argmin(costs))
-    if not found[best, 0]:
-        best = 0
-    under = slice(-len(footprint.surroundings(leg)))
-    return _lay(hits[best, under], normals[best, under], found[best, under], footprint.forward, up, leg)
+        return [Placed(below, np.eye(3), False, 0.0)]
+    under, placed = slice(-len(footprint.surroundings(leg))), []
+    for i in np.flatnonzero(found[:, 0]):
+        cost = _unevenness(hits[i], normals[i], found[i], up, leg) + float(np.linalg.norm(shifts[i])) / leg
+        placed.append(_lay(hits[i, under], normals[i, under], found[i, under], footprint, up, leg, cost))
+    return sorted(placed, key=lambda place: place.cost)
 
 
 def _unevenness(hits: Array, normals: Array, found: Mask, up: Array, leg: float) -> float:
@@ -97,17 +99,31 @@ def _unevenness(hits: Array, normals: Array, found: Mask, up: Array, leg: float)
     return float(10.0 * out[:-2].max() + WIDE_WEIGHT * np.minimum(out[-2:] / EVEN, 1.0).sum())
 
 
-def _lay(hits: Array, normals: Array, found: Mask, forward: Array, up: Array, leg: float) -> Placed:
-    """Turn and height of a print: along the line from heel to ball, across by the mean normal of gentle faces."""
+def _lay(hits: Array, normals: Array, found: Mask, footprint: Footprint, up: Array, leg: float, cost: float) -> Placed:
+    """Turn and height of a print: along the line that fits heel, ball and tip, across by the normals near by."""
+    forward = footprint.forward
     gentle = found & (normals @ up >= STEEPEST)
-    normal = normals[gentle].mean(axis=0) if gentle.any() else up
+    # The standing point and its sides: farther along the foot other faces may lie.
+    near = gentle & np.isin(np.arange(len(found)), (0, len(found) - 2, len(found) - 1))
+    normal = normals[near].mean(axis=0) if near.any() else up
     normal = normal / np.linalg.norm(normal)
-    chord = hits[2] - hits[1]
-    even = found[1] and found[2] and abs(chord @ normal) <= EVEN * leg and np.linalg.norm(chord) > 1e-9 * leg
-    along = chord if even else forward - up * ((forward @ normal) / max(float(normal @ up), STEEPEST))
+    along = forward + up * _incline(hits, gentle, normal, footprint, up, leg)
     along = along / np.linalg.norm(along)
     side = np.cross(normal, along)
     side /= np.linalg.norm(side)
     slope = np.stack([along, side, np.cross(along, side)], axis=1)
     level = np.stack([forward, np.cross(up, forward), up], axis=1)
-    return Placed(hits[0], slope @ level.T, True)
+    return Placed(hits[0], slope @ level.T, True, cost)
+
+
+def _incline(hits: Array, gentle: Mask, normal: Array, footprint: Footprint, up: Array, leg: float) -> float:
+    """Rise over run, along the print, of the line from the standing point that fits heel, ball, tip and the slope there.
+
+    Points off the plane of the `normal` lie over an edge and do not count.
+    """
+    run, there = footprint.along, slice(1, 1 + len(footprint.along))
+    rise = (hits[there] - hits[0]) @ up
+    even = gentle[there] & (np.abs((hits[there] - hits[0]) @ normal) <= EVEN * leg)
+    tangent = -float(footprint.forward @ normal) / max(float(normal @ up), STEEPEST)
+    own = (TANGENT * leg) ** 2
+    return float((np.sum(even * run * rise) + own * tangent) / (np.sum(even * run * run) + own))

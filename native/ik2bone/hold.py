@@ -19,7 +19,7 @@ CATCH_UP = 0.3
 COME_TO_REST = 0.2
 # Turns of a standing foot (radians) up to about these are noise and taken away; a foot that tilts or pivots farther
 # does so because the clip wants it. What comes and goes within a shorter time (s) is noise whatever its size.
-LARGEST_TILT, LARGEST_PIVOT = np.radians(1.5), np.radians(2.5)
+LARGEST_TILT, LARGEST_PIVOT = np.radians(1.0), np.radians(2.0)
 JITTER = 0.05
 
 

@@ -8,7 +8,6 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from .clip import Array, Mask
 
-
 # Peak of the second derivative of `smoothstep`.
 SHARPEST = 10.0 / np.sqrt(3.0)
 

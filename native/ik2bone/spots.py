@@ -31,7 +31,7 @@ def separate_spots(clip: Clip, contacts: Mask) -> Mask:
 
 
 def give_time(clip: Clip, contacts: Mask) -> Mask:
-    """The contacts (F, L, 2) without frames in which a foot slides off its spot, where the next one follows too soon."""
+    """The contacts (F, L, 2) without frames in which a foot slides off its spot, where the next follows too soon."""
     timely = contacts.copy()
     for leg in range(clip.legs):
         spans = [stance for stance in stances(contacts) if stance.leg == leg]

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from .clip import Array, Clip, Ground, Mask
 from .contacts import Stance, stances
-from .footprint import Footprint, place_footprint
+from .footprint import Footprint, find_places
 from .hold import Hold, standing_place
 from .motion import smoothstep
 from .rotations import matrix_from_vector, vector_from_matrix
+from .route import choose_places
 from .sole import Sole
 
 # Time (s) from one standing to the next, where the clip's beginning or end hides one.
@@ -27,7 +28,7 @@ class Anchor:
     """One standing of one foot: where `part` of it ("ball" or "heel") stood in the clip and stands now, world space.
 
     `origin` and `point` are the joint or heel point before and after, `turn` (3, 3) maps the clip's level ground onto
-    the slope, `found` tells whether there was a surface.
+    the slope, `found` tells whether there was a surface. `cost` is that of its print, see `Placed`.
     """
 
     stance: Stance
@@ -36,6 +37,7 @@ class Anchor:
     point: Array
     turn: Array
     found: bool
+    cost: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -83,16 +85,30 @@ def find_anchors(clip: Clip, sole: Sole, heel: Array, contacts: Mask, ground: Gr
 
     A foot that swings as the clip begins or ends gets one more there, with the part "swing".
     """
-    anchors: list[Anchor] = []
+    options: list[list[Anchor]] = []
     rise = np.zeros(clip.legs)
     for stance in sorted(stances(contacts), key=lambda s: s.start):
         frames, part = _standing_frames(contacts, stance)
         path, height = (clip.ball, sole.ball_height[stance.leg]) if part == "ball" else (heel, 0.0)
         origin = standing_place(path[:, stance.leg], frames)
-        anchor = _anchor(clip, sole, ground, use_slope, stance, part, frames, origin, height, float(rise.mean()))
-        rise[stance.leg] = (anchor.point - anchor.origin) @ clip.up
-        anchors.append(anchor)
+        found = _anchors(clip, sole, ground, use_slope, stance, part, frames, origin, height, float(rise.mean()))
+        rise[stance.leg] = (found[0].point - origin) @ clip.up
+        options.append(found)
+    anchors = [anchor for leg in range(clip.legs) for anchor in _chosen(clip, options, leg)]
+    anchors.sort(key=lambda anchor: anchor.stance.start)
     return anchors + _swing_anchors(clip, sole, ground, use_slope, anchors)
+
+
+def _chosen(clip: Clip, options: list[list[Anchor]], leg: int) -> list[Anchor]:
+    """The anchors of one leg, of the options for each of its stances."""
+    mine = [found for found in options if found[0].stance.leg == leg]
+    if not mine:
+        return []
+    moves = [np.array([anchor.point - anchor.origin for anchor in found]) for found in mine]
+    costs = [np.array([anchor.cost for anchor in found]) for found in mine]
+    spans = [found[0].stance for found in mine]
+    chosen = choose_places(spans, moves, costs, clip.fps, clip.leg)
+    return [found[index] for found, index in zip(mine, chosen, strict=True)]
 
 
 def _standing_frames(contacts: Mask, stance: Stance) -> tuple[NDArray[np.intp], str]:
@@ -125,10 +141,10 @@ def _swing_anchor(
     origin = origin + (level - origin @ clip.up) * clip.up
     rise = float((beside.point - beside.origin) @ clip.up)
     stance = Stance(leg, when, when)
-    return _anchor(clip, sole, ground, use_slope, stance, "swing", np.array([frame]), origin, height, rise)
+    return _anchors(clip, sole, ground, use_slope, stance, "swing", np.array([frame]), origin, height, rise)[0]
 
 
-def _anchor(
+def _anchors(
     clip: Clip,
     sole: Sole,
     ground: Ground,
@@ -139,14 +155,16 @@ def _anchor(
     origin: Array,
     height: float,
     rise: float,
-) -> Anchor:
-    """The anchor of a point that stood at `origin`, `height` over its sole, with the foot turned as in `frames`."""
+) -> list[Anchor]:
+    """Where a point that stood at `origin`, `height` over its sole, may stand, the foot turned as in `frames`."""
     footprint = _footprint(clip, sole, stance.leg, frames, part)
     below = origin - clip.up * (height - rise)
-    placed = place_footprint(footprint, below, clip.up, clip.leg, ground)
-    turn = placed.turn if use_slope else np.eye(3)
-    point = placed.point + turn @ clip.up * height if placed.found else origin
-    return Anchor(stance, part, origin, point, turn, placed.found)
+    anchors = []
+    for placed in find_places(footprint, below, clip.up, clip.leg, ground):
+        turn = placed.turn if use_slope else np.eye(3)
+        point = placed.point + turn @ clip.up * height if placed.found else origin
+        anchors.append(Anchor(stance, part, origin, point, turn, placed.found, placed.cost))
+    return anchors
 
 
 def _footprint(clip: Clip, sole: Sole, leg: int, frames: NDArray[np.intp], part: str) -> Footprint:
