@@ -117,7 +117,7 @@ def _lay(hits: Array, normals: Array, found: Mask, footprint: Footprint, up: Arr
 
 
 def _incline(hits: Array, gentle: Mask, normal: Array, footprint: Footprint, up: Array, leg: float) -> float:
-    """Rise over run, along the print, of the line from the standing point that fits heel, ball, tip and the slope there.
+    """Rise over run, along the print, of the line through the standing point that fits heel, ball, tip and slope.
 
     Points off the plane of the `normal` lie over an edge and do not count.
     """
