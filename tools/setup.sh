@@ -52,7 +52,7 @@ install_cglm() {
 install_package() {
     install_cglm
     echo "Building ik2bone"
-    pip install --no-build-isolation ".[test]"
+    pip install --no-build-isolation ".[test,check]"
 }
 
 # The file of a compiler's shared runtime; compilers answer the bare name where there is none.

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""The tools of the optional group `check` find nothing: types of the package, the stub, and the stable interface."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import ik2bone
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BINARY = Path(ik2bone._core.__file__)
+
+
+def run(module, *arguments, folder=ROOT):
+    """Run a module of the group, which `pip install .[check]` brings, or skip."""
+    pytest.importorskip(module.partition(".")[0], reason=f"{module} is not installed; pip install .[check]")
+    answer = subprocess.run([sys.executable, "-m", module, *arguments], cwd=folder, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    return answer.stdout + answer.stderr
+
+
+def test_the_package_is_strictly_typed():
+    run("mypy", "--python-version", f"{sys.version_info[0]}.{sys.version_info[1]}")
+
+
+def test_the_stub_matches_the_module():
+    run("mypy.stubtest", "ik2bone._core", folder=BINARY.parent.parent)
+
+
+def test_the_extension_uses_the_stable_interface_of_3_11_alone():
+    if ".abi3." not in BINARY.name:
+        pytest.skip(f"{BINARY.name} is built for one Python alone")
+    told = run("abi3audit", "--strict", "--summary", "--assume-minimum-abi3", "3.11", str(BINARY))
+    assert "1 extensions scanned" in told
