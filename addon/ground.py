@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import Depsgraph, Object
 from ik2bone.ground import Support
 from mathutils import Vector
 from mathutils.bvhtree import BVHTree
@@ -37,6 +35,8 @@ BURIED = 1.5
 LOOKS_DOWN = 2.0
 # Past the first face that looks up others are looked for within this (leg lengths): the most that it can cost more.
 BEYOND = 1.0 + BURIED
+# With fewer surfaces all of them are asked.
+FEW = 8
 # Undersides nearer than this (leg lengths) to the level below stand on it and take no room.
 STANDS_ON = 0.005
 
@@ -62,8 +62,8 @@ class Surface:
 
     name: str
     tree: BVHTree
-    motion: Array
     box: Array
+    motion: Array
 
     @property
     def moves(self) -> bool:
@@ -76,14 +76,19 @@ class Surface:
         return np.linalg.inv(self.motion)
 
     @cached_property
+    def corners(self) -> Array:
+        """Corners (8, 3) of the box in the world, on the first frame."""
+        places = np.stack(np.meshgrid(*self.box.T, indexing="ij"), axis=-1).reshape(-1, 3)
+        return map_points(self.motion[0] if self.moves else self.motion, places)
+
+    @cached_property
     def lead(self) -> float:
         """Length by which rays start early, in world units."""
-        axes = (self.motion[0] if self.moves else self.motion)[:3, :3]
-        return RAY_LEAD * float(np.linalg.norm(np.abs(axes) @ np.ptp(self.box, axis=0)))
+        return RAY_LEAD * float(np.ptp(self.corners, axis=0).max())
 
     def cut(self, frames: slice) -> Surface:
         """The same surface over some of the frames."""
-        return Surface(self.name, self.tree, self.motion[frames], self.box) if self.moves else self
+        return replace(self, motion=self.motion[frames]) if self.moves else self
 
     def at(self, frames: Indices) -> tuple[Array, Array]:
         """`motion` and `inverse` on some frames (N,): (4, 4) or (N, 4, 4)."""
@@ -93,7 +98,7 @@ class Surface:
         """The faces that lines through `points` (N, 3) along `down` (N, 3) meet near them, as those of a numbered
         surface."""
         motion, inverse = self.at(frames)
-        starts, ways = _map(inverse, points - self.lead * down), _turn(inverse, down)
+        starts, ways = map_points(inverse, points - self.lead * down), turn_vectors(inverse, down)
         rays = _Rays(self.tree, self.lead, BEYOND * leg)
         lines = np.flatnonzero(self._are_met(starts, ways))
         rows = zip(starts[lines].tolist(), ways[lines].tolist(), strict=True)
@@ -104,9 +109,9 @@ class Surface:
             return Crossings(line, line, np.zeros(0), np.zeros((0, 3)), np.zeros(0, bool))
         motion, inverse = (matrix[line] if self.moves else matrix for matrix in (motion, inverse))
         location, normal = (np.array(column) for column in zip(*hits, strict=True))
-        depth = np.sum((_map(motion, location) - points[line]) * down[line], axis=1)
+        depth = np.sum((map_points(motion, location) - points[line]) * down[line], axis=1)
         # Normals transform by the inverse transpose.
-        normal = _turn(np.swapaxes(inverse, -1, -2), normal)
+        normal = turn_vectors(np.swapaxes(inverse, -1, -2), normal)
         normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
         against = np.sum(normal * down[line], axis=1)
         looks_up = against <= 0.0
@@ -130,8 +135,8 @@ class Surface:
     def encloses(self, point: Array, down: Array, frame: int) -> bool:
         """Whether a point lies inside of a solid: level lines from it leave through faces seen from behind."""
         inverse = self.at(np.array([frame]))[1].reshape(4, 4)
-        start, across = Vector(_map(inverse, point)), np.linalg.svd(down[None])[2][1:]
-        ways = _turn(inverse, np.concatenate([across, -across]))
+        start, across = Vector(map_points(inverse, point)), np.linalg.svd(down[None])[2][1:]
+        ways = turn_vectors(inverse, np.concatenate([across, -across]))
         return all(self._leaves(start, Vector(way)) for way in ways)
 
     def _leaves(self, origin: Vector, way: Vector) -> bool:
@@ -148,8 +153,8 @@ class Surface:
     def distance(self, point: Array, frame: int) -> float:
         """How far a point is from the surface on a frame."""
         motion, inverse = (matrix.reshape(4, 4) for matrix in self.at(np.array([frame])))
-        location = self.tree.find_nearest(Vector(_map(inverse, point)))[0]
-        return float(np.linalg.norm(_map(motion, np.array(location)) - point))
+        location = self.tree.find_nearest(Vector(map_points(inverse, point)))[0]
+        return float(np.linalg.norm(map_points(motion, np.array(location)) - point))
 
 
 class _Rays(NamedTuple):
@@ -184,10 +189,14 @@ class _Rays(NamedTuple):
 
 @dataclass(frozen=True)
 class Ground:
-    """The surfaces as planting asks them, in world space; lengths are weighed against the leg's."""
+    """The surfaces as planting asks them, in world space; lengths are weighed against the leg's.
+
+    `told` are sentences for the user about what could not be taken as it is.
+    """
 
     surfaces: tuple[Surface, ...]
     leg: float
+    told: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -208,7 +217,8 @@ class Ground:
         """
         points = np.asarray(points, float)
         down = np.broadcast_to(np.asarray(down, float), points.shape)
-        parts = [s.crossings(i, points, down, frames, self.leg) for i, s in enumerate(self.surfaces)]
+        near = np.flatnonzero(self._near(points, down)).tolist()
+        parts = [self.surfaces[i].crossings(i, points, down, frames, self.leg) for i in near]
         hits, normals, found = points.copy(), -down, np.zeros(len(points), bool)
         if parts:
             crossings = Crossings(*(np.concatenate(column) for column in zip(*parts, strict=True)))
@@ -217,6 +227,24 @@ class Ground:
             hits[line] += crossings.depth[best, None] * down[line]
             normals[line], found[line] = crossings.normal[best], True
         return hits, normals, found
+
+    def _near(self, points: Array, down: Array) -> Mask:
+        """Which surfaces any of the lines could meet (S,): those that move, and those beside no common direction."""
+        near = np.ones(len(self.surfaces), bool)
+        if len(near) < FEW or not len(points) or np.ptp(down, axis=0).any():
+            return near
+        across = np.linalg.svd(down[:1])[2][1:].T
+        margin = np.array([[surface.lead] for surface in self.surfaces]) * (1e-5 / RAY_LEAD)
+        corners, points = self._corners @ across, points @ across
+        near = (corners.max(axis=1) + margin >= points.min(axis=0)) & (
+            corners.min(axis=1) - margin <= points.max(axis=0)
+        )
+        return near.all(axis=1) | np.array([surface.moves for surface in self.surfaces])
+
+    @cached_property
+    def _corners(self) -> Array:
+        """World corners (S, 8, 3) of the surfaces' boxes."""
+        return np.array([surface.corners for surface in self.surfaces])
 
     def _choose(self, crossings: Crossings, points: Array, down: Array, frames: Indices) -> Indices:
         """The row of the cheapest crossing of each line that has any."""
@@ -258,7 +286,7 @@ class Ground:
 
     def cut(self, frames: slice) -> Ground:
         """The same ground over some of the frames."""
-        return Ground(tuple(surface.cut(frames) for surface in self.surfaces), self.leg)
+        return replace(self, surfaces=tuple(surface.cut(frames) for surface in self.surfaces))
 
 
 @dataclass(frozen=True)
@@ -266,6 +294,7 @@ class Floor:
     """A level floor without end, for scenes without ground: asked like `Ground`."""
 
     height: float
+    told: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -279,26 +308,11 @@ class Floor:
         return points + depth[:, None] * down, np.tile(-down, (len(points), 1)), np.ones(len(points), bool)
 
 
-def make_ground(depsgraph: Depsgraph, objects: Iterable[Object], leg: float) -> Ground:
-    """Build the trees of the evaluated meshes for feet of legs so long; those without faces are left out."""
-    surfaces = (_surface(depsgraph, ob) for ob in objects)
-    return Ground(tuple(surface for surface in surfaces if surface is not None), leg)
-
-
-def _surface(depsgraph: Depsgraph, ob: Object) -> Surface | None:
-    evaluated = ob.evaluated_get(depsgraph)
-    if not evaluated.data.polygons:
-        return None
-    corners = np.array(evaluated.bound_box)
-    box = np.stack([corners.min(axis=0), corners.max(axis=0)])
-    return Surface(ob.name, BVHTree.FromObject(ob, depsgraph), np.array(evaluated.matrix_world), box)
-
-
-def _map(matrix: Array, points: Array) -> Array:
+def map_points(matrix: Array, points: Array) -> Array:
     """Points (N, 3) or (3,) mapped by (4, 4) or (N, 4, 4)."""
-    return _turn(matrix, points) + matrix[..., :3, 3]
+    return turn_vectors(matrix, points) + matrix[..., :3, 3]
 
 
-def _turn(matrix: Array, vectors: Array) -> Array:
+def turn_vectors(matrix: Array, vectors: Array) -> Array:
     """Vectors (N, 3) or (3,) turned by the linear part of (4, 4) or (N, 4, 4)."""
     return (matrix[..., :3, :3] @ vectors[..., None])[..., 0]

@@ -18,11 +18,12 @@ from . import keys
 from .actions import Curves
 from .body import Body
 from .chains import Refusal
-from .ground import Floor, Ground, make_ground
+from .ground import Floor, Ground
 from .keys import Channel
 from .properties import PlantingOptions
 from .records import Record
 from .sample import Sample, sample
+from .scenery import make_ground
 
 Array = NDArray[np.float64]
 # Contact spans as plain data.
@@ -128,7 +129,7 @@ def make_plan(task: Task, before: Sample, sole: Sole | None = None, offset: Arra
 
 def _find_ground(task: Task, sole: Sole, leg: float) -> Ground | Floor:
     if task.surfaces:
-        return make_ground(task.context.evaluated_depsgraph_get(), task.surfaces, leg)
+        return make_ground(task.context.evaluated_depsgraph_get(), task.surfaces, leg, task.whole.tolist())
     return Floor(sole.floor)
 
 
@@ -188,7 +189,7 @@ def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows
     for span in contacts:
         span["leg"] = task.body.numbers[span["leg"]]
         span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
-    return contacts, figures | {"surfaces": plan.ground.names, "told": [*figures["told"], *warnings]}
+    return contacts, figures | {"surfaces": plan.ground.names, "told": [*figures["told"], *plan.ground.told, *warnings]}
 
 
 def _name_spans(task: Task, plan: Plan, spans: Rows) -> None:

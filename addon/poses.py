@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -29,16 +29,18 @@ def stepping(armature: Object) -> Iterator[Callable[[int], Object]]:
     constraint targets, leaves meshes alone, and never writes back to the armature, so that the user's frame and a
     pose set by hand stay. The scene is removed in the end.
     """
-    scene = _private_scene(armature)
+    scene = private_scene([armature])
     try:
         yield lambda frame: _evaluate(scene, armature, frame)
     finally:
         bpy.data.scenes.remove(scene)
 
 
-def _private_scene(armature: Object) -> Scene:
+def private_scene(objects: Sequence[Object]) -> Scene:
+    """A scene that holds only these objects and keeps the time of the user's; to be removed by the caller."""
     scene = bpy.data.scenes.new(".ik2bone")
-    scene.collection.objects.link(armature)
+    for ob in objects:
+        scene.collection.objects.link(ob)
     source, target = bpy.context.scene.render, scene.render
     for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
         setattr(target, name, getattr(source, name))

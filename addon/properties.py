@@ -101,8 +101,8 @@ class PlantingOptions:
     )
 
 
-def _is_mesh(_settings: Settings, candidate: bpy.types.Object) -> bool:
-    return candidate.type == "MESH"
+def _is_surface(_settings: Settings, candidate: bpy.types.Object) -> bool:
+    return candidate.type == "MESH" or candidate.instance_type == "COLLECTION"
 
 
 class Settings(PlantingOptions, bpy.types.PropertyGroup):
@@ -112,7 +112,7 @@ class Settings(PlantingOptions, bpy.types.PropertyGroup):
         name="Surface",
         description="Mesh to plant the feet on, every visible mesh that is no character where none is given",
         type=bpy.types.Object,
-        poll=_is_mesh,
+        poll=_is_surface,
     )
     surface_collection: PointerProperty(
         name="Collection",
@@ -135,9 +135,11 @@ def surface_name(settings: Settings) -> str:
 
 def store_surface(settings: Settings, name: str) -> None:
     """Set the settings' pointers from the operator's `surface`."""
-    chosen = settings.id_data.objects.get(name)
-    settings.surface_object = chosen
-    settings.surface_collection = None if chosen else bpy.data.collections.get(name)
+    chosen, collection = settings.id_data.objects.get(name), bpy.data.collections.get(name)
+    # Several names have no pointers.
+    if chosen or collection or not name:
+        settings.surface_object = chosen
+        settings.surface_collection = None if chosen else collection
 
 
 def store(settings: Settings, options: PlantingOptions) -> None:

@@ -105,7 +105,7 @@ def shoot(bpy, walking: Walker, source, surfaces: list, way: track.Track, report
     bpy.context.scene.frame_set(walking.frames[0])
     body = figure.make_body(bpy, walking.armature, walking.feet)
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    ground = import_module(f"{session.ADDON}.ground").make_ground(depsgraph, surfaces, way.leg)
+    ground = import_module(f"{session.ADDON}.scenery").make_ground(depsgraph, surfaces, way.leg)
     planted = walking.armature.animation_data.action
     rows = []
     for action, side in ((source, "before"), (planted, "after")):

@@ -21,7 +21,7 @@ def armature(bpy):
 
 @pytest.fixture
 def ground_of(bpy, addon):
-    make = addon("ground").make_ground
+    make = addon("scenery").make_ground
     return lambda *objects: make(bpy.context.evaluated_depsgraph_get(), objects, 1.0)
 
 
@@ -67,9 +67,73 @@ def test_every_visible_mesh_is_ground_unless_it_is_part_of_a_character(bpy, surf
     assert _names(surfaces.find_surfaces(bpy.context, armature, "")) == ["Hill", "Road"]
 
 
-def test_a_mesh_that_only_follows_the_armature_object_is_ground(bpy, surfaces, armature):
-    _plane(bpy, "Raft").parent = armature
-    assert _names(surfaces.find_surfaces(bpy.context, armature, "")) == ["Raft"]
+def test_what_follows_the_armature_in_any_way_is_ground_only_by_its_own_name(bpy, surfaces, armature):
+    raft, mast = _plane(bpy, "Raft"), _plane(bpy, "Mast")
+    raft.parent, mast.parent = armature, raft
+    assert surfaces.find_surfaces(bpy.context, armature, "") == []
+    level = bpy.data.collections.new("Level")
+    bpy.context.scene.collection.children.link(level)
+    level.objects.link(raft)
+    with pytest.raises(surfaces.Refusal, match="holds no mesh"):
+        surfaces.find_surfaces(bpy.context, armature, "Level")
+    assert _names(surfaces.find_surfaces(bpy.context, armature, "Raft")) == ["Raft"]
+
+
+def test_what_carries_the_armature_is_ground(bpy, surfaces, armature):
+    armature.parent = _plane(bpy, "Deck")
+    assert _names(surfaces.find_surfaces(bpy.context, armature, "")) == ["Deck"]
+
+
+def test_several_names_mean_all_of_their_surfaces(bpy, surfaces, armature):
+    for name in ("Hill", "Road", "Other"):
+        _plane(bpy, name)
+    assert _names(surfaces.find_surfaces(bpy.context, armature, "Hill, Road")) == ["Hill", "Road"]
+    with pytest.raises(surfaces.Refusal, match="named 'Nowhere'"):
+        surfaces.find_surfaces(bpy.context, armature, "Hill, Nowhere")
+
+
+def _instancer(bpy, name, content, location):
+    empty = bpy.data.objects.new(name, None)
+    empty.instance_type, empty.instance_collection, empty.location = "COLLECTION", content, location
+    bpy.context.collection.objects.link(empty)
+    return empty
+
+
+def _content(bpy, *objects):
+    content = bpy.data.collections.new("Content")
+    for ob in objects:
+        bpy.context.collection.objects.unlink(ob)
+        content.objects.link(ob)
+    return content
+
+
+def test_the_meshes_of_a_shown_collection_are_ground_where_they_show(bpy, surfaces, armature, ground_of):
+    content = _content(bpy, _plane(bpy, "Deck", height=1.0), _plane(bpy, "Steps", height=2.0))
+    one, other = _instancer(bpy, "One", content, (5.0, 0.0, 0.0)), _instancer(bpy, "Other", content, (0.0, 0.0, 10.0))
+    found = surfaces.find_surfaces(bpy.context, armature, "")
+    assert _names(found) == ["One", "Other"] and surfaces.find_surfaces(bpy.context, armature, "One") == [one]
+    ground = ground_of(one, other)
+    hits, _normals, met = ground(np.array([[5.0, 0.0, 0.9], [5.0, 0.0, 2.1], [0.0, 0.0, 0.0]]), DOWN)
+    assert met.all() and ground.names == ["One", "Other"]
+    np.testing.assert_allclose(hits[:, 2], [1.0, 2.0, 11.0], atol=1e-5)
+
+
+def test_a_shown_collection_of_a_character_is_no_ground(bpy, surfaces, armature):
+    body = _plane(bpy, "Body")
+    body.modifiers.new("Armature", "ARMATURE").object = armature
+    _instancer(bpy, "Crowd", _content(bpy, body), (0.0, 0.0, 0.0))
+    assert surfaces.find_surfaces(bpy.context, armature, "") == []
+    with pytest.raises(surfaces.Refusal, match="collection without meshes"):
+        surfaces.find_surfaces(bpy.context, armature, "Crowd")
+
+
+def test_what_is_scattered_on_a_mesh_is_told_and_no_ground(bpy, ground_of):
+    hill, leaf = _plane(bpy, "Hill"), _plane(bpy, "Leaf", height=0.3, size=0.1)
+    leaf.parent, hill.instance_type = hill, "VERTS"
+    ground = ground_of(hill)
+    assert any("scattered on Hill" in sentence for sentence in ground.told)
+    hits, _normals, _found = ground(np.array([[0.95, 0.95, 0.3]]), DOWN)
+    assert hits[0, 2] == pytest.approx(0.0)
 
 
 def test_without_any_ground_nothing_is_found(bpy, surfaces, armature):

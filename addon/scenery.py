@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From objects of the scene to the ground: evaluated meshes, those that instances show, and how they move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import bmesh
+import numpy as np
+from bpy.types import Depsgraph, Mesh, Object
+from mathutils import Matrix
+from mathutils.bvhtree import BVHTree
+
+from .ground import Array, Ground, Surface
+from .motions import find_motions, find_unfollowed
+from .surfaces import deformers, shows_collection
+
+# Volume of an object's axes over the cube of the longest under which it has no inverse worth the name.
+FLAT = 1e-9
+
+
+def make_ground(depsgraph: Depsgraph, objects: Sequence[Object], leg: float, frames: Sequence[int] = ()) -> Ground:
+    """Build the trees of the evaluated meshes for feet of legs so long; those without faces are left out.
+
+    Meshes are taken as they are now, objects that move follow their motion over `frames` of the scene.
+    """
+    motions = find_motions(objects, frames)
+    surfaces = [surface for ob in objects for surface in _surfaces(depsgraph, ob, motions.get(ob))]
+    surfaces += _instances(depsgraph, [ob for ob in objects if shows_collection(ob)], motions)
+    told = (*find_unfollowed(objects, frames), *_scattered(depsgraph, objects))
+    return Ground(tuple(surfaces), leg, told)
+
+
+def _surfaces(depsgraph: Depsgraph, ob: Object, motion: Array | None) -> Iterator[Surface]:
+    """The object's own mesh, where it has one with faces."""
+    if ob.type != "MESH":
+        return
+    evaluated = ob.evaluated_get(depsgraph)
+    if not evaluated.data.polygons:
+        return
+    matrix = np.array(evaluated.matrix_world)
+    if motion is None and _is_flat(matrix):
+        yield Surface(ob.name, *_tree(evaluated.data, evaluated.matrix_world), np.eye(4))
+    else:
+        tree = BVHTree.FromObject(ob, depsgraph)
+        yield Surface(ob.name, tree, _box(np.array(evaluated.bound_box)), matrix if motion is None else motion)
+
+
+def _instances(depsgraph: Depsgraph, owners: Sequence[Object], motions: Mapping[Object, Array]) -> list[Surface]:
+    """The meshes that objects show of their collections, named by those objects, with one tree a mesh."""
+    if not owners:
+        return []
+    trees: dict[int, tuple[BVHTree, Array]] = {}
+    surfaces = []
+    for instance in depsgraph.object_instances:
+        owner = instance.parent.original if instance.is_instance and instance.parent else None
+        if owner not in owners or instance.object.type != "MESH" or any(True for _ in deformers(instance.object)):
+            continue
+        mesh, matrix = instance.object.data, np.array(instance.matrix_world)
+        if not mesh.polygons or _is_flat(matrix):
+            continue
+        key = mesh.as_pointer()
+        if key not in trees:
+            trees[key] = _tree(mesh, Matrix())
+        motion = motions.get(owner)
+        if motion is not None:
+            matrix = motion @ np.linalg.inv(np.array(instance.parent.matrix_world)) @ matrix
+        surfaces.append(Surface(owner.name, *trees[key], matrix))
+    return surfaces
+
+
+def _scattered(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[str]:
+    """A sentence about meshes on which other things are scattered, which are not stood on."""
+    owners = {ob for ob in objects if ob.type == "MESH" and _may_scatter(ob)}
+    found: set[str] = set()
+    for instance in depsgraph.object_instances if owners else ():
+        if instance.is_instance and instance.parent and instance.parent.original in owners:
+            found.add(instance.parent.original.name)
+            if len(found) == len(owners):
+                break
+    names = ", ".join(sorted(found))
+    return [f"what is scattered on {names} was not taken for ground: make those instances real to stand on"] * bool(
+        found
+    )
+
+
+def _may_scatter(ob: Object) -> bool:
+    nodes = any(modifier.type in {"NODES", "PARTICLE_SYSTEM"} for modifier in ob.modifiers)
+    return nodes or ob.instance_type != "NONE"
+
+
+def _tree(mesh: Mesh, matrix: Matrix) -> tuple[BVHTree, Array]:
+    """Tree and box of a mesh moved by a matrix."""
+    work = bmesh.new()
+    try:
+        work.from_mesh(mesh)
+        work.transform(matrix)
+        return BVHTree.FromBMesh(work), _box(np.array([vert.co for vert in work.verts]))
+    finally:
+        work.free()
+
+
+def _box(points: Array) -> Array:
+    return np.stack([points.min(axis=0), points.max(axis=0)])
+
+
+def _is_flat(matrix: Array) -> bool:
+    """Whether a matrix has no inverse: an axis scaled to nothing."""
+    axes = matrix[:3, :3]
+    return bool(abs(np.linalg.det(axes)) <= FLAT * np.linalg.norm(axes, axis=0).max() ** 3)

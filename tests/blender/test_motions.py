@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Surfaces that move are asked where they lie on each frame, and what is not followed is told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from biped import make_mesh
+
+DOWN = np.array([0.0, 0.0, -1.0])
+FRAMES = range(1, 21)
+
+
+@pytest.fixture
+def ground_of(bpy, addon):
+    make = addon("scenery").make_ground
+    return lambda *objects: make(bpy.context.evaluated_depsgraph_get(), objects, 1.0, list(FRAMES))
+
+
+def plane(bpy, name, size=1.0, height=0.0):
+    corners = [(-size, -size, height), (size, -size, height), (size, size, height), (-size, size, height)]
+    return make_mesh(bpy, name, corners, [(0, 1, 2, 3)])
+
+
+def key(ob, name, values):
+    for frame, value in values.items():
+        setattr(ob, name, value)
+        ob.keyframe_insert(name, frame=frame)
+    action = ob.animation_data.action
+    for curve in action.layers[0].strips[0].channelbags[0].fcurves:
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+
+
+def test_a_moving_surface_is_asked_where_it_lies_on_the_frame(bpy, ground_of):
+    lift = plane(bpy, "Lift")
+    key(lift, "location", {1: (0.0, 0.0, 0.0), 21: (4.0, 0.0, 2.0)})
+    bpy.context.scene.frame_set(7)
+    before = lift.matrix_world.copy()
+    ground = ground_of(lift)
+    frames = np.array([0, 5, 10, 15])
+    points = np.array([[0.2 * frame, 0.0, 0.1 * frame + 0.3] for frame in frames])
+    hits, _normals, found = ground.ask(points, DOWN, frames)
+    assert found.all()
+    np.testing.assert_allclose(hits[:, 2], 0.1 * frames, atol=1e-5)
+    assert not ground.ask(points, DOWN, frames[::-1])[2][[0, 3]].any()
+    assert bpy.context.scene.frame_current == 7 and lift.matrix_world == before
+    assert [scene.name for scene in bpy.data.scenes] == ["Scene"]
+    assert sorted(ob.name for ob in bpy.data.objects) == ["Lift"]
+
+
+def test_a_tilting_surface_has_the_slope_of_the_frame(bpy, ground_of):
+    deck = plane(bpy, "Deck", size=5.0)
+    key(deck, "rotation_euler", {1: (0.0, 0.0, 0.0), 21: (0.4, 0.0, 0.0)})
+    hits, normals, _found = ground_of(deck).ask(np.tile([0.0, 2.0, 0.5], (2, 1)), DOWN, np.array([0, 10]))
+    np.testing.assert_allclose(normals, [[0, 0, 1], [0, -np.sin(0.2), np.cos(0.2)]], atol=1e-5)
+    np.testing.assert_allclose(hits[:, 2], [0.0, 2.0 * np.tan(0.2)], atol=1e-5)
+
+
+@pytest.mark.parametrize("carrier", ["parent", "constraint", "driver"])
+def test_a_surface_is_followed_whatever_moves_it(bpy, ground_of, carrier):
+    lift, mover = plane(bpy, "Lift"), bpy.data.objects.new("Mover", None)
+    bpy.context.collection.objects.link(mover)
+    key(mover, "location", {1: (0.0, 0.0, 0.0), 21: (0.0, 0.0, 2.0)})
+    if carrier == "parent":
+        lift.parent = mover
+    elif carrier == "constraint":
+        lift.constraints.new("COPY_LOCATION").target = mover
+    else:
+        driver = lift.driver_add("location", 2).driver
+        driver.expression = "0.1 * (frame - 1)"
+    bpy.context.view_layer.update()
+    hits, _normals, _found = ground_of(lift).ask(np.zeros((2, 3)), DOWN, np.array([0, 10]))
+    np.testing.assert_allclose(hits[:, 2], [0.0, 1.0], atol=1e-5)
+
+
+def test_a_shown_collection_moves_with_the_empty_that_shows_it(bpy, ground_of):
+    content = bpy.data.collections.new("Content")
+    deck = plane(bpy, "Deck", height=0.5)
+    bpy.context.collection.objects.unlink(deck)
+    content.objects.link(deck)
+    ferry = bpy.data.objects.new("Ferry", None)
+    ferry.instance_type, ferry.instance_collection = "COLLECTION", content
+    bpy.context.collection.objects.link(ferry)
+    key(ferry, "location", {1: (0.0, 0.0, 0.0), 21: (0.0, 0.0, 2.0)})
+    bpy.context.scene.frame_set(5)
+    ground = ground_of(ferry)
+    hits, _normals, _found = ground.ask(np.zeros((2, 3)), DOWN, np.array([0, 10]))
+    np.testing.assert_allclose(hits[:, 2], [0.5, 1.5], atol=1e-5)
+    support = ground.support(hits[1], 10)
+    assert support.name == "Ferry" and support.motion.shape == (20, 4, 4)
+
+
+def test_keys_that_do_not_move_anything_leave_a_surface_at_rest(bpy, ground_of):
+    floor = plane(bpy, "Floor")
+    key(floor, "location", {1: (0.0, 0.0, 1.0), 21: (0.0, 0.0, 1.0)})
+    assert ground_of(floor).support(np.zeros(3), 0).motion is None
+
+
+def test_a_surface_that_changes_its_shape_is_told_and_taken_as_it_is_now(bpy, ground_of):
+    sea, still = plane(bpy, "Sea"), plane(bpy, "Still")
+    for ob in (sea, still):
+        ob.shape_key_add(name="Basis")
+        up = ob.shape_key_add(name="Up")
+        for point in up.data:
+            point.co.z = 1.0
+    for frame, value in ((1, 0.0), (21, 1.0)):
+        sea.data.shape_keys.key_blocks["Up"].value = value
+        sea.data.shape_keys.key_blocks["Up"].keyframe_insert("value", frame=frame)
+    bpy.context.scene.frame_set(21)
+    ground = ground_of(sea, still)
+    assert [sentence for sentence in ground.told if "Still" in sentence] == []
+    assert any("Sea changes its shape" in sentence and "frame 21" in sentence for sentence in ground.told)
+    hits, _normals, _found = ground.ask(np.array([[0.0, 0.0, 0.9]]), DOWN, np.array([0]))
+    assert hits[0, 2] == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_simulated_surface_is_told(bpy, ground_of):
+    plank = plane(bpy, "Plank")
+    bpy.ops.rigidbody.world_add()
+    bpy.context.view_layer.objects.active = plank
+    bpy.ops.rigidbody.object_add(type="ACTIVE")
+    assert any("Plank is simulated" in sentence for sentence in ground_of(plank).told)
