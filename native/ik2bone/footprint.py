@@ -20,7 +20,7 @@ TANGENT = 0.2
 EDGE = 0.02
 WIDE_EDGE = 0.1
 WIDE_WEIGHT = 0.1
-# How far a print may be moved off an edge, along the foot and aside (leg lengths).
+# How far a print may be moved off an edge, along the foot and other ways (leg lengths).
 ALONG = (0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.32, 0.4)
 ASIDE = (0.04, 0.08, 0.16, 0.25, 0.32)
 
@@ -71,23 +71,41 @@ class Placed:
     cost: float
 
 
-def find_places(footprint: Footprint, below: Array, up: Array, leg: float, ground: Ground) -> list[Placed]:
-    """Lay a print on the ground under the standing point `below` (3,), there and moved aside, the best first."""
-    side = np.cross(up, footprint.forward)
-    shifts = [np.zeros(3)]
-    shifts += [sign * length * leg * footprint.forward for length in ALONG for sign in (1, -1)]
-    shifts += [sign * length * leg * side for length in ASIDE for sign in (1, -1)]
-    points = np.concatenate([footprint.points(up, leg), footprint.surroundings(leg)])
-    asked = below + np.array(shifts)[:, None] + points
+def find_places(
+    footprint: Footprint, below: Array, up: Array, leg: float, ground: Ground, spare: bool = True
+) -> list[Placed]:
+    """Lay a print on the ground under the standing point `below` (3,), there and moved aside, the best first.
+
+    Without `spare` an even place is returned alone: then no other is cheaper.
+    """
+    first = _places(footprint, np.zeros((1, 3)), below, up, leg, ground)
+    if not first:
+        return [Placed(below, np.eye(3), False, 0.0)]
+    if not spare and first[0].cost == 0.0:
+        return first
+    moved = _places(footprint, _shifts(footprint.forward, up, leg), below, up, leg, ground)
+    return sorted(first + moved, key=lambda place: place.cost)
+
+
+def _places(footprint: Footprint, shifts: Array, below: Array, up: Array, leg: float, ground: Ground) -> list[Placed]:
+    """The print moved by each of the shifts (S, 3) for which there is ground."""
+    surroundings = footprint.surroundings(leg)
+    asked = below + shifts[:, None] + np.concatenate([footprint.points(up, leg), surroundings])
     hits, normals, found = ground(asked.reshape(-1, 3), -up)
     hits, normals, found = hits.reshape(asked.shape), normals.reshape(asked.shape), found.reshape(asked.shape[:2])
-    if not found[0, 0]:
-        return [Placed(below, np.eye(3), False, 0.0)]
-    under, placed = slice(-len(footprint.surroundings(leg))), []
+    under, placed = slice(-len(surroundings)), []
     for i in np.flatnonzero(found[:, 0]):
         cost = _unevenness(hits[i], normals[i], found[i], up, leg) + float(np.linalg.norm(shifts[i])) / leg
         placed.append(_lay(hits[i, under], normals[i, under], found[i, under], footprint, up, leg, cost))
-    return sorted(placed, key=lambda place: place.cost)
+    return placed
+
+
+def _shifts(forward: Array, up: Array, leg: float) -> Array:
+    """How a print may be moved (S, 3): along the foot, aside, and between."""
+    side, half = np.cross(up, forward), np.sqrt(0.5)
+    diagonals = half * (forward + side), half * (forward - side)
+    ways = [(way, length) for way in (side, *diagonals) for length in ASIDE] + [(forward, length) for length in ALONG]
+    return np.array([sign * length * leg * way for way, length in ways for sign in (1, -1)])
 
 
 def _unevenness(hits: Array, normals: Array, found: Mask, up: Array, leg: float) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .clip import Array, Clip, Mask
-from .contacts import stances
+from .contacts import Stance, stances
 from .motion import come_to_rest, gaps, odd_window, smoothed, smoothstep, velocity
 from .rotations import matrix_from_vector, shortest_turns
 
@@ -33,29 +33,29 @@ class Hold:
     turn: Array
 
 
-def hold_feet(clip: Clip, heel: Array, contacts: Mask) -> Hold:
+def hold_feet(clip: Clip, heel: Array, contacts: Mask, places: dict[Stance, Array]) -> Hold:
     """Hold standing points, and join the holds with matching velocity where nothing stands.
 
-    Where the ball stands it is held at its mean place, where the heel stands with it the foot keeps its mean direction.
+    Where the ball stands it is held in its place (3,), where the heel stands with it the foot keeps its mean direction.
     Where only the heel stands, before or after, it is held where the ball's first or last frame puts it.
     """
-    legs = [_hold_leg(clip.ball[:, leg], heel[:, leg], contacts[:, leg], clip.fps, clip.up) for leg in range(clip.legs)]
+    legs = [_hold_leg(clip, heel[:, leg], contacts[:, leg], leg, places) for leg in range(clip.legs)]
     shift, turn = (np.stack(parts, axis=1) for parts in zip(*legs, strict=True))
     return Hold(shift, turn)
 
 
-def _hold_leg(ball: Array, heel: Array, contacts: Mask, fps: float, up: Array) -> tuple[Array, Array]:
+def _hold_leg(clip: Clip, heel: Array, contacts: Mask, leg: int, places: dict[Stance, Array]) -> tuple[Array, Array]:
+    ball, fps = clip.ball[:, leg], clip.fps
     spans = [(stance.start, stance.end) for stance in stances(contacts[:, None])]
-    turn = _hold_direction(heel - ball, contacts.all(axis=-1), spans, fps, up)
+    turn = _hold_direction(heel - ball, contacts.all(axis=-1), spans, fps, clip.up)
     away = np.einsum("fij,fj->fi", matrix_from_vector(turn), heel - ball)
     shift, rate, known = np.zeros_like(ball), np.zeros_like(ball), np.zeros(len(ball), bool)
     ball_rate, heel_rate = (velocity(path, fps) / fps for path in (ball, ball + away))
     for start, end in spans:
         frames = np.arange(start, end)
-        balls = frames[contacts[start:end, 1]]
-        main, main_rate = (ball, ball_rate) if len(balls) else (ball + away, heel_rate)
-        held = balls if len(balls) else frames
-        shift[held] = standing_place(main, held) - main[held]
+        held = start + standing_frames(contacts[start:end])
+        main, main_rate = (ball, ball_rate) if contacts[held[0], 1] else (ball + away, heel_rate)
+        shift[held] = places[Stance(leg, start, end)] - main[held]
         rate[held] = -main_rate[held]
         for rest, edge in ((frames[frames < held[0]], held[0]), (frames[frames > held[-1]], held[-1])):
             shift[rest] = (ball + away + shift)[edge] - (ball + away)[rest]
@@ -102,10 +102,21 @@ def _shortened(turns: Array, largest: float) -> Array:
     return turns * (largest * np.tanh(angle / largest) / angle)
 
 
+def standing_frames(contacts: Mask) -> NDArray[np.intp]:
+    """Frames of a standing (N, 2) by which its foot is held: those of the ball, of the heel where no ball stands."""
+    balls = np.flatnonzero(contacts[:, 1])
+    return balls if len(balls) else np.flatnonzero(contacts[:, 0])
+
+
+def standing_core(frames: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The middle three fifths of some frames."""
+    trim = len(frames) // 5
+    return frames[trim : len(frames) - trim]
+
+
 def standing_place(path: Array, frames: NDArray[np.intp]) -> Array:
     """Mean place (3,) over the middle three fifths of the frames (indices) in which a point stands."""
-    trim = len(frames) // 5
-    return path[frames[trim : len(frames) - trim]].mean(axis=0)
+    return path[standing_core(frames)].mean(axis=0)
 
 
 def _fill(values: Array, rates: Array, known: Mask, fps: float) -> None:

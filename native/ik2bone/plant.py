@@ -21,7 +21,7 @@ from .rotations import matrix_from_vector, vector_from_matrix
 from .sole import Sole, apply, measure_sole
 from .spots import give_time, separate_spots
 from .swing import lift_swings
-from .targets import Anchor, Targets, blend_targets, find_anchors
+from .targets import Anchor, Targets, blend_targets, find_anchors, give_anchors_time, places_of
 
 # A calibration pose is left by this way of a joint (leg lengths) and by this multiple of the steps that follow. The
 # clips measured leave one by 0.19 and more; walks and runs make steps of up to 0.1 at 24 frames a second.
@@ -140,9 +140,7 @@ def plant(
     strength = settings.shares(clip.frames)
     sole = sole or measure_sole(clip)
     contacts, locked = find_standing(clip, sole, settings)
-    targets = (locked_targets if locked else follow_targets)(clip, sole, contacts, ground, settings)
-    if locked:
-        contacts = standing_contacts(clip, sole, targets, contacts, ground)
+    targets, contacts = (locked_targets if locked else follow_targets)(clip, sole, contacts, ground, settings)
     knees = find_knees(clip)
     told = _tell(clip, sole, targets, locked, knees, settings)
     hips = np.zeros((clip.frames, 3))
@@ -196,25 +194,27 @@ def find_standing(clip: Clip, sole: Sole, settings: Settings) -> tuple[Mask, boo
     return np.stack([heel @ clip.up < low, clip.ball @ clip.up < low + sole.ball_height], axis=-1), False
 
 
-def follow_targets(clip: Clip, sole: Sole, _contacts: Mask, ground: Ground, settings: Settings) -> Targets:
-    """Where the feet shall go when they follow the ground frame by frame."""
+def follow_targets(clip: Clip, sole: Sole, contacts: Mask, ground: Ground, settings: Settings) -> tuple[Targets, Mask]:
+    """Where the feet shall go when they follow the ground frame by frame, and the contacts (F, L, 2) as they are."""
     _require_ground(ask(ground, clip.ball, clip.up)[2])
     flat = settings.contacts == "ALWAYS" or clip.frames == 1
-    return (lay_on_ground if flat else follow_ground)(clip, sole, ground, settings.use_slope)
+    return (lay_on_ground if flat else follow_ground)(clip, sole, ground, settings.use_slope), contacts
 
 
-def locked_targets(clip: Clip, sole: Sole, contacts: Mask, ground: Ground, settings: Settings) -> Targets:
-    """Where the feet shall go when they stand on anchors, and swing from one to the next."""
+def locked_targets(clip: Clip, sole: Sole, contacts: Mask, ground: Ground, settings: Settings) -> tuple[Targets, Mask]:
+    """Where feet shall go that stand on anchors and swing from one to the next, and when they really stand."""
     heel = apply(clip.foot, sole.heel)
     anchors = find_anchors(clip, sole, heel, contacts, ground, settings.use_slope)
     _require_ground(np.array([anchor.found for anchor in anchors]))
-    targets = blend_targets(clip, hold_feet(clip, heel, contacts), anchors)
+    contacts, anchors = give_anchors_time(clip, contacts, anchors)
+    targets = blend_targets(clip, hold_feet(clip, heel, contacts, places_of(anchors)), anchors)
     targets = raise_heels(clip, sole, targets, contacts, ground)
     targets = lift_swings(clip, sole, targets, contacts, ground)
+    contacts = standing_contacts(clip, sole, targets, contacts, ground)
     lost = ~contacts.any(axis=(0, 2))
-    if not lost.any():
-        return targets
-    return targets.with_legs(lost, follow_ground(clip, sole, ground, settings.use_slope))
+    if lost.any():
+        targets = targets.with_legs(lost, follow_ground(clip, sole, ground, settings.use_slope))
+    return targets, contacts
 
 
 def _require_ground(found: Mask) -> None:

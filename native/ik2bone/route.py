@@ -11,15 +11,20 @@ from .contacts import Stance
 from .motion import SHARPEST
 
 # Moving from one standing's offset to the next with this peak of acceleration (leg lengths / s^2) costs as much as
-# putting a foot 1 leg aside; less costs by its square. It moves a foot by 0.07 leg within 1/30 s.
-HURRY = 60.0
+# putting a foot 1 leg aside; less costs by its square. It moves a foot by 0.04 leg within 1/30 s.
+HURRY = 40.0
+# A foot that climbs has to be over the edge before it is there: each length up counts as so many aside.
+CLIMB = 2.0
 
 
-def choose_places(spans: list[Stance], moves: list[Array], costs: list[Array], fps: float, leg: float) -> list[int]:
+def choose_places(
+    spans: list[Stance], moves: list[Array], costs: list[Array], up: Array, fps: float, leg: float
+) -> list[int]:
     """The option that each of a foot's standings takes, in order of time: least cost of all together (Viterbi, 1967).
 
     `moves[i]` (C, 3) is how far each of the options moves the foot, `costs[i]` (C,) what it costs by itself.
     """
+    moves = [move + (CLIMB - 1.0) * (move @ up)[:, None] * up for move in moves]
     total, back = costs[0], []
     for i in range(1, len(spans)):
         time = (spans[i].start - spans[i - 1].end + 1) / fps

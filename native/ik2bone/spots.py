@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from .clip import Array, Clip, Mask
-from .contacts import LEAST_CONTACT, Stance, stances
-from .hold import standing_place
+from .contacts import Stance, stances
+from .hold import standing_core, standing_frames, standing_place
 from .motion import SHARPEST, runs
 
 # A ball that comes down again so far from where it stood (leg lengths), while the heel stands, has a spot of its own.
@@ -30,33 +30,41 @@ def separate_spots(clip: Clip, contacts: Mask) -> Mask:
     return separate
 
 
-def give_time(clip: Clip, contacts: Mask) -> Mask:
-    """The contacts (F, L, 2) without frames in which a foot slides off its spot, where the next follows too soon."""
+def give_time(clip: Clip, contacts: Mask, moves: dict[Stance, Array] | None = None) -> Mask:
+    """The contacts (F, L, 2) without frames at their ends, where a foot needs them to get to its next spot in time.
+
+    It slides off its spot there, or climbs: `moves` are how far (3,) the ground moves each standing.
+    """
     timely = contacts.copy()
     for leg in range(clip.legs):
         spans = [stance for stance in stances(contacts) if stance.leg == leg]
         for before, after in zip(spans, spans[1:], strict=False):
-            _part(clip, timely[:, leg], before, after)
+            climb = moves[after] - moves[before] if moves else np.zeros(3)
+            _part(clip, timely[:, leg], before, after, climb)
     return timely
 
 
-def _part(clip: Clip, contacts: Mask, before: Stance, after: Stance) -> None:
+def _part(clip: Clip, contacts: Mask, before: Stance, after: Stance, climb: Array) -> None:
     """Shorten two standings (of one leg's contacts (F, 2), in place) until their foot has time between them."""
-    path, least = clip.ball[:, before.leg], max(2, round(LEAST_CONTACT * clip.fps))
+    path, (_, stays), (begins, _) = clip.ball[:, before.leg], _core(contacts, before), _core(contacts, after)
     end, start = before.end, after.start
-    while True:
+    while end > stays or start < begins:
         off = [_off(path, contacts, span, frame) for span, frame in ((before, end - 1), (after, start))]
-        acceleration = SHARPEST * np.linalg.norm(off[1] - off[0]) * (clip.fps / (start - end + 1)) ** 2
+        acceleration = SHARPEST * np.linalg.norm(off[1] - off[0] + climb) * (clip.fps / (start - end + 1)) ** 2
         if acceleration <= HASTY * clip.leg:
             return
-        first = np.linalg.norm(off[0]) > np.linalg.norm(off[1])
-        if (end - before.start if first else after.end - start) <= least:
-            return
+        first = start == begins or (end > stays and np.linalg.norm(off[0]) > np.linalg.norm(off[1]))
         end, start = (end - 1, start) if first else (end, start + 1)
         contacts[end:start] = False
 
 
+def _core(contacts: Mask, span: Stance) -> tuple[int, int]:
+    """First frame, and the one after the last, of those that a standing takes its place from."""
+    frames = span.start + standing_core(standing_frames(contacts[span.start : span.end]))
+    return int(frames[0]), int(frames[-1]) + 1
+
+
 def _off(path: Array, contacts: Mask, span: Stance, frame: int) -> Array:
     """How far (3,) the spot of a standing lies from where the clip has the ball on a frame."""
-    frames = span.start + np.flatnonzero(contacts[span.start : span.end].any(axis=-1))
+    frames = span.start + standing_frames(contacts[span.start : span.end])
     return standing_place(path, frames) - path[frame]

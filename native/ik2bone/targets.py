@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 from .clip import Array, Clip, Ground, Mask
 from .contacts import Stance, stances
 from .footprint import Footprint, find_places
-from .hold import Hold, standing_place
+from .hold import Hold, standing_frames, standing_place
 from .motion import smoothstep
 from .rotations import matrix_from_vector, vector_from_matrix
 from .route import choose_places
 from .sole import Sole
+from .spots import give_time
 
 # Time (s) from one standing to the next, where the clip's beginning or end hides one.
 SWING = 0.5
+# A foot that stands again within this time (s) may have to stand elsewhere to get there.
+HURRIED = 0.3
 # Farther than this from where it stands (leg lengths), a foot no longer follows the slope it stood on.
 SLOPE_RANGE = 0.35
 
@@ -86,17 +89,24 @@ def find_anchors(clip: Clip, sole: Sole, heel: Array, contacts: Mask, ground: Gr
     A foot that swings as the clip begins or ends gets one more there, with the part "swing".
     """
     options: list[list[Anchor]] = []
-    rise = np.zeros(clip.legs)
-    for stance in sorted(stances(contacts), key=lambda s: s.start):
+    rise, spans = np.zeros(clip.legs), stances(contacts)
+    for stance in sorted(spans, key=lambda s: s.start):
         frames, part = _standing_frames(contacts, stance)
         path, height = (clip.ball, sole.ball_height[stance.leg]) if part == "ball" else (heel, 0.0)
         origin = standing_place(path[:, stance.leg], frames)
-        found = _anchors(clip, sole, ground, use_slope, stance, part, frames, origin, height, float(rise.mean()))
+        place = part, frames, origin, height, float(rise.mean()), _is_hurried(stance, spans, clip.fps)
+        found = _anchors(clip, sole, ground, use_slope, stance, *place)
         rise[stance.leg] = (found[0].point - origin) @ clip.up
         options.append(found)
     anchors = [anchor for leg in range(clip.legs) for anchor in _chosen(clip, options, leg)]
     anchors.sort(key=lambda anchor: anchor.stance.start)
     return anchors + _swing_anchors(clip, sole, ground, use_slope, anchors)
+
+
+def _is_hurried(stance: Stance, spans: list[Stance], fps: float) -> bool:
+    """Whether the same foot stands shortly before or after."""
+    gaps = [max(other.start - stance.end, stance.start - other.end) for other in spans if other.leg == stance.leg]
+    return any(0 <= gap < HURRIED * fps for gap in gaps)
 
 
 def _chosen(clip: Clip, options: list[list[Anchor]], leg: int) -> list[Anchor]:
@@ -107,15 +117,33 @@ def _chosen(clip: Clip, options: list[list[Anchor]], leg: int) -> list[Anchor]:
     moves = [np.array([anchor.point - anchor.origin for anchor in found]) for found in mine]
     costs = [np.array([anchor.cost for anchor in found]) for found in mine]
     spans = [found[0].stance for found in mine]
-    chosen = choose_places(spans, moves, costs, clip.fps, clip.leg)
+    chosen = choose_places(spans, moves, costs, clip.up, clip.fps, clip.leg)
     return [found[index] for found, index in zip(mine, chosen, strict=True)]
+
+
+def give_anchors_time(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Mask, list[Anchor]]:
+    """Contacts (F, L, 2) and anchors without frames in which feet climb or come down to where they stand next."""
+    standing = [anchor for anchor in anchors if anchor.part != "swing"]
+    timely = give_time(clip, contacts, {anchor.stance: anchor.point - anchor.origin for anchor in standing})
+    shorter = {_within(longer, stances(timely)): longer for longer in (anchor.stance for anchor in standing)}
+    by_stance = {longer: stance for stance, longer in shorter.items()}
+    return timely, [replace(a, stance=by_stance.get(a.stance, a.stance)) for a in anchors]
+
+
+def _within(longer: Stance, spans: list[Stance]) -> Stance:
+    """The one of the stances that lies within another."""
+    return next(s for s in spans if s.leg == longer.leg and s.start >= longer.start and s.end <= longer.end)
+
+
+def places_of(anchors: list[Anchor]) -> dict[Stance, Array]:
+    """Where feet stand in the clip (3,), by stance."""
+    return {anchor.stance: anchor.origin for anchor in anchors if anchor.part != "swing"}
 
 
 def _standing_frames(contacts: Mask, stance: Stance) -> tuple[NDArray[np.intp], str]:
     """The frames and the part by which a foot is held: its ball where that stands, else its heel."""
-    frames = np.arange(stance.start, stance.end)
-    balls = frames[contacts[frames, stance.leg, 1]]
-    return (balls, "ball") if len(balls) else (frames, "heel")
+    frames = stance.start + standing_frames(contacts[stance.start : stance.end, stance.leg])
+    return frames, "ball" if contacts[frames[0], stance.leg, 1] else "heel"
 
 
 def _swing_anchors(clip: Clip, sole: Sole, ground: Ground, use_slope: bool, anchors: list[Anchor]) -> list[Anchor]:
@@ -141,7 +169,7 @@ def _swing_anchor(
     origin = origin + (level - origin @ clip.up) * clip.up
     rise = float((beside.point - beside.origin) @ clip.up)
     stance = Stance(leg, when, when)
-    return _anchors(clip, sole, ground, use_slope, stance, "swing", np.array([frame]), origin, height, rise)[0]
+    return _anchors(clip, sole, ground, use_slope, stance, "swing", np.array([frame]), origin, height, rise, False)[0]
 
 
 def _anchors(
@@ -155,12 +183,13 @@ def _anchors(
     origin: Array,
     height: float,
     rise: float,
+    spare: bool,
 ) -> list[Anchor]:
     """Where a point that stood at `origin`, `height` over its sole, may stand, the foot turned as in `frames`."""
     footprint = _footprint(clip, sole, stance.leg, frames, part)
     below = origin - clip.up * (height - rise)
     anchors = []
-    for placed in find_places(footprint, below, clip.up, clip.leg, ground):
+    for placed in find_places(footprint, below, clip.up, clip.leg, ground, spare):
         turn = placed.turn if use_slope else np.eye(3)
         point = placed.point + turn @ clip.up * height if placed.found else origin
         anchors.append(Anchor(stance, part, origin, point, turn, placed.found, placed.cost))
