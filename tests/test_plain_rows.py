@@ -31,6 +31,26 @@ def awkward(rng, dtype):
     return [p.astype(dtype) for p in (root, mid, end, target)]
 
 
+def awkward_poses(rng, dtype):
+    """The same limbs as transforms, some mirrored, uneven or singular, with hinges of all lengths."""
+    root, mid, end, target = awkward(rng, np.float64)
+    transforms = [limbs.affine(limbs.rotations(rng, ROWS), at) for at in (root, mid)]
+    transforms[0][1::7, :3, :3] *= -2.0
+    transforms[1][2::7, :3, 0] *= 3.0
+    transforms[1][3::53, :3, 1] = 0.0
+    transforms[0][4::59, 3, 2] = np.nan
+    hinge = np.cross(root - mid, end - mid) + 0.1 * rng.normal(size=(ROWS, 3))
+    hinge[5::61], hinge[6::67] = 0.0, (mid - root)[6::67]
+    return [a.astype(dtype) for a in (*transforms, end, target, hinge)]
+
+
+def as_pose(function, rows, hinge, roll, **options):
+    root, mid, end, target = rows
+    if function == "solve_pose":
+        return ik2bone.solve_pose(root, mid, end, target, hinge=hinge, roll=roll, **options)
+    return ik2bone.orient(root, mid, end, (mid[..., :3, 3] + target) / 2, target, hinge=hinge, roll=roll, **options)
+
+
 def same(a, b):
     return all(np.array_equal(x, y, equal_nan=x.dtype != np.uint8) for x, y in zip(a, b, strict=True))
 
@@ -86,3 +106,56 @@ def test_results_may_replace_an_input(into):
     found = ik2bone.solve(*points, out=(mid, end, np.empty(ROWS), np.empty(ROWS, "u1")))
     assert found.mid is points[into]
     assert same(expected, found)
+
+
+def given(results):
+    return [r for r in results if r is not None]
+
+
+@pytest.mark.parametrize("roll", ["pose", "hinge"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("function", ["solve_pose", "orient"])
+def test_plain_poses_are_what_all_stages_give(function, dtype, roll):
+    *rows, hinge = awkward_poses(np.random.default_rng(10), dtype)
+    found = as_pose(function, rows, hinge, roll)
+    assert same(given(found), given(as_pose(function, rows, hinge, roll, root_scale=[1.0, 1.0, 1.0])))
+
+
+@pytest.mark.parametrize("roll", ["pose", "hinge"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("function", ["solve_pose", "orient"])
+def test_a_pose_alone_gives_the_same_digits(function, dtype, roll):
+    *rows, hinge = awkward_poses(np.random.default_rng(11), dtype)
+    whole = given(as_pose(function, rows, hinge, roll))
+    alone = [given(as_pose(function, row, axis, roll)) for *row, axis in zip(*rows, hinge, strict=True)]
+    assert same(whole, [np.stack(column) for column in zip(*alone, strict=True)])
+
+
+@pytest.mark.parametrize("layout", ["fortran", "reversed", "wide", "swapped", "misaligned", "one matrix"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_layout_of_matrices_changes_no_digit(layout, dtype):
+    *rows, hinge = awkward_poses(np.random.default_rng(12), dtype)
+    if layout == "one matrix":
+        rows[0] = np.broadcast_to(rows[0][0], rows[0].shape)
+    whole = as_pose("solve_pose", [np.ascontiguousarray(a) for a in rows], hinge, "hinge")
+    root = rows[0]
+    laid = {
+        "fortran": np.asfortranarray(root),
+        "reversed": np.ascontiguousarray(root[::-1, ::-1, ::-1])[::-1, ::-1, ::-1],
+        "wide": np.concatenate([root, root], axis=-1)[..., :4],
+        "swapped": np.ascontiguousarray(np.swapaxes(root, -1, -2)).swapaxes(-1, -2),
+        "misaligned": np.frombuffer(b"x" + root.tobytes(), dtype, root.size, 1).reshape(root.shape),
+        "one matrix": root[0],
+    }[layout]
+    assert same(given(whole), given(as_pose("solve_pose", [laid, *rows[1:]], hinge, "hinge")))
+
+
+def test_a_list_among_single_arrays_keeps_its_digits():
+    *rows, hinge = awkward_poses(np.random.default_rng(13), np.float32)
+    root = rows[0][0].astype(np.float64) + 1e-9
+    alone = [
+        as_pose("solve_pose", [root.tolist(), *row], axis, "pose") for *row, axis in zip(*rows[1:], hinge, strict=True)
+    ]
+    whole = as_pose("solve_pose", [root.tolist(), *rows[1:]], hinge, "pose")
+    assert whole.root.dtype == np.float32
+    assert same(given(whole), [np.stack(column) for column in zip(*map(given, alone), strict=True)])

@@ -8,10 +8,11 @@
 
 #include "goal.h"
 
-static inline void
+/* Unit vector of one that is neither very short nor very long. */
+IK2B_IN_LINE void
 r3_unit(real v[3], real dest[3])
 {
-    r3_scale(v, (real)1 / r3_norm(v), dest);
+    r3_scale(v, real_inverse_root(r3_dot(v, v)), dest);
 }
 
 static inline void
@@ -56,7 +57,7 @@ are_opposite(real a[3], real b[3])
 {
     real sum[3];
     r3_add(a, b, sum);
-    return (double)r3_norm(sum) <= IK2B_PARALLEL;
+    return (double)r3_dot(sum, sum) <= IK2B_PARALLEL * IK2B_PARALLEL;
 }
 
 /* The bend of the limb, carried by the shortest turn of its line onto the new one: a reflection in

@@ -123,7 +123,10 @@ goal_find(const limb *present, const double target[3], bool on_end, const option
 {
     goal self = {.status = 0};
     double least, greatest, weight = clamped(opt->weight, 0.0, 1.0);
-    double distance = on_end ? present->distance : d3_long_norm(target);
+    double inverse = 1.0, distance = present->distance;
+    if (!on_end) {
+        distance = d3_is_zero(target) ? 0.0 : d3_measure(target, &inverse);
+    }
     legal_distances(present, opt, &least, &greatest);
     double soft = softened(distance, greatest, clamped(opt->soften, 0.0, 1.0));
     self.status = distance_status(present, distance, soft, least, greatest);
@@ -141,7 +144,7 @@ goal_find(const limb *present, const double target[3], bool on_end, const option
         line_under_still_bone(present, self.distance, self.line);
     }
     else if (!on_end) {
-        d3_unit(target, self.line);
+        d3_scale(target, inverse, self.line);
     }
     if (weight < 1.0) {
         goal_weigh(&self, present, weight, least, greatest);

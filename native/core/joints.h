@@ -5,7 +5,7 @@
 #ifndef IK2B_JOINTS_H
 #define IK2B_JOINTS_H
 
-#include "rows.h"
+#include "matrices.h"
 #include "turn.h"
 
 /* The matrices of a row as they were given. */
@@ -52,40 +52,127 @@ seen_from_root(const joints *self, const double from[3], const double to[3], dou
     d3_scale_far(between, self->scale, dest);
 }
 
+/* The inverse without a branch; 0: it is void, as the columns lie in a plane to within rounding or
+ * numbers are so large or small that d33_invert may still do it. */
+IK2B_IN_LINE int
+invert_plainly(const double m[3][3], double dest[3][3], double *determinant)
+{
+    double cofactor[3][3], square = 1.0;
+    *determinant = d33_cofactor(m, cofactor);
+    double inverse = 1.0 / *determinant;
+    for (int j = 0; j < 3; j++) {
+        square *= m[0][j] * m[0][j] + m[1][j] * m[1][j] + m[2][j] * m[2][j];
+    }
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            dest[i][j] = cofactor[j][i] * inverse;
+        }
+    }
+    return (int)(*determinant * *determinant > IK2B_PARALLEL * IK2B_PARALLEL * square) &
+           (int)(square > 0x1p-900) & (int)(square < 0x1p900);
+}
+
+static inline bool
+invert(const double m[3][3], double dest[3][3], double *determinant)
+{
+    return invert_plainly(m, dest, determinant) || d33_invert(m, IK2B_PARALLEL, dest);
+}
+
+/* The hinge in the root's frame, at any length, from that in the mid joint's: an axis maps as a
+ * cross product does, by the inverse's transpose, and turns round in a mirrored frame. */
+IK2B_IN_LINE void
+hinge_into_root(joints *self, bool mirrored)
+{
+    double outer[3];
+    for (int i = 0; i < 3; i++) {
+        outer[i] = self->mid_inward[0][i] * self->hinge_mid[0] +
+                   self->mid_inward[1][i] * self->hinge_mid[1] +
+                   self->mid_inward[2][i] * self->hinge_mid[2];
+    }
+    for (int i = 0; i < 3; i++) {
+        double along = self->frame[0][i] * outer[0] + self->frame[1][i] * outer[1] +
+                       self->frame[2][i] * outer[2];
+        self->hinge_root[i] = mirrored ? -along : along;
+    }
+}
+
+/* The bones in both frames, unscaled. */
+IK2B_IN_LINE void
+bones_in_frames(const pose *given, joints *self)
+{
+    double upper[3], lower[3], line[3];
+    d3_sub(given->mid_at, given->root_at, upper);
+    d3_sub(given->end, given->mid_at, lower);
+    d3_sub(given->end, given->root_at, line);
+    d33_apply(self->inward, upper, self->upper);
+    d33_apply(self->inward, lower, self->lower);
+    d33_apply(self->inward, line, self->end);
+    d33_apply(self->mid_inward, upper, self->upper_mid);
+    d33_apply(self->mid_inward, lower, self->lower_mid);
+}
+
+IK2B_IN_LINE void
+seen_from_root_plainly(const joints *self, const double from[3], const double to[3], double dest[3])
+{
+    double between[3];
+    d3_sub(to, from, between);
+    d33_apply(self->inward, between, dest);
+}
+
+/* Lane k of a tile, joints without scales of their own; 0: not finite in the last rows. */
+IK2B_IN_LINE int
+pose_of_lane(const matrices *root, const matrices *mid, const double end[3][IK2B_LANES], int k,
+             pose *dest)
+{
+    for (int i = 0; i < 3; i++) {
+        dest->end[i] = end[i][k];
+    }
+    return matrix_of_lane(root, k, dest->root, dest->root_at) &
+           matrix_of_lane(mid, k, dest->mid, dest->mid_at);
+}
+
+/* The limb of joints without scales of their own; 0: not plain, *self is void. */
+IK2B_IN_LINE int
+joints_find_plainly(const pose *given, const double hinge[3], joints *self)
+{
+    double determinant, mid_determinant;
+    memcpy(self->frame, given->root, sizeof self->frame);
+    memcpy(self->mid_frame, given->mid, sizeof self->mid_frame);
+    int good = invert_plainly(self->frame, self->inward, &determinant) &
+               invert_plainly(self->mid_frame, self->mid_inward, &mid_determinant);
+    bones_in_frames(given, self);
+    d3_copy(hinge, self->hinge_mid);
+    hinge_into_root(self, determinant * mid_determinant < 0.0);
+    self->scale = 1.0;
+    return good;
+}
+
 /* The limb in the root's frame; false where a matrix is singular or a bone has no length. */
 static inline bool
 joints_find(const pose *given, const double hinge[3], joints *self)
 {
-    double mid_frame[3][3], cofactor[3][3];
     const double *s = given->mid_scale;
-    self->scale = 1.0;
+    double determinant, mid_determinant;
     if (!remove_scale(given->root, given->root_scale, self->frame) ||
-        !remove_scale(given->mid, given->mid_scale, mid_frame) ||
-        !d33_invert(self->frame, IK2B_PARALLEL, self->inward) ||
-        !d33_invert(mid_frame, IK2B_PARALLEL, self->inner_inverse)) {
+        !remove_scale(given->mid, given->mid_scale, self->mid_frame) ||
+        !invert(self->frame, self->inward, &determinant) ||
+        !invert(self->mid_frame, self->mid_inward, &mid_determinant)) {
         return false;
     }
-    d33_multiply(self->inward, mid_frame, self->inner);
-    double mid_inverse[3][3];
-    memcpy(mid_inverse, self->inner_inverse, sizeof mid_inverse);
-    d33_multiply(mid_inverse, self->frame, self->inner_inverse);
-
-    seen_from_root(self, given->root_at, given->mid_at, self->upper);
-    seen_from_root(self, given->mid_at, given->end, self->lower);
-    seen_from_root(self, given->root_at, given->end, self->end);
+    bones_in_frames(given, self);
     double largest = larger(d3_largest(self->upper), d3_largest(self->lower));
     if (d3_is_zero(self->upper) || d3_is_zero(self->lower) || !isfinite(largest)) {
         return false;
     }
     self->scale = power_of_two_under(largest);
-    d3_scale(self->upper, self->scale, self->upper);
-    d3_scale(self->lower, self->scale, self->lower);
-    d3_scale(self->end, self->scale, self->end);
-
-    double own[3] = {s[1] * s[2] * hinge[0], s[2] * s[0] * hinge[1], s[0] * s[1] * hinge[2]};
-    d3_copy(own, self->hinge_mid);
-    d33_cofactor(self->inner, cofactor);
-    d33_apply(cofactor, own, self->hinge_root);
+    double *bones[5] = {self->upper, self->lower, self->end, self->upper_mid, self->lower_mid};
+    for (int i = 0; i < 5; i++) {
+        d3_scale(bones[i], self->scale, bones[i]);
+    }
+    self->hinge_mid[0] = s[1] * s[2] * hinge[0];
+    self->hinge_mid[1] = s[2] * s[0] * hinge[1];
+    self->hinge_mid[2] = s[0] * s[1] * hinge[2];
+    hinge_into_root(self, (determinant < 0.0) != (mid_determinant < 0.0));
     return true;
 }
 

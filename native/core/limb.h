@@ -62,12 +62,13 @@ limb_measure(const double mid[3], const double lower[3], const double end[3], co
              const double toward[3])
 {
     limb self;
-    double up[3], side[3], normal[3];
+    double up[3], side[3], normal[3], inverse;
 
     d3_copy(mid, self.mid);
     d3_copy(end, self.end);
-    self.upper = d3_unit(mid, up);
-    self.lower = d3_norm(lower);
+    self.upper = d3_measure(mid, &inverse);
+    d3_scale(mid, inverse, up);
+    self.lower = d3_measure(lower, &inverse);
     bool has_side = hinge_across(hinge, up, side);
 
     if (d3_is_zero(end)) {
@@ -78,23 +79,26 @@ limb_measure(const double mid[3], const double lower[3], const double end[3], co
         self.singular = true;
         return self;
     }
-    self.distance = d3_unit(end, self.line);
+    self.distance = d3_measure(end, &inverse);
+    d3_scale(end, inverse, self.line);
     self.along = d3_dot(mid, self.line);
     d3_cross(mid, lower, normal);
-    self.height = d3_norm(normal) / self.distance;
+    d3_scale(normal, inverse, normal);
+    self.height = d3_is_zero(normal) ? 0.0 : d3_measure(normal, &inverse);
 
     bool straight = self.height <= IK2B_STRAIGHT * limb_reach(&self);
     self.singular = straight && !has_side;
     if (!straight) {
         d3_cross(self.line, normal, self.bend);
+        d3_scale(self.bend, inverse, self.bend);
     }
     else if (has_side) {
         d3_cross(side, self.line, self.bend);
+        d3_unit(self.bend, self.bend);
     }
     else {
         d3_perpendicular(self.line, self.bend);
     }
-    d3_unit(self.bend, self.bend);
     return self;
 }
 
@@ -108,9 +112,26 @@ limb_angle(const limb *self)
     return atan2(d3_norm(across), -d3_dot(self->mid, lower));
 }
 
-/* Position of the mid joint along and across the line at this distance of the end: law of cosines
- * in the factored form (Kahan), which keeps its digits folded and straight. The present distance
- * gives the present triangle. */
+/* Where the mid joint lies along the line root-end, and the square of its height over it. */
+typedef struct {
+    double along, height_square;
+} triangle_sides;
+
+/* The triangle of sum and difference of the bones and the distance of the end: law of cosines in
+ * the factored form (Kahan), which keeps its digits folded and straight. */
+IK2B_IN_LINE triangle_sides
+triangle(double total, double difference, double distance)
+{
+    double inverse = 1.0 / distance;
+    double outer = larger(total - distance, 0.0) * (total + distance);
+    double inner = (larger(distance - difference, 0.0) * inverse) *
+                   (larger(distance + difference, 0.0) * inverse);
+    triangle_sides self = {0.5 * (distance + difference * (total * inverse)), 0.25 * outer * inner};
+    return self;
+}
+
+/* Position of the mid joint along and across the line at this distance of the end. The present
+ * distance gives the present triangle. */
 static inline void
 limb_triangle(const limb *self, double distance, double *along, double *height)
 {
@@ -120,10 +141,10 @@ limb_triangle(const limb *self, double distance, double *along, double *height)
         *height = distance == 0.0 ? self->upper : self->height;
         return;
     }
-    double outer = larger(total - distance, 0.0) * (total + distance);
-    double inner = larger(distance - difference, 0.0) * larger(distance + difference, 0.0);
-    *along = 0.5 * (distance + difference * (total / distance));
-    *height = sqrt(outer * inner) / (2.0 * distance);
+    triangle_sides new = triangle(total, difference, distance);
+    *along = new.along;
+    *height =
+        is_ordinary(new.height_square) ? ordinary_root(new.height_square) : sqrt(new.height_square);
 }
 
 #endif

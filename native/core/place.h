@@ -23,7 +23,7 @@ circle_at(const limb *present, const goal *where, real bend[3])
     d3_copy(where->line, self.line);
     to_double(bend, self.bend);
     d3_reject(self.bend, self.line, self.bend);
-    d3_unit(self.bend, self.bend);
+    d3_finish(self.bend, self.bend);
     limb_triangle(present, where->distance, &self.along, &self.height);
     return self;
 }

@@ -10,21 +10,31 @@
 
 #include "bend.h"
 
-/* Lengths between this and its inverse need no scaling: their fourth powers stay ordinary. */
-#define IK2B_ORDINARY 0x1p-100
+/* Squares of lengths between this and its inverse need no scaling: all that is made of them stays
+ * ordinary. */
+#define IK2B_PLAIN_SQUARE 0x1p-40
 
 /* A limb and its target seen from the root, and what solve makes of them. */
 typedef struct {
-    double upper_length, lower_length, present_distance; /* lengths before */
-    double line[3], distance;                            /* of the end after */
-    double mid[3], normal[3];                            /* after; normal is unit */
+    double line[3], distance; /* of the end after */
+    double mid[3], normal[3]; /* after; normal is unit */
     int status;
 } plain;
 
-IK2B_IN_LINE bool
-is_ordinary(double number)
+IK2B_IN_LINE int
+equal_plainly(const double a[3], const double b[3])
 {
-    return (int)(number >= IK2B_ORDINARY) & (int)(number <= 1.0 / IK2B_ORDINARY);
+    return (int)(a[0] == b[0]) & (int)(a[1] == b[1]) & (int)(a[2] == b[2]);
+}
+
+/* 0: not plain, length and inverse are void. */
+IK2B_IN_LINE int
+measure_plainly(const double v[3], double *length, double *inverse)
+{
+    double square = d3_dot(v, v);
+    *inverse = inverse_root(square);
+    *length = square * *inverse;
+    return is_between(square, IK2B_PLAIN_SQUARE);
 }
 
 /* The bend carried from line to new_line, as by carry(), which also knows opposite lines. */
@@ -37,36 +47,38 @@ carry_plainly(const double line[3], const double bend[3], const double new_line[
     to_real(new_line, to);
     to_real(bend, side);
     r3_add(from, to, half);
-    real norm = r3_norm(half);
-    *opposite = (double)norm <= IK2B_PARALLEL;
-    r3_scale(half, (real)1 / norm, half);
+    *opposite = (double)r3_dot(half, half) <= IK2B_PARALLEL * IK2B_PARALLEL;
+    r3_unit(half, half);
     r3_muladds(half, -2 * r3_dot(side, half), side);
     r3_reject(side, to, side);
     r3_unit(side, side);
     to_double(side, dest);
     d3_reject(dest, new_line, dest);
-    d3_scale(dest, 1.0 / d3_norm(dest), dest);
+    d3_finish(dest, dest);
 }
 
-/* Mid and end are seen from the root, lower goes from mid to end. False: not plain, *self is void.
- */
-IK2B_IN_LINE bool
+/* Mid and end are seen from the root, lower goes from mid to end. 0: not plain, *self is void. */
+IK2B_IN_LINE int
 solve_plainly(const double mid[3], const double lower[3], const double end[3], const double aim[3],
               plain *self)
 {
     double line[3], normal[3], bend[3];
-    double upper_length = d3_norm(mid), lower_length = d3_norm(lower), present = d3_norm(end);
-    double wanted = d3_norm(aim), total = upper_length + lower_length;
-    double difference = upper_length - lower_length;
+    double upper_length, lower_length, present, wanted, inverse, inverse_wanted;
     bool opposite;
-    int ordinary = (int)is_ordinary(upper_length) & (int)is_ordinary(lower_length) &
-                   (int)is_ordinary(present) & (int)is_ordinary(wanted);
+    int ordinary = measure_plainly(mid, &upper_length, &inverse) &
+                   measure_plainly(lower, &lower_length, &inverse) &
+                   measure_plainly(aim, &wanted, &inverse_wanted) &
+                   measure_plainly(end, &present, &inverse);
+    double total = upper_length + lower_length, difference = upper_length - lower_length;
 
-    d3_scale(end, 1.0 / present, line);
+    d3_scale(end, inverse, line);
     d3_cross(mid, lower, normal);
-    double along = d3_dot(mid, line), height = d3_norm(normal) / present;
+    d3_scale(normal, inverse, normal);
+    double along = d3_dot(mid, line), square = d3_dot(normal, normal);
+    inverse = inverse_root(square);
+    double height = square * inverse;
     d3_cross(line, normal, bend);
-    d3_scale(bend, 1.0 / d3_norm(bend), bend);
+    d3_scale(bend, inverse, bend);
 
     double moved = IK2B_MOVED * total, bare = larger(smaller(wanted, total), fabs(difference));
     double least = smaller(fabs(difference), present), greatest = larger(total, present);
@@ -75,20 +87,18 @@ solve_plainly(const double mid[3], const double lower[3], const double end[3], c
                    (fabs(difference) - wanted > moved) * IK2B_TOO_CLOSE |
                    (fabs(distance - bare) > moved) * IK2B_LIMITED;
 
-    double outer = larger(total - distance, 0.0) * (total + distance);
-    double inner = larger(distance - difference, 0.0) * larger(distance + difference, 0.0);
-    double new_along = 0.5 * (distance + difference * (total / distance));
-    double new_height = sqrt(outer * inner) / (2.0 * distance);
-    new_along = distance == present ? along : new_along;
-    new_height = distance == present ? height : new_height;
+    triangle_sides new = triangle(total, difference, distance);
+    ordinary &= (int)is_ordinary(new.height_square) | (int)(new.height_square == 0.0);
+    double new_along = distance == present ? along : new.along;
+    double new_height = distance == present ? height : ordinary_root(new.height_square);
 
-    d3_scale(aim, 1.0 / wanted, self->line);
+    d3_scale(aim, inverse_wanted, self->line);
     carry_plainly(line, bend, self->line, bend, &opposite);
     d3_cross(self->line, bend, self->normal);
     d3_scale(self->line, new_along, self->mid);
     d3_muladds(bend, new_height, self->mid);
     self->distance = distance;
-    return ordinary & (int)!opposite & (int)(height > IK2B_STRAIGHT * total);
+    return ordinary & !opposite & (int)(height > IK2B_STRAIGHT * total);
 }
 
 #endif

@@ -13,7 +13,7 @@ typedef struct {
     joints chain;
     options opt;
     double target[3], end_matrix[3][3], end_goal[3][3];
-    bool has_end, has_goal, plain_call;
+    bool has_end, has_goal;
     turns turn;
     double position[3];
     quat end_turn;
@@ -58,19 +58,6 @@ into_root_frame(const joints *limb, double direction[3])
     d33_apply(limb->inward, direction, direction);
 }
 
-static inline bool
-place_plainly(const joints *chain, const double aim[3], placement *dest)
-{
-    plain new;
-    bool good = solve_plainly(chain->upper, chain->lower, chain->end, aim, &new);
-    d3_copy(new.mid, dest->mid);
-    d3_scale(new.line, new.distance, dest->end);
-    d3_copy(new.normal, dest->normal);
-    dest->still = false;
-    dest->status = new.status;
-    return good;
-}
-
 /* Solve in the root's frame and turn the bones; true where something moves. */
 static inline bool
 pose_solve(pose_row *row, ik2b_roll roll)
@@ -84,11 +71,8 @@ pose_solve(pose_row *row, ik2b_roll roll)
     d3_copy(chain->hinge_root, opt.hinge);
     seen_from_root(chain, row->given.root_at, row->target, aim);
 
-    placement new;
-    if (on_end || !row->plain_call || !place_plainly(chain, aim, &new)) {
-        limb present = limb_measure(chain->upper, chain->lower, chain->end, opt.hinge, aim);
-        new = place(&present, aim, on_end, &opt);
-    }
+    limb present = limb_measure(chain->upper, chain->lower, chain->end, opt.hinge, aim);
+    placement new = place(&present, aim, on_end, &opt);
     row->status = new.status;
     double rolling = roll == IK2B_ROLL_HINGE && !d3_is_zero(chain->hinge_mid) ? weight : 0.0;
     if (new.still && rolling == 0.0) {
@@ -111,12 +95,11 @@ turned_end_matrix(const pose_row *row, double dest[3][3])
     double root[3][3], mid[3][3], step[3][3];
     quat_matrix(row->turn.root, root);
     quat_matrix(row->turn.mid, mid);
-    d33_multiply(chain->inward, row->end_matrix, dest);
-    d33_multiply(chain->inner_inverse, dest, step);
+    d33_multiply(chain->mid_inward, row->end_matrix, step);
     d33_multiply(mid, step, dest);
-    d33_multiply(chain->inner, dest, step);
-    d33_multiply(root, step, dest);
-    memcpy(step, dest, sizeof step);
+    d33_multiply(chain->mid_frame, dest, step);
+    d33_multiply(chain->inward, step, dest);
+    d33_multiply(root, dest, step);
     d33_multiply(chain->frame, step, dest);
 }
 
@@ -172,20 +155,25 @@ pose_store(ik2b_array *args, const pose_row *row, double miss)
     store_status(&args[IK2B_POSE_OUT_STATUS], row->status);
 }
 
-static inline void
-pose_solve_row(ik2b_array *args, ik2b_bend bend, ik2b_roll roll, bool plain_call)
+typedef struct {
+    ik2b_bend bend;
+    ik2b_roll roll;
+} pose_words;
+
+static void
+pose_solve_row(ik2b_array *args, const void *given_words)
 {
+    const pose_words *words = given_words;
     pose_row row;
-    row.plain_call = plain_call;
     double off[3];
-    bool valid = pose_load(args, bend, &row);
+    bool valid = pose_load(args, words->bend, &row);
     pose_keep(&row);
     if (!valid) {
         row.status = IK2B_INVALID;
         pose_store(args, &row, (double)NAN);
         return;
     }
-    bool moved = pose_solve(&row, roll);
+    bool moved = pose_solve(&row, words->roll);
     if (clamped(row.opt.weight, 0.0, 1.0) > 0.0) {
         pose_turn_end(&row, moved);
     }
@@ -193,15 +181,115 @@ pose_solve_row(ik2b_array *args, ik2b_bend bend, ik2b_roll roll, bool plain_call
     pose_store(args, &row, d3_long_norm(off));
 }
 
+/* Sixteen rows of the plain case. */
+typedef struct {
+    matrices root, mid;
+    double end[3][IK2B_LANES];
+    double target[3][IK2B_LANES], hinge[3][IK2B_LANES];
+    double turn_root[4][IK2B_LANES], turn_mid[4][IK2B_LANES]; /* w, x, y, z */
+    double position[3][IK2B_LANES], miss[IK2B_LANES];
+    int status[IK2B_LANES], good[IK2B_LANES];
+} pose_tile;
+
+static void
+load_pose_tile(const ik2b_array *args, int last, int rows, void *dest)
+{
+    pose_tile *tile = dest;
+    load_matrices(&args[IK2B_POSE_ROOT], last, rows, &tile->root);
+    load_matrices(&args[IK2B_POSE_MID], last, rows, &tile->mid);
+    gather_vectors(&args[IK2B_POSE_END], last, rows, tile->end);
+    gather_vectors(&args[IK2B_POSE_TARGET], last, rows, tile->target);
+    gather_vectors_or_zero(&args[IK2B_POSE_OPTION + IK2B_HINGE], last, rows, tile->hinge);
+}
+
+static void
+store_pose_tile(const ik2b_array *args, int last, int lane, int rows, const void *source)
+{
+    const pose_tile *tile = source;
+    const ik2b_array *miss = &args[IK2B_POSE_OUT_MISS];
+    scatter_quaternions(&args[IK2B_POSE_OUT_ROOT], last, lane, rows, tile->turn_root);
+    scatter_quaternions(&args[IK2B_POSE_OUT_MID], last, lane, rows, tile->turn_mid);
+    scatter_vectors(&args[IK2B_POSE_OUT_POSITION], last, lane, rows, tile->position);
+    scatter(miss, 0, miss->stride[last], rows, tile->miss + lane);
+    scatter_status(&args[IK2B_POSE_OUT_STATUS], last, rows, tile->status + lane);
+}
+
+IK2B_IN_LINE void
+pose_lane(pose_tile *tile, int k, bool rolling)
+{
+    pose given;
+    joints chain;
+    plain new;
+    turns turn;
+    double target[3], hinge[3], aim[3], end[3], off[3];
+    int good = pose_of_lane(&tile->root, &tile->mid, tile->end, k, &given);
+    for (int i = 0; i < 3; i++) {
+        target[i] = tile->target[i][k];
+        hinge[i] = tile->hinge[i][k];
+    }
+    good &= joints_find_plainly(&given, hinge, &chain) & !equal_plainly(target, given.end);
+    seen_from_root_plainly(&chain, given.root_at, target, aim);
+    good &= solve_plainly(chain.upper, chain.lower, chain.end, aim, &new);
+    d3_scale(new.line, new.distance, end);
+    tile->good[k] = good & turn_bones_plainly(&chain, new.mid, end, new.normal, rolling, &turn);
+    d33_apply(chain.frame, turn.end, end);
+    d3_add(given.root_at, end, end);
+    d3_sub(end, target, off);
+    tile->miss[k] = d3_norm(off);
+    tile->status[k] = new.status;
+    for (int i = 0; i < 3; i++) {
+        tile->position[i][k] = end[i];
+    }
+    for (int i = 0; i < 4; i++) {
+        tile->turn_root[(i + 1) % 4][k] = (double)turn.root[i];
+        tile->turn_mid[(i + 1) % 4][k] = (double)turn.mid[i];
+    }
+}
+
+IK2B_IN_LINE void
+run_pose_tile(pose_tile *tile, int rows)
+{
+    transpose_matrices(&tile->root);
+    transpose_matrices(&tile->mid);
+    IK2B_LANE_LOOP
+    for (int k = 0; k < rows; k++) {
+        pose_lane(tile, k, false);
+    }
+}
+
+IK2B_IN_LINE void
+run_rolling_pose_tile(pose_tile *tile, int rows)
+{
+    transpose_matrices(&tile->root);
+    transpose_matrices(&tile->mid);
+    IK2B_LANE_LOOP
+    for (int k = 0; k < rows; k++) {
+        pose_lane(tile, k, true);
+    }
+}
+
+IK2B_TILE_RUNNERS(pose_tile_runner, run_pose_tile, pose_tile)
+IK2B_TILE_RUNNERS(rolling_pose_tile_runner, run_rolling_pose_tile, pose_tile)
+
 void
 IK2B_NAME(solve_pose)(const ik2b_extent *extent, ik2b_array *args, ik2b_bend bend, ik2b_roll roll)
 {
-    ik2b_walk walk;
-    bool plain_call = is_plain_call(args + IK2B_POSE_OPTION, bend);
-    if (!ik2b_walk_start(&walk, extent, args, IK2B_POSE_COUNT)) {
-        return;
-    }
-    do {
-        pose_solve_row(args, bend, roll, plain_call);
-    } while (ik2b_walk_next(&walk));
+    pose_tile tile;
+    pose_words words = {bend, roll};
+    bool rolling = roll == IK2B_ROLL_HINGE;
+    ik2b_tiling tiling = {
+        .arguments = IK2B_POSE_COUNT,
+        .tile = &tile,
+        .good = tile.good,
+        .load = load_pose_tile,
+        .run = rolling ? rolling_pose_tile_runner() : pose_tile_runner(),
+        .store = store_pose_tile,
+        .row = pose_solve_row,
+        .words = &words,
+    };
+    bool tiled = is_plain_call(args + IK2B_POSE_OPTION, bend) &&
+                 fits_matrices(&args[IK2B_POSE_ROOT]) && fits_matrices(&args[IK2B_POSE_MID]) &&
+                 !args[IK2B_POSE_ROOT_SCALE].data && !args[IK2B_POSE_MID_SCALE].data &&
+                 !args[IK2B_POSE_END_MATRIX].data && !args[IK2B_POSE_END_GOAL].data;
+    ik2b_run_tiles(extent, args, &tiling, tiled);
 }

@@ -25,7 +25,7 @@ pole_of_row(ik2b_array *args)
         d3_scale(line, scale, line);
         limb present = limb_measure(upper, lower, line, hinge, line);
         if (!present.singular || present.distance == 0.0) {
-            d3_copy(present.bend, pole);
+            d3_unit(present.bend, pole);
         }
     }
     store_vector(&args[IK2B_POLE_OF_OUT], pole);

@@ -8,11 +8,9 @@
 
 #include "packed.h"
 
-/* Fewer rows than this are done one by one. */
-#define IK2B_FEW 4
-
-/* The builds of run(tile). */
-#define IK2B_TILE_RUNNERS(name, run, tile_type) IK2B_BUILDS(name, run, (tile_type * tile), (tile))
+/* The builds of run(tile, rows). */
+#define IK2B_TILE_RUNNERS(name, run, tile_type)                                                    \
+    IK2B_BUILDS(name, run, (void *tile, int rows), ((tile_type *)tile, rows))
 
 /* Reads one element of `count` rows. */
 static inline void
@@ -44,6 +42,16 @@ gather_vectors(const ik2b_array *array, int last, int count, double dest[3][IK2B
     }
 }
 
+static inline void
+gather_vectors_or_zero(const ik2b_array *array, int last, int count, double dest[3][IK2B_LANES])
+{
+    if (array->data) {
+        gather_vectors(array, last, count, dest);
+        return;
+    }
+    memset(dest, 0, 3 * sizeof *dest);
+}
+
 /* Writes one element of `count` rows. */
 static inline void
 scatter(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count,
@@ -63,26 +71,57 @@ scatter(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count,
 }
 
 static inline void
-scatter_vectors(const ik2b_array *array, int last, int count, const double source[3][IK2B_LANES])
+scatter_vectors(const ik2b_array *array, int last, int lane, int count,
+                const double source[3][IK2B_LANES])
 {
     if (is_packed(array, array->stride[last], count, 3)) {
         ik2b_pack(source, 3, array);
         return;
     }
     for (int i = 0; i < 3; i++) {
-        scatter(array, i * array->inner[0], array->stride[last], count, source[i]);
+        scatter(array, i * array->inner[0], array->stride[last], count, source[i] + lane);
     }
 }
 
-/* From `start` rows on along the last dimension, and back again for -start. */
+/* Quaternions w, x, y, z. */
 static inline void
-shift_rows(ik2b_array *args, int count, int last, ptrdiff_t start)
+scatter_quaternions(const ik2b_array *array, int last, int lane, int count,
+                    const double source[4][IK2B_LANES])
 {
-    for (int i = 0; i < count; i++) {
-        if (args[i].data) {
-            args[i].data += start * args[i].stride[last];
-        }
+    if (is_packed(array, array->stride[last], count, 4)) {
+        ik2b_pack(source, 4, array);
+        return;
+    }
+    for (int i = 0; i < 4; i++) {
+        scatter(array, i * array->inner[0], array->stride[last], count, source[i] + lane);
     }
 }
+
+static inline void
+scatter_status(const ik2b_array *array, int last, int count, const int source[])
+{
+    for (int k = 0; k < count; k++) {
+        *(unsigned char *)(array->data + k * array->stride[last]) = (unsigned char)source[k];
+    }
+}
+
+/* What a function of rows does in tiles of up to sixteen along the last dimension, and in single
+ * rows. */
+typedef struct {
+    int arguments;
+    void *tile;      /* the caller's, of a type that only these functions know */
+    const int *good; /* in it: which rows were plain */
+    void (*load)(const ik2b_array *args, int last, int rows, void *tile);
+    void (*run)(void *tile, int rows);
+    /* Stores some rows of the tile, from `lane` on, where args now are. */
+    void (*store)(const ik2b_array *args, int last, int lane, int rows, const void *tile);
+    /* Any row by all stages, where args now are. */
+    void (*row)(ik2b_array *args, const void *words);
+    const void *words;
+} ik2b_tiling;
+
+/* All rows; `tiled` tells that plain rows may be among them. Moves args. */
+void ik2b_run_tiles(const ik2b_extent *given, ik2b_array *args, const ik2b_tiling *tiling,
+                    bool tiled);
 
 #endif

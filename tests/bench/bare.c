@@ -125,7 +125,7 @@ run_bare_tile(bare_tile *tile)
     }
 }
 
-IK2B_TILE_RUNNERS(bare_tile_runner, run_bare_tile, bare_tile)
+IK2B_BUILDS(bare_tile_runner, run_bare_tile, (bare_tile * tile), (tile))
 
 SHARED void
 bare_solve(bare_tile *tiles, long count, long repeats)

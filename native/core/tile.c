@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tiles over all rows: plain rows as the tile has them, all others one by one.
+ */
+#include "tile.h"
+
+/* From `rows` on along the last dimension, and back again for -rows. */
+static void
+shift_rows(ik2b_array *args, const ik2b_tiling *tiling, int last, ptrdiff_t rows)
+{
+    for (int i = 0; i < tiling->arguments; i++) {
+        if (args[i].data) {
+            args[i].data += rows * args[i].stride[last];
+        }
+    }
+}
+
+/* One tile; moves args on by its rows. */
+static void
+run_tile(ik2b_array *args, const ik2b_tiling *tiling, int last, int rows)
+{
+    tiling->load(args, last, rows, tiling->tile);
+    tiling->run(tiling->tile, rows);
+    for (int lane = 0, next; lane < rows; lane = next) {
+        bool good = tiling->good[lane];
+        for (next = lane + 1; good && next < rows && tiling->good[next]; next++) {
+        }
+        if (good) {
+            tiling->store(args, last, lane, next - lane, tiling->tile);
+        }
+        else {
+            tiling->row(args, tiling->words);
+        }
+        shift_rows(args, tiling, last, next - lane);
+    }
+}
+
+void
+ik2b_run_tiles(const ik2b_extent *given, ik2b_array *args, const ik2b_tiling *tiling, bool tiled)
+{
+    ik2b_walk walk;
+    ik2b_extent extent = *given;
+    ik2b_straighten(&extent, args, tiling->arguments);
+    if (extent.count == 0) { /* a single row: as one of a dimension without strides */
+        extent.shape[extent.count++] = 1;
+        for (int i = 0; i < tiling->arguments; i++) {
+            args[i].stride[0] = 0;
+        }
+    }
+    int last = extent.count - 1;
+    ptrdiff_t rows = extent.shape[last];
+    extent.count -= tiled;
+    if (rows == 0 || !ik2b_walk_start(&walk, &extent, args, tiling->arguments)) {
+        return;
+    }
+    do {
+        if (!tiled) {
+            tiling->row(args, tiling->words);
+            continue;
+        }
+        for (ptrdiff_t row = 0; row < rows; row += IK2B_LANES) {
+            int count = rows - row < IK2B_LANES ? (int)(rows - row) : IK2B_LANES;
+            run_tile(args, tiling, last, count);
+        }
+        shift_rows(args, tiling, last, -rows);
+    } while (ik2b_walk_next(&walk));
+}
