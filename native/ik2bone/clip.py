@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,12 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 # (points (N, 3), down (3,)) -> hits (N, 3), normals (N, 3), found (N,): for each point the surface nearest to it on the
-# line through it along `down`, in both directions; unit normals, turned against `down`. World space.
-Ground = Callable[[Array, Array], tuple[Array, Array, Mask]]
+# line through it along `down`, in both directions; unit normals, turned against `down`. World space. Under direction
+# 'NEAREST' `down` is None: the nearest point of the surface in any direction, normals as the surface's own.
+Ground = Callable[[Array, Array | None], tuple[Array, Array, Mask]]
 JOINTS = ("thigh", "shin", "foot", "toe")
+# What a clip holds for every frame and limb.
+ARRAYS = ("thigh", "shin", "foot", "ball", "tip", "toe", "scale")
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,10 @@ class Clip:
     that are not repeat the foot's. `up` is the unit vector against gravity. `sole` (L,) is the measured height of the
     ball joint over the sole, where something (a skinned mesh) tells it, else None. `floors` are heights along up at
     which the clip's own floor may lie, likeliest first.
+
+    A limb may be an arm, or any other chain of three: `is_hand` (L,) tells which. Then thigh, shin and foot are upper
+    arm, forearm and hand, and the ball is the point of the palm that touches. `palm` (L, 3) is the unit normal of the
+    palm in hand space, of either sign, zero where it is not known.
     """
 
     fps: float
@@ -43,6 +51,13 @@ class Clip:
     up: Array
     sole: Array | None = None
     floors: tuple[float, ...] = (0.0,)
+    is_hand: Mask | None = None
+    palm: Array | None = None
+
+    @property
+    def hands(self) -> Mask:
+        """Which limbs are no legs (L,)."""
+        return np.zeros(self.legs, bool) if self.is_hand is None else self.is_hand
 
     @property
     def frames(self) -> int:
@@ -77,10 +92,17 @@ class Clip:
 
     @property
     def leg(self) -> float:
-        """Median reach of all legs: the length that every tolerance is relative to."""
-        return float(np.median(self.reach))
+        """Median reach of all legs, or of all arms where there are only arms: what tolerances are relative to."""
+        return float(np.median(self.reach if self.hands.all() else self.reach[:, ~self.hands]))
 
     def cut(self, frames: slice) -> Clip:
         """The same clip over some of its frames."""
-        arrays = ("thigh", "shin", "foot", "ball", "tip", "toe", "scale")
-        return replace(self, **{name: getattr(self, name)[frames] for name in arrays})
+        return replace(self, **{name: getattr(self, name)[frames] for name in ARRAYS})
+
+    def choose(self, limbs: Mask) -> Clip:
+        """The same clip with some of its limbs (L,)."""
+        kept: dict[str, Any] = {name: getattr(self, name)[:, limbs] for name in ARRAYS}
+        for name in ("has_toe", "sole", "is_hand", "palm"):
+            row = getattr(self, name)
+            kept[name] = None if row is None else row[limbs]
+        return replace(self, **kept)

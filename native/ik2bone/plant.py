@@ -12,16 +12,17 @@ from ._core import solve_pose
 from .clip import Array, Clip, Ground, Mask
 from .contacts import find_contacts, stances
 from .follow import follow_ground, lay_on_ground
-from .ground import ask
+from .ground import NoGround, ask
 from .heel import raise_heels, standing_contacts
 from .hips import hips_offset
 from .hold import hold_feet
 from .knee import Knees, find_knees
 from .rotations import matrix_from_vector, vector_from_matrix
-from .sole import Sole, apply, measure_sole
+from .sole import Sole, apply
 from .spots import give_time, separate_spots
 from .swing import lift_swings
-from .targets import Anchor, Targets, blend_targets, find_anchors, give_anchors_time, places_of
+from .targets import Anchor, Held, Targets, blend_targets, find_anchors, give_anchors_time, places_of
+from .touch import measure_limbs, touch
 
 # A calibration pose is left by this way of a joint (leg lengths) and by this multiple of the steps that follow. The
 # clips measured leave one by 0.19 and more; walks and runs make steps of up to 0.1 at 24 frames a second.
@@ -32,21 +33,27 @@ CALIBRATION_FRAMES = 15
 SHORT = 1e-4
 
 
-class NoGround(ValueError):
-    """There is no surface under the feet."""
-
-
 @dataclass(frozen=True)
 class Settings:
     """How to plant. `contacts` is 'AUTO' (detected) or 'ALWAYS' (every frame).
 
-    `strength` in [0, 1] blends it all; it may be an array (F,), for corrections that come and go.
+    `direction` is where surfaces are looked for: 'DOWN', under and over a limb, or 'NEAREST'. `strength` in [0, 1]
+    blends it all; it may be an array (F,), for corrections that come and go.
     """
 
     contacts: str = "AUTO"
     use_hips: bool = True
     use_slope: bool = True
     strength: float | Array = 1.0
+    direction: str = "DOWN"
+
+    def always(self, frames: int) -> bool:
+        """Whether limbs follow the surface in each of so many frames: a single pose cannot do otherwise."""
+        return self.contacts == "ALWAYS" or frames == 1
+
+    def touching(self, clip: Clip) -> Mask:
+        """Which limbs (L,) touch with one point; the others stand on soles."""
+        return clip.hands | (self.direction == "NEAREST")
 
     def cut(self, frames: slice) -> Settings:
         """The same settings for some of the frames."""
@@ -67,7 +74,9 @@ class Planting:
     `turns` (F, L, 3, 4) are corrections (w, x, y, z) of thigh, shin and foot, to be multiplied on the right of their
     present local rotations; `hips_offset` (F, 3) moves the hips in world space. `contacts` (F, L, 2) tells which
     heels and balls stand, `targets` where the feet shall go, `miss` (F, L) how far from there they come to lie.
-    `locked` is false where feet follow the ground without standing on a spot. `told` are sentences for the user.
+    `locked` (L,) is false where limbs follow the ground without holding a spot, `touching` (L,) tells which of them
+    touch it with one point instead of a sole, `nearest` whether surfaces were looked for in any direction. `told` are
+    sentences for the user.
     """
 
     turns: Array
@@ -76,7 +85,9 @@ class Planting:
     targets: Targets
     sole: Sole
     miss: Array
-    locked: bool
+    locked: Mask
+    touching: Mask
+    nearest: bool
     told: list[str] = field(default_factory=list)
 
     @property
@@ -109,12 +120,15 @@ class Planting:
             {
                 "heel": self.sole.heel[leg].tolist(),
                 "ball": self.sole.ball_joint[leg].tolist(),
-                "sole": [self.sole.heel[leg].tolist(), self.sole.ball[leg].tolist()],
+                "sole": [point[leg].tolist() for point in self._sole_points(leg)],
                 "sole_height": float(self.sole.ball_height[leg]),
                 "sole_from": self.sole.source,
             }
             for leg in range(len(self.sole.heel))
         ]
+
+    def _sole_points(self, leg: int) -> list[Array]:
+        return [self.sole.ball] if self.touching[leg] else [self.sole.heel, self.sole.ball]
 
 
 def plant(
@@ -138,18 +152,46 @@ def plant(
         moved = planting.hips_offset[:1, None] if offset is None else offset[:1]
         return planting.led_by(*_plant_pose(clip, planting.sole, ground, settings, moved))
     strength = settings.shares(clip.frames)
-    sole = sole or measure_sole(clip)
+    sole = sole or measure_limbs(clip)
+    held = hold_limbs(clip, sole, ground, settings)
+    knees = find_knees(clip)
+    told = _tell(clip, sole, held, knees, settings)
+    hips, legs = np.zeros((clip.frames, 3)), ~clip.hands
+    if settings.use_hips and offset is None and legs.any():
+        hips = hips_offset(clip.choose(legs), held.targets.ankle[:, legs], held.targets.rise[:, legs])
+    moved = np.zeros_like(clip.hip) if offset is None else offset
+    targets = held.targets.moved(held.free[..., None] * (moved + hips[:, None]))
+    turns, miss = solve_legs(clip, targets, moved, hips, knees, strength)
+    return Planting(
+        turns,
+        strength[:, None] * hips,
+        held.contacts,
+        weaken(clip, targets, moved, strength),
+        sole,
+        miss,
+        held.locked,
+        settings.touching(clip),
+        settings.direction == "NEAREST",
+        told,
+    )
+
+
+def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
+    """When limbs stand or touch, and where they shall go: feet on their soles, all others by one point."""
+    touching = settings.touching(clip)
+    parts = [
+        hold(clip.choose(limbs), sole.choose(limbs), ground, settings)
+        for limbs, hold in ((~touching, stand), (touching, touch))
+        if limbs.any()
+    ]
+    return parts[0] if len(parts) == 1 else parts[0].beside(parts[1], touching)
+
+
+def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
+    """When feet stand on their soles, and where they shall go."""
     contacts, locked = find_standing(clip, sole, settings)
     targets, contacts = (locked_targets if locked else follow_targets)(clip, sole, contacts, ground, settings)
-    knees = find_knees(clip)
-    told = _tell(clip, sole, targets, locked, knees, settings)
-    hips = np.zeros((clip.frames, 3))
-    if settings.use_hips and offset is None:
-        hips = hips_offset(clip, targets.ankle, targets.rise)
-    moved = np.zeros_like(clip.hip) if offset is None else offset
-    turns, miss = solve_legs(clip, targets, moved, hips, knees, strength)
-    weakened = weaken(clip, targets, moved, strength)
-    return Planting(turns, strength[:, None] * hips, contacts, weakened, sole, miss, locked, told)
+    return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, locked))
 
 
 def starts_in_calibration_pose(clip: Clip) -> bool:
@@ -165,7 +207,11 @@ def _plant_pose(
     """Turns, targets and misses of the first frame, by height and slope of the ground alone."""
     pose, knees = clip.cut(slice(0, 1)), find_knees(clip)
     strength = settings.shares(clip.frames)[:1]
-    targets = follow_ground(pose, sole, ground, settings.use_slope)
+    touching = settings.touching(clip)
+    targets = Targets.of(pose).moved(offset)
+    if not touching.all():
+        standing = follow_ground(pose.choose(~touching), sole.choose(~touching), ground, settings.use_slope)
+        targets = standing.beside(targets.choose(touching), touching)
     first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])
     turns, miss = solve_legs(pose, targets, offset, np.zeros((1, 3)), first, strength)
     return turns, weaken(pose, targets, offset, strength), miss
@@ -177,9 +223,8 @@ def find_standing(clip: Clip, sole: Sole, settings: Settings) -> tuple[Mask, boo
     A clip in which nothing ever stands is one in place, its feet carried back by a floor that moves: there the lowest
     frames count as contacts that do not lock. So do all frames under 'ALWAYS'.
     """
-    everywhere = np.ones((clip.frames, clip.legs, 2), bool)
-    if settings.contacts == "ALWAYS" or clip.frames == 1:
-        return everywhere, False
+    if settings.always(clip.frames):
+        return np.ones((clip.frames, clip.legs, 2), bool), False
     heel = apply(clip.foot, sole.heel)
     contacts = find_contacts(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
     for stance in stances(contacts):
@@ -197,8 +242,8 @@ def find_standing(clip: Clip, sole: Sole, settings: Settings) -> tuple[Mask, boo
 def follow_targets(clip: Clip, sole: Sole, contacts: Mask, ground: Ground, settings: Settings) -> tuple[Targets, Mask]:
     """Where the feet shall go when they follow the ground frame by frame, and the contacts (F, L, 2) as they are."""
     _require_ground(ask(ground, clip.ball, clip.up)[2])
-    flat = settings.contacts == "ALWAYS" or clip.frames == 1
-    return (lay_on_ground if flat else follow_ground)(clip, sole, ground, settings.use_slope), contacts
+    follow = lay_on_ground if settings.always(clip.frames) else follow_ground
+    return follow(clip, sole, ground, settings.use_slope), contacts
 
 
 def locked_targets(clip: Clip, sole: Sole, contacts: Mask, ground: Ground, settings: Settings) -> tuple[Targets, Mask]:
@@ -272,17 +317,23 @@ def _moved(matrices: Array, offset: Array) -> Array:
     return moved
 
 
-def _tell(clip: Clip, sole: Sole, targets: Targets, locked: bool, knees: Knees, settings: Settings) -> list[str]:
+def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings) -> list[str]:
     """What the user should know about how this clip was planted."""
     told = []
-    if not locked and settings.contacts == "AUTO" and clip.frames > 1:
-        told.append("no foot ever stands still: planted as a clip in place, by height and slope only")
+    standing = ~settings.touching(clip)
+    if not settings.always(clip.frames):
+        if standing.any() and not held.locked[standing].any():
+            told.append("no foot ever stands still: planted as a clip in place, by height and slope only")
+        left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & ~standing).sum())
+        if left:
+            told.append(f"{left} of {clip.legs} limbs never come to rest near a surface and are left alone")
     if sole.source == "proportion":
         told.append("the height of the soles was taken by proportion")
-    contacts = [anchor for anchor in targets.anchors if anchor.part != "swing"]
+    contacts = [anchor for anchor in held.targets.anchors if anchor.part != "swing"]
     lost = sum(not anchor.found for anchor in contacts)
     if lost:
-        told.append(f"{lost} of {len(contacts)} contacts have no surface below and keep their height")
+        where = "near and keep their place" if settings.direction == "NEAREST" else "below and keep their height"
+        told.append(f"{lost} of {len(contacts)} contacts have no surface {where}")
     if not knees.usual.any(axis=(0, 2)).all() and clip.frames > 1:
-        told.append("a knee never bends, so its side is not known")
+        told.append("a knee or elbow never bends, so its side is not known")
     return told

@@ -5,7 +5,8 @@ They are taken from sampled scenes, by the definitions below; anyone can compute
 
 drift        largest distance of a standing point (ball or heel) from its anchor within a contact
 penetration  how deep points of the sole go under the surface, over contact frames, along the surface's normal
-float        how high standing points stay over the surface, over contact frames, less their height on the sole
+float        how high standing points stay over the surface, over contact frames, less their height on the sole; of
+             limbs that touch with one point both are the distance of that point from the surface
 short        frames in which a foot misses its target by more than 0.0001 leg, and the worst miss
 knee_pop     second difference of the knee angle (degrees) over 1/30 s, less 1.5 times the source's largest within 0.1 s
 foot_pop     the same of the standing point's path
@@ -84,8 +85,8 @@ def contact_spans(after: Clip, planting: Planting) -> list[dict[str, Any]]:
                 drift = np.linalg.norm(points[start:end, leg, index] - place, axis=-1).max()
                 spans.append({
                     "leg": leg, "part": part, "start": start, "end": end, "state": "AUTO",
-                    "anchor": place.tolist() if planting.locked else None,
-                    "drift": float(drift) if planting.locked else None,
+                    "anchor": place.tolist() if planting.locked[leg] else None,
+                    "drift": float(drift) if planting.locked[leg] else None,
                 })  # fmt: skip
     return spans
 
@@ -128,10 +129,10 @@ def _series(before: Clip, clip: Clip, planting: Planting, leg: int) -> dict[str,
 
 def _drift(clip: Clip, planting: Planting, spans: list[dict[str, Any]], own_anchor: bool) -> float:
     """Largest distance of standing points from their anchors; a source has its own, the mean place."""
-    if not planting.locked:
-        return 0.0
     points, worst = standing_points(clip, planting), 0.0
     for span in spans:
+        if span["anchor"] is None:
+            continue
         path = points[span["start"] : span["end"], span["leg"], PARTS.index(span["part"])]
         place = path.mean(axis=0) if own_anchor else np.array(span["anchor"])
         worst = max(worst, float(np.linalg.norm(path - place, axis=-1).max()))
@@ -140,6 +141,8 @@ def _drift(clip: Clip, planting: Planting, spans: list[dict[str, Any]], own_anch
 
 def _heights(clip: Clip, planting: Planting, ground: Ground, spans: list[dict[str, Any]], leg: int) -> dict[str, float]:
     """Deepest point of the sole under the surface, and highest standing point over it."""
+    if planting.touching[leg]:
+        return _distances(clip, planting, ground, spans, leg)
     sole, under, over = planting.sole, 0.0, 0.0
     heel, ball = (apply(clip.foot, point)[:, leg] for point in (sole.heel, sole.ball))
     points = np.stack([heel, ball, clip.ball[:, leg]], axis=1)
@@ -152,6 +155,19 @@ def _heights(clip: Clip, planting: Planting, ground: Ground, spans: list[dict[st
         under = max(under, float(np.nanmax(-height[frames, :2], initial=0.0)))
         over = max(over, float(np.nanmax(standing[span["part"]][frames], initial=0.0)))
     return {"penetration": under, "float": over}
+
+
+def _distances(
+    clip: Clip, planting: Planting, ground: Ground, spans: list[dict[str, Any]], leg: int
+) -> dict[str, float]:
+    """The same of a limb that touches with one point: how far that lies behind the surface, and before it."""
+    path = apply(clip.foot, planting.sole.ball)[:, leg]
+    hits, normals, found = ask(ground, path, None if planting.nearest else clip.up)
+    away = np.where(found, np.linalg.norm(path - hits, axis=-1), 0.0)
+    behind = np.sum((path - hits) * normals, axis=-1) < 0.0
+    rows = np.concatenate([np.zeros(0, int), *(np.arange(span["start"], span["end"]) for span in spans)])
+    under, over = away[rows[behind[rows]]], away[rows[~behind[rows]]]
+    return {"penetration": float(under.max(initial=0.0)), "float": float(over.max(initial=0.0))}
 
 
 def knee_angle(clip: Clip) -> Array:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -47,6 +48,21 @@ class Sole:
     lengths: Array
     floor: float
     source: str
+
+    def choose(self, limbs: Mask) -> Sole:
+        """The soles of some of the limbs (L,)."""
+        return replace(self, **{name: value[limbs] for name, value in self._rows()})
+
+    def beside(self, other: Sole, limbs: Mask) -> Sole:
+        """These soles with others put in for some limbs (L,); floor and source stay."""
+        rows: dict[str, Any] = {}
+        for name, value in self._rows():
+            rows[name] = np.empty((len(limbs), *value.shape[1:]))
+            rows[name][~limbs], rows[name][limbs] = value, getattr(other, name)
+        return replace(self, **rows)
+
+    def _rows(self) -> list[tuple[str, Any]]:
+        return [(name, value) for name, value in vars(self).items() if isinstance(value, np.ndarray)]
 
 
 def measure_sole(clip: Clip) -> Sole:

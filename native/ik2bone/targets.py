@@ -74,6 +74,31 @@ class Targets:
         shifted = (replace(anchor, stance=anchor.stance.moved(len(other.ball))) for anchor in self.anchors)
         return Targets(ball, ankle, turn, rise, tuple(shifted))
 
+    @classmethod
+    def of(cls, clip: Clip) -> Targets:
+        """Where the clip has its limbs."""
+        turn = np.broadcast_to(np.eye(3), (clip.frames, clip.legs, 3, 3))
+        return cls(clip.ball, clip.ankle, turn, np.zeros((clip.frames, clip.legs)), ())
+
+    def moved(self, way: Array) -> Targets:
+        """The same targets moved by (F, L, 3)."""
+        return replace(self, ball=self.ball + way, ankle=self.ankle + way)
+
+    def choose(self, limbs: Mask) -> Targets:
+        """The targets of some limbs (L,), without anchors."""
+        rows = {name: getattr(self, name)[:, limbs] for name in ("ball", "ankle", "turn", "rise")}
+        return Targets(**rows, anchors=())
+
+    def beside(self, other: Targets, limbs: Mask) -> Targets:
+        """These targets with others put in for some limbs (L,), all anchors counted anew."""
+        rows = {}
+        for name in ("ball", "ankle", "turn", "rise"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            rows[name] = np.empty((len(mine), len(limbs), *mine.shape[2:]))
+            rows[name][:, ~limbs], rows[name][:, limbs] = mine, theirs
+        anchors = (*_renumbered(self.anchors, ~limbs), *_renumbered(other.anchors, limbs))
+        return Targets(**rows, anchors=anchors)
+
     def with_legs(self, legs: Mask, other: Targets) -> Targets:
         """These targets with those of some legs (L,) taken from others."""
         ball, ankle, rise = self.ball.copy(), self.ankle.copy(), self.rise.copy()
@@ -81,6 +106,37 @@ class Targets:
         for mine, theirs in ((ball, other.ball), (ankle, other.ankle), (turn, other.turn), (rise, other.rise)):
             mine[:, legs] = theirs[:, legs]
         return Targets(ball, ankle, turn, rise, self.anchors)
+
+
+@dataclass(frozen=True)
+class Held:
+    """How L limbs hold on to surfaces over F frames.
+
+    `contacts` (F, L, 2) are those of heels and balls; hands, and feet that only touch, have the second alone. `free`
+    (F, L) is the share in which a limb goes along with the hips instead of holding on to something, `locked` (L,)
+    whether contacts hold a spot.
+    """
+
+    contacts: Mask
+    targets: Targets
+    free: Array
+    locked: Mask
+
+    def beside(self, other: Held, limbs: Mask) -> Held:
+        """The same with others put in for some limbs (L,)."""
+        frames, locked = len(self.free), np.empty(len(limbs), bool)
+        contacts, free = np.empty((frames, len(limbs), 2), bool), np.empty((frames, len(limbs)))
+        contacts[:, ~limbs], contacts[:, limbs] = self.contacts, other.contacts
+        free[:, ~limbs], free[:, limbs] = self.free, other.free
+        locked[~limbs], locked[limbs] = self.locked, other.locked
+        return Held(contacts, self.targets.beside(other.targets, limbs), free, locked)
+
+
+def _renumbered(anchors: tuple[Anchor, ...], limbs: Mask) -> list[Anchor]:
+    """Anchors of some limbs, counted among all (L,)."""
+    numbers = np.flatnonzero(limbs)
+    stances = [replace(anchor.stance, leg=int(numbers[anchor.stance.leg])) for anchor in anchors]
+    return [replace(anchor, stance=stance) for anchor, stance in zip(anchors, stances, strict=True)]
 
 
 def find_anchors(clip: Clip, sole: Sole, heel: Array, contacts: Mask, ground: Ground, use_slope: bool) -> list[Anchor]:
@@ -225,7 +281,7 @@ def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor]) -> Targets:
 def _blend_leg(clip: Clip, path: Array, anchors: list[Anchor]) -> tuple[Array, Array, Array]:
     """Ball targets (F, 3), turns (F, 3, 3) and rises (F,) of one leg."""
     weights = anchor_weights(clip.frames, [anchor.stance for anchor in anchors])
-    placed = np.stack([_placed(path, anchor, SLOPE_RANGE * clip.leg) for anchor in anchors], axis=1)
+    placed = np.stack([place_path(path, anchor, SLOPE_RANGE * clip.leg) for anchor in anchors], axis=1)
     ball = np.einsum("fa,fai->fi", weights, placed)
     vectors = np.stack([vector_from_matrix(anchor.turn) for anchor in anchors])
     rises = np.array([(anchor.point - anchor.origin) @ clip.up for anchor in anchors])
@@ -242,7 +298,7 @@ def anchor_weights(frames: int, spans: list[Stance]) -> Array:
     return -np.diff(np.stack(arrived, axis=1), axis=1)
 
 
-def _placed(path: Array, anchor: Anchor, near: float) -> Array:
+def place_path(path: Array, anchor: Anchor, near: float) -> Array:
     """The path (F, 3) as the anchor places it: rigidly along the slope close by, just moved farther away."""
     away = path - anchor.origin
     limited = away * (near / np.sqrt(np.sum(away**2, axis=-1, keepdims=True) + near**2))
