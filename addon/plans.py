@@ -10,7 +10,6 @@ import numpy as np
 from bpy.types import Context, Object
 from ik2bone import plant as core
 from ik2bone import report
-from ik2bone.ground import support_of
 from ik2bone.sole import Sole, measure_sole
 from numpy.typing import NDArray
 
@@ -98,7 +97,8 @@ class Plan:
 
     def cut(self, rows: slice) -> Plan:
         """The same plan over some of its frames."""
-        return replace(self, before=self.before.cut(rows), planting=self.planting.cut(rows))
+        ground = self.ground.cut(rows) if isinstance(self.ground, Ground) else self.ground
+        return replace(self, before=self.before.cut(rows), ground=ground, planting=self.planting.cut(rows))
 
     def standing_on(self, rows: NDArray[np.bool_]) -> Plan:
         """The same plan with the contacts of some of its frames only: where corrections fade, feet slide."""
@@ -180,19 +180,18 @@ def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows
     if task.shares is not None:
         part = part.standing_on(task.shares == 1.0)
     cut = after.clip.cut(task.part)
-    figures = report.figures(part.before.clip, cut, part.planting, plan.ground, task.frames.tolist())
+    figures = report.figures(part.before.clip, cut, part.planting, part.ground, task.frames.tolist())
     for leg, foot in zip(task.body.legs, figures["feet"], strict=True):
         foot["bone"] = leg.foot
-    _name_spans(task, plan, figures["spans"])
+    _name_spans(task, figures["spans"])
     contacts = report.contact_spans(after.clip, plan.planting)
-    _name_spans(task, plan, contacts)
+    _name_spans(task, contacts)
     for span in contacts:
         span["leg"] = task.body.numbers[span["leg"]]
         span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
     return contacts, figures | {"surfaces": plan.ground.names, "told": [*figures["told"], *plan.ground.told, *warnings]}
 
 
-def _name_spans(task: Task, plan: Plan, spans: Rows) -> None:
+def _name_spans(task: Task, spans: Rows) -> None:
     for span in spans:
         span["bone"] = task.body.legs[span["leg"]].foot
-        span["support"] = support_of(plan.ground, np.array(span["anchor"]), 0).name if span["anchor"] else ""

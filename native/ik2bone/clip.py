@@ -95,6 +95,14 @@ class Clip:
         """Median reach of all legs, or of all arms where there are only arms: what tolerances are relative to."""
         return float(np.median(self.reach if self.hands.all() else self.reach[:, ~self.hands]))
 
+    def moved(self, offset: Array) -> Clip:
+        """The same clip moved as a whole by an offset (F, 3)."""
+        points = {name: getattr(self, name) + offset[:, None] for name in ("ball", "tip")}
+        matrices = {name: getattr(self, name).copy() for name in ("thigh", "shin", "foot", "toe")}
+        for matrix in matrices.values():
+            matrix[..., :3, 3] += offset[:, None]
+        return replace(self, **points, **matrices)
+
     def cut(self, frames: slice) -> Clip:
         """The same clip over some of its frames."""
         return replace(self, **{name: getattr(self, name)[frames] for name in ARRAYS})
@@ -106,3 +114,8 @@ class Clip:
             row = getattr(self, name)
             kept[name] = None if row is None else row[limbs]
         return replace(self, **kept)
+
+
+def level_part(vectors: Array, up: Array) -> Array:
+    """Vectors (..., 3) without what they have along up."""
+    return vectors - (vectors @ up)[..., None] * up

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .clip import Array, Clip, Ground, Mask
@@ -22,14 +24,16 @@ NEAR, FAR = 0.05, 0.3
 def follow_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool) -> Targets:
     """Targets that raise each foot with the ground below it and tilt it with its slope; it keeps its own height."""
     below = clip.ball - sole.ball_height[:, None] * clip.up
-    hits, normals, found = _gentle(ground, below, clip.up)
     height = below @ clip.up - sole.floor
+    # From the clip's own floor, because a foot kicked high may be nearer to a roof.
+    hits, normals, found = _gentle(ground, below - height[..., None] * clip.up, clip.up)
     window = odd_window(WINDOW, clip.fps)
     rise = hann_average(np.where(found, (hits - below) @ clip.up + height, 0.0), window)
     near = np.clip((FAR - height / clip.leg) / (FAR - NEAR), 0.0, 1.0) if use_slope else np.zeros_like(height)
     turn = matrix_from_vector(near[..., None] * shortest_turns(clip.up, hann_average(normals, window)))
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)
-    return _cleared(clip, _targets(clip, ball, turn, rise), sole_points(clip, sole), ground, window)
+    targets = _targets(clip, ball, turn, rise, hits @ clip.up)
+    return _cleared(clip, targets, sole_points(clip, sole), ground, window)
 
 
 def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool) -> Targets:
@@ -46,7 +50,8 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool) -> Ta
     present = np.einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up)
     turn = matrix_from_vector(np.where(found[..., None], shortest_turns(present, normals), 0.0))
     # Bent toes do not count: heel and ball are to lie on the ground.
-    return _cleared(clip, _targets(clip, ball, turn, rise), sole_points(clip, sole)[:, :, :2], ground, window)
+    targets = _targets(clip, ball, turn, rise, hits @ clip.up)
+    return _cleared(clip, targets, sole_points(clip, sole)[:, :, :2], ground, window)
 
 
 def _gentle(ground: Ground, below: Array, up: Array) -> tuple[Array, Array, Mask]:
@@ -55,18 +60,18 @@ def _gentle(ground: Ground, below: Array, up: Array) -> tuple[Array, Array, Mask
     return hits, np.where((found & (normals @ up >= STEEPEST))[..., None], normals, up), found
 
 
-def _targets(clip: Clip, ball: Array, turn: Array, rise: Array) -> Targets:
+def _targets(clip: Clip, ball: Array, turn: Array, rise: Array, level: Array) -> Targets:
     ankle = ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
-    return Targets(ball, ankle, turn, rise, ())
+    return Targets(ball, ankle, turn, rise, level, np.zeros((clip.frames, 3)))
 
 
 def _cleared(clip: Clip, targets: Targets, points: Array, ground: Ground, window: int) -> Targets:
     """The targets raised, smoothly, where points (F, L, P, 3) of the soles would lie under the ground."""
     away = points - clip.ball[:, :, None]
     placed = targets.ball[:, :, None] + np.einsum("flij,flpj->flpi", targets.turn, away)
-    hits, _, found = ask(ground, placed, clip.up)
+    hits, _, found = ask(ground, targets.asking(placed, clip.up), clip.up)
     under = np.where(found, (hits - placed) @ clip.up, 0.0).max(axis=2)
     under = np.maximum(under, 0.0)
     lift = np.stack([hann_average(running_maximum(under[:, leg], window), window) for leg in range(clip.legs)], axis=1)
     move = lift[..., None] * clip.up
-    return Targets(targets.ball + move, targets.ankle + move, targets.turn, targets.rise, ())
+    return replace(targets, ball=targets.ball + move, ankle=targets.ankle + move)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .clip import Array, Ground, Mask
+from .ground import ask_on
 
 # Steeper faces (cosine of 50 degrees) are risers: nothing stands on them.
 STEEPEST = float(np.cos(np.radians(50.0)))
@@ -72,27 +73,28 @@ class Placed:
 
 
 def find_places(
-    footprint: Footprint, below: Array, up: Array, leg: float, ground: Ground, spare: bool = True
+    footprint: Footprint, below: Array, up: Array, leg: float, ground: Ground, frame: int, spare: bool = True
 ) -> list[Placed]:
-    """Lay a print on the ground under the standing point `below` (3,), there and moved aside, the best first.
+    """Lay a print on the ground of a frame under the standing point `below` (3,), there and aside, the best first.
 
     Without `spare` an even place is returned alone: then no other is cheaper.
     """
-    first = _places(footprint, np.zeros((1, 3)), below, up, leg, ground)
+    first = _places(footprint, np.zeros((1, 3)), below, up, leg, ground, frame)
     if not first:
         return [Placed(below, np.eye(3), False, 0.0)]
     if not spare and first[0].cost == 0.0:
         return first
-    moved = _places(footprint, _shifts(footprint.forward, up, leg), below, up, leg, ground)
+    moved = _places(footprint, _shifts(footprint.forward, up, leg), below, up, leg, ground, frame)
     return sorted(first + moved, key=lambda place: place.cost)
 
 
-def _places(footprint: Footprint, shifts: Array, below: Array, up: Array, leg: float, ground: Ground) -> list[Placed]:
+def _places(
+    footprint: Footprint, shifts: Array, below: Array, up: Array, leg: float, ground: Ground, frame: int
+) -> list[Placed]:
     """The print moved by each of the shifts (S, 3) for which there is ground."""
     surroundings = footprint.surroundings(leg)
     asked = below + shifts[:, None] + np.concatenate([footprint.points(up, leg), surroundings])
-    hits, normals, found = ground(asked.reshape(-1, 3), -up)
-    hits, normals, found = hits.reshape(asked.shape), normals.reshape(asked.shape), found.reshape(asked.shape[:2])
+    hits, normals, found = ask_on(ground, asked, up, frame)
     under, placed = slice(-len(surroundings)), []
     for i in np.flatnonzero(found[:, 0]):
         cost = _unevenness(hits[i], normals[i], found[i], up, leg) + float(np.linalg.norm(shifts[i])) / leg

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .anchor import unridden
 from .clip import Array, Clip, Ground, Mask
 from .ground import ask
 from .motion import hann_average, odd_window, running_maximum, runs
@@ -42,12 +43,12 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground
 def standing_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Mask:
     """The contacts without the frames in which a heel leaves its place or hangs over it: there the foot rolls."""
     path = targets.ball + np.einsum("flij,flj->fli", targets.turn, apply(clip.foot, sole.heel) - clip.ball)
-    hits, normals, found = ask(ground, path, clip.up)
+    hits, normals, found = ask(ground, targets.asking(path, clip.up), clip.up)
     hangs = found & (np.sum((path - hits) * normals, axis=-1) > HANGS * clip.leg)
     standing = contacts.copy()
     for leg in range(clip.legs):
         for start, end in runs(contacts[:, leg, 0]):
-            places = path[start:end, leg]
+            places = unridden(targets.anchors, leg, (start, end), path[start:end, leg])
             alone = ~contacts[start:end, leg, 1]
             place = np.median(places[alone if alone.any() else slice(None)], axis=0)
             away = np.linalg.norm(places - place, axis=-1) > STAYS * clip.leg
@@ -59,7 +60,7 @@ def _needed_pitch(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> t
     """Pitch (F, L) that lifts each heel onto the ground, and the level axis (F, L, 3) it turns about."""
     away = np.einsum("flij,flj->fli", targets.turn, apply(clip.foot, sole.heel) - clip.ball)
     heel = targets.ball + away
-    hits, _, found = ask(ground, heel, clip.up)
+    hits, _, found = ask(ground, targets.asking(heel, clip.up), clip.up)
     under = np.where(found, (hits - heel) @ clip.up, 0.0)
     level = away - (away @ clip.up)[..., None] * clip.up
     length = np.maximum(np.linalg.norm(level, axis=-1), 1e-9 * clip.leg)

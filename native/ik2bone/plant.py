@@ -9,19 +9,22 @@ from typing import Any
 import numpy as np
 
 from ._core import solve_pose
-from .clip import Array, Clip, Ground, Mask
+from .anchor import Anchor
+from .carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
+from .clip import Array, Clip, Ground, Mask, level_part
 from .contacts import find_contacts, stances
 from .follow import follow_ground, lay_on_ground
-from .ground import NoGround, ask
+from .ground import MovingGround, NoGround, ask, cut_ground
 from .heel import raise_heels, standing_contacts
 from .hips import hips_offset
 from .hold import hold_feet
 from .knee import Knees, find_knees
+from .motion import odd_window, smoothed
 from .rotations import matrix_from_vector, vector_from_matrix
 from .sole import Sole, apply
 from .spots import give_time, separate_spots
 from .swing import lift_swings
-from .targets import Anchor, Held, Targets, blend_targets, find_anchors, give_anchors_time, places_of
+from .targets import Held, Targets, blend_targets, find_anchors, give_anchors_time, places_of
 from .touch import measure_limbs, touch
 
 # A calibration pose is left by this way of a joint (leg lengths) and by this multiple of the steps that follow. The
@@ -29,6 +32,8 @@ from .touch import measure_limbs, touch
 CALIBRATION_JUMP = 0.15
 CALIBRATION_RATIO = 4.0
 CALIBRATION_FRAMES = 15
+# Supports that start or stop take the hips along as slowly as this (s).
+RIDE_WINDOW = 0.3
 # Misses larger than this count as out of reach, in leg lengths.
 SHORT = 1e-4
 
@@ -113,6 +118,12 @@ class Planting:
             told=[*self.told, "the first frame is a calibration pose and was only set on the ground"],
         )
 
+    def carried_by(self, carrier: Carrier) -> Planting:
+        """The same planting, made as seen from a carrier, in the world."""
+        hips = turn_vectors(carrier.motion, self.hips_offset)
+        told = [*self.told, f"the clip moves with {carrier.name} and was planted as seen from there"]
+        return replace(self, hips_offset=hips, targets=self.targets.carried_by(carrier.motion), told=told)
+
     @property
     def feet(self) -> list[dict[str, Any]]:
         """Heel, ball joint and points of the sole of each foot in foot bone space, as plain data."""
@@ -145,20 +156,31 @@ def plant(
     `hips_offset` is zero.
     """
     settings = settings or Settings()
+    carrier = find_carrier(clip, ground)
+    if carrier is None:
+        return _plant(clip, ground, settings, sole, offset)
+    assert isinstance(ground, MovingGround)
+    if offset is not None:
+        offset = turn_vectors(carrier.inverse[:, None], offset)
+    return _plant(seen_from(carrier, clip), GroundSeen(ground, carrier), settings, sole, offset).carried_by(carrier)
+
+
+def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Planting:
+    """As `plant`, for a clip seen from where it was made."""
     if starts_in_calibration_pose(clip):
         rest = slice(1, None)
-        later = settings.cut(rest)
-        planting = plant(clip.cut(rest), ground, later, sole, None if offset is None else offset[rest])
+        later, after = settings.cut(rest), cut_ground(ground, rest)
+        planting = _plant(clip.cut(rest), after, later, sole, None if offset is None else offset[rest])
         moved = planting.hips_offset[:1, None] if offset is None else offset[:1]
         return planting.led_by(*_plant_pose(clip, planting.sole, ground, settings, moved))
     strength = settings.shares(clip.frames)
     sole = sole or measure_limbs(clip)
-    held = hold_limbs(clip, sole, ground, settings)
+    held = hold_limbs(clip, sole, ground, settings, _given_ride(clip, settings, offset))
     knees = find_knees(clip)
     told = _tell(clip, sole, held, knees, settings)
     hips, legs = np.zeros((clip.frames, 3)), ~clip.hands
     if settings.use_hips and offset is None and legs.any():
-        hips = hips_offset(clip.choose(legs), held.targets.ankle[:, legs], held.targets.rise[:, legs])
+        hips = _move_hips(clip.choose(legs), held.targets.choose(legs))
     moved = np.zeros_like(clip.hip) if offset is None else offset
     targets = held.targets.moved(held.free[..., None] * (moved + hips[:, None]))
     turns, miss = solve_legs(clip, targets, moved, hips, knees, strength)
@@ -176,21 +198,35 @@ def plant(
     )
 
 
-def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
+def _given_ride(clip: Clip, settings: Settings, offset: Array | None) -> Array | None:
+    """How far the figure goes along with supports (F, 3), where hips that stay where they are tell that."""
+    if offset is None and settings.use_hips:
+        return None
+    return np.zeros((clip.frames, 3)) if offset is None else level_part(offset.mean(axis=1), clip.up)
+
+
+def _move_hips(clip: Clip, targets: Targets) -> Array:
+    """How far the hips move (F, 3): along with what carries the figure, and so that its legs reach."""
+    ride = smoothed(targets.ride, odd_window(RIDE_WINDOW, clip.fps))
+    return ride + hips_offset(clip, targets.ankle - ride[:, None], targets.rise)
+
+
+def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
     """When limbs stand or touch, and where they shall go: feet on their soles, all others by one point."""
     touching = settings.touching(clip)
     parts = [
-        hold(clip.choose(limbs), sole.choose(limbs), ground, settings)
+        hold(clip.choose(limbs), sole.choose(limbs), ground, settings, ride)
         for limbs, hold in ((~touching, stand), (touching, touch))
         if limbs.any()
     ]
     return parts[0] if len(parts) == 1 else parts[0].beside(parts[1], touching)
 
 
-def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
+def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
     """When feet stand on their soles, and where they shall go."""
     contacts, locked = find_standing(clip, sole, settings)
-    targets, contacts = (locked_targets if locked else follow_targets)(clip, sole, contacts, ground, settings)
+    plan = locked_targets if locked else follow_targets
+    targets, contacts = plan(clip, sole, contacts, ground, settings, ride)
     return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, locked))
 
 
@@ -239,26 +275,34 @@ def find_standing(clip: Clip, sole: Sole, settings: Settings) -> tuple[Mask, boo
     return np.stack([heel @ clip.up < low, clip.ball @ clip.up < low + sole.ball_height], axis=-1), False
 
 
-def follow_targets(clip: Clip, sole: Sole, contacts: Mask, ground: Ground, settings: Settings) -> tuple[Targets, Mask]:
+def follow_targets(
+    clip: Clip, sole: Sole, contacts: Mask, ground: Ground, settings: Settings, _ride: Array | None
+) -> tuple[Targets, Mask]:
     """Where the feet shall go when they follow the ground frame by frame, and the contacts (F, L, 2) as they are."""
     _require_ground(ask(ground, clip.ball, clip.up)[2])
     follow = lay_on_ground if settings.always(clip.frames) else follow_ground
     return follow(clip, sole, ground, settings.use_slope), contacts
 
 
-def locked_targets(clip: Clip, sole: Sole, contacts: Mask, ground: Ground, settings: Settings) -> tuple[Targets, Mask]:
-    """Where feet shall go that stand on anchors and swing from one to the next, and when they really stand."""
+def locked_targets(
+    clip: Clip, sole: Sole, contacts: Mask, ground: Ground, settings: Settings, ride: Array | None
+) -> tuple[Targets, Mask]:
+    """Where feet shall go that stand on anchors and swing from one to the next, and when they really stand.
+
+    `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
+    """
     heel = apply(clip.foot, sole.heel)
-    anchors = find_anchors(clip, sole, heel, contacts, ground, settings.use_slope)
+    anchors = find_anchors(clip, sole, heel, contacts, ground, settings.use_slope, ride)
     _require_ground(np.array([anchor.found for anchor in anchors]))
     contacts, anchors = give_anchors_time(clip, contacts, anchors)
-    targets = blend_targets(clip, hold_feet(clip, heel, contacts, places_of(anchors)), anchors)
+    targets = blend_targets(clip, hold_feet(clip, heel, contacts, places_of(anchors)), anchors, ride)
     targets = raise_heels(clip, sole, targets, contacts, ground)
     targets = lift_swings(clip, sole, targets, contacts, ground)
     contacts = standing_contacts(clip, sole, targets, contacts, ground)
     lost = ~contacts.any(axis=(0, 2))
     if lost.any():
-        targets = targets.with_legs(lost, follow_ground(clip, sole, ground, settings.use_slope))
+        carried = clip.moved(level_part(targets.ride, clip.up))
+        targets = targets.with_legs(lost, follow_ground(carried, sole, ground, settings.use_slope))
     return targets, contacts
 
 

@@ -3,7 +3,8 @@
 
 They are taken from sampled scenes, by the definitions below; anyone can compute the same from the keyed result.
 
-drift        largest distance of a standing point (ball or heel) from its anchor within a contact
+drift        largest distance of a standing point (ball or heel) from its anchor within a contact; the anchor moves with
+             its support
 penetration  how deep points of the sole go under the surface, over contact frames, along the surface's normal
 float        how high standing points stay over the surface, over contact frames, less their height on the sole; of
              limbs that touch with one point both are the distance of that point from the surface
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from .anchor import anchor_at, unridden
 from .clip import Array, Clip, Ground
 from .footprint import STEEPEST
 from .ground import ask
@@ -30,7 +32,6 @@ from .hold import standing_place
 from .motion import runs
 from .plant import SHORT, Planting
 from .sole import apply
-from .targets import Anchor
 
 PARTS = ("heel", "ball")
 KNEE_POP = 5.0
@@ -43,7 +44,7 @@ def figures(
     """Figures of a planted clip: `before` and `after` hold the same figures over all and per foot.
 
     `before` and `after` are the clip sampled from the scene, `frames` the scene frames of their rows (default 0, ...).
-    Spans tell leg, part, first and last frame, state, anchor and drift.
+    Spans tell leg, part, first and last frame, state, support, drift, and the anchor as it is on the first frame.
     """
     numbers = np.arange(before.frames) if frames is None else np.asarray(frames)
     spans = contact_spans(after, planting)
@@ -71,21 +72,24 @@ def standing_points(clip: Clip, planting: Planting) -> Array:
 
 def contact_spans(after: Clip, planting: Planting) -> list[dict[str, Any]]:
     """Spans of heel and ball as plain data, frames [start, end); without locking there are no anchors."""
-    anchors: dict[tuple[int, str], list[Anchor]] = {(a.stance.leg, a.part): [] for a in planting.anchors}
-    for anchor in planting.anchors:
-        anchors[anchor.stance.leg, anchor.part].append(anchor)
     points = standing_points(after, planting)
     spans = []
     for leg in range(after.legs):
         for index, part in enumerate(PARTS):
             for start, end in runs(planting.contacts[:, leg, index]):
-                held = [a for a in anchors.get((leg, part), []) if a.stance.start <= start < a.stance.end]
-                frames = np.arange(start, end)
-                place = held[0].point if held else standing_place(points[:, leg, index], frames)
-                drift = np.linalg.norm(points[start:end, leg, index] - place, axis=-1).max()
+                held = anchor_at(planting.anchors, leg, start, part)
+                path = points[:, leg, index]
+                if held:
+                    places = held.points(after.frames)[start:end]
+                else:
+                    rest = unridden(planting.anchors, leg, (start, end), path[start:end])
+                    places = path[start:end] + (standing_place(rest, np.arange(end - start)) - rest)
+                drift = np.linalg.norm(path[start:end] - places, axis=-1).max()
+                support = held or anchor_at(planting.anchors, leg, start)
                 spans.append({
                     "leg": leg, "part": part, "start": start, "end": end, "state": "AUTO",
-                    "anchor": place.tolist() if planting.locked[leg] else None,
+                    "support": support.support if support else "",
+                    "anchor": places[0].tolist() if planting.locked[leg] else None,
                     "drift": float(drift) if planting.locked[leg] else None,
                 })  # fmt: skip
     return spans
@@ -131,11 +135,14 @@ def _drift(clip: Clip, planting: Planting, spans: list[dict[str, Any]], own_anch
     """Largest distance of standing points from their anchors; a source has its own, the mean place."""
     points, worst = standing_points(clip, planting), 0.0
     for span in spans:
-        if span["anchor"] is None:
+        if span["drift"] is None:
             continue
-        path = points[span["start"] : span["end"], span["leg"], PARTS.index(span["part"])]
-        place = path.mean(axis=0) if own_anchor else np.array(span["anchor"])
-        worst = max(worst, float(np.linalg.norm(path - place, axis=-1).max()))
+        leg, frames = span["leg"], (span["start"], span["end"])
+        if not own_anchor:
+            worst = max(worst, span["drift"])
+            continue
+        path = unridden(planting.anchors, leg, frames, points[slice(*frames), leg, PARTS.index(span["part"])])
+        worst = max(worst, float(np.linalg.norm(path - path.mean(axis=0), axis=-1).max()))
     return worst
 
 

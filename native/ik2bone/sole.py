@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .clip import Array, Clip, Mask
+from .clip import Array, Clip, Mask, level_part
 from .contacts import find_contacts
 from .motion import runs
 
@@ -122,11 +122,11 @@ def _ball_heights(clip: Clip, standing: Array) -> tuple[Array, float, str]:
 def _points(clip: Clip, leg: int, frames: Mask, ball_height: float) -> tuple[Array, ...]:
     """Heel, ball, tip, ball joint, forward, up and lengths of one leg, means over the flat frames."""
     ankle, ball, tip = clip.ankle[frames, leg], clip.ball[frames, leg], clip.tip[frames, leg]
-    level = _level(ball - ankle, clip.up)
+    level = level_part(ball - ankle, clip.up)
     length = np.linalg.norm(level, axis=-1, keepdims=True)
     if np.median(length) < SHORTEST * clip.leg:
         # A foot without length along the ground has no heading: the axis that lies most level will do for its sole.
-        axes = _level(np.swapaxes(clip.foot[frames, leg, :3, :3], -1, -2), clip.up)
+        axes = level_part(np.swapaxes(clip.foot[frames, leg, :3, :3], -1, -2), clip.up)
         level = axes[:, np.argmax(np.linalg.norm(axes, axis=-1).mean(axis=0))]
     forward = level / np.maximum(np.linalg.norm(level, axis=-1, keepdims=True), 1e-300)
     ahead = np.maximum(np.sum((tip - ball) * forward, axis=-1, keepdims=True), 0.0)
@@ -142,10 +142,6 @@ def _points(clip: Clip, leg: int, frames: Mask, ball_height: float) -> tuple[Arr
     ]
     lengths = np.array([(1 + HEEL_BEHIND) * np.median(length), np.median(ahead)])
     return (*local, apply(into_foot, ball).mean(axis=0), *directions, lengths)
-
-
-def _level(vectors: Array, up: Array) -> Array:
-    return vectors - (vectors @ up)[..., None] * up
 
 
 def _drop(points: Array, heights: Array, up: Array) -> Array:

@@ -60,7 +60,7 @@ def missing_height(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> 
     """How deep (F, L) each sole lies under the ground, negative over it, and how high its lowest point may stay."""
     before = sole_points(clip, sole)
     after = targets.ball[:, :, None] + np.einsum("flij,flpj->flpi", targets.turn, before - clip.ball[:, :, None])
-    hits, _, found = ask(ground, after, clip.up)
+    hits, _, found = ask(ground, targets.asking(after, clip.up), clip.up)
     under = (hits - after) @ clip.up
     margin = np.clip((before @ clip.up - sole.floor).min(axis=2), 0.0, MARGIN * clip.leg)
     return np.where(found, under, -np.inf).max(axis=2), margin

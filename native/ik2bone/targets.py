@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from .anchor import Anchor, ride_of
 from .clip import Array, Clip, Ground, Mask
 from .contacts import Stance, stances
 from .footprint import Footprint, find_places
+from .ground import support_of
 from .hold import Hold, standing_frames, standing_place
 from .motion import smoothstep
 from .rotations import matrix_from_vector, vector_from_matrix
@@ -24,23 +26,7 @@ SWING = 0.5
 HURRIED = 0.3
 # Farther than this from where it stands (leg lengths), a foot no longer follows the slope it stood on.
 SLOPE_RANGE = 0.35
-
-
-@dataclass(frozen=True)
-class Anchor:
-    """One standing of one foot: where `part` of it ("ball" or "heel") stood in the clip and stands now, world space.
-
-    `origin` and `point` are the joint or heel point before and after, `turn` (3, 3) maps the clip's level ground onto
-    the slope, `found` tells whether there was a surface. `cost` is that of its print, see `Placed`.
-    """
-
-    stance: Stance
-    part: str
-    origin: Array
-    point: Array
-    turn: Array
-    found: bool
-    cost: float = 0.0
+BY_LEG = ("ball", "ankle", "turn", "rise", "level")
 
 
 @dataclass(frozen=True)
@@ -48,37 +34,36 @@ class Targets:
     """Targets over F frames and L legs, world space.
 
     `ball` and `ankle` (F, L, 3); `turn` (F, L, 3, 3) to put before each foot's orientation; `rise` (F, L) is the height
-    that the ground asks for, without the lift that carries swinging feet over obstacles.
+    that the ground asks for, without the lift that carries swinging feet over obstacles; `level` (F, L) is the height
+    at which to look for the ground under each foot. `ride` (F, 3) is how far moving supports have carried the figure.
     """
 
     ball: Array
     ankle: Array
     turn: Array
     rise: Array
-    anchors: tuple[Anchor, ...]
+    level: Array
+    ride: Array
+    anchors: tuple[Anchor, ...] = ()
 
     def cut(self, first: int, last: int) -> Targets:
         """The targets of frames [first, last), with the anchors that stand there, counted from the first."""
-        anchors = [
-            replace(anchor, stance=anchor.stance.moved(-first))
-            for anchor in self.anchors
-            if anchor.stance.start < last and anchor.stance.end > first
-        ]
-        frames = slice(first, last)
-        return Targets(self.ball[frames], self.ankle[frames], self.turn[frames], self.rise[frames], tuple(anchors))
+        standing = [a for a in self.anchors if a.stance.start < last and a.stance.end > first]
+        arrays = {name: getattr(self, name)[first:last] for name in (*BY_LEG, "ride")}
+        return Targets(**arrays, anchors=tuple(anchor.cut(first, last) for anchor in standing))
 
     def led_by(self, other: Targets) -> Targets:
         """The same targets after the frames of others."""
-        names = ("ball", "ankle", "turn", "rise")
-        ball, ankle, turn, rise = (np.concatenate([getattr(other, name), getattr(self, name)]) for name in names)
-        shifted = (replace(anchor, stance=anchor.stance.moved(len(other.ball))) for anchor in self.anchors)
-        return Targets(ball, ankle, turn, rise, tuple(shifted))
+        count = len(other.ball)
+        arrays = {name: np.concatenate([getattr(other, name), getattr(self, name)]) for name in (*BY_LEG, "ride")}
+        return Targets(**arrays, anchors=tuple(anchor.delayed(count) for anchor in self.anchors))
 
     @classmethod
     def of(cls, clip: Clip) -> Targets:
         """Where the clip has its limbs."""
         turn = np.broadcast_to(np.eye(3), (clip.frames, clip.legs, 3, 3))
-        return cls(clip.ball, clip.ankle, turn, np.zeros((clip.frames, clip.legs)), ())
+        rise, ride = np.zeros((clip.frames, clip.legs)), np.zeros((clip.frames, 3))
+        return cls(clip.ball, clip.ankle, turn, rise, clip.ball @ clip.up, ride)
 
     def moved(self, way: Array) -> Targets:
         """The same targets moved by (F, L, 3)."""
@@ -86,26 +71,40 @@ class Targets:
 
     def choose(self, limbs: Mask) -> Targets:
         """The targets of some limbs (L,), without anchors."""
-        rows = {name: getattr(self, name)[:, limbs] for name in ("ball", "ankle", "turn", "rise")}
-        return Targets(**rows, anchors=())
+        return replace(self, **{name: getattr(self, name)[:, limbs] for name in BY_LEG}, anchors=())
 
     def beside(self, other: Targets, limbs: Mask) -> Targets:
         """These targets with others put in for some limbs (L,), all anchors counted anew."""
         rows = {}
-        for name in ("ball", "ankle", "turn", "rise"):
+        for name in BY_LEG:
             mine, theirs = getattr(self, name), getattr(other, name)
             rows[name] = np.empty((len(mine), len(limbs), *mine.shape[2:]))
             rows[name][:, ~limbs], rows[name][:, limbs] = mine, theirs
         anchors = (*_renumbered(self.anchors, ~limbs), *_renumbered(other.anchors, limbs))
-        return Targets(**rows, anchors=anchors)
+        return replace(self, **rows, anchors=anchors)
 
     def with_legs(self, legs: Mask, other: Targets) -> Targets:
         """These targets with those of some legs (L,) taken from others."""
-        ball, ankle, rise = self.ball.copy(), self.ankle.copy(), self.rise.copy()
-        turn = self.turn.copy()
-        for mine, theirs in ((ball, other.ball), (ankle, other.ankle), (turn, other.turn), (rise, other.rise)):
-            mine[:, legs] = theirs[:, legs]
-        return Targets(ball, ankle, turn, rise, self.anchors)
+        arrays = {name: getattr(self, name).copy() for name in BY_LEG}
+        for name, mine in arrays.items():
+            mine[:, legs] = getattr(other, name)[:, legs]
+        return replace(self, **arrays)
+
+    def carried_by(self, motion: Array) -> Targets:
+        """The targets in the world, of a figure carried by a rigid motion (F, 4, 4) that stands still in these."""
+        turns = motion[:, None, :3, :3]
+        ball, ankle = (
+            np.einsum("flij,flj->fli", np.broadcast_to(turns, self.turn.shape), path) + motion[:, None, :3, 3]
+            for path in (self.ball, self.ankle)
+        )
+        turn = turns @ self.turn @ np.swapaxes(turns, -1, -2)
+        anchors = tuple(anchor.carried_by(motion) for anchor in self.anchors)
+        return replace(self, ball=ball, ankle=ankle, turn=turn, anchors=anchors)
+
+    def asking(self, points: Array, up: Array) -> Array:
+        """Points (F, L, ..., 3) moved along up to the level at which to look for the ground."""
+        level = self.level.reshape(*self.level.shape, *[1] * (points.ndim - 3))
+        return points + (level - points @ up)[..., None] * up
 
 
 @dataclass(frozen=True)
@@ -139,24 +138,53 @@ def _renumbered(anchors: tuple[Anchor, ...], limbs: Mask) -> list[Anchor]:
     return [replace(anchor, stance=stance) for anchor, stance in zip(anchors, stances, strict=True)]
 
 
-def find_anchors(clip: Clip, sole: Sole, heel: Array, contacts: Mask, ground: Ground, use_slope: bool) -> list[Anchor]:
+@dataclass(frozen=True)
+class Standing:
+    """A standing that asks for a place: a foot held by `part` on `frames`, at `origin` (3,), `height` over its sole.
+
+    The ground is looked for under the origin, raised by `rise`, as the figure was `carried` (3,) on the first frame.
+    """
+
+    stance: Stance
+    part: str
+    frames: NDArray[np.intp]
+    origin: Array
+    height: float
+    rise: float
+    carried: Array
+
+
+def find_anchors(
+    clip: Clip,
+    sole: Sole,
+    heel: Array,
+    contacts: Mask,
+    ground: Ground,
+    use_slope: bool,
+    ride: Array | None = None,
+) -> list[Anchor]:
     """One anchor for each stance, on the surface nearest to where the foot stood, raised as all feet were before it.
 
-    A foot that swings as the clip begins or ends gets one more there, with the part "swing".
+    A foot that swings as the clip begins or ends gets one more there, with the part "swing". `ride` (F, 3) is how far
+    the figure is carried over the frames, where that is not told by the supports it stands on.
     """
     options: list[list[Anchor]] = []
-    rise, spans = np.zeros(clip.legs), stances(contacts)
+    rises: dict[int, float] = {}
+    spans = stances(contacts)
     for stance in sorted(spans, key=lambda s: s.start):
+        carried = ride_of([found[0] for found in options], clip.frames) if ride is None else ride
         frames, part = _standing_frames(contacts, stance)
         path, height = (clip.ball, sole.ball_height[stance.leg]) if part == "ball" else (heel, 0.0)
         origin = standing_place(path[:, stance.leg], frames)
-        place = part, frames, origin, height, float(rise.mean()), _is_hurried(stance, spans, clip.fps)
-        found = _anchors(clip, sole, ground, use_slope, stance, *place)
-        rise[stance.leg] = (found[0].point - origin) @ clip.up
-        options.append(found)
+        rise = float(np.mean(list(rises.values()))) if rises else 0.0
+        standing = Standing(stance, part, frames, origin, float(height), rise, carried[frames[0]])
+        hurried = _is_hurried(stance, spans, clip.fps)
+        options.append(_anchors(clip, sole, ground, use_slope, standing, hurried))
+        rises[stance.leg] = float(options[-1][0].move @ clip.up)
     anchors = [anchor for leg in range(clip.legs) for anchor in _chosen(clip, options, leg)]
     anchors.sort(key=lambda anchor: anchor.stance.start)
-    return anchors + _swing_anchors(clip, sole, ground, use_slope, anchors)
+    carried = ride_of(anchors, clip.frames) if ride is None else ride
+    return anchors + _swing_anchors(clip, sole, ground, use_slope, anchors, carried)
 
 
 def _is_hurried(stance: Stance, spans: list[Stance], fps: float) -> bool:
@@ -170,7 +198,7 @@ def _chosen(clip: Clip, options: list[list[Anchor]], leg: int) -> list[Anchor]:
     mine = [found for found in options if found[0].stance.leg == leg]
     if not mine:
         return []
-    moves = [np.array([anchor.point - anchor.origin for anchor in found]) for found in mine]
+    moves = [np.array([anchor.move for anchor in found]) for found in mine]
     costs = [np.array([anchor.cost for anchor in found]) for found in mine]
     spans = [found[0].stance for found in mine]
     chosen = choose_places(spans, moves, costs, clip.up, clip.fps, clip.leg)
@@ -180,7 +208,7 @@ def _chosen(clip: Clip, options: list[list[Anchor]], leg: int) -> list[Anchor]:
 def give_anchors_time(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Mask, list[Anchor]]:
     """Contacts (F, L, 2) and anchors without frames in which feet climb or come down to where they stand next."""
     standing = [anchor for anchor in anchors if anchor.part != "swing"]
-    timely = give_time(clip, contacts, {anchor.stance: anchor.point - anchor.origin for anchor in standing})
+    timely = give_time(clip, contacts, {anchor.stance: anchor.move for anchor in standing})
     shorter = {_within(longer, stances(timely)): longer for longer in (anchor.stance for anchor in standing)}
     by_stance = {longer: stance for stance, longer in shorter.items()}
     return timely, [replace(a, stance=by_stance.get(a.stance, a.stance)) for a in anchors]
@@ -202,7 +230,9 @@ def _standing_frames(contacts: Mask, stance: Stance) -> tuple[NDArray[np.intp], 
     return frames, "ball" if contacts[frames[0], stance.leg, 1] else "heel"
 
 
-def _swing_anchors(clip: Clip, sole: Sole, ground: Ground, use_slope: bool, anchors: list[Anchor]) -> list[Anchor]:
+def _swing_anchors(
+    clip: Clip, sole: Sole, ground: Ground, use_slope: bool, anchors: list[Anchor], ride: Array
+) -> list[Anchor]:
     """Where feet that swing at the clip's first or last frame come from or go to: the ground below them there."""
     found = []
     for leg in range(clip.legs):
@@ -212,43 +242,35 @@ def _swing_anchors(clip: Clip, sole: Sole, ground: Ground, use_slope: bool, anch
         if mine and mine[-1].stance.end < clip.frames:
             last = clip.frames - 1
             found.append((last, max(clip.frames, mine[-1].stance.end + round(SWING * clip.fps)), mine[-1]))
-    return [_swing_anchor(clip, sole, ground, use_slope, *place) for place in found]
+    standings = [_swing_standing(clip, sole, *place, ride) for place in found]
+    return [_anchors(clip, sole, ground, use_slope, standing)[0] for standing in standings]
 
 
-def _swing_anchor(
-    clip: Clip, sole: Sole, ground: Ground, use_slope: bool, frame: int, when: int, beside: Anchor
-) -> Anchor:
+def _swing_standing(clip: Clip, sole: Sole, frame: int, when: int, beside: Anchor, ride: Array) -> Standing:
     leg, height = beside.stance.leg, float(sole.ball_height[beside.stance.leg])
     origin = clip.ball[frame, leg]
     # The clip's own floor may be uneven: it lies where the foot stands next.
     level = beside.origin @ clip.up + (height if beside.part == "heel" else 0.0)
     origin = origin + (level - origin @ clip.up) * clip.up
-    rise = float((beside.point - beside.origin) @ clip.up)
-    stance = Stance(leg, when, when)
-    return _anchors(clip, sole, ground, use_slope, stance, "swing", np.array([frame]), origin, height, rise, False)[0]
+    rise = float(beside.move @ clip.up)
+    return Standing(Stance(leg, when, when), "swing", np.array([frame]), origin, height, rise, ride[frame])
 
 
 def _anchors(
-    clip: Clip,
-    sole: Sole,
-    ground: Ground,
-    use_slope: bool,
-    stance: Stance,
-    part: str,
-    frames: NDArray[np.intp],
-    origin: Array,
-    height: float,
-    rise: float,
-    spare: bool,
+    clip: Clip, sole: Sole, ground: Ground, use_slope: bool, standing: Standing, spare: bool = False
 ) -> list[Anchor]:
-    """Where a point that stood at `origin`, `height` over its sole, may stand, the foot turned as in `frames`."""
-    footprint = _footprint(clip, sole, stance.leg, frames, part)
-    below = origin - clip.up * (height - rise)
+    """Where a foot may stand, with what it stands on there, the best first."""
+    footprint = _footprint(clip, sole, standing.stance.leg, standing.frames, standing.part)
+    place, frame = standing.origin + standing.carried, int(standing.frames[0])
+    below = place - clip.up * (standing.height - standing.rise)
     anchors = []
-    for placed in find_places(footprint, below, clip.up, clip.leg, ground, spare):
+    for placed in find_places(footprint, below, clip.up, clip.leg, ground, frame, spare):
         turn = placed.turn if use_slope else np.eye(3)
-        point = placed.point + turn @ clip.up * height if placed.found else origin
-        anchors.append(Anchor(stance, part, origin, point, turn, placed.found, placed.cost))
+        point = placed.point + turn @ clip.up * standing.height if placed.found else place
+        at = placed.point if placed.found else place
+        origin, carried = standing.origin, standing.carried
+        anchor = Anchor(standing.stance, standing.part, origin, point, turn, placed.found, placed.cost, at, carried)
+        anchors.append(anchor.on(support_of(ground, at, frame), frame) if placed.found else anchor)
     return anchors
 
 
@@ -262,44 +284,71 @@ def _footprint(clip: Clip, sole: Sole, leg: int, frames: NDArray[np.intp], part:
     return Footprint(forward, np.array([ball - length, ball, ball + ahead]), 0.3 * length)
 
 
-def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor]) -> Targets:
-    """Targets of all frames: each anchor's placing while its foot stands, blended from one to the next in between."""
-    ball = np.empty_like(clip.ball)
-    turn = np.empty((clip.frames, clip.legs, 3, 3))
-    rise = np.zeros((clip.frames, clip.legs))
+def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor], ride: Array | None = None) -> Targets:
+    """Targets of all frames: each anchor's placing while its foot stands, blended from one to the next in between.
+
+    `ride` (F, 3) is how far the figure is carried, where that is not told by what it stands on.
+    """
+    if ride is None:
+        ride = ride_of((anchor for anchor in anchors if anchor.part != "swing"), clip.frames)
+    ball = clip.ball + ride[:, None]
+    turn = np.broadcast_to(np.eye(3), (*ball.shape, 3)).copy()
+    rise, level = np.zeros(ball.shape[:2]), ball @ clip.up
     for leg in range(clip.legs):
         mine = sorted((a for a in anchors if a.stance.leg == leg), key=lambda anchor: anchor.stance.start)
-        if not mine:
-            ball[:, leg], turn[:, leg] = clip.ball[:, leg], np.eye(3)
-            continue
-        ball[:, leg], turn[:, leg], rise[:, leg] = _blend_leg(clip, clip.ball[:, leg] + hold.shift[:, leg], mine)
+        if mine:
+            path = clip.ball[:, leg] + hold.shift[:, leg]
+            ball[:, leg], turn[:, leg], rise[:, leg], level[:, leg] = _blend_leg(clip, path, mine, ride)
     turn = turn @ matrix_from_vector(hold.turn)
     ankle = ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
-    return Targets(ball, ankle, turn, rise, tuple(anchors))
+    return Targets(ball, ankle, turn, rise, level, ride, tuple(anchors))
 
 
-def _blend_leg(clip: Clip, path: Array, anchors: list[Anchor]) -> tuple[Array, Array, Array]:
-    """Ball targets (F, 3), turns (F, 3, 3) and rises (F,) of one leg."""
-    weights = anchor_weights(clip.frames, [anchor.stance for anchor in anchors])
+def _blend_leg(clip: Clip, path: Array, anchors: list[Anchor], ride: Array) -> tuple[Array, Array, Array, Array]:
+    """Ball targets (F, 3), turns (F, 3, 3), rises and levels (F,) of one leg."""
+    arrived = arrivals(clip.frames, [anchor.stance for anchor in anchors])
+    weights = -np.diff(arrived, axis=1)
     placed = np.stack([place_path(path, anchor, SLOPE_RANGE * clip.leg) for anchor in anchors], axis=1)
     ball = np.einsum("fa,fai->fi", weights, placed)
-    vectors = np.stack([vector_from_matrix(anchor.turn) for anchor in anchors])
-    rises = np.array([(anchor.point - anchor.origin) @ clip.up for anchor in anchors])
-    return ball, matrix_from_vector(weights @ vectors), weights @ rises
+    rises = np.stack([(a.points(clip.frames) - a.origin - ride) @ clip.up for a in anchors], axis=1)
+    levels = np.stack([a.footholds(clip.frames) @ clip.up for a in anchors], axis=1)
+    return ball, _blend_turns(arrived, anchors), np.sum(weights * rises, axis=1), np.sum(weights * levels, axis=1)
+
+
+def _blend_turns(arrived: Array, anchors: list[Anchor]) -> Array:
+    """Turns (F, 3, 3) of one leg: slopes are near enough to each other to be mixed, turns of supports are not."""
+    if all(anchor.motion is None for anchor in anchors):
+        weights: Array = -np.diff(arrived, axis=1)
+        return matrix_from_vector(weights @ np.stack([vector_from_matrix(anchor.turn) for anchor in anchors]))
+    turns = [anchor.turns(len(arrived)) for anchor in anchors]
+    blended = turns[0]
+    for share, turn in zip(arrived.T[1:], turns[1:], strict=False):
+        way = vector_from_matrix(np.swapaxes(blended, 1, 2) @ turn)
+        blended = blended @ matrix_from_vector(share[:, None] * way)
+    return blended
 
 
 def anchor_weights(frames: int, spans: list[Stance]) -> Array:
     """Share (F, A) of each anchor in each frame: 1 while it stands, then over to the next along a quintic."""
+    return -np.diff(arrivals(frames, spans), axis=1)
+
+
+def arrivals(frames: int, spans: list[Stance]) -> Array:
+    """How far (F, A + 1) each anchor is arrived at in each frame, from 0 to 1 along a quintic while its foot swings.
+
+    The first is 1 always and a last column 0, so that differences are the shares of the anchors.
+    """
     time = np.arange(frames)
     arrived = [np.ones(frames)]
     for before, after in zip(spans, spans[1:], strict=False):
         arrived.append(smoothstep((time - before.end + 1) / (after.start - before.end + 1)))
     arrived.append(np.zeros(frames))
-    return -np.diff(np.stack(arrived, axis=1), axis=1)
+    return np.stack(arrived, axis=1)
 
 
 def place_path(path: Array, anchor: Anchor, near: float) -> Array:
     """The path (F, 3) as the anchor places it: rigidly along the slope close by, just moved farther away."""
     away = path - anchor.origin
     limited = away * (near / np.sqrt(np.sum(away**2, axis=-1, keepdims=True) + near**2))
-    return path + (anchor.point - anchor.origin) + limited @ (anchor.turn - np.eye(3)).T
+    tilted = np.einsum("fij,fj->fi", anchor.turns(len(path)) - np.eye(3), limited)
+    return path + (anchor.points(len(path)) - anchor.origin) + tilted

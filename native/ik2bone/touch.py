@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .anchor import Anchor
 from .clip import Array, Clip, Ground, Mask
 from .contacts import ENTER_SPEED, LEAST_CONTACT, LEAST_GAP, LEAVE_SPEED, Stance, stances
-from .ground import NoGround, ask
+from .ground import NoGround, ask, support_of
 from .hold import hold_feet, standing_place
 from .motion import gaps, hann_average, odd_window, runs, smoothstep, velocity
 from .nearest import AROUND, WITHIN, Spot, across, facing_of, find_spot, mean_axes, mean_normal
 from .rotations import matrix_from_vector, shortest_turns, vector_from_matrix
 from .sole import Sole, apply, measure_sole
 from .swing import clear
-from .targets import Anchor, Held, Targets, anchor_weights, place_path, places_of
+from .targets import Held, Targets, anchor_weights, place_path, places_of
 
 if TYPE_CHECKING:
     from .plant import Settings
@@ -62,7 +63,7 @@ def _palms(clip: Clip) -> Sole:
     )
 
 
-def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
+def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Array | None = None) -> Held:
     """Find out when the limbs of a clip touch, and where they shall do so; raises `NoGround` far from any surface."""
     up = None if settings.direction == "NEAREST" else clip.up
     path = apply(clip.foot, sole.ball)
@@ -136,7 +137,8 @@ def _find_anchors(
         for span, point, spot, turn in zip(spans, points, spots, turns, strict=True):
             origin = standing_place(clip.ball[:, leg], np.arange(span.start, span.end))
             goal = spot.point + turn @ (origin - point) if spot.found else origin
-            anchors.append(Anchor(span, "ball", origin, goal, turn, spot.found))
+            anchor, middle = Anchor(span, "ball", origin, goal, turn, spot.found), (span.start + span.end) // 2
+            anchors.append(anchor.on(support_of(ground, spot.point, middle), middle) if spot.found else anchor)
     return anchors
 
 
@@ -160,15 +162,18 @@ def _blend(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Targets, 
         weights = _weights(clip, [anchor.stance for anchor in mine], bool(clip.hands[leg]))
         placed = np.stack([place_path(held[:, leg], anchor, clip.leg) for anchor in mine], axis=1)
         ball[:, leg] += np.einsum("fa,fai->fi", weights, placed - held[:, None, leg])
-        vectors[:, leg] = weights @ np.stack([vector_from_matrix(anchor.turn) for anchor in mine])
-        rise[:, leg] = weights @ [(anchor.point - anchor.origin) @ clip.up for anchor in mine]
+        turns = np.stack([vector_from_matrix(anchor.turns(clip.frames)) for anchor in mine], axis=1)
+        vectors[:, leg] = np.einsum("fa,fai->fi", weights, turns)
+        rises = np.stack([(anchor.points(clip.frames) - anchor.origin) @ clip.up for anchor in mine], axis=1)
+        rise[:, leg] = np.sum(weights * rises, axis=1)
         free[:, leg] = 1.0 - weights.sum(axis=1)
     return _targets(clip, ball, matrix_from_vector(vectors), rise, tuple(anchors)), free
 
 
 def _targets(clip: Clip, ball: Array, turn: Array, rise: Array, anchors: tuple[Anchor, ...]) -> Targets:
     ankle = ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
-    return Targets(ball, ankle, turn, rise, anchors)
+    ride = np.zeros((clip.frames, 3))
+    return Targets(ball, ankle, turn, rise, ball @ clip.up, ride, anchors)
 
 
 def _weights(clip: Clip, spans: list[Stance], releases: bool) -> Array:
@@ -214,7 +219,7 @@ def _clear_swings(
             lift = clear(under, 0.0, (end - start + 1) / clip.fps, (start > 0, end < clip.frames))
             way = _way_out(side * normals[rows, leg], under, clip.hip[rows, leg] - path[rows, leg], path[rows, leg])
             move[rows, leg] = (length[leg] * lift)[:, None] * way
-    return Targets(targets.ball + move, targets.ankle + move, targets.turn, targets.rise, targets.anchors)
+    return targets.moved(move)
 
 
 def _way_out(normals: Array, under: Array, to_root: Array, path: Array) -> Array:
