@@ -128,6 +128,19 @@ quat_matrix(const quat q, double dest[3][3])
     dest[2][2] = 1.0 - s * (x * x + y * y);
 }
 
+/* v turned by a rounded unit quaternion. */
+IK2B_IN_LINE void
+quat_rotate(const quat q, const double v[3], double dest[3])
+{
+    double axis[3] = {(double)q[0], (double)q[1], (double)q[2]}, w = (double)q[3];
+    double once[3], twice[3], s = 4.0 - 2.0 * (d3_dot(axis, axis) + w * w); /* as quat_matrix */
+    d3_cross(axis, v, once);
+    d3_cross(axis, once, twice);
+    for (int i = 0; i < 3; i++) {
+        dest[i] = v[i] + s * (w * once[i] + twice[i]);
+    }
+}
+
 static inline void
 quat_identity(quat q)
 {
@@ -314,11 +327,10 @@ IK2B_IN_LINE void
 lower_before_turn(const joints *limb, const double root[3][3], const double new_end[3],
                   double dest[3])
 {
-    double lower[3], back[3];
-    d33_apply(root, limb->upper, lower);
-    d3_sub(new_end, lower, lower);
+    double back[3];
     for (int i = 0; i < 3; i++) {
-        back[i] = root[0][i] * lower[0] + root[1][i] * lower[1] + root[2][i] * lower[2];
+        back[i] = root[0][i] * new_end[0] + root[1][i] * new_end[1] + root[2][i] * new_end[2] -
+                  limb->upper[i];
     }
     d33_apply(limb->frame, back, back);
     d33_apply(limb->mid_inward, back, dest);
@@ -328,9 +340,8 @@ lower_before_turn(const joints *limb, const double root[3][3], const double new_
 IK2B_IN_LINE void
 end_after_turn(const joints *limb, const double root[3][3], const quat mid_turn, double dest[3])
 {
-    double mid[3][3], lower[3];
-    quat_matrix(mid_turn, mid);
-    d33_apply(mid, limb->lower_mid, lower);
+    double lower[3];
+    quat_rotate(mid_turn, limb->lower_mid, lower);
     d33_apply(limb->mid_frame, lower, lower);
     d33_apply(limb->inward, lower, lower);
     d3_add(limb->upper, lower, lower);
