@@ -83,9 +83,10 @@ solve_plainly(const double mid[3], const double lower[3], const double end[3], c
     double moved = IK2B_MOVED * total, bare = larger(smaller(wanted, total), fabs(difference));
     double least = smaller(fabs(difference), present), greatest = larger(total, present);
     double distance = smaller(larger(wanted, least), greatest);
-    self->status = (wanted - total > moved) * IK2B_TOO_FAR |
-                   (fabs(difference) - wanted > moved) * IK2B_TOO_CLOSE |
-                   (fabs(distance - bare) > moved) * IK2B_LIMITED;
+    /* Added in double precision: SSE2 has no other way from comparisons of doubles to integers. */
+    self->status = (int)((wanted - total > moved ? (double)IK2B_TOO_FAR : 0.0) +
+                         (fabs(difference) - wanted > moved ? (double)IK2B_TOO_CLOSE : 0.0) +
+                         (fabs(distance - bare) > moved ? (double)IK2B_LIMITED : 0.0));
 
     triangle_sides new = triangle(total, difference, distance);
     ordinary &= (int)is_ordinary(new.height_square) | (int)(new.height_square == 0.0);
