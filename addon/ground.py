@@ -58,12 +58,14 @@ class Surface:
     """One mesh as evaluated now: `tree` and least and greatest corner `box` (2, 3) in its own space.
 
     `motion` maps that space to the world: (4, 4) of a surface at rest, (F, 4, 4) over the frames of one that moves.
+    `inside` maps it to the space of the object that is named (4, 4), where that has one.
     """
 
     name: str
     tree: BVHTree
     box: Array
     motion: Array
+    inside: Array | None
 
     @property
     def moves(self) -> bool:
@@ -283,6 +285,14 @@ class Ground:
             return Support()
         nearest = min(self.surfaces, key=lambda surface: surface.distance(point, frame))
         return Support(nearest.name, nearest.motion if nearest.moves else None)
+
+    def local(self, name: str, point: Array, frame: int) -> list[float] | None:
+        """A point (3,) of a frame in the space of the object of that name; None where it has none."""
+        surface = next((surface for surface in self.surfaces if surface.name == name), None)
+        if surface is None or surface.inside is None:
+            return None
+        inverse = surface.at(np.array([frame]))[1].reshape(4, 4)
+        return map_points(surface.inside @ inverse, point).tolist()
 
     def cut(self, frames: slice) -> Ground:
         """The same ground over some of the frames."""

@@ -183,15 +183,19 @@ def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows
     figures = report.figures(part.before.clip, cut, part.planting, part.ground, task.frames.tolist())
     for leg, foot in zip(task.body.legs, figures["feet"], strict=True):
         foot["bone"] = leg.foot
-    _name_spans(task, figures["spans"])
     contacts = report.contact_spans(after.clip, plan.planting)
-    _name_spans(task, contacts)
+    for span in contacts:
+        span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
+    for span in (*figures["spans"], *contacts):
+        _name_span(task, plan, span)
     for span in contacts:
         span["leg"] = task.body.numbers[span["leg"]]
-        span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
     return contacts, figures | {"surfaces": plan.ground.names, "told": [*figures["told"], *plan.ground.told, *warnings]}
 
 
-def _name_spans(task: Task, spans: Rows) -> None:
-    for span in spans:
-        span["bone"] = task.body.legs[span["leg"]].foot
+def _name_span(task: Task, plan: Plan, span: dict[str, Any]) -> None:
+    """Put in the foot bone, and where the anchor is in the space of its support."""
+    span["bone"] = task.body.legs[span["leg"]].foot
+    span["local"] = None
+    if span["anchor"] and isinstance(plan.ground, Ground):
+        span["local"] = plan.ground.local(span["support"], np.array(span["anchor"]), span["start"] - int(task.whole[0]))

@@ -25,10 +25,13 @@ def make_ground(depsgraph: Depsgraph, objects: Sequence[Object], leg: float, fra
     Meshes are taken as they are now, objects that move follow their motion over `frames` of the scene.
     """
     motions = find_motions(objects, frames)
+    gone = [ob.name for ob, motion in motions.items() if any(_is_flat(matrix) for matrix in motion)]
+    objects = [ob for ob in objects if ob.name not in gone]
     surfaces = [surface for ob in objects for surface in _surfaces(depsgraph, ob, motions.get(ob))]
     surfaces += _instances(depsgraph, [ob for ob in objects if shows_collection(ob)], motions)
-    told = (*find_unfollowed(objects, frames), *_scattered(depsgraph, objects))
-    return Ground(tuple(surfaces), leg, told)
+    told = [f"{name} is scaled to nothing on some frames, and was left out" for name in gone]
+    told += [*find_unfollowed(objects, frames), *_scattered(depsgraph, objects)]
+    return Ground(tuple(surfaces), leg, tuple(told))
 
 
 def _surfaces(depsgraph: Depsgraph, ob: Object, motion: Array | None) -> Iterator[Surface]:
@@ -40,10 +43,10 @@ def _surfaces(depsgraph: Depsgraph, ob: Object, motion: Array | None) -> Iterato
         return
     matrix = np.array(evaluated.matrix_world)
     if motion is None and _is_flat(matrix):
-        yield Surface(ob.name, *_tree(evaluated.data, evaluated.matrix_world), np.eye(4))
+        yield Surface(ob.name, *_tree(evaluated.data, evaluated.matrix_world), np.eye(4), None)
     else:
-        tree = BVHTree.FromObject(ob, depsgraph)
-        yield Surface(ob.name, tree, _box(np.array(evaluated.bound_box)), matrix if motion is None else motion)
+        tree, box = BVHTree.FromObject(ob, depsgraph), _box(np.array(evaluated.bound_box))
+        yield Surface(ob.name, tree, box, matrix if motion is None else motion, np.eye(4))
 
 
 def _instances(depsgraph: Depsgraph, owners: Sequence[Object], motions: Mapping[Object, Array]) -> list[Surface]:
@@ -63,9 +66,8 @@ def _instances(depsgraph: Depsgraph, owners: Sequence[Object], motions: Mapping[
         if key not in trees:
             trees[key] = _tree(mesh, Matrix())
         motion = motions.get(owner)
-        if motion is not None:
-            matrix = motion @ np.linalg.inv(np.array(instance.parent.matrix_world)) @ matrix
-        surfaces.append(Surface(owner.name, *trees[key], matrix))
+        inside = np.linalg.inv(np.array(instance.parent.matrix_world)) @ matrix
+        surfaces.append(Surface(owner.name, *trees[key], matrix if motion is None else motion @ inside, inside))
     return surfaces
 
 

@@ -11,6 +11,10 @@ import numpy as np
 from .clip import Array
 from .contacts import Stance
 from .ground import Support
+from .rotations import vector_from_matrix
+
+# A support that turns farther (degrees) under a standing foot twists the leg visibly.
+TWIST = 30.0
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,21 @@ def ride_of(anchors: Iterable[Anchor], frames: int) -> Array:
     rate = np.where(count[:, None] > 0, total / np.maximum(count, 1)[:, None], last)
     ride = np.concatenate([np.zeros((1, 3)), np.cumsum(rate[:-1], axis=0)])
     return ride - ride[standing[0].stance.start]
+
+
+def tell_turns(anchors: Iterable[Anchor]) -> list[str]:
+    """Sentences about supports that turn so far under standing feet that the body should turn with them."""
+    most: dict[str, float] = {}
+    for anchor in anchors:
+        if anchor.motion is not None:
+            turns = vector_from_matrix(turns_of(anchor.motion, len(anchor.motion)))
+            angles = np.degrees(np.linalg.norm(turns, axis=-1))[anchor.stance.start : anchor.stance.end]
+            most[anchor.support] = max(most.get(anchor.support, 0.0), float(angles.max(initial=0.0)))
+    return [
+        f"{name} turns by {angle:.0f} degrees under a standing foot: parent the armature to it to turn the body too"
+        for name, angle in most.items()
+        if angle > TWIST
+    ]
 
 
 def anchor_at(anchors: Iterable[Anchor], leg: int, frame: int, part: str = "") -> Anchor | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._core import solve_pose
-from .anchor import Anchor
+from .anchor import Anchor, tell_turns
 from .carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
 from .clip import Array, Clip, Ground, Mask, level_part
 from .contacts import find_contacts, stances
@@ -378,6 +378,7 @@ def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings) 
     if lost:
         where = "near and keep their place" if settings.direction == "NEAREST" else "below and keep their height"
         told.append(f"{lost} of {len(contacts)} contacts have no surface {where}")
+    told += tell_turns(contacts)
     if not knees.usual.any(axis=(0, 2)).all() and clip.frames > 1:
         told.append("a knee or elbow never bends, so its side is not known")
     return told

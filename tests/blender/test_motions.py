@@ -121,3 +121,18 @@ def test_a_simulated_surface_is_told(bpy, ground_of):
     bpy.context.view_layer.objects.active = plank
     bpy.ops.rigidbody.object_add(type="ACTIVE")
     assert any("Plank is simulated" in sentence for sentence in ground_of(plank).told)
+
+
+def test_a_surface_scaled_to_nothing_on_some_frame_is_left_out_and_told(bpy, ground_of):
+    door, floor = plane(bpy, "Door", height=0.5), plane(bpy, "Floor")
+    key(door, "scale", {1: (1.0, 1.0, 1.0), 11: (0.0, 0.0, 0.0)})
+    ground = ground_of(door, floor)
+    assert ground.names == ["Floor"] and any("Door is scaled to nothing" in sentence for sentence in ground.told)
+
+
+def test_a_surface_scaled_flat_is_ground_where_it_shows(bpy, ground_of):
+    sheet = plane(bpy, "Sheet")
+    sheet.scale, sheet.location = (1.0, 1.0, 0.0), (0.0, 0.0, 0.7)
+    bpy.context.view_layer.update()
+    hits, normals, found = ground_of(sheet)(np.zeros((1, 3)), DOWN)
+    assert found.all() and hits[0, 2] == pytest.approx(0.7, abs=1e-6) and normals[0, 2] == pytest.approx(1.0)
