@@ -47,16 +47,7 @@ class IK2BONE_PT_options(_Sidebar, Panel):
 
     def draw(self, context: Context) -> None:
         """Every option but surface and frames."""
-        layout, settings = _split(self.layout), context.scene.ik2bone
-        for names in (
-            ("chains", "bones"),
-            ("contacts", "direction"),
-            ("use_hips", "use_slope"),
-            ("strength", "output"),
-        ):
-            column = layout.column(align=True)
-            for name in names:
-                column.prop(settings, name)
+        draw_options(_split(self.layout), context.scene.ik2bone)
 
 
 class IK2BONE_PT_report(_Sidebar, Panel):
@@ -100,7 +91,12 @@ def draw_frames(layout: UILayout, owner: Any) -> None:
 
 def draw_options(layout: UILayout, owner: Any) -> None:
     """Every other option of the settings or of the operator."""
-    for names in (("chains", "bones"), ("contacts", "direction"), ("use_hips", "use_slope"), ("strength", "output")):
+    for names in (
+        ("chains", "bones"),
+        ("contacts", "direction"),
+        ("use_hips", "use_slope", "max_slope"),
+        ("strength", "output"),
+    ):
         column = layout.column(align=True)
         for name in names:
             column.prop(owner, name)

@@ -118,6 +118,7 @@ def make_plan(task: Task, before: Sample, sole: Sole | None = None, offset: Arra
         contacts="ALWAYS" if task.present else task.options.contacts,
         use_hips=task.moves_hips,
         use_slope=task.options.use_slope,
+        max_slope=task.options.max_slope,
         strength=task.strength,
     )
     try:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from math import radians
+
 import bpy
 from bpy.props import (
     BoolProperty,
@@ -23,6 +25,7 @@ OPTIONS = (
     "direction",
     "use_hips",
     "use_slope",
+    "max_slope",
     "strength",
     "output",
 )
@@ -82,6 +85,14 @@ class PlantingOptions:
         name="Align to Slope",
         description="Align the soles with the surface and keep their heading",
         default=True,
+    )
+    max_slope: FloatProperty(
+        name="Steepest Slope",
+        description="Steeper faces are walls and risers, which feet do not stand on",
+        default=radians(50.0),
+        min=0.0,
+        max=radians(89.0),
+        subtype="ANGLE",
     )
     strength: FloatProperty(
         name="Strength",

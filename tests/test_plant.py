@@ -89,6 +89,14 @@ def test_soles_stay_level_without_slope() -> None:
     assert all((anchor.turn == np.eye(3)).all() for anchor in plan.anchors)
 
 
+@pytest.mark.parametrize(("limit", "tilt"), [(40.0, 30.0), (20.0, 0.0)])
+def test_soles_are_not_laid_on_what_is_steeper_than_the_steepest_slope(limit, tilt) -> None:
+    ground = height_field(lambda x, y: np.tan(np.radians(30.0)) * y)
+    plan = plant(make_walk().clip, ground, Settings(max_slope=np.radians(limit)))
+    tilts = [np.degrees(np.arccos((anchor.turn @ [0.0, 0.0, 1.0])[2])) for anchor in plan.anchors]
+    assert tilts == pytest.approx([tilt] * len(tilts), abs=0.1)
+
+
 def test_strength_zero_changes_nothing_at_all() -> None:
     plan = plant(make_walk().clip, HILLS, Settings(strength=0.0))
     assert (plan.turns == [1.0, 0.0, 0.0, 0.0]).all()

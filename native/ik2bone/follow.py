@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .clip import Array, Clip, Ground, Mask
-from .footprint import STEEPEST
+from .footprint import Slopes
 from .ground import ask
 from .motion import hann_average, odd_window, running_maximum
 from .rotations import matrix_from_vector, shortest_turns
@@ -21,26 +21,26 @@ WINDOW = 0.15
 NEAR, FAR = 0.05, 0.3
 
 
-def follow_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool) -> Targets:
+def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Targets:
     """Targets that raise each foot with the ground below it and tilt it with its slope; it keeps its own height."""
     below = clip.ball - sole.ball_height[:, None] * clip.up
     height = below @ clip.up - sole.floor
     # From the clip's own floor, because a foot kicked high may be nearer to a roof.
-    hits, normals, found = _gentle(ground, below - height[..., None] * clip.up, clip.up)
+    hits, normals, found = _gentle(ground, below - height[..., None] * clip.up, clip.up, slopes)
     window = odd_window(WINDOW, clip.fps)
     rise = hann_average(np.where(found, (hits - below) @ clip.up + height, 0.0), window)
-    near = np.clip((FAR - height / clip.leg) / (FAR - NEAR), 0.0, 1.0) if use_slope else np.zeros_like(height)
+    near = np.clip((FAR - height / clip.leg) / (FAR - NEAR), 0.0, 1.0) if slopes.aligned else np.zeros_like(height)
     turn = matrix_from_vector(near[..., None] * shortest_turns(clip.up, hann_average(normals, window)))
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)
     targets = _targets(clip, ball, turn, rise, hits @ clip.up)
     return _cleared(clip, targets, sole_points(clip, sole), ground, window)
 
 
-def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool) -> Targets:
+def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Targets:
     """Targets that lay each sole flat on the surface below its ball, whatever its height and tilt in the clip."""
     window = odd_window(WINDOW, clip.fps)
-    _, normals, found = _gentle(ground, clip.ball, clip.up)
-    normals = hann_average(normals, window) if use_slope else np.broadcast_to(clip.up, normals.shape)
+    _, normals, found = _gentle(ground, clip.ball, clip.up, slopes)
+    normals = hann_average(normals, window) if slopes.aligned else np.broadcast_to(clip.up, normals.shape)
     over = normals / np.linalg.norm(normals, axis=-1, keepdims=True) * sole.ball_height[:, None]
     below = clip.ball - over
     hits, _, _ = ask(ground, below, clip.up)
@@ -54,10 +54,10 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, use_slope: bool) -> Ta
     return _cleared(clip, targets, sole_points(clip, sole)[:, :, :2], ground, window)
 
 
-def _gentle(ground: Ground, below: Array, up: Array) -> tuple[Array, Array, Mask]:
+def _gentle(ground: Ground, below: Array, up: Array, slopes: Slopes) -> tuple[Array, Array, Mask]:
     """Ground under points (F, L, 3); normals of what is no ground, or too steep to stand on, point up."""
     hits, normals, found = ask(ground, below, up)
-    return hits, np.where((found & (normals @ up >= STEEPEST))[..., None], normals, up), found
+    return hits, np.where((found & (normals @ up >= slopes.least))[..., None], normals, up), found
 
 
 def _targets(clip: Clip, ball: Array, turn: Array, rise: Array, level: Array) -> Targets:

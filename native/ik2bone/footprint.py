@@ -10,8 +10,8 @@ import numpy as np
 from .clip import Array, Ground, Mask
 from .ground import ask_on
 
-# Steeper faces (cosine of 50 degrees) are risers: nothing stands on them.
-STEEPEST = float(np.cos(np.radians(50.0)))
+# Steeper faces (radians) are risers, if nobody says otherwise: nothing stands on them.
+STEEPEST = np.radians(50.0)
 # A print is even when its points lie this close to its plane (leg lengths).
 EVEN = 0.03
 # The slope at the standing point itself counts as much as a point so far from it (leg lengths).
@@ -27,6 +27,19 @@ ASIDE = (0.04, 0.08, 0.16, 0.25, 0.32)
 
 
 @dataclass(frozen=True)
+class Slopes:
+    """What soles make of slopes: whether they are `aligned` with them, and the `steepest` (radians) they stand on."""
+
+    aligned: bool = True
+    steepest: float = STEEPEST
+
+    @property
+    def least(self) -> float:
+        """The least that a normal of what can be stood on has along up."""
+        return float(np.cos(self.steepest))
+
+
+@dataclass(frozen=True)
 class Footprint:
     """A level sole: the unit headings `forwards` (N, 3) that it takes while it stands, `along` (3,) the places of heel,
     ball and tip on it seen from the standing point, and half its `width`.
@@ -35,6 +48,7 @@ class Footprint:
     forwards: Array
     along: Array
     width: float
+    slopes: Slopes = Slopes()
 
     @property
     def forward(self) -> Array:
@@ -97,7 +111,7 @@ def _places(
     hits, normals, found = ask_on(ground, asked, up, frame)
     under, placed = slice(-len(surroundings)), []
     for i in np.flatnonzero(found[:, 0]):
-        cost = _unevenness(hits[i], normals[i], found[i], up, leg) + float(np.linalg.norm(shifts[i])) / leg
+        cost = _unevenness(hits[i], normals[i], found[i], footprint, up, leg) + float(np.linalg.norm(shifts[i])) / leg
         placed.append(_lay(hits[i, under], normals[i, under], found[i, under], footprint, up, leg, cost))
     return placed
 
@@ -110,9 +124,9 @@ def _shifts(forward: Array, up: Array, leg: float) -> Array:
     return np.array([sign * length * leg * way for way, length in ways for sign in (1, -1)])
 
 
-def _unevenness(hits: Array, normals: Array, found: Mask, up: Array, leg: float) -> float:
+def _unevenness(hits: Array, normals: Array, found: Mask, footprint: Footprint, up: Array, leg: float) -> float:
     """Cost of a print: 0 when even, growing with the height (leg lengths) of what sticks out of its plane."""
-    if not found[0] or normals[0] @ up < STEEPEST:
+    if not found[0] or normals[0] @ up < footprint.slopes.least:
         return 10.0
     out = np.abs((hits - hits[0]) @ normals[0]) / leg
     out = np.maximum(out - EVEN, 0.0) * found + (1.0 - found) * 0.1
@@ -122,7 +136,7 @@ def _unevenness(hits: Array, normals: Array, found: Mask, up: Array, leg: float)
 def _lay(hits: Array, normals: Array, found: Mask, footprint: Footprint, up: Array, leg: float, cost: float) -> Placed:
     """Turn and height of a print: along the line that fits heel, ball and tip, across by the normals near by."""
     forward = footprint.forward
-    gentle = found & (normals @ up >= STEEPEST)
+    gentle = found & (normals @ up >= footprint.slopes.least)
     # The standing point and its sides: farther along the foot other faces may lie.
     near = gentle & np.isin(np.arange(len(found)), (0, len(found) - 2, len(found) - 1))
     normal = normals[near].mean(axis=0) if near.any() else up
@@ -144,6 +158,6 @@ def _incline(hits: Array, gentle: Mask, normal: Array, footprint: Footprint, up:
     run, there = footprint.along, slice(1, 1 + len(footprint.along))
     rise = (hits[there] - hits[0]) @ up
     even = gentle[there] & (np.abs((hits[there] - hits[0]) @ normal) <= EVEN * leg)
-    tangent = -float(footprint.forward @ normal) / max(float(normal @ up), STEEPEST)
+    tangent = -float(footprint.forward @ normal) / max(float(normal @ up), footprint.slopes.least)
     own = (TANGENT * leg) ** 2
     return float((np.sum(even * run * rise) + own * tangent) / (np.sum(even * run * run) + own))

@@ -14,6 +14,7 @@ from .carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
 from .clip import Array, Clip, Ground, Mask, level_part
 from .contacts import find_contacts, stances
 from .follow import follow_ground, lay_on_ground
+from .footprint import STEEPEST, Slopes
 from .ground import MovingGround, NoGround, ask, cut_ground
 from .heel import raise_heels, standing_contacts
 from .hips import hips_offset
@@ -43,7 +44,8 @@ class Settings:
     """How to plant. `contacts` is 'AUTO' (detected) or 'ALWAYS' (every frame).
 
     `direction` is where surfaces are looked for: 'DOWN', under and over a limb, or 'NEAREST'. `strength` in [0, 1]
-    blends it all; it may be an array (F,), for corrections that come and go.
+    blends it all; it may be an array (F,), for corrections that come and go. Feet do not stand on what is steeper than
+    `max_slope` (radians).
     """
 
     contacts: str = "AUTO"
@@ -51,6 +53,12 @@ class Settings:
     use_slope: bool = True
     strength: float | Array = 1.0
     direction: str = "DOWN"
+    max_slope: float = STEEPEST
+
+    @property
+    def slopes(self) -> Slopes:
+        """What soles make of slopes."""
+        return Slopes(self.use_slope, self.max_slope)
 
     def always(self, frames: int) -> bool:
         """Whether limbs follow the surface in each of so many frames: a single pose cannot do otherwise."""
@@ -93,6 +101,7 @@ class Planting:
     locked: Mask
     touching: Mask
     nearest: bool
+    slopes: Slopes
     told: list[str] = field(default_factory=list)
 
     @property
@@ -194,6 +203,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
         held.locked,
         settings.touching(clip),
         settings.direction == "NEAREST",
+        settings.slopes,
         told,
     )
 
@@ -246,7 +256,7 @@ def _plant_pose(
     touching = settings.touching(clip)
     targets = Targets.of(pose).moved(offset)
     if not touching.all():
-        standing = follow_ground(pose.choose(~touching), sole.choose(~touching), ground, settings.use_slope)
+        standing = follow_ground(pose.choose(~touching), sole.choose(~touching), ground, settings.slopes)
         targets = standing.beside(targets.choose(touching), touching)
     first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])
     turns, miss = solve_legs(pose, targets, offset, np.zeros((1, 3)), first, strength)
@@ -281,7 +291,7 @@ def follow_targets(
     """Where the feet shall go when they follow the ground frame by frame, and the contacts (F, L, 2) as they are."""
     _require_ground(ask(ground, clip.ball, clip.up)[2])
     follow = lay_on_ground if settings.always(clip.frames) else follow_ground
-    return follow(clip, sole, ground, settings.use_slope), contacts
+    return follow(clip, sole, ground, settings.slopes), contacts
 
 
 def locked_targets(
@@ -292,7 +302,7 @@ def locked_targets(
     `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
     """
     heel = apply(clip.foot, sole.heel)
-    anchors = find_anchors(clip, sole, heel, contacts, ground, settings.use_slope, ride)
+    anchors = find_anchors(clip, sole, heel, contacts, ground, settings.slopes, ride)
     _require_ground(np.array([anchor.found for anchor in anchors]))
     contacts, anchors = give_anchors_time(clip, contacts, anchors)
     targets = blend_targets(clip, hold_feet(clip, heel, contacts, places_of(anchors)), anchors, ride)
@@ -302,7 +312,7 @@ def locked_targets(
     lost = ~contacts.any(axis=(0, 2))
     if lost.any():
         carried = clip.moved(level_part(targets.ride, clip.up))
-        targets = targets.with_legs(lost, follow_ground(carried, sole, ground, settings.use_slope))
+        targets = targets.with_legs(lost, follow_ground(carried, sole, ground, settings.slopes))
     return targets, contacts
 
 

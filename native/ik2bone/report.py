@@ -13,7 +13,7 @@ knee_pop     second difference of the knee angle (degrees) over 1/30 s, less 1.5
 foot_pop     the same of the standing point's path
 hips         largest offset, largest change from frame to frame
 
-Lengths are scene units. Faces steeper than 50 degrees are not ground.
+Lengths are scene units. Faces steeper than the steepest slope, 50 degrees by default, are not ground.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from .anchor import anchor_at, unridden
 from .clip import Array, Clip, Ground
-from .footprint import STEEPEST
 from .ground import ask
 from .hold import standing_place
 from .motion import runs
@@ -155,7 +154,7 @@ def _heights(clip: Clip, planting: Planting, ground: Ground, spans: list[dict[st
     points = np.stack([heel, ball, clip.ball[:, leg]], axis=1)
     hits, normals, found = ask(ground, points, clip.up)
     height = np.sum((points - hits) * normals, axis=-1)
-    height = np.where(found & (normals @ clip.up >= STEEPEST), height, np.nan)
+    height = np.where(found & (normals @ clip.up >= planting.slopes.least), height, np.nan)
     standing = {"heel": height[:, 0], "ball": height[:, 2] - sole.ball_height[leg]}
     for span in spans:
         frames = slice(span["start"], span["end"])

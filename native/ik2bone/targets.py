@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .anchor import Anchor, ride_of
 from .clip import Array, Clip, Ground, Mask
 from .contacts import Stance, stances
-from .footprint import Footprint, find_places
+from .footprint import Footprint, Slopes, find_places
 from .ground import support_of
 from .hold import Hold, standing_frames, standing_place
 from .motion import smoothstep
@@ -160,7 +160,7 @@ def find_anchors(
     heel: Array,
     contacts: Mask,
     ground: Ground,
-    use_slope: bool,
+    slopes: Slopes,
     ride: Array | None = None,
 ) -> list[Anchor]:
     """One anchor for each stance, on the surface nearest to where the foot stood, raised as all feet were before it.
@@ -179,12 +179,12 @@ def find_anchors(
         rise = float(np.mean(list(rises.values()))) if rises else 0.0
         standing = Standing(stance, part, frames, origin, float(height), rise, carried[frames[0]])
         hurried = _is_hurried(stance, spans, clip.fps)
-        options.append(_anchors(clip, sole, ground, use_slope, standing, hurried))
+        options.append(_anchors(clip, sole, ground, slopes, standing, hurried))
         rises[stance.leg] = float(options[-1][0].move @ clip.up)
     anchors = [anchor for leg in range(clip.legs) for anchor in _chosen(clip, options, leg)]
     anchors.sort(key=lambda anchor: anchor.stance.start)
     carried = ride_of(anchors, clip.frames) if ride is None else ride
-    return anchors + _swing_anchors(clip, sole, ground, use_slope, anchors, carried)
+    return anchors + _swing_anchors(clip, sole, ground, slopes, anchors, carried)
 
 
 def _is_hurried(stance: Stance, spans: list[Stance], fps: float) -> bool:
@@ -231,7 +231,7 @@ def _standing_frames(contacts: Mask, stance: Stance) -> tuple[NDArray[np.intp], 
 
 
 def _swing_anchors(
-    clip: Clip, sole: Sole, ground: Ground, use_slope: bool, anchors: list[Anchor], ride: Array
+    clip: Clip, sole: Sole, ground: Ground, slopes: Slopes, anchors: list[Anchor], ride: Array
 ) -> list[Anchor]:
     """Where feet that swing at the clip's first or last frame come from or go to: the ground below them there."""
     found = []
@@ -243,7 +243,7 @@ def _swing_anchors(
             last = clip.frames - 1
             found.append((last, max(clip.frames, mine[-1].stance.end + round(SWING * clip.fps)), mine[-1]))
     standings = [_swing_standing(clip, sole, *place, ride) for place in found]
-    return [_anchors(clip, sole, ground, use_slope, standing)[0] for standing in standings]
+    return [_anchors(clip, sole, ground, slopes, standing)[0] for standing in standings]
 
 
 def _swing_standing(clip: Clip, sole: Sole, frame: int, when: int, beside: Anchor, ride: Array) -> Standing:
@@ -257,15 +257,15 @@ def _swing_standing(clip: Clip, sole: Sole, frame: int, when: int, beside: Ancho
 
 
 def _anchors(
-    clip: Clip, sole: Sole, ground: Ground, use_slope: bool, standing: Standing, spare: bool = False
+    clip: Clip, sole: Sole, ground: Ground, slopes: Slopes, standing: Standing, spare: bool = False
 ) -> list[Anchor]:
     """Where a foot may stand, with what it stands on there, the best first."""
-    footprint = _footprint(clip, sole, standing.stance.leg, standing.frames, standing.part)
+    footprint = replace(_footprint(clip, sole, standing.stance.leg, standing.frames, standing.part), slopes=slopes)
     place, frame = standing.origin + standing.carried, int(standing.frames[0])
     below = place - clip.up * (standing.height - standing.rise)
     anchors = []
     for placed in find_places(footprint, below, clip.up, clip.leg, ground, frame, spare):
-        turn = placed.turn if use_slope else np.eye(3)
+        turn = placed.turn if slopes.aligned else np.eye(3)
         point = placed.point + turn @ clip.up * standing.height if placed.found else place
         at = placed.point if placed.found else place
         origin, carried = standing.origin, standing.carried

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from math import radians
 
 import pytest
 
@@ -31,6 +32,7 @@ def test_a_missing_package_is_said_plainly(bpy, monkeypatch):
 def test_the_operator_s_defaults_are_those_of_the_contract(bpy):
     properties = bpy.ops.ik2bone.plant_feet.get_rna_type().properties
     defaults = {p.identifier: p.default for p in properties if p.identifier != "rna_type"}
+    assert defaults.pop("max_slope") == pytest.approx(radians(50.0))
     assert defaults == {
         "surface": "",
         "chains": "AUTO",
