@@ -1,31 +1,39 @@
 # SPDX-License-Identifier: MIT
-"""Contact detection: the frames in which heel or ball of a foot stand still on their ground."""
+"""Contact detection: the frames in which heel or ball of a foot stand on their ground."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from .clip import Array, Mask
-from .motion import hann_average, odd_window, runs, velocity
+from .edges import rolled, sharpened, sharpened_where_still
+from .feet import Feet, observe
+from .footing import OWN_HEIGHT, SAME_PLACE, find_spells, grounded
+from .motion import hann_average, odd_window, runs
+from .treadmill import carried, floor_velocity, gait_speed
 
 # Speeds in leg lengths a second. Published rules spread from 4 to 89 cm/s; on the CMU walks 0.20 and 0.30 miss the
 # start and end of a standing (42 % of a foot's frames), 0.35 and 0.60 pin feet that still swing.
 ENTER_SPEED = 0.25
 LEAVE_SPEED = 0.45
-# A standing point lies within these heights (leg lengths) of the lowest point that the same foot, and that either foot,
-# reaches nearby.
-OWN_HEIGHT = 0.08
-HEIGHT = 0.12
-# Half of a slow step: within it each foot of a walk comes down once.
-FLOOR_WINDOW = 1.2
+# Runners' feet slide as they strike: shares of the figure's own speed, where that is more.
+ENTER_SHARE, LEAVE_SHARE = 0.12, 0.22
+# Feet of clips in place seldom keep to the speed of their floor: a share of it is added.
+FLOOR_SHARE = 0.25
+# A heel so much higher than in a flat foot, seen from the ball (leg lengths), has left, and the other way round.
+LARGEST_RISE = 0.12
 # While the other part holds the foot: a ball faster than the first has not landed yet, a heel faster than the second
 # has left (leg lengths a second).
 LANDED_SPEED = 0.3
 RISING_SPEED = 0.1
+# Feet that stand so still (leg lengths a second) come from animators and formulas; what moves of them has left.
+STILL = 0.03
 LEAST_CONTACT = 0.08
+# A contact that the clip begins or ends with may be the rest of a longer one (s).
+LEAST_REST = 0.03
+# Gaps shorter than this (s) close, where the part comes back to its place.
 LEAST_GAP = 0.06
 VOTE = 0.05
 
@@ -41,85 +49,104 @@ def find_contacts(
     leave: float = LEAVE_SPEED,
     height: float = OWN_HEIGHT,
     least: float = LEAST_CONTACT,
+    exact: bool = True,
 ) -> Mask:
     """Frames in which heel and ball stand: bool (frames, legs, 2), heel first.
 
     `heel` and `ball` are paths (frames, legs, 3) of joints or markers in any length unit, `leg` is the length of the
-    leg in that unit, `fps` samples a second, `up` the unit vector against gravity. A part stands from the moment its
-    speed falls under `enter` for as long as it stays under `leave` (leg lengths a second), while it is less than
-    `height` leg lengths above the lowest place that it reaches within 0.6 s (and 0.12 above that of either foot); a
-    majority over 0.05 s settles flickering, gaps under 0.06 s close, and contacts shorter than `least` seconds are
-    dropped. While one part holds the foot the other one counts only where it is nearly still. No absolute speed or
-    length enters, so scale and unit do not matter.
+    leg in that unit, `fps` samples a second, `up` the unit vector against gravity. No absolute speed or length enters,
+    so scale and unit do not matter, and the ground is found from the paths: it may lie at any height, be uneven, and
+    carry the feet of a clip in place back like a treadmill.
+
+    A part is slow from the moment its speed falls under `enter` for as long as it stays under `leave` (leg lengths a
+    second; more for runners), while it is less than `height` leg lengths above the lowest place that it has then, and
+    a majority over 0.05 s agrees. Slow feet stand where they are as low as nearby in time, or carry the figure alone.
+    Gaps under 0.06 s close, and contacts shorter than `least` seconds are dropped. Then each contact gets its first
+    and last frame from the path: where it departs from rest, or has stopped rolling over the foot's end. Without
+    `exact` slow frames stay, for holding feet that a recording lets tremble and creep; of a foot that rests on one part
+    the other counts only where it is nearly still.
     """
     paths = [np.asarray(path, float) for path in (heel, ball)]
     _check(paths, fps, leg)
-    stands = [_standing(path, fps, leg, np.asarray(up, float), (enter, leave, height, least)) for path in paths]
-    speeds = [np.linalg.norm(velocity(path, fps), axis=-1) / leg for path in paths]
-    _settle((stands[0], stands[1]), (speeds[0], speeds[1]))
-    return np.stack(stands, axis=-1)
+    upward = np.asarray(up, float)
+    floor = floor_velocity(*paths, fps=fps, leg=leg, up=upward)
+    feet = observe(np.stack([carried(path, floor, fps) for path in paths], axis=2) / leg, fps, upward)
+    gait, slack = gait_speed(feet), FLOOR_SHARE * float(np.linalg.norm(floor)) / leg
+    limits = max(enter, ENTER_SHARE * gait) + slack, max(leave, LEAVE_SHARE * gait) + slack
+    slow = _lasting(feet, _slow(feet, *limits, height), least)
+    return rolled(feet, sharpened(feet, slow)) if exact else sharpened_where_still(feet, _settled(feet, slow), STILL)
 
 
 def _check(paths: list[Array], fps: float, leg: float) -> None:
     for name, path in zip(("heel", "ball"), paths, strict=True):
         if path.ndim != 3 or path.shape[-1] != 3 or path.shape != paths[0].shape:
             raise ValueError(f"{name}: expected paths of shape (frames, legs, 3), both alike, got {path.shape}")
+        if not np.isfinite(path).all():
+            raise ValueError(f"{name}: expected finite numbers, got {path[~np.isfinite(path)][0]}")
     for name, value in (("fps", fps), ("leg", leg)):
         if not value > 0:
             raise ValueError(f"{name}: expected a positive number, got {value}")
 
 
-def _standing(path: Array, fps: float, leg: float, up: Array, limits: tuple[float, float, float, float]) -> Mask:
-    enter, leave, height, least = limits
-    speed = np.linalg.norm(velocity(path, fps), axis=-1) / leg
-    heights = path @ up
-    # Only slow frames tell where the floor is: a calibration pose before the first frame jumps away at once.
-    resting = np.where(speed < leave, heights, np.inf)
-    low = heights < _lowest(resting.min(axis=1, keepdims=True), fps) + HEIGHT * leg
-    low &= heights < _lowest(resting, fps) + height * leg
-    slow = _majority((speed < leave) & low, fps)
-    columns = zip(slow.T, (speed < enter).T, strict=True)
-    return np.stack([_spans(*column, fps, least) for column in columns], axis=1)
-
-
-def _lowest(heights: Array, fps: float) -> Array:
-    """Lowest of the heights (F, L) within FLOOR_WINDOW of each frame."""
-    half = odd_window(FLOOR_WINDOW, fps) // 2
-    padded = np.pad(heights, ((half, half), (0, 0)), constant_values=np.inf)
-    return sliding_window_view(padded, 2 * half + 1, axis=0).min(axis=-1)
-
-
-def _majority(mask: Mask, fps: float) -> Mask:
-    return hann_average(mask.astype(float), odd_window(VOTE, fps)) > 0.5
-
-
-def _spans(slow: Mask, still: Mask, fps: float, least: float) -> Mask:
-    """Runs of slow frames that hold a still one, short gaps closed, short runs dropped."""
-    stands = np.zeros_like(slow)
-    for start, end in runs(slow):
-        stands[start:end] = still[start:end].any()
-    for start, end in runs(~stands):
-        if start > 0 and end < len(stands) and end - start < LEAST_GAP * fps:
-            stands[start:end] = True
-    for start, end in runs(stands):
-        stands[start:end] = end - start >= least * fps - 1e-6
+def _slow(feet: Feet, enter: float, leave: float, height: float) -> Mask:
+    """Frames (F, L, 2) in which parts are slow, and neither they nor their foot are off the ground."""
+    slow, still = feet.speeds < leave, feet.speeds < enter
+    either = [_runs(slow[:, leg].any(axis=-1), still[:, leg].any(axis=-1), feet.fps) for leg in range(feet.legs)]
+    stands, rise = np.zeros_like(slow), _rise(feet, still)
+    for spell in grounded(feet, find_spells(feet, either), height):
+        for part in range(2):
+            at = slice(spell.start, spell.end), spell.leg, part
+            lowest = feet.heights[at][slow[at]].min(initial=np.inf)
+            low = slow[at] & (feet.heights[at] < lowest + height) & (rise[at] < LARGEST_RISE)
+            for start, end in _runs(low, still[at], feet.fps):
+                stands[spell.start + start : spell.start + end, spell.leg, part] = True
     return stands
 
 
-def _settle(stands: tuple[Mask, Mask], speeds: tuple[Array, Array]) -> None:
-    """While one part holds the foot, the other counts only where it is still: a ball that comes down round a standing
-    heel has not landed, a heel that rises round a standing ball has left.
+def _runs(slow: Mask, still: Mask, fps: float) -> list[tuple[int, int]]:
+    """Runs of slow frames (F,), by majority, that hold a still one."""
+    majority = hann_average(slow.astype(float), odd_window(VOTE, fps)) > 0.5
+    return [(start, end) for start, end in runs(majority) if still[start:end].any()]
+
+
+def _rise(feet: Feet, still: Mask) -> Array:
+    """How much higher (F, L, 2) each part is, seen from the other, than in the usual foot with both still."""
+    both, above = still.all(axis=-1), feet.heights[..., 0] - feet.heights[..., 1]
+    usual = [np.median(above[both[:, leg], leg]) if both[:, leg].any() else np.nan for leg in range(feet.legs)]
+    rise = np.nan_to_num(above - np.array(usual))
+    return np.stack([rise, -rise], axis=-1)
+
+
+def _lasting(feet: Feet, slow: Mask, least: float) -> Mask:
+    """The slow frames (F, L, 2) with short gaps closed and short runs dropped."""
+    lasting = slow.copy()
+    for leg, part in np.ndindex(*slow.shape[1:]):
+        mask, path = lasting[:, leg, part], feet.paths[:, leg, part]
+        for start, end in runs(~mask):
+            if start > 0 and end < len(mask) and end - start < LEAST_GAP * feet.fps:
+                mask[start:end] = np.linalg.norm(path[end] - path[start - 1]) < SAME_PLACE
+        for start, end in runs(mask):
+            cut = start == 0 or end == len(mask)
+            mask[start:end] = end - start >= (min(LEAST_REST, least) if cut else least) * feet.fps - 1e-6
+    return lasting
+
+
+def _settled(feet: Feet, slow: Mask) -> Mask:
+    """The slow frames (F, L, 2) without a ball that comes down round a standing heel, and has not landed, and without a
+    heel that rises round a standing ball, and has left.
     """
-    (heel, ball), (heel_speed, ball_speed) = stands, speeds
-    for leg in range(heel.shape[1]):
-        for start, end in runs(ball[:, leg]):
-            while start < end and heel[start, leg] and ball_speed[start, leg] > LANDED_SPEED:
-                ball[start, leg] = False
+    settled = slow.copy()
+    for leg in range(feet.legs):
+        heel, ball = settled[:, leg, 0], settled[:, leg, 1]
+        for start, end in runs(ball):
+            while start < end and heel[start] and feet.speeds[start, leg, 1] > LANDED_SPEED:
+                ball[start] = False
                 start += 1
-        for start, end in runs(heel[:, leg]):
-            while start < end and ball[end - 1, leg] and heel_speed[end - 1, leg] > RISING_SPEED:
-                heel[end - 1, leg] = False
+        for start, end in runs(heel):
+            while start < end and ball[end - 1] and feet.speeds[end - 1, leg, 0] > RISING_SPEED:
+                heel[end - 1] = False
                 end -= 1
+    return settled
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from ._core import solve_pose
 from .anchor import Anchor, tell_turns
 from .carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
 from .clip import Array, Clip, Ground, Mask, level_part
-from .contacts import find_contacts, stances
 from .follow import follow_ground, lay_on_ground
 from .footprint import STEEPEST, Slopes
 from .ground import MovingGround, NoGround, ask, cut_ground
@@ -23,7 +22,7 @@ from .knee import Knees, find_knees
 from .motion import odd_window, smoothed
 from .rotations import matrix_from_vector, vector_from_matrix
 from .sole import Sole, apply
-from .spots import give_time, separate_spots
+from .standing import find_standing, stand_always
 from .swing import lift_swings
 from .targets import Held, Targets, blend_targets, find_anchors, give_anchors_time, places_of
 from .touch import measure_limbs, touch
@@ -234,10 +233,10 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride:
 
 def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
     """When feet stand on their soles, and where they shall go."""
-    contacts, locked = find_standing(clip, sole, settings)
-    plan = locked_targets if locked else follow_targets
-    targets, contacts = plan(clip, sole, contacts, ground, settings, ride)
-    return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, locked))
+    feet = stand_always(clip) if settings.always(clip.frames) else find_standing(clip, sole)
+    plan = locked_targets if feet.locked else follow_targets
+    targets, contacts = plan(clip, sole, feet.contacts, ground, settings, ride)
+    return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), feet.told)
 
 
 def starts_in_calibration_pose(clip: Clip) -> bool:
@@ -261,28 +260,6 @@ def _plant_pose(
     first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])
     turns, miss = solve_legs(pose, targets, offset, np.zeros((1, 3)), first, strength)
     return turns, weaken(pose, targets, offset, strength), miss
-
-
-def find_standing(clip: Clip, sole: Sole, settings: Settings) -> tuple[Mask, bool]:
-    """Contacts (F, L, 2) and whether they lock feet to the spot.
-
-    A clip in which nothing ever stands is one in place, its feet carried back by a floor that moves: there the lowest
-    frames count as contacts that do not lock. So do all frames under 'ALWAYS'.
-    """
-    if settings.always(clip.frames):
-        return np.ones((clip.frames, clip.legs, 2), bool), False
-    heel = apply(clip.foot, sole.heel)
-    contacts = find_contacts(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    for stance in stances(contacts):
-        frames = slice(stance.start, stance.end), stance.leg
-        above = (apply(clip.foot, sole.ball)[frames] - heel[frames]) @ clip.up
-        # A heel that is slow while the ball, lower, goes on is on its way over a rolling foot.
-        if not contacts[*frames, 1].any() and np.median(above) < 0.0:
-            contacts[frames] = False
-    if contacts.any():
-        return give_time(clip, separate_spots(clip, contacts)), True
-    low = 0.03 * clip.leg + sole.floor
-    return np.stack([heel @ clip.up < low, clip.ball @ clip.up < low + sole.ball_height], axis=-1), False
 
 
 def follow_targets(
@@ -373,14 +350,10 @@ def _moved(matrices: Array, offset: Array) -> Array:
 
 def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings) -> list[str]:
     """What the user should know about how this clip was planted."""
-    told = []
-    standing = ~settings.touching(clip)
-    if not settings.always(clip.frames):
-        if standing.any() and not held.locked[standing].any():
-            told.append("no foot ever stands still: planted as a clip in place, by height and slope only")
-        left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & ~standing).sum())
-        if left:
-            told.append(f"{left} of {clip.legs} limbs never come to rest near a surface and are left alone")
+    told = list(held.told)
+    left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & settings.touching(clip)).sum())
+    if left and not settings.always(clip.frames):
+        told.append(f"{left} of {clip.legs} limbs never come to rest near a surface and are left alone")
     if sole.source == "proportion":
         told.append("the height of the soles was taken by proportion")
     contacts = [anchor for anchor in held.targets.anchors if anchor.part != "swing"]

@@ -67,7 +67,7 @@ class Sole:
 
 def measure_sole(clip: Clip) -> Sole:
     """Measure the soles from the flattest frames in which the ball stands; from all frames where none stands."""
-    contacts = find_contacts(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
+    contacts = find_contacts(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
     flat = [_flat_frames(clip, contacts[:, leg], leg) for leg in range(clip.legs)]
     standing = np.array([_standing_height(clip, contacts[:, leg, 1], leg) for leg in range(clip.legs)])
     heights, floor, source = _ball_heights(clip, standing)

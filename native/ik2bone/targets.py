@@ -113,13 +113,14 @@ class Held:
 
     `contacts` (F, L, 2) are those of heels and balls; hands, and feet that only touch, have the second alone. `free`
     (F, L) is the share in which a limb goes along with the hips instead of holding on to something, `locked` (L,)
-    whether contacts hold a spot.
+    whether contacts hold a spot. `told` are sentences for the user.
     """
 
     contacts: Mask
     targets: Targets
     free: Array
     locked: Mask
+    told: tuple[str, ...] = ()
 
     def beside(self, other: Held, limbs: Mask) -> Held:
         """The same with others put in for some limbs (L,)."""
@@ -128,7 +129,7 @@ class Held:
         contacts[:, ~limbs], contacts[:, limbs] = self.contacts, other.contacts
         free[:, ~limbs], free[:, limbs] = self.free, other.free
         locked[~limbs], locked[limbs] = self.locked, other.locked
-        return Held(contacts, self.targets.beside(other.targets, limbs), free, locked)
+        return Held(contacts, self.targets.beside(other.targets, limbs), free, locked, self.told + other.told)
 
 
 def _renumbered(anchors: tuple[Anchor, ...], limbs: Mask) -> list[Anchor]:

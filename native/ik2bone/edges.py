@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""When a standing point was put down and taken up: told from its path, since speeds are smoothed and come late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from .clip import Array, Mask
+from .feet import Feet
+from .motion import runs
+
+# A point at rest is slower than this (leg lengths a second), or than noise and its own slide make it.
+REST = 0.12
+# It departs from rest to the speed that ends a contact within the first time (s), and within the second while the
+# other part holds the foot: there it rolls up slowly. What creeps longer slides, or rolls over its toes.
+DEPARTURE, ROLL = 0.07, 0.25
+# Time (s) of standing before a departure, and of moving after its speed tells, that place it.
+BEFORE, AFTER = 0.2, 0.035
+
+
+@dataclass(frozen=True)
+class Run:
+    """Frames [start, end) in which a part (0 heel, 1 ball) of a leg is slow; `held` tells whether the other part still
+    holds the foot as it ends.
+    """
+
+    leg: int
+    part: int
+    start: int
+    end: int
+    held: bool
+
+
+def sharpened(feet: Feet, slow: Mask) -> Mask:
+    """Contacts from the frames (F, L, 2) in which parts are slow: from the frame each was put down to that it left."""
+    back, stands = feet.reversed(), np.zeros_like(slow)
+    for first, last in _run_ends(feet, slow):
+        stands[feet.frames - _end(back, first) : _end(feet, last), last.leg, last.part] = True
+    return stands
+
+
+def sharpened_where_still(feet: Feet, slow: Mask, still: float) -> Mask:
+    """The same for long runs, slower than `still` (leg lengths a second) half of the time, and for those of their ends
+    that the other part does not hold.
+    """
+    back, stands = feet.reversed(), slow.copy()
+    for first, last in _run_ends(feet, slow):
+        run = slice(last.start, last.end), last.leg, last.part
+        if last.end - last.start < BEFORE * feet.fps or np.median(feet.speeds[run]) > still:
+            continue
+        stands[run] = False
+        start = last.start if first.held else feet.frames - _end(back, first)
+        stands[start : last.end if last.held else _end(feet, last), last.leg, last.part] = True
+    return stands
+
+
+def _run_ends(feet: Feet, slow: Mask) -> Iterator[tuple[Run, Run]]:
+    """Each run of slow frames (F, L, 2) as its first end, seen backwards, and its last."""
+    frames = feet.frames
+    for leg, part in np.ndindex(*slow.shape[1:]):
+        other = slow[:, leg, 1 - part]
+        for start, end in runs(slow[:, leg, part]):
+            first = Run(leg, part, frames - end, frames - start, start > 0 and bool(other[start - 1]))
+            yield first, Run(leg, part, start, end, end < frames and bool(other[end]))
+
+
+def rolled(feet: Feet, stands: Mask) -> Mask:
+    """The contacts (F, L, 2) with the frames beside them in which the foot rolls onto or off that part alone."""
+    longer, free = stands.copy(), feet.rolls & ~stands.any(axis=-1, keepdims=True)
+    for leg, part in np.ndindex(*stands.shape[1:]):
+        for start, end in runs(free[:, leg, part]):
+            if stands[max(start - 1, 0), leg, part] or stands[min(end, feet.frames - 1), leg, part]:
+                longer[start:end, leg, part] = True
+    return longer
+
+
+def _end(feet: Feet, run: Run) -> int:
+    """The frame after the last in which the part of a run stands."""
+    if run.end == feet.frames or (not run.held and feet.rolls[run.end, run.leg, run.part]):
+        return run.end
+    speeds = feet.speeds[:, run.leg, run.part]
+    rest = max(REST, 2.0 * feet.tremble, 1.3 * float(np.median(speeds[run.start : run.end])))
+    early = max(run.start, run.end - max(1, round((ROLL if run.held else DEPARTURE) * feet.fps)))
+    resting = np.flatnonzero(speeds[early : run.end] <= rest)
+    if not run.held and not len(resting):
+        return run.end
+    return _departure(feet, run, early + int(resting[-1]) if len(resting) else early)
+
+
+def _departure(feet: Feet, run: Run, rest: int) -> int:
+    """The frame after that one from which on the part's path is best told by a departure from a straight line.
+
+    Standing, a point stays or slides evenly; departing, it gains the second and third power of time. The candidates
+    reach from the frame `rest` to as far beyond the run's end, where the speed tells, as speeds are smoothed.
+    """
+    before, after = (max(2, round(seconds * feet.fps)) for seconds in (BEFORE, AFTER))
+    first = max(min(max((run.start + run.end) // 2, rest - before), rest - 2), run.start)
+    last = min(run.end + feet.half + after, feet.frames)
+    candidates = range(max(rest - first - 1, 0), min(run.end + feet.half, last - 2) - first)
+    if not candidates:
+        return run.end
+    path, bases = feet.paths[first:last, run.leg, run.part], _departures(last - first, candidates)
+    path = path - path[0]
+    errors = np.sum((path - bases @ (np.swapaxes(bases, 1, 2) @ path)) ** 2, axis=(1, 2))
+    return first + candidates[int(np.argmin(errors))] + 1
+
+
+@lru_cache(maxsize=256)
+def _departures(count: int, candidates: range) -> Array:
+    """Orthonormal bases (C, count, 4) of all paths that depart after each of the candidates."""
+    time = np.arange(count) / count
+    gone = np.maximum(time - np.array(candidates)[:, None] / count, 0.0)
+    line = np.broadcast_to(np.stack([np.ones(count), time], axis=-1), (len(gone), count, 2))
+    return np.linalg.qr(np.concatenate([line, gone[..., None] ** 2, gone[..., None] ** 3], axis=-1))[0]
