@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import pickle
 import subprocess
 import sys
 from array import array
@@ -70,6 +71,8 @@ def test_an_array_of_integers_makes_float64():
         tuple,
         lambda v: [Fraction(x).limit_denominator(10**6) for x in v],
         lambda v: np.array(v, ">f8"),
+        lambda v: np.array(v).view(type("Points", (np.ndarray,), {})),
+        lambda v: pickle.loads(pickle.dumps(np.array(v))),
         lambda v: np.array(v, np.longdouble),
         lambda v: np.array([*v, 0.0])[:3],
         lambda v: np.array(v, object),
@@ -154,6 +157,23 @@ def test_out_is_written_and_returned(dtype):
     assert equal(s, ik2bone.solve(*points))
 
 
+def test_a_result_handed_over_as_out_comes_back_itself():
+    points = batch(6)
+    s = ik2bone.solve(*points)
+    want = [part.copy() for part in s]
+    for part in s:
+        part[...] = 0
+    assert ik2bone.solve(*points, out=s) is s
+    assert equal(s, want)
+
+
+def test_out_may_be_a_tuple_of_another_class():
+    points, out = batch(6), outputs((6,))
+    s = ik2bone.solve(*points, out=type("Parts", (tuple,), {})(out))
+    assert type(s) is ik2bone.Solution
+    assert all(a is b for a, b in zip(s, out, strict=True))
+
+
 def test_one_result_takes_one_out():
     rng = np.random.default_rng(3)
     q, r = rng.normal(size=(2, 4, 4))
@@ -236,6 +256,9 @@ out = array("d", [0] * 3), array("d", [0] * 3), ctypes.c_double(), ctypes.c_ubyt
 s = ik2bone.solve(*points, weight=1, out=out)
 assert s.status.value == 0 and abs(s.end[2] + 0.5) < 1e-15, s
 assert "numpy" not in sys.modules
+import numpy
+arrays = [numpy.array(p) for p in points]
+assert (ik2bone.solve(*arrays, weight=1, out=out).end == s.end) and (ik2bone.solve(*arrays).end == s.end).all()
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 

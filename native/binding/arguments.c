@@ -7,21 +7,17 @@
 #include <string.h>
 
 void
-begin_call(call *self, const parameter *parameters, int count, array_maker *maker)
+begin_call(call *self, const parameter *parameters, int count, numpy_parts *numpy)
 {
     self->parameters = parameters;
-    self->maker = maker;
+    self->numpy = numpy;
     self->count = count;
     self->joints = 0;
     self->kind = IK2B_F64;
     self->any_array = self->owns_outputs = false;
     self->all_single = true;
-    self->extent.count = 0;
-    for (int i = 0; i < count; i++) {
-        self->arguments[i].held = false;
-        self->arguments[i].joint_stride = 0;
-        self->arrays[i].data = NULL;
-    }
+    self->extent.count = self->acquired = 0;
+    notice_numpy(numpy);
 }
 
 static int
@@ -35,8 +31,9 @@ acquire_number(call *self, int i, PyObject *object)
         return -1;
     }
     a->ndim = 0;
-    self->arrays[i].data = (char *)&a->number;
-    self->arrays[i].kind = IK2B_F64;
+    a->view.buf = &a->number;
+    a->view.obj = NULL;
+    note_acquired(self, i, IK2B_F64);
     return 0;
 }
 
@@ -46,7 +43,7 @@ acquire_any(call *self, int i, PyObject *object)
     const parameter *p = &self->parameters[i];
     argument *a = &self->arguments[i];
     ik2b_kind kind = IK2B_F64;
-    bool in_place = acquire_in_place(object, a, &kind);
+    bool in_place = acquire_in_place(self->numpy, object, a, &kind);
     if (!in_place) {
         if (PyErr_Occurred()) {
             return -1;
@@ -61,13 +58,13 @@ acquire_any(call *self, int i, PyObject *object)
         if (acquire_converted(object, p, a) < 0) {
             return -1;
         }
+        kind = IK2B_F64;
     }
     if (p->role == POSITIONAL && (in_place || PyObject_CheckBuffer(object))) {
         self->any_array = true;
         self->all_single &= in_place && kind == IK2B_F32;
     }
-    self->arrays[i].data = a->view.buf;
-    self->arrays[i].kind = kind;
+    note_acquired(self, i, kind);
     return note_layout("", p->name, a);
 }
 
@@ -86,6 +83,7 @@ split_shape(call *self, int i)
         }
         self->arrays[i].inner[p->dims - 1 - d] = a->strides[a->ndim - 1 - d];
     }
+    a->joint_stride = 0;
     if (p->joints) {
         if (a->shape[lead] != self->joints) {
             char got[TEXT];
@@ -105,6 +103,7 @@ acquire_input(call *self, int i, PyObject *object)
 {
     const parameter *p = &self->parameters[i];
     if (object == NULL || (object == Py_None && p->takes_none)) {
+        self->arrays[i].data = NULL;
         return 0;
     }
     return acquire_any(self, i, object) < 0 ? -1 : split_shape(self, i);
@@ -156,13 +155,11 @@ set_strides(ik2b_array *array, const argument *a, const ik2b_extent *extent)
 }
 
 static int
-broadcast(call *self, int count)
+broadcast(call *self)
 {
-    for (int i = 0; i < count; i++) {
+    for (int k = 0; k < self->acquired; k++) {
+        int i = self->places[k];
         const argument *a = &self->arguments[i];
-        if (!self->arrays[i].data) {
-            continue;
-        }
         if (!fits_extent(&self->extent, a)) {
             char got[TEXT], others[TEXT];
             PyErr_Format(PyExc_ValueError,
@@ -174,10 +171,9 @@ broadcast(call *self, int count)
         }
         widen_extent(&self->extent, a);
     }
-    for (int i = 0; i < count; i++) {
-        if (self->arrays[i].data) {
-            set_strides(&self->arrays[i], &self->arguments[i], &self->extent);
-        }
+    for (int k = 0; k < self->acquired; k++) {
+        int i = self->places[k];
+        set_strides(&self->arrays[i], &self->arguments[i], &self->extent);
     }
     return 0;
 }
@@ -191,16 +187,14 @@ acquire_inputs(call *self, PyObject *const objects[], int count)
         }
     }
     self->kind = self->any_array && self->all_single ? IK2B_F32 : IK2B_F64;
-    return broadcast(self, count);
+    return broadcast(self);
 }
 
 void
 release_call(call *self)
 {
-    for (int i = 0; i < self->count; i++) {
-        if (self->arguments[i].held) {
-            PyBuffer_Release(&self->arguments[i].view);
-            self->arguments[i].held = false;
-        }
+    for (int k = 0; k < self->acquired; k++) {
+        PyBuffer_Release(&self->arguments[self->places[k]].view);
     }
+    self->acquired = 0;
 }

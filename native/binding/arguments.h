@@ -6,13 +6,7 @@
 #ifndef IK2B_ARGUMENTS_H
 #define IK2B_ARGUMENTS_H
 
-#ifndef PY_SSIZE_T_CLEAN
-#define PY_SSIZE_T_CLEAN
-#endif
-#include <Python.h>
-#include <stdbool.h>
-
-#include "ik2b.h"
+#include "numpy.h"
 
 #define MAX_ARGUMENTS 24
 #define MAX_NDIM (IK2B_MAX_DIMS + 3)
@@ -33,45 +27,40 @@ typedef struct {
     const char *needs; /* the input without which this output is None, set where it is missing */
 } parameter;
 
+/* shape and strides are the view's own; where it gives none they lie in own. */
 typedef struct {
     Py_buffer view;
-    bool held;
     double number; /* storage of a Python number, which has no buffer */
     int ndim;
-    Py_ssize_t shape[MAX_NDIM], strides[MAX_NDIM];
+    const Py_ssize_t *shape, *strides;
     ptrdiff_t joint_stride;
+    struct {
+        Py_ssize_t shape[MAX_NDIM], strides[MAX_NDIM];
+    } own;
 } argument;
-
-/* numpy.empty and the three dtypes by ik2b_kind; NULL until an array is to be made. */
-typedef struct {
-    PyObject *empty, *dtypes[3];
-#ifdef Py_GIL_DISABLED
-    PyMutex lock;
-#endif
-} array_maker;
 
 /* One call in progress: begin_call first, release_call on every way out. */
 typedef struct {
     const parameter *parameters;
-    array_maker *maker;
+    numpy_parts *numpy;
     int count;
     Py_ssize_t joints; /* -1 until known */
     ik2b_kind kind;    /* of the results */
     bool any_array, all_single;
     bool owns_outputs; /* they are new arrays */
     ik2b_extent extent;
+    int acquired, places[MAX_ARGUMENTS]; /* of arguments that have a value, in their order */
     argument arguments[MAX_ARGUMENTS];
     ik2b_array arrays[MAX_ARGUMENTS];
 } call;
 
-/* Sets what must not be left unset; the arrays inside are large and mostly stay so. */
-void begin_call(call *self, const parameter *parameters, int count, array_maker *maker);
+/* Sets what must not be left unset; arguments and arrays are large and get values one by one. */
+void begin_call(call *self, const parameter *parameters, int count, numpy_parts *numpy);
 
 /* All return 0, or -1 with an exception set. acquire_outputs fills results with new references. */
 int acquire_inputs(call *self, PyObject *const objects[], int count);
 int acquire_outputs(call *self, int first, PyObject *out, PyObject *results[]);
 int check_overlap(const call *self, int first_output);
-void clear_maker(array_maker *maker);
 void release_call(call *self);
 
 #endif

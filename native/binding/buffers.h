@@ -19,17 +19,29 @@ int wrong_shape(const parameter *p, const argument *a);
 /* Whether None or text, which numpy would read as NaN or parse. */
 bool holds_no_numbers(PyObject *object);
 
-/* The kind of a buffer's elements; false where the core cannot read them as they lie. */
-bool kind_of_format(const char *format, ik2b_kind *kind);
+/* What there is at an object: an exception; nothing; a view, acquired, of elements of no kind of
+ * the core's; a view of this kind. */
+typedef enum { FAILED, NO_BUFFER, OTHER_KIND, KNOWN_KIND } found_view;
+found_view acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view,
+                        ik2b_kind *kind);
 
 /* Acquires float32 or float64 where it lies; false: it has to be converted, or an exception is set.
  */
-bool acquire_in_place(PyObject *object, argument *a, ik2b_kind *kind);
+bool acquire_in_place(const numpy_parts *numpy, PyObject *object, argument *a, ik2b_kind *kind);
 
 /* Acquires a new float64 array of anything numpy reads as numbers: 0, or -1 with an exception. */
 int acquire_converted(PyObject *object, const parameter *p, argument *a);
 
-/* Copies shape and strides of the acquired view: 0, or -1 with an exception. group is "" or "out ".
+/* From here on the argument has a value, and a view to be released. */
+static inline void
+note_acquired(call *self, int i, ik2b_kind kind)
+{
+    self->arrays[i].data = self->arguments[i].view.buf;
+    self->arrays[i].kind = kind;
+    self->places[self->acquired++] = i;
+}
+
+/* Finds shape and strides of the acquired view: 0, or -1 with an exception. group is "" or "out ".
  */
 int note_layout(const char *group, const char *name, argument *a);
 

@@ -11,6 +11,8 @@
 
 #define MAX_AXES (IK2B_MAX_DIMS + 3)
 
+static const unsigned char item_sizes[] = {[IK2B_F32] = 4, [IK2B_F64] = 8, [IK2B_U8] = 1};
+
 /* The elements of one array: each axis with more than one. */
 typedef struct {
     const char *data;
@@ -45,7 +47,7 @@ layout_of(const call *self, int i)
     result.data = array->data;
     result.count = 0;
     result.empty = false;
-    result.itemsize = array->kind == IK2B_U8 ? 1 : array->kind == IK2B_F32 ? 4 : 8;
+    result.itemsize = item_sizes[array->kind];
     for (int d = 0; d < self->extent.count; d++) {
         bool broadcast = p->role != OUTPUT && array->stride[d] == 0;
         add_axis(&result, broadcast ? 1 : self->extent.shape[d], array->stride[d]);
@@ -201,17 +203,17 @@ widen_span(span *self, ptrdiff_t size, ptrdiff_t stride)
     if (size > 1) {
         ptrdiff_t reach = (size - 1) * stride;
         self->nested &= (stride < 0 ? -stride : stride) >= self->high - self->low;
-        *(reach < 0 ? &self->low : &self->high) += reach;
+        self->low += reach < 0 ? reach : 0;
+        self->high += reach < 0 ? 0 : reach;
     }
 }
 
-static span
+static inline span
 span_of(const call *self, int i)
 {
     const parameter *p = &self->parameters[i];
     const ik2b_array *array = &self->arrays[i];
-    int itemsize = array->kind == IK2B_U8 ? 1 : array->kind == IK2B_F32 ? 4 : 8;
-    span result = {array->data, array->data + itemsize, true};
+    span result = {array->data, array->data + item_sizes[array->kind], true};
     for (int d = p->dims - 1; d >= 0; d--) {
         widen_span(&result, p->size, array->inner[d]);
     }
@@ -229,18 +231,17 @@ span_of(const call *self, int i)
 static bool
 are_apart(const call *self, int first_output)
 {
-    span spans[MAX_ARGUMENTS];
-    int count = 0, outputs = 0;
-    for (int i = self->count - 1; i >= 0; i--) {
-        if (self->arrays[i].data) {
-            spans[count++] = span_of(self, i);
-            outputs += i >= first_output;
+    const char *low[MAX_ARGUMENTS], *high[MAX_ARGUMENTS];
+    for (int k = 0; k < self->acquired; k++) {
+        span own = span_of(self, self->places[k]);
+        bool meets = !own.nested;
+        low[k] = own.low;
+        high[k] = own.high;
+        if (self->places[k] < first_output) {
+            continue;
         }
-    }
-    for (int o = 0; o < outputs; o++) {
-        bool meets = !spans[o].nested;
-        for (int i = o + 1; i < count; i++) {
-            meets |= spans[i].low < spans[o].high && spans[o].low < spans[i].high;
+        for (int before = 0; before < k; before++) {
+            meets |= low[before] < own.high && own.low < high[before];
         }
         if (meets) {
             return false;

@@ -4,6 +4,8 @@
  */
 #include "signature.h"
 
+#include <string.h>
+
 int
 intern_names(const signature *s, interned *self)
 {
@@ -12,6 +14,7 @@ intern_names(const signature *s, interned *self)
         if (!self->names[i]) {
             return -1;
         }
+        self->count = i + 1;
     }
     return 0;
 }
@@ -27,7 +30,7 @@ clear_names(interned *self)
 static int
 name_index(const signature *s, const interned *known, PyObject *name)
 {
-    for (int i = 0; s->names[i]; i++) {
+    for (int i = 0; i < known->count; i++) {
         if (name == known->names[i]) {
             return i;
         }
@@ -52,6 +55,7 @@ parse(const signature *s, const interned *known, PyObject *const args[], Py_ssiz
                      s->function, s->positional, given);
         return -1;
     }
+    memset(objects, 0, (size_t)known->count * sizeof *objects);
     for (Py_ssize_t i = 0; i < given; i++) {
         objects[i] = args[i];
     }

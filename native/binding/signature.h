@@ -18,6 +18,7 @@ typedef struct {
 
 /* The names as Python has them, interned: two that are the same object need no comparing. */
 typedef struct {
+    int count;
     PyObject *names[MAX_NAMES];
 } interned;
 
