@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .bounds import smooth_below
 from .clip import Array, Clip
-from .motion import hann_average, odd_window, running_maximum
 
-# The hips follow the ground under the feet as slowly as this (s).
-RISE_WINDOW = 0.5
-# The running maximum and the average after it share this width (s): the result is never less than what is asked for.
-LOWER_WINDOW = 0.45
+# The hips' offset accelerates by this at the most (leg lengths / s^2); falling takes 10 or so.
+ACCELERATION = 4.5
 # A leg is stretched as far as in the clip, but not past this share of its reach, and need not bend more than this.
 LONGEST = 0.992
 EASY = 0.97
@@ -24,11 +22,9 @@ def hips_offset(clip: Clip, ankle: Array, rise: Array) -> Array:
 
     `rise` (F, L) is how much each foot's ground lies higher than in the clip.
     """
-    base = hann_average(rise.mean(axis=1), odd_window(RISE_WINDOW, clip.fps))
-    excess = np.clip(base[:, None] - highest(clip, ankle), 0.0, DEEPEST * clip.leg).max(axis=1)
-    window = odd_window(LOWER_WINDOW, clip.fps)
-    lowered = hann_average(running_maximum(excess, window), window)
-    return (base - lowered)[:, None] * clip.up
+    wish = rise.mean(axis=1)
+    ceiling = np.maximum(highest(clip, ankle).min(axis=1), wish - DEEPEST * clip.leg)
+    return clip.leg * smooth_below(wish / clip.leg, ceiling / clip.leg, clip.fps, ACCELERATION)[:, None] * clip.up
 
 
 def highest(clip: Clip, ankle: Array) -> Array:

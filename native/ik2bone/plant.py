@@ -10,6 +10,7 @@ import numpy as np
 
 from ._core import solve_pose
 from .anchor import Anchor, tell_turns
+from .bend import ease_knees
 from .carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
 from .clip import Array, Clip, Ground, Mask, level_part
 from .follow import follow_ground, lay_on_ground
@@ -23,6 +24,7 @@ from .motion import odd_window, smoothed
 from .rotations import matrix_from_vector, vector_from_matrix
 from .sole import Sole, apply
 from .standing import find_standing, stand_always
+from .steady import steady_feet
 from .swing import lift_swings
 from .targets import Held, Targets, blend_targets, find_anchors, give_anchors_time, places_of
 from .touch import measure_limbs, touch
@@ -191,6 +193,8 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
         hips = _move_hips(clip.choose(legs), held.targets.choose(legs))
     moved = np.zeros_like(clip.hip) if offset is None else offset
     targets = held.targets.moved(held.free[..., None] * (moved + hips[:, None]))
+    swings = ~held.contacts.any(axis=-1) & held.locked & ~settings.touching(clip)
+    targets = ease_knees(clip, targets, clip.hip + moved + hips[:, None], swings)
     turns, miss = solve_legs(clip, targets, moved, hips, knees, strength)
     return Planting(
         turns,
@@ -233,9 +237,11 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride:
 
 def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
     """When feet stand on their soles, and where they shall go."""
-    feet = stand_always(clip) if settings.always(clip.frames) else find_standing(clip, sole)
+    steady, still = steady_feet(clip)
+    feet = stand_always(clip) if settings.always(clip.frames) else find_standing(steady, sole)
     plan = locked_targets if feet.locked else follow_targets
-    targets, contacts = plan(clip, sole, feet.contacts, ground, settings, ride)
+    targets, contacts = plan(steady, sole, feet.contacts, ground, settings, ride)
+    targets = replace(targets, turn=targets.turn @ still)
     return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), feet.told)
 
 

@@ -21,14 +21,14 @@ CLIMBS = ((0.0, 1.0), (0.0, 0.75), (0.0, 0.5), (0.25, 1.0), (0.5, 1.0))
 # A swinging sole keeps its own height over the clip's floor up to this, in leg lengths; beside where it stands, over
 # this share of the swing, it may dip into the ground instead. Lifting it there would take a jump.
 MARGIN = 0.02
-DIP = 0.008
+DIP = 0.001
 BESIDE = 0.2
 # A bump may exceed what is wanted of it by this factor, where that lets its flanks be gentler.
 EXCESS = 1.5
 # What weighs the same: so much acceleration (leg lengths / s^2) and so much of the sole under ground (leg lengths).
 # 40 legs / s^2 move a foot 0.04 leg within 1/30 s from where it was heading, which can just be seen.
 ACCELERATION = 40.0
-SHORT = 0.01
+SHORT = 0.006
 # Height of a bump below which a swing is left alone, in leg lengths.
 NEGLIGIBLE = 1e-5
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from measures import Measures, measure
+from measures import Measures, measure, shortfalls
 from scene import leg_names, report_of, surface, watch
 
 CLIPS = ("bvh/cmu_ic_002_01_walk.bvh", "bvh/cmu_131_01_startwalkstop.bvh", "bvh/ad_zombie_walk.bvh",
@@ -65,21 +65,16 @@ def _leg(bpy, armature, scene) -> float:
 def test_planted_clip_stands_on_hills(bpy, data, clip, seed) -> None:
     before, after, _ = plant_on(bpy, data / clip, "hills", seed)
     assert after.spans > 0
-    assert after.drift <= 0.002 < before.drift
-    assert after.clearance <= 0.01 < before.clearance
-    assert after.toe_under <= 0.02
-    assert after.heel_under <= 0.02
-    assert after.knee_pop <= 20.0
+    assert before.drift > 0.002 and before.clearance > 0.005
+    assert shortfalls(after) == {}
     assert after.thigh_jump <= 10.0
     assert after.knee_sideways <= 40.0
 
 
 @pytest.mark.parametrize("clip", CLIPS)
 def test_planted_clip_bends_its_knees_forward_on_steps(bpy, data, clip) -> None:
-    before, after, _ = plant_on(bpy, data / clip, "steps")
-    assert after.drift <= 0.002
-    assert after.clearance <= 0.01
-    assert max(after.toe_under, after.heel_under) <= 0.02
+    after = plant_on(bpy, data / clip, "steps")[1]
+    assert shortfalls(after) == {}
     assert after.thigh_jump <= 12.0
     assert after.knee_sideways <= 40.0
 
@@ -93,10 +88,7 @@ def test_moved_turned_and_scaled_armature_stands_as_well(bpy, data) -> None:
     _, after, record = plant_on(bpy, data / CLIPS[0], "hills", place=place, height=2.5)
     assert record["report"]["leg"] < 2.0
     assert {foot["sole_from"] for foot in record["report"]["feet"]} == {"clip's floor"}
-    assert after.drift <= 0.002
-    assert after.clearance <= 0.01
-    assert max(after.toe_under, after.heel_under) <= 0.02
-    assert after.knee_pop <= 20.0
+    assert shortfalls(after) == {}
 
 
 @pytest.mark.parametrize("clip", PLAIN_WALKS)

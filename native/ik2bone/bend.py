@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Swinging knees that do not snap: where one would straighten and stop too suddenly, its foot is drawn up a little."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .bounds import smooth_between
+from .clip import Array, Clip, Mask
+from .motion import running_maximum, runs
+from .targets import Targets
+
+# A knee's angle changes its speed by so much (radians / s^2) more than the clip's does nearby: 4 degrees within 1/30 s.
+SNAP = np.radians(4.0) * 30.0**2
+# The clip's own within this time (s) counts as nearby.
+NEARBY = 0.1
+# An angle is eased over about this time (s), looking so far (s) into the standings beside a swing.
+SLOW = 0.06
+BESIDE = 0.15
+# A knee is bent by this much more at the most (radians).
+MOST = np.radians(25.0)
+
+
+def ease_knees(clip: Clip, targets: Targets, hip: Array, swings: Mask) -> Targets:
+    """The targets with swinging feet (F, L) drawn to their hips (F, L, 3) where their knees would snap straight."""
+    upper = np.linalg.norm(clip.knee - clip.hip, axis=-1)
+    lower = np.linalg.norm(clip.ankle - clip.knee, axis=-1)
+    source = _angle(np.linalg.norm(clip.ankle - clip.hip, axis=-1), upper, lower)
+    line = targets.ankle - hip
+    distance = np.maximum(np.linalg.norm(line, axis=-1), 1e-300)
+    angle = _angle(distance, upper, lower)
+    extra, allowed = np.zeros_like(angle), SNAP + _nearby(source, clip.fps)
+    for leg in range(clip.legs):
+        for start, end in runs(swings[:, leg]):
+            beside = round(BESIDE * clip.fps)
+            window = slice(max(start - beside, 0), min(end + beside, clip.frames))
+            free = np.zeros(clip.frames, bool)
+            free[start:end] = True
+            extra[window, leg] += _eased(angle[window, leg], free[window], allowed[window, leg], clip.fps)
+    eased = np.sqrt(np.maximum(upper**2 + lower**2 + 2 * upper * lower * np.cos(angle + extra), 0.0))
+    share = np.where(extra > 0.0, eased / distance - 1.0, 0.0)
+    move = share[..., None] * line
+    return replace(targets, ball=targets.ball + move, ankle=targets.ankle + move)
+
+
+def _angle(distance: Array, upper: Array, lower: Array) -> Array:
+    """Angle (F, L) between thigh and shin of a leg so long from end to end, 0 where it is straight."""
+    cosine = (distance**2 - upper**2 - lower**2) / np.maximum(2 * upper * lower, 1e-300)
+    return np.arccos(np.clip(cosine, -1.0, 1.0))
+
+
+def _bends(angle: Array, fps: float) -> Array:
+    """How suddenly an angle (F, ...) changes its speed, over 1/30 s (radians / s^2); the ends repeat."""
+    step = max(1, round(fps / 30))
+    ends = np.repeat(angle[:1], step, axis=0), np.repeat(angle[-1:], step, axis=0)
+    padded = np.concatenate([ends[0], angle, ends[1]])
+    return (padded[2 * step :] - 2 * angle + padded[: -2 * step]) * (fps / step) ** 2
+
+
+def _nearby(source: Array, fps: float) -> Array:
+    """The largest bend (F, L) of the clip's own angles near each frame."""
+    window = 2 * round(NEARBY * fps) + 1
+    bends = np.abs(_bends(source, fps))
+    return np.stack([running_maximum(bends[:, leg], window) for leg in range(source.shape[1])], axis=1)
+
+
+def _eased(angle: Array, swings: Mask, allowed: Array, fps: float) -> Array:
+    """What to add (F,) to an angle (F,) in a swing so that it bends no more suddenly than allowed (F,)."""
+    if (np.abs(_bends(angle, fps)) <= allowed)[swings].all():
+        return np.zeros_like(angle)
+    ceiling = np.where(swings, angle + MOST, angle)
+    curve = smooth_between(angle, angle, ceiling, fps, allowed, SLOW, soft=0.0)
+    return np.where(swings, np.clip(curve - angle, 0.0, MOST), 0.0)
