@@ -30,8 +30,8 @@ def plant_pose(
     bounds = action_bounds(playing_action) if playing_action.action else (frame, frame)
     refuse_between(context.scene, playing_action, bounds)
     body = find_body(context, armature, options, bounds)
-    sole = sole_of_action(armature, body, bounds) if playing_action.action else None
     task = Task(context, armature, body, options, surfaces, frames, whole=frames, present=True)
+    sole = sole_of_action(task, bounds) if playing_action.action else None
     plan = make_plan(task, task.sample(), sole)
     channels = _read_pose(task)
     refuse_unkeyable(actions.curves_of(playing_action), channels)

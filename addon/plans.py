@@ -10,7 +10,10 @@ import numpy as np
 from bpy.types import Context, Object
 from ik2bone import plant as core
 from ik2bone import report
-from ik2bone.sole import Sole, measure_sole
+from ik2bone.carrier import as_made
+from ik2bone.clip import Clip
+from ik2bone.sole import Sole
+from ik2bone.touch import measure_limbs
 from numpy.typing import NDArray
 
 from . import keys
@@ -19,10 +22,12 @@ from .body import Body
 from .chains import Refusal
 from .ground import Floor, Ground
 from .keys import Channel
+from .motions import find_motions
 from .properties import PlantingOptions
 from .records import Record
 from .sample import Sample, sample
 from .scenery import make_ground
+from .skins import find_skins
 
 Array = NDArray[np.float64]
 # Contact spans as plain data.
@@ -112,8 +117,8 @@ def make_plan(task: Task, before: Sample, sole: Sole | None = None, offset: Arra
     `sole` is measured from the action where the pose is a single one, `offset` (F, L, 3) how far the hip joints lie
     from the sampled ones already.
     """
-    sole = sole or measure_sole(before.clip)
-    ground = _find_ground(task, sole, before.clip.leg)
+    clip = replace(before.clip, skins=find_skins(task.armature, task.body.legs))
+    ground = _find_ground(task, clip, sole)
     settings = core.Settings(
         contacts="ALWAYS" if task.present else task.options.contacts,
         use_hips=task.moves_hips,
@@ -122,22 +127,26 @@ def make_plan(task: Task, before: Sample, sole: Sole | None = None, offset: Arra
         strength=task.strength,
     )
     try:
-        return Plan(before, ground, core.plant(before.clip, ground, settings, sole, offset))
+        return Plan(before, ground, core.plant(clip, ground, settings, sole, offset))
     except core.NoGround:
         names = ", ".join(ground.names) or "meshes without faces"
         raise Refusal(f"no surface lies under the feet of {task.armature.name}: only {names} was looked at") from None
 
 
-def _find_ground(task: Task, sole: Sole, leg: float) -> Ground | Floor:
+def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Ground | Floor:
     if task.surfaces:
-        return make_ground(task.context.evaluated_depsgraph_get(), task.surfaces, leg, task.whole.tolist())
-    return Floor(sole.floor)
+        return make_ground(task.context.evaluated_depsgraph_get(), task.surfaces, clip.leg, task.whole.tolist())
+    return Floor((sole or measure_limbs(clip)).floor)
 
 
-def sole_of_action(armature: Object, body: Body, bounds: tuple[int, int]) -> Sole:
-    """The soles by the whole of the action in use."""
-    whole = range(bounds[0], bounds[1] + 1)
-    return measure_sole(sample(armature, body.legs, body.hips, whole).clip)
+def sole_of_action(task: Task, bounds: tuple[int, int]) -> Sole:
+    """The soles by the whole of the action in use, wherever that was made."""
+    whole, legs = range(bounds[0], bounds[1] + 1), task.body.legs
+    clip = replace(sample(task.armature, legs, task.body.hips, whole).clip, skins=find_skins(task.armature, legs))
+    if find_motions(task.surfaces, whole):
+        depsgraph = task.context.evaluated_depsgraph_get()
+        clip = as_made(clip, make_ground(depsgraph, task.surfaces, clip.leg, whole))
+    return measure_limbs(clip)
 
 
 def correct(task: Task, plan: Plan, channels: list[Channel], curves: Curves) -> list[Channel]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -56,12 +56,13 @@ def show(bpy, clip: str, ground: str, out: Path, samples: int) -> Shown:
 def load(bpy, clip: str) -> Walker:
     """Make or import the clip, and look at it as planting will."""
     armature = walker.make_walk(bpy) if clip == "walk" else clips.load(bpy, clip)
-    chains, sampling = (import_module(f"{session.ADDON}.{name}") for name in ("chains", "sample"))
+    chains, sampling, skins = (import_module(f"{session.ADDON}.{name}") for name in ("chains", "sample", "skins"))
     scene = bpy.context.scene
     frames = range(scene.frame_start, scene.frame_end + 1)
     try:
         legs = chains.find_legs(armature, (frames[0], frames[-1]))
         sampled = sampling.sample(armature, legs, None, frames).clip
+        sampled = replace(sampled, skins=skins.find_skins(armature, legs))
     except chains.Refusal as refusal:
         raise ValueError(str(refusal)) from None
     bpy.context.view_layer.objects.active = armature

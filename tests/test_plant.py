@@ -173,9 +173,9 @@ def test_floor_of_a_moved_walk_is_found_where_it_was_moved_to() -> None:
     for name in ("thigh", "shin", "foot", "toe"):
         up[name] = getattr(clip, name).copy()
         up[name][..., 2, 3] += 3.0
-    assert measure_sole(replace(clip, **up)).source == "proportion"
+    assert measure_sole(replace(clip, **up)).source == ("proportion", "proportion")
     sole = measure_sole(replace(clip, **up, floors=(3.0, 0.0)))
-    assert sole.source == "clip's floor"
+    assert sole.source == ("clip's floor", "clip's floor")
     assert sole.ball_height == pytest.approx(measure_sole(clip).ball_height)
 
 

@@ -74,6 +74,12 @@ def seen_from(carrier: Carrier, clip: Clip) -> Clip:
     return replace(clip, thigh=thigh, shin=shin, foot=foot, toe=toe, ball=ball, tip=tip, up=up)
 
 
+def as_made(clip: Clip, ground: Ground) -> Clip:
+    """The clip as seen from where it was made: from what carries it, if anything does."""
+    carrier = find_carrier(clip, ground)
+    return clip if carrier is None else seen_from(carrier, clip)
+
+
 @dataclass(frozen=True)
 class GroundSeen:
     """A ground as seen from a carrier, which does not move there."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .skin import Skin
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -30,9 +33,9 @@ class Clip:
     the toe bone, or the tail of the foot bone of a leg without toes. `tip` is the tip of the toes (F, L, 3), equal to
     `ball` without a toe bone. `scale` holds the own scales of thigh, shin, foot and toe (F, L, 4, 3), ones by default.
     `toe` holds the toe bones' aggregate transforms (F, L, 4, 4), `has_toe` (L,) tells which of them are real; rows
-    that are not repeat the foot's. `up` is the unit vector against gravity. `sole` (L,) is the measured height of the
-    ball joint over the sole, where something (a skinned mesh) tells it, else None. `floors` are heights along up at
-    which the clip's own floor may lie, likeliest first.
+    that are not repeat the foot's. `up` is the unit vector against gravity. `skins` (L) are the points of the skin that
+    go with the feet, of figures that have one. `floors` are heights along up at which the clip's own floor may lie,
+    likeliest first.
 
     A limb may be an arm, or any other chain of three: `is_hand` (L,) tells which. Then thigh, shin and foot are upper
     arm, forearm and hand, and the ball is the point of the palm that touches. `palm` (L, 3) is the unit normal of the
@@ -49,7 +52,7 @@ class Clip:
     has_toe: Mask
     scale: Array
     up: Array
-    sole: Array | None = None
+    skins: tuple[Skin, ...] | None = None
     floors: tuple[float, ...] = (0.0,)
     is_hand: Mask | None = None
     palm: Array | None = None
@@ -110,9 +113,11 @@ class Clip:
     def choose(self, limbs: Mask) -> Clip:
         """The same clip with some of its limbs (L,)."""
         kept: dict[str, Any] = {name: getattr(self, name)[:, limbs] for name in ARRAYS}
-        for name in ("has_toe", "sole", "is_hand", "palm"):
+        for name in ("has_toe", "is_hand", "palm"):
             row = getattr(self, name)
             kept[name] = None if row is None else row[limbs]
+        if self.skins is not None:
+            kept["skins"] = tuple(skin for skin, chosen in zip(self.skins, limbs, strict=True) if chosen)
         return replace(self, **kept)
 
 

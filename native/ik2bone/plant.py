@@ -22,7 +22,7 @@ from .hold import hold_feet
 from .knee import Knees, find_knees
 from .motion import odd_window, smoothed
 from .rotations import matrix_from_vector, vector_from_matrix
-from .sole import Sole, apply
+from .sole import Sole, apply, tell_doubts
 from .standing import find_standing, stand_always
 from .steady import steady_feet
 from .swing import lift_swings
@@ -143,7 +143,7 @@ class Planting:
                 "ball": self.sole.ball_joint[leg].tolist(),
                 "sole": [point[leg].tolist() for point in self._sole_points(leg)],
                 "sole_height": float(self.sole.ball_height[leg]),
-                "sole_from": self.sole.source,
+                "sole_from": self.sole.source[leg],
             }
             for leg in range(len(self.sole.heel))
         ]
@@ -360,8 +360,9 @@ def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings) 
     left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & settings.touching(clip)).sum())
     if left and not settings.always(clip.frames):
         told.append(f"{left} of {clip.legs} limbs never come to rest near a surface and are left alone")
-    if sole.source == "proportion":
+    if "proportion" in sole.source:
         told.append("the height of the soles was taken by proportion")
+    told += tell_doubts(clip, sole)
     contacts = [anchor for anchor in held.targets.anchors if anchor.part != "swing"]
     lost = sum(not anchor.found for anchor in contacts)
     if lost:

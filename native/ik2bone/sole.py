@@ -11,6 +11,7 @@ import numpy as np
 from .clip import Array, Clip, Mask, level_part
 from .contacts import find_contacts
 from .motion import runs
+from .skin import lay_flat
 
 # Share of a contact's frames, those with the ankle lowest over the ball, in which the foot counts as flat.
 FLAT_SHARE = 0.3
@@ -23,6 +24,8 @@ HEEL_BEHIND = 0.3
 # Ball joints of the rigs measured stand 0.01 to 0.09 leg over their clip's floor; past this the floor is elsewhere.
 HIGHEST_BALL = 0.12
 LOWEST_BALL = -0.01
+# Feet that stand so much higher than the lowest (leg lengths) do not tell where the floor is.
+ALIKE = 0.03
 # Height of the ball joint over the sole by proportion, in leg lengths (a person's ball joint lies 2 to 4 cm high).
 PROPORTION = 0.035
 
@@ -34,8 +37,8 @@ class Sole:
     `heel` and `ball` (L, 3) are points of the sole in foot bone space, `tip` (L, 3) one in toe bone space; `ball_joint`
     (L, 3) is the joint above, in foot bone space. `forward` and `up` (L, 3)
     are unit vectors of a flat foot in foot bone space. `lengths` (L, 2) are the ways from heel to
-    ball and from ball to tip, `floor` is the height of the clip's own floor along up, both in scene units; `source`
-    says where the sole's height comes from.
+    ball and from ball to tip, `floor` is the height of the clip's own floor along up, both in scene units; `source` (L)
+    says where each sole's height comes from.
     """
 
     ball_height: Array
@@ -47,33 +50,72 @@ class Sole:
     up: Array
     lengths: Array
     floor: float
-    source: str
+    source: tuple[str, ...]
 
     def choose(self, limbs: Mask) -> Sole:
         """The soles of some of the limbs (L,)."""
-        return replace(self, **{name: value[limbs] for name, value in self._rows()})
+        source = tuple(name for name, chosen in zip(self.source, limbs, strict=True) if chosen)
+        return replace(self, **{name: value[limbs] for name, value in self.rows()}, source=source)
 
     def beside(self, other: Sole, limbs: Mask) -> Sole:
-        """These soles with others put in for some limbs (L,); floor and source stay."""
+        """These soles with others put in for some limbs (L,); the floor stays."""
         rows: dict[str, Any] = {}
-        for name, value in self._rows():
+        for name, value in self.rows():
             rows[name] = np.empty((len(limbs), *value.shape[1:]))
             rows[name][~limbs], rows[name][limbs] = value, getattr(other, name)
-        return replace(self, **rows)
+        mine, theirs = iter(self.source), iter(other.source)
+        return replace(self, **rows, source=tuple(next(theirs if limb else mine) for limb in limbs))
 
-    def _rows(self) -> list[tuple[str, Any]]:
+    def rows(self) -> list[tuple[str, Any]]:
+        """What is told for each limb, as arrays by name."""
         return [(name, value) for name, value in vars(self).items() if isinstance(value, np.ndarray)]
 
 
 def measure_sole(clip: Clip) -> Sole:
-    """Measure the soles from the flattest frames in which the ball stands; from all frames where none stands."""
+    """Measure the soles from the skin of the feet, or from the flattest frames in which the ball stands.
+
+    Where no ball ever stands all frames count.
+    """
     contacts = find_contacts(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
     flat = [_flat_frames(clip, contacts[:, leg], leg) for leg in range(clip.legs)]
     standing = np.array([_standing_height(clip, contacts[:, leg, 1], leg) for leg in range(clip.legs)])
     heights, floor, source = _ball_heights(clip, standing)
     rows = [_points(clip, leg, frames, heights[leg]) for leg, frames in enumerate(flat)]
     heel, ball, tip, joint, forward, up, lengths = (np.array(column) for column in zip(*rows, strict=True))
-    return Sole(heights, heel, ball, tip, joint, forward, up, lengths, floor, source)
+    sole = Sole(heights, heel, ball, tip, joint, forward, up, lengths, floor, (source,) * clip.legs)
+    return sole if clip.skins is None else _with_skins(clip, sole, standing)
+
+
+def _with_skins(clip: Clip, sole: Sole, standing: Array) -> Sole:
+    """The soles with those of the skin in the place of all that could be found there."""
+    assert clip.skins is not None
+    rows = {name: value.copy() for name, value in sole.rows()}
+    source = list(sole.source)
+    for leg, skin in enumerate(clip.skins):
+        unit = float(np.linalg.norm(clip.foot[:, leg, :3, :3], axis=1).mean())
+        found = lay_flat(skin, sole.ball_joint[leg], sole.forward[leg], sole.up[leg], clip.leg / unit)
+        if found is None:
+            continue
+        source[leg] = "mesh"
+        under = sole.ball_joint[leg] - found.height * found.up
+        tip = under + found.tip * found.forward
+        into_toe = np.linalg.inv(skin.rest) if clip.has_toe[leg] else np.eye(4)
+        rows["ball_height"][leg], rows["lengths"][leg] = unit * found.height, (-unit * found.heel, unit * found.tip)
+        rows["heel"][leg], rows["ball"][leg] = under + found.heel * found.forward, under
+        rows["tip"][leg], rows["forward"][leg], rows["up"][leg] = apply(into_toe, tip), found.forward, found.up
+    measured = np.array(source) == "mesh"
+    if not measured.any():
+        return sole
+    floors = (standing - rows["ball_height"])[measured]
+    floor = float(floors[floors - floors.min() < ALIKE * clip.leg].mean())
+    return replace(sole, **rows, floor=floor, source=tuple(source))
+
+
+def tell_doubts(clip: Clip, sole: Sole) -> list[str]:
+    """A sentence about feet whose skin was not believed."""
+    feet = zip(clip.skins or (), sole.source, ~clip.hands, strict=False)
+    doubted = sum(len(skin.foot) + len(skin.toe) > 0 and name != "mesh" for skin, name, foot in feet if foot)
+    return [f"the skin of {doubted} of {clip.legs} feet shows no sole that could be believed"] * bool(doubted)
 
 
 def sole_points(clip: Clip, sole: Sole) -> Array:
@@ -108,10 +150,8 @@ def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> Mask:
 
 def _ball_heights(clip: Clip, standing: Array) -> tuple[Array, float, str]:
     """Ball heights (L,) over the sole, the clip's floor, and where the height was taken from."""
-    if clip.sole is not None:
-        return clip.sole, float(np.mean(standing - clip.sole)), "mesh"
     # Both feet have one shape: the mean of near heights is truer than each. A foot that stays up does not count.
-    near = standing - standing.min() < 0.03 * clip.leg
+    near = standing - standing.min() < ALIKE * clip.leg
     height = float(standing[near].mean())
     for floor in clip.floors:
         if LOWEST_BALL * clip.leg <= height - floor <= HIGHEST_BALL * clip.leg:

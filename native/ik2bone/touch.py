@@ -59,7 +59,16 @@ def _palms(clip: Clip) -> Sole:
     forward = palm / np.maximum(np.linalg.norm(palm, axis=-1, keepdims=True), 1e-300)
     up = nothing if clip.palm is None else clip.palm
     return Sole(
-        np.zeros(clip.legs), nothing, palm, tip, palm, forward, up, np.zeros((clip.legs, 2)), clip.floors[0], "palm"
+        np.zeros(clip.legs),
+        nothing,
+        palm,
+        tip,
+        palm,
+        forward,
+        up,
+        np.zeros((clip.legs, 2)),
+        clip.floors[0],
+        ("palm",) * clip.legs,
     )
 
 

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Soles measured from the character's meshes: boots on the small walker, its ball joints 0.02 over the floor."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from biped import SIDES, make_mesh
+from planted import plant, record_of
+
+BOTTOM, HEEL, FRONT, BALL, TOP = -0.03, -0.07, 0.24, 0.14, 0.12
+
+
+def boot(bpy, armature, side, *, lift=0.0, bottom=BOTTOM):
+    """A box round a foot, of cells 0.01 long, weighted to foot and toe bone on either side of the ball."""
+    x = SIDES[side]
+    ways = np.arange(HEEL, FRONT + 1e-9, 0.01)
+    rings = [[(x - 0.04, y, z), (x + 0.04, y, z)] for y in ways for z in (bottom + lift, TOP + lift)]
+    vertices = [point for ring in rings for point in ring]
+    faces = []
+    for i in range(0, 4 * (len(ways) - 1), 4):
+        faces += [(i, i + 4, i + 5, i + 1), (i + 2, i + 3, i + 7, i + 6)]
+    mesh = make_mesh(bpy, f"Boot.{side}", vertices, faces)
+    for bone, chosen in (("foot", lambda y: y <= BALL), ("toe", lambda y: y > BALL)):
+        rows = [row for row, vertex in enumerate(vertices) if chosen(vertex[1])]
+        mesh.vertex_groups.new(name=f"{bone}.{side}").add(rows, 1.0, "REPLACE")
+    mesh.modifiers.new("Armature", "ARMATURE").object = armature
+    return mesh
+
+
+def feet_of(armature):
+    return record_of(armature)["report"]["feet"]
+
+
+def assert_booted(foot, scale=1.0):
+    assert foot["sole_from"] == "mesh"
+    assert foot["sole_height"] == pytest.approx(scale * (0.02 - BOTTOM), abs=1e-4)
+
+
+def test_soles_come_from_the_boots(bpy, walker, slope) -> None:
+    for side in SIDES:
+        boot(bpy, walker, side)
+    names = sorted(ob.name for ob in bpy.data.objects), len(bpy.data.armatures), len(bpy.data.meshes)
+    plant(bpy, surface="Slope")
+    assert (sorted(ob.name for ob in bpy.data.objects), len(bpy.data.armatures), len(bpy.data.meshes)) == names
+    for foot, side in zip(feet_of(walker), SIDES, strict=True):
+        assert_booted(foot)
+        heel = walker.data.bones[f"foot.{side}"].matrix_local @ _vector(foot["heel"])
+        assert tuple(heel) == pytest.approx((SIDES[side], HEEL, BOTTOM), abs=0.012)
+    assert record_of(walker)["report"]["after"]["penetration"] < 0.005
+
+
+def _vector(values):
+    from mathutils import Vector
+
+    return Vector(values)
+
+
+def test_the_pose_and_the_frame_do_not_matter(bpy, walker, slope) -> None:
+    for side in SIDES:
+        boot(bpy, walker, side)
+    bpy.context.scene.frame_set(23)
+    walker.pose.bones["toe.L"].rotation_quaternion = (0.9, 0.4, 0.0, 0.0)
+    walker.data.pose_position = "POSE"
+    plant(bpy, surface="Slope")
+    for foot in feet_of(walker):
+        assert_booted(foot)
+
+
+def test_modifiers_count(bpy, walker, slope) -> None:
+    mesh = boot(bpy, walker, "L")
+    mesh.vertex_groups.new(name="foot.R")
+    mesh.vertex_groups.new(name="toe.R")
+    mirror = mesh.modifiers.new("Mirror", "MIRROR")
+    mesh.modifiers.move(1, 0)
+    assert mirror.use_mirror_vertex_groups
+    plant(bpy, surface="Slope")
+    for foot in feet_of(walker):
+        assert_booted(foot)
+
+
+def test_a_shoe_carried_by_the_foot_bone_counts(bpy, walker, slope) -> None:
+    for side in SIDES:
+        shoe = boot(bpy, walker, side)
+        shoe.modifiers.clear()
+        world = shoe.matrix_world.copy()
+        shoe.parent, shoe.parent_type, shoe.parent_bone = walker, "BONE", f"foot.{side}"
+        bpy.context.scene.frame_set(1)
+        walker.data.pose_position = "REST"
+        bpy.context.view_layer.update()
+        shoe.matrix_world = world
+        walker.data.pose_position = "POSE"
+    bpy.context.view_layer.update()
+    plant(bpy, surface="Slope")
+    for foot in feet_of(walker):
+        assert_booted(foot)
+
+
+def test_a_scaled_character_has_its_soles_scaled(bpy, walker) -> None:
+    from biped import make_slope
+
+    for side in SIDES:
+        boot(bpy, walker, side).parent = walker
+    walker.scale = (2.0, 2.0, 2.0)
+    make_slope(bpy)
+    plant(bpy, surface="Slope")
+    for foot in feet_of(walker):
+        assert_booted(foot, scale=2.0)
+
+
+def test_shoes_that_float_are_not_believed_and_told(bpy, walker, slope) -> None:
+    for side in SIDES:
+        boot(bpy, walker, side, lift=0.2)
+    plant(bpy, surface="Slope")
+    assert {foot["sole_from"] for foot in feet_of(walker)} == {"clip's floor"}
+    assert any("skin" in sentence for sentence in record_of(walker)["report"]["told"])
+
+
+def test_a_character_without_a_mesh_has_its_soles_from_the_clip(bpy, walker, slope) -> None:
+    plant(bpy, surface="Slope")
+    assert {foot["sole_from"] for foot in feet_of(walker)} == {"clip's floor"}
+    assert not any("skin" in sentence for sentence in record_of(walker)["report"]["told"])
+
+
+@pytest.mark.parametrize(
+    ("clip", "action", "height"),
+    [
+        ("gltf/KayKit_Knight.glb", "Walking_A", 0.069),
+        ("gltf/CesiumMan_ozz.gltf", None, 0.039),
+        ("gltf/mannequiny.glb", "idle", 0.026),
+    ],
+)
+def test_real_characters_have_soles_of_their_own(bpy, data, clip, action, height) -> None:
+    from demo.clips import load
+
+    armature = load(bpy, data / clip, action)
+    bpy.ops.mesh.primitive_plane_add(size=20)
+    bpy.context.view_layer.objects.active = armature
+    plant(bpy, surface="Plane")
+    report = record_of(armature)["report"]
+    for foot in report["feet"]:
+        assert foot["sole_from"] == "mesh"
+        assert foot["sole_height"] / report["leg"] == pytest.approx(height, abs=0.004)
