@@ -151,3 +151,16 @@ def test_solve_pose_takes_the_axis_in_the_space_of_the_matrices(kind):
     new_mid = limbs.apply(pose, s.root, s.mid)[1]
     new = (np.linalg.inv(frame) @ (new_mid - pose.root)[:, :3, 3, None])[..., 0]
     assert np.all(angle(new, axis) <= np.maximum(0.7, angle(present[..., 0], axis)) + 1e-12)
+
+
+@pytest.mark.parametrize("limits", [{}, {"min_angle": 0.3, "max_angle": 1.5}])
+def test_bones_keep_their_lengths_where_the_axis_is_nearly_along_the_target_or_the_aim(limits):
+    rng = np.random.default_rng(6)
+    mid, axis = (limbs.directions(rng, 3000) for _ in range(2))
+    end = mid + limbs.directions(rng, 3000)
+    aside = 10 ** rng.uniform(-17, -1, (3000, 1)) * limbs.directions(rng, 3000)
+    target = axis * rng.uniform(0.1, 2.5, (3000, 1)) + aside
+    s = ik2bone.solve(ROOT, mid, end, target, cone_axis=axis, cone_angle=0.0, weight=1.0, **limits)
+    np.testing.assert_allclose(limbs.length(s.mid), limbs.length(mid), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(limbs.length(s.end - s.mid), limbs.length(end - mid), rtol=0, atol=1e-14)
+    assert np.all((s.mid * axis).sum(-1) >= (mid * axis).sum(-1) - 1e-14)

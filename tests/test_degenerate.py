@@ -199,3 +199,82 @@ def test_offset_of_a_thousand_reaches_loses_nothing_but_rounding():
     assert np.max(s.miss) <= np.spacing(np.float32(1000)) * 1.01
     exact = ik2bone.solve(*(p.astype(np.float64) for p in far))
     assert np.max(abs(s.mid - exact.mid)) <= np.spacing(np.float32(1000))
+
+
+@pytest.mark.parametrize("options", [{}, dict(twist=0.0), dict(bend="nearest")])
+def test_bones_keep_their_lengths_where_rounding_alone_tells_the_fold(options):
+    """Equal bones, end and target nearer to the root than lengths have digits."""
+    rng = np.random.default_rng(5)
+    mid = limbs.directions(rng, 10000)
+    end, target = rng.normal(size=(2, 10000, 3)) * 1e-17
+    s = ik2bone.solve([0.0, 0, 0], mid, end, target, **options)
+    close(limbs.length(s.mid), limbs.length(mid))
+    close(limbs.length(s.end - s.mid), limbs.length(end - mid))
+
+
+@pytest.mark.parametrize("size", [1e-14, 1e-16, 1e-18, 1e-30])
+def test_target_on_the_root_of_a_limb_with_nearly_no_upper_bone(size):
+    rng = np.random.default_rng(6)
+    mid, end = size * limbs.directions(rng, 1000), limbs.directions(rng, 1000)
+    s = ik2bone.solve([0.0, 0, 0], mid, end, [0.0, 0, 0])
+    assert np.array_equal(s.mid, mid)
+    close(limbs.length(s.end - s.mid), limbs.length(end - mid))
+    assert np.all(s.status == Status.SINGULAR | Status.TOO_CLOSE)
+
+
+@pytest.mark.parametrize("size", [1e-14, 1e-16, 1e-18, 1e-30])
+@pytest.mark.parametrize("short", ["upper", "lower"])
+def test_bones_of_any_ratio_are_turned_to_far_targets(short, size):
+    rng = np.random.default_rng(9)
+    bones = limbs.directions(rng, 1000) * (size if short == "upper" else 1), limbs.directions(rng, 1000)
+    bones = bones[0], bones[1] * (size if short == "lower" else 1)
+    mid, end = bones[0], bones[0] + bones[1]
+    eye = np.eye(3) + np.zeros((1000, 3, 3))
+    wild = (limbs.length(end - mid) > 0) & (limbs.length(mid) > 0)
+    s = ik2bone.solve_pose(np.eye(4), limbs.affine(eye, mid)[wild], end[wild], -3 * end[wild], twist=0.3)
+    assert np.all(s.status & ~Status.SINGULAR == Status.TOO_FAR)
+    close(limbs.length(s.position), 1, 5e-14)
+    close(s.miss, 2, 5e-14)
+
+
+@pytest.mark.parametrize("options", ["pole", "nearest"])
+def test_a_bend_that_is_hardly_told_keeps_the_bones_lengths(options):
+    """By a pole, or by the present mid joint, nearly along the target line."""
+    rng = np.random.default_rng(10)
+    mid = limbs.directions(rng, 10000)
+    end = mid + limbs.directions(rng, 10000)
+    near = mid + 10 ** rng.uniform(-17, -6, (10000, 1)) * limbs.directions(rng, 10000)
+    given = dict(pole=near) if options == "pole" else dict(bend="nearest")
+    s = ik2bone.solve([0.0, 0, 0], mid, end, 1.3 * mid, **given)
+    close(limbs.length(s.mid), limbs.length(mid))
+    close(limbs.length(s.end - s.mid), limbs.length(end - mid))
+    s = ik2bone.solve([0.0, 0, 0], mid, end, 1.3 * near, **given)
+    close(limbs.length(s.mid), limbs.length(mid))
+    close(limbs.length(s.end - s.mid), limbs.length(end - mid))
+
+
+def test_target_on_the_root_of_a_limb_whose_bend_is_hardly_told_keeps_its_lengths():
+    rng = np.random.default_rng(8)
+    mid = limbs.directions(rng, 10000)
+    end = 2 * mid + 10 ** rng.uniform(-12, -8, (10000, 1)) * limbs.directions(rng, 10000)
+    s = ik2bone.solve([0.0, 0, 0], mid, end, [0.0, 0, 0], min_angle=1.3)
+    close(limbs.length(s.end - s.mid), limbs.length(end - mid))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("with_hinge", [False, True])
+def test_half_turns_of_nearly_straight_limbs_are_exact(dtype, with_hinge):
+    """The axis is what little there is of the bend, or of a hinge nearly along the bone."""
+    rng = np.random.default_rng(7)
+    upper = limbs.directions(rng, 3000)
+    aside = 10 ** rng.uniform(-17, -1, (3000, 1)) * limbs.directions(rng, 3000)
+    eye = np.eye(3) + np.zeros((3000, 3, 3))
+    end = (2 * upper + aside).astype(dtype)
+    root, mid = (limbs.affine(eye, at).astype(dtype) for at in (0 * upper, upper))
+    options = dict(hinge=(upper + aside[::-1]).astype(dtype)) if with_hinge else {}
+    s = ik2bone.solve_pose(root, mid, end, -1.5 * end, **options)
+    wide = [m.astype(np.float64) for m in (root, mid)]
+    reached = limbs.apply(limbs.Pose(*wide, limbs.affine(eye, end), *np.ones((2, 3000, 3))), s.root, s.mid)[2]
+    bones = limbs.length(wide[1][:, :3, 3]), limbs.length(end - wide[1][:, :3, 3])
+    wanted = -end.astype(np.float64) * (sum(bones) / limbs.length(end.astype(np.float64)))[:, None]
+    close(reached[:, :3, 3], wanted, 1e-6 if dtype == np.float32 else 2e-14)

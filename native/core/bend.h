@@ -92,7 +92,7 @@ limb_bend(const limb *self, bool nearest, const double new_line[3], real dest[3]
         double side[3];
         d3_reject(self->mid, new_line, side);
         if (d3_norm(side) > IK2B_STRAIGHT * limb_reach(self)) {
-            d3_unit(side, side);
+            d3_unit_across(side, new_line, side);
             to_real(side, dest);
             return false;
         }
@@ -119,7 +119,7 @@ turn_to_pole(const double pole[3], const double line[3], double part, bool singu
     if (d3_norm(side) <= IK2B_PARALLEL) {
         return true;
     }
-    d3_unit(side, side);
+    d3_unit_across(side, line, side);
     to_real(side, pole_side);
     if (part == 1.0) {
         r3_scale(pole_side, (real)1, bend);

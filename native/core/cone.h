@@ -77,7 +77,7 @@ nearest_legal_mid(const circle *self, const cone *limit, double upper, double mi
         *status |= IK2B_SINGULAR;
         d3_reject(self->bend, limit->axis, towards);
     }
-    d3_unit(towards, towards);
+    d3_unit_across(towards, limit->axis, towards);
     d3_cross(limit->axis, self->line, across);
     double line_angle = atan2(d3_norm(across), d3_dot(limit->axis, self->line));
     double side = atan2(self->height, self->along) < line_angle ? 1.0 : -1.0;
@@ -105,7 +105,7 @@ point_lower_bone(const limb *present, const options *opt, const double mid[3], c
     if (height <= IK2B_PARALLEL * present->lower) {
         d3_cross(up, normal, across);
     }
-    d3_unit(across, across);
+    d3_unit_across(across, up, across);
     d3_copy(mid, end);
     d3_muladds(up, -present->lower * cos(angle), end);
     d3_muladds(across, present->lower * sin(angle), end);

@@ -92,6 +92,7 @@ line_under_still_bone(const limb *self, double distance, double line[3])
     d3_unit(self->mid, up);
     d3_cross(self->line, self->bend, normal);
     d3_cross(up, normal, across);
+    d3_unit(across, across); /* the bend of a nearly straight limb is not quite unit */
     d3_scale(up, along, line);
     d3_muladds(across, height, line);
     d3_unit(line, line);

@@ -55,6 +55,19 @@ folded_line(const double up[3], const double *side, const double toward[3], doub
     }
 }
 
+/* cross(mid, lower), which is also cross(mid, end), from the shorter of the two: near the fold the
+ * longer one would leave nothing but rounding. */
+IK2B_IN_LINE void
+limb_normal(const double mid[3], const double lower[3], double lower_length, const double end[3],
+            double distance, double dest[3])
+{
+    double other[3];
+    for (int i = 0; i < 3; i++) {
+        other[i] = distance < lower_length ? end[i] : lower[i];
+    }
+    d3_cross(mid, other, dest);
+}
+
 /* mid and end are seen from the root, lower is the bone from mid to end, all of a size near 1;
  * toward, the target, decides only what nothing else does. Bones must not have zero length. */
 static inline limb
@@ -82,7 +95,7 @@ limb_measure(const double mid[3], const double lower[3], const double end[3], co
     self.distance = d3_measure(end, &inverse);
     d3_scale(end, inverse, self.line);
     self.along = d3_dot(mid, self.line);
-    d3_cross(mid, lower, normal);
+    limb_normal(mid, lower, self.lower, end, self.distance, normal);
     d3_scale(normal, inverse, normal);
     self.height = d3_is_zero(normal) ? 0.0 : d3_measure(normal, &inverse);
 
@@ -118,7 +131,8 @@ typedef struct {
 } triangle_sides;
 
 /* The triangle of sum and difference of the bones and the distance of the end: law of cosines in
- * the factored form (Kahan), which keeps its digits folded and straight. */
+ * the factored form (Kahan), which keeps its digits folded and straight. A distance that rounding
+ * made less than the difference would take the mid joint farther than the upper bone is long. */
 IK2B_IN_LINE triangle_sides
 triangle(double total, double difference, double distance)
 {
@@ -126,7 +140,9 @@ triangle(double total, double difference, double distance)
     double outer = larger(total - distance, 0.0) * (total + distance);
     double inner = (larger(distance - difference, 0.0) * inverse) *
                    (larger(distance + difference, 0.0) * inverse);
-    triangle_sides self = {0.5 * (distance + difference * (total * inverse)), 0.25 * outer * inner};
+    double along = 0.5 * (distance + difference * (total * inverse));
+    double upper = 0.5 * (total + difference);
+    triangle_sides self = {larger(smaller(along, upper), -upper), 0.25 * outer * inner};
     return self;
 }
 
@@ -145,6 +161,9 @@ limb_triangle(const limb *self, double distance, double *along, double *height)
     *along = new.along;
     *height =
         is_ordinary(new.height_square) ? ordinary_root(new.height_square) : sqrt(new.height_square);
+    if (*along == 0.0 && *height == 0.0) {
+        *along = self->upper; /* an upper bone that is nothing beside the lower one */
+    }
 }
 
 #endif

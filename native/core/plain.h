@@ -72,7 +72,7 @@ solve_plainly(const double mid[3], const double lower[3], const double end[3], c
     double total = upper_length + lower_length, difference = upper_length - lower_length;
 
     d3_scale(end, inverse, line);
-    d3_cross(mid, lower, normal);
+    limb_normal(mid, lower, lower_length, end, present, normal);
     d3_scale(normal, inverse, normal);
     double along = d3_dot(mid, line), square = d3_dot(normal, normal);
     inverse = inverse_root(square);

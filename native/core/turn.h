@@ -161,7 +161,7 @@ half_turn_axis(const double bone[3], const double hinge[3], const double other[3
             d3_perpendicular(bone, axis);
         }
     }
-    d3_unit(axis, axis);
+    d3_unit_across(axis, bone, axis);
     to_real(axis, dest);
 }
 
@@ -360,6 +360,9 @@ turn_bones(const joints *limb, const double new_mid[3], const double new_end[3],
     self.singular = turn_root(limb, new_mid, normal, rolling, self.root);
     quat_matrix(self.root, root);
     lower_before_turn(limb, root, new_end, lower);
+    if (d3_is_zero(lower)) {
+        d3_copy(limb->lower_mid, lower); /* a bone that is nothing beside the upper one stays */
+    }
     self.singular |= turn_mid(limb, lower, rolling > 0.0, self.mid);
     end_after_turn(limb, root, self.mid, self.end);
     return self;

@@ -178,6 +178,16 @@ d3_unit(const double v[3], double dest[3])
     return norm / scale;
 }
 
+/* Unit vector of a vector perpendicular to the unit axis. What little is left of one that was nearly
+ * along the axis leans towards it by rounding: that part is taken away once more. */
+static inline void
+d3_unit_across(const double v[3], const double axis[3], double dest[3])
+{
+    d3_unit(v, dest);
+    d3_reject(dest, axis, dest);
+    d3_unit(dest, dest);
+}
+
 /* A unit vector perpendicular to v that depends on nothing else: v crossed with the axis it has
  * least of. */
 static inline void
