@@ -245,3 +245,17 @@ def test_contacts_agree_with_force_plates(data, leg, toe, least, treadmill) -> N
     heel, ball = (markers[:, [names.index(f"{side}.{part}") for side in "RL"]] for part in ("Heel", toe))
     found = find_contacts(heel, ball, fps=60.0, leg=leg, up=(0.0, 1.0, 0.0)).any(axis=-1)
     assert (found == truth).mean() >= least
+
+
+def test_foot_that_rests_where_it_carried_the_figure_stands_though_the_other_is_lower() -> None:
+    fps, time = 60.0, np.arange(360) / 60.0
+    path = np.zeros((360, 2, 3))
+    path[:, 1, 1] = 0.2
+    # The right foot stands at 0.15 on its own, hops, and stands at 0.16 beside the left one, on its floor at last.
+    path[:, 1, 2] = 0.15 + 0.3 * np.exp(-(((time - 2.5) / 0.25) ** 2)) + 0.01 * (time > 2.5)
+    path[:, 0, 2] = np.interp(time, [0.0, 4.0, 4.3, 6.0], [0.9, 0.9, 0.0, 0.0]) + np.where(
+        time < 4, 0.3 * np.sin(9 * time), 0
+    )
+    contacts = find_contacts(path, path + [0.15, 0.0, 0.0], fps=fps, leg=1.0)
+    assert contacts[30:100, 1].all() and contacts[280:350, 1].all()
+    assert contacts[280:350, 0].all() and not contacts[:230, 0].any()

@@ -24,7 +24,10 @@ MOST = np.radians(25.0)
 
 
 def ease_knees(clip: Clip, targets: Targets, hip: Array, swings: Mask) -> Targets:
-    """The targets with swinging feet (F, L) drawn to their hips (F, L, 3) where their knees would snap straight."""
+    """The targets with swinging feet (F, L) drawn to their hips (F, L, 3) where their knees would snap straight.
+
+    Those out of reach are drawn into it.
+    """
     upper = np.linalg.norm(clip.knee - clip.hip, axis=-1)
     lower = np.linalg.norm(clip.ankle - clip.knee, axis=-1)
     source = _angle(np.linalg.norm(clip.ankle - clip.hip, axis=-1), upper, lower)
@@ -40,7 +43,8 @@ def ease_knees(clip: Clip, targets: Targets, hip: Array, swings: Mask) -> Target
             free[start:end] = True
             extra[window, leg] += _eased(angle[window, leg], free[window], allowed[window, leg], clip.fps)
     eased = np.sqrt(np.maximum(upper**2 + lower**2 + 2 * upper * lower * np.cos(angle + extra), 0.0))
-    share = np.where(extra > 0.0, eased / distance - 1.0, 0.0)
+    drawn = (extra > 0.0) | (swings & (distance > upper + lower))
+    share = np.where(drawn, eased / distance - 1.0, 0.0)
     move = share[..., None] * line
     return replace(targets, ball=targets.ball + move, ankle=targets.ankle + move)
 

@@ -20,6 +20,9 @@ ALONE = 0.1
 # lengths) within this time (s), and never from more than the second above, is lifted, or at the top of a jump, unless
 # it carries for longer than the last.
 RISE_DEPTH, RISE_LIFT, RISE_TIME, LIFTED = 0.03, 0.02, 0.25, 0.5
+# Recordings without markers put the two feet on floors of their own: a foot that rests for this time (s) within this
+# height (leg lengths) of where it carried the figure for as long stands there.
+RESTS, LEVEL = 0.3, 0.03
 # A foot that stirs for less than this time (s), and stays in its place within this (leg lengths), has one spell.
 STIR, SAME_PLACE = 0.1, 0.05
 
@@ -53,13 +56,24 @@ def _same_place(feet: Feet, last: Spell, start: int) -> bool:
 
 
 def grounded(feet: Feet, spells: list[Spell], own_height: float = OWN_HEIGHT) -> list[Spell]:
-    """The spells that have ground under them: they lie on the floor nearby, or carry the figure alone."""
+    """The spells with ground under them: they lie on the floor nearby, carry the figure alone, or lie as such do."""
+    carry = [spell for spell in spells if _carries(spell, spells, feet)]
     return [
         spell
         for spell in spells
-        if _on_floor(spell, spells, feet.fps, own_height)
-        or _alone(spell, spells) >= (LIFTED if _rises_there(spell, feet) else ALONE) * feet.fps
+        if spell in carry or _on_floor(spell, spells, feet.fps, own_height) or _level_with(spell, carry, feet.fps)
     ]
+
+
+def _carries(spell: Spell, spells: list[Spell], feet: Feet) -> bool:
+    """Whether the figure stands on this foot alone for a while."""
+    return _alone(spell, spells) >= (LIFTED if _rises_there(spell, feet) else ALONE) * feet.fps
+
+
+def _level_with(spell: Spell, carry: list[Spell], fps: float) -> bool:
+    """Whether the foot rests for long at a height at which it has carried the figure for long."""
+    lasts = [other for other in (spell, *carry) if other.end - other.start >= RESTS * fps and other.leg == spell.leg]
+    return spell in lasts and any(abs(other.height - spell.height) < LEVEL for other in lasts if other != spell)
 
 
 def _on_floor(spell: Spell, spells: list[Spell], fps: float, own_height: float) -> bool:

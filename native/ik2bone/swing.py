@@ -10,7 +10,7 @@ import numpy as np
 
 from .clip import Array, Clip, Ground, Mask
 from .ground import ask
-from .motion import SHARPEST, gaps, smoothstep
+from .motion import SHARPEST, gaps, hann_average, odd_window, running_maximum, smoothstep
 from .sole import Sole, sole_points
 from .targets import Targets
 
@@ -29,6 +29,9 @@ EXCESS = 1.5
 # 40 legs / s^2 move a foot 0.04 leg within 1/30 s from where it was heading, which can just be seen.
 ACCELERATION = 40.0
 SHORT = 0.006
+# A foot that swings for longer than this (s) is lifted where it needs it, within one of these times (s).
+LONG = 1.0
+ROUND = (0.1, 0.2, 0.4)
 # Height of a bump below which a swing is left alone, in leg lengths.
 NEGLIGIBLE = 1e-5
 
@@ -95,7 +98,28 @@ def clear(wanted: Array, climb: float, duration: float, closed: tuple[bool, bool
         index = int(np.argmin(costs))
         if costs[index] < best:
             best, chosen = costs[index], shifted + heights[index] * bumps[index]
+    if duration > LONG:
+        return min([chosen, *_local(wanted, duration, closed)], key=lambda lift: _cost(lift, wanted, duration))
     return chosen
+
+
+def _local(wanted: Array, duration: float, closed: tuple[bool, bool]) -> list[Array]:
+    """Lifts (F,) only where, and round where, they are wanted, more and less sudden."""
+    fps = (len(wanted) + 1) / duration
+    time = np.arange(1, len(wanted) + 1) / fps
+    lifts = []
+    for seconds in ROUND:
+        window = odd_window(seconds, fps)
+        lift = hann_average(running_maximum(np.maximum(wanted, 0.0), window), window)
+        lift = lift * smoothstep(time / seconds) if closed[0] else lift
+        lifts.append(lift * smoothstep((duration - time) / seconds) if closed[1] else lift)
+    return lifts
+
+
+def _cost(lift: Array, wanted: Array, duration: float) -> float:
+    """What a lift (F,) costs by acceleration and by what it leaves under ground."""
+    bends = np.diff(np.concatenate([lift[:1], lift, lift[-1:]]), 2) * ((len(lift) + 1) / duration) ** 2
+    return float(np.abs(bends).max() / ACCELERATION + np.maximum(wanted - lift, 0.0).max() / SHORT)
 
 
 def _bumps(time: Array, closed: tuple[bool, bool]) -> tuple[Array, Array]:

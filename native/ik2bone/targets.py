@@ -22,6 +22,8 @@ from .spots import give_time
 
 # Time (s) from one standing to the next, where the clip's beginning or end hides one.
 SWING = 0.5
+# A foot that does not stand for longer than this (s) follows the ground below it about so often.
+LONG = 0.8
 # A foot that stands again within this time (s) may have to stand elsewhere to get there.
 HURRIED = 0.3
 # Farther than this from where it stands (leg lengths), a foot no longer follows the slope it stood on.
@@ -234,7 +236,7 @@ def _standing_frames(contacts: Mask, stance: Stance) -> tuple[NDArray[np.intp], 
 def _swing_anchors(
     clip: Clip, sole: Sole, ground: Ground, slopes: Slopes, anchors: list[Anchor], ride: Array
 ) -> list[Anchor]:
-    """Where feet that swing at the clip's first or last frame come from or go to: the ground below them there."""
+    """Where feet that swing at the clip's first or last frame, or for long, come from or go to: the ground below."""
     found = []
     for leg in range(clip.legs):
         mine = [anchor for anchor in anchors if anchor.stance.leg == leg]
@@ -243,8 +245,18 @@ def _swing_anchors(
         if mine and mine[-1].stance.end < clip.frames:
             last = clip.frames - 1
             found.append((last, max(clip.frames, mine[-1].stance.end + round(SWING * clip.fps)), mine[-1]))
+        for before, after in zip(mine, mine[1:], strict=False):
+            found += [(frame, frame, near) for frame, near in _passed(before, after, clip.fps)]
     standings = [_swing_standing(clip, sole, *place, ride) for place in found]
     return [_anchors(clip, sole, ground, slopes, standing)[0] for standing in standings]
+
+
+def _passed(before: Anchor, after: Anchor, fps: float) -> list[tuple[int, Anchor]]:
+    """Frames between standings far apart, on which the foot goes by the ground below it, each with the nearer one."""
+    start, end = before.stance.end, after.stance.start
+    count = round((end - start) / (LONG * fps))
+    frames = np.linspace(start, end, count + 1).round().astype(int)[1:-1]
+    return [(int(frame), before if 2 * frame < start + end else after) for frame in frames]
 
 
 def _swing_standing(clip: Clip, sole: Sole, frame: int, when: int, beside: Anchor, ride: Array) -> Standing:
