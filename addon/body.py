@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whom a run plants: the armature, its legs, and the hips that may move."""
+"""Whom a run plants: the armature, its limbs, and the hips that may move."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import actions
-from .chains import Leg, Refusal, check_chain, choose_legs, find_hips, find_legs, refuse_rest
+from .chains import Leg, Refusal, check_chain, find_hips, refuse_rest
+from .choice import choose_limbs
 from .surfaces import deformers
 
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ NO_HIPS = "no bone that carries all legs is free to move, so the hips stay"
 
 @dataclass(frozen=True)
 class Body:
-    """The legs to turn, the bone that carries them all if it may be moved, and what to tell the user about it.
+    """The limbs to turn, the bone that carries all legs if it may be moved, and what to tell the user about it.
 
-    `numbers` are the places of the legs among all that the armature has.
+    `numbers` are the places of the limbs among all that the armature has, legs first.
     """
 
     legs: tuple[Leg, ...]
@@ -45,23 +46,24 @@ def find_armature(context: Context) -> Object | None:
 
 
 def find_body(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Body:
-    """The legs that the options mean, and the hips; refuses legs on which keys would not show.
+    """The limbs that the options mean, and the hips; refuses limbs on which keys would not show.
 
     The legs are told from the frames within `bounds`, those of the whole action, so that no choice of frames changes
     them.
     """
     refuse_rest(armature)
-    every = find_legs(armature, bounds)
-    legs = choose_legs(context, armature, every, options.chains, options.bones)
-    check_chain(armature, legs)
-    _refuse_keyed_mode(armature, legs)
-    numbers = tuple(every.index(leg) for leg in legs)
-    if len(legs) < len(every):
+    choice = choose_limbs(context, armature, options, bounds)
+    limbs = choice.limbs
+    check_chain(armature, limbs)
+    _refuse_keyed_mode(armature, limbs)
+    numbers = tuple(choice.every.index(limb) for limb in limbs)
+    legs = [limb for limb in limbs if limb.is_leg]
+    if len(legs) < sum(limb.is_leg for limb in choice.every) or not legs:
         # Moved hips would carry the other legs away from where they stand.
-        return Body(legs, numbers, None, (SOME_LEGS,) if options.use_hips else ())
+        return Body(limbs, numbers, None, (SOME_LEGS,) if options.use_hips and legs else ())
     hips = find_hips(armature, legs)
     stay = options.use_hips and hips is None
-    return Body(legs, numbers, hips, (NO_HIPS,) if stay else ())
+    return Body(limbs, numbers, hips, (NO_HIPS,) if stay else ())
 
 
 def _refuse_keyed_mode(armature: Object, legs: tuple[Leg, ...]) -> None:

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import actions, rotations
-from .limbs import Limb, Tree, footless_pair, standing_pairs, toe_of
+from .limbs import Limb, Tree, arm_pairs, footless_pair, standing_pairs, toe_of
 from .poses import Array, Refusal, heads, rest_heads
 
 if TYPE_CHECKING:
-    from bpy.types import Constraint, Context, Object, PoseBone
+    from bpy.types import Constraint, Object, PoseBone
 
-__all__ = ["Leg", "Refusal", "check_chain", "choose_legs", "find_hips", "find_legs", "refuse_rest"]
+__all__ = ["Leg", "Refusal", "check_chain", "find_arms", "find_hips", "find_legs", "refuse_rest"]
 
 # Constraints that leave a bone's place alone and do not depend on it.
 PLACELESS = {"COPY_ROTATION", "LIMIT_ROTATION", "COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
@@ -27,12 +27,16 @@ POSES = 12
 
 @dataclass(frozen=True)
 class Leg:
-    """Bone names of a leg; its joints are their heads. `toe` is None where no bone hangs under the foot."""
+    """Bone names of a leg; its joints are their heads. `toe` is None where no bone hangs under the foot.
+
+    Of any other limb, such as an arm, they are those of its upper bone, its lower bone and its end: `is_leg` is false.
+    """
 
     thigh: str
     shin: str
     foot: str
     toe: str | None
+    is_leg: bool = True
 
     @property
     def bones(self) -> tuple[str, ...]:
@@ -51,7 +55,7 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
     if "rig_id" in armature.data:
         raise Refusal(f"{armature.name} is a generated Rigify rig, driven by constraints: plant its metarig instead")
     poses = sorted({int(frame) for frame in np.linspace(*frames, POSES)})
-    rest = _tree(armature, rest_heads(armature)[None], np.zeros(len(armature.pose.bones), bool))
+    rest = _rest_tree(armature)
     joints, moved = heads(armature, poses)
     finite = np.isfinite(joints).all(axis=(1, 2))
     animated = _tree(armature, joints[finite], moved) if finite.any() else rest
@@ -59,6 +63,24 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
     if not limbs:
         raise Refusal(_why_none(armature.name, animated))
     return tuple(_leg(animated, limb) for limb in sorted(limbs, key=lambda limb: limb.root))
+
+
+def find_arms(armature: Object, legs: Sequence[Leg]) -> tuple[Leg, ...]:
+    """Mirrored pairs of further limbs, as seen in the rest pose."""
+    rest = _rest_tree(armature)
+    index = {name: number for number, name in enumerate(rest.names)}
+    known = [_limb(rest, *(index[name] for name in leg.bones[:3])) for leg in legs]
+    arms = [limb for pair in arm_pairs(rest, known) for limb in pair]
+    names = [[rest.names[bone] for bone in arm.bones] for arm in sorted(arms, key=lambda arm: arm.root)]
+    return tuple(Leg(*name, toe=None, is_leg=False) for name in names)
+
+
+def _limb(tree: Tree, root: int, mid: int, end: int) -> Limb:
+    return Limb(root, mid, end, tree.length(root, mid), tree.length(mid, end))
+
+
+def _rest_tree(armature: Object) -> Tree:
+    return _tree(armature, rest_heads(armature)[None], np.zeros(len(armature.pose.bones), bool))
 
 
 def _tree(armature: Object, joints: Array, moved: NDArray[np.bool_]) -> Tree:
@@ -121,44 +143,6 @@ def _is_free(bone: PoseBone, moving: Moving) -> bool:
 def _is_held(bone: PoseBone, moving: Moving) -> bool:
     """Whether a constraint has a say in where the bone is, or turns it by where it is."""
     return any(constraint.type not in PLACELESS for constraint in _active(bone, moving))
-
-
-def choose_legs(context: Context, armature: Object, legs: Sequence[Leg], chains: str, bones: str) -> tuple[Leg, ...]:
-    """The legs meant by the operator's properties `chains` and `bones`, of all legs found."""
-    if bones.strip():
-        names = [name.strip() for name in bones.split(",") if name.strip()]
-        if not names:
-            raise Refusal(f"bones should be names of bones separated by commas, but it is '{bones}'")
-        return _named(armature, legs, names)
-    selected = _selected(context, armature)
-    if chains == "SELECTED":
-        if not selected:
-            raise Refusal("no bones are selected: select bones of the legs to plant in pose mode")
-        owned = {name for leg in legs for name in _owned(armature, leg)}
-        return _named(armature, legs, [name for name in selected if name in owned] or selected)
-    meant = tuple(leg for leg in legs if _owned(armature, leg).intersection(selected))
-    return meant if chains == "AUTO" and meant else tuple(legs)
-
-
-def _named(armature: Object, legs: Sequence[Leg], names: list[str]) -> tuple[Leg, ...]:
-    owned = [_owned(armature, leg) for leg in legs]
-    for name in names:
-        if name not in armature.pose.bones:
-            raise Refusal(f"{armature.name} has no bone named {name}")
-        if not any(name in bones for bones in owned):
-            raise Refusal(f"bone {name} belongs to no leg, and only legs can be planted so far")
-    return tuple(leg for leg, bones in zip(legs, owned, strict=True) if bones.intersection(names))
-
-
-def _owned(armature: Object, leg: Leg) -> set[str]:
-    """Names of the bones that name a leg: its thigh and all under it."""
-    thigh = armature.data.bones[leg.thigh]
-    return {thigh.name} | {bone.name for bone in thigh.children_recursive}
-
-
-def _selected(context: Context, armature: Object) -> list[str]:
-    bones = context.selected_pose_bones or ()
-    return [bone.name for bone in bones if bone.id_data == armature]
 
 
 def check_chain(armature: Object, legs: Iterable[Leg]) -> None:

@@ -35,6 +35,7 @@ BURIED = 1.5
 LOOKS_DOWN = 2.0
 # Past the first face that looks up others are looked for within this (leg lengths): the most that it can cost more.
 BEYOND = 1.0 + BURIED
+DOWN = (0.0, 0.0, -1.0)
 # With fewer surfaces all of them are asked.
 FEW = 8
 # Undersides nearer than this (leg lengths) to the level below stand on it and take no room.
@@ -121,6 +122,21 @@ class Surface:
             line, np.full(len(line), number), depth, np.where(looks_up[:, None], normal, -normal), looks_up
         )
 
+    def least_distance(self, points: Array) -> Array:
+        """What points (N, 3) are away from the surface at the least (N,), as its box tells."""
+        if self.moves:
+            return np.zeros(len(points))
+        low, high = self.corners.min(axis=0) - self.lead, self.corners.max(axis=0) + self.lead
+        return np.linalg.norm(np.maximum(np.maximum(low - points, points - high), 0.0), axis=1)
+
+    def nearest(self, points: Array, frames: Indices) -> tuple[Array, Array]:
+        """The points of the surface nearest to `points` (N, 3) on `frames` (N,), and the unit normals of its faces."""
+        motion, inverse = self.at(frames)
+        found = [self.tree.find_nearest(Vector(point))[:2] for point in map_points(inverse, points).tolist()]
+        location, normal = (np.array(column) for column in zip(*found, strict=True))
+        normal = turn_vectors(np.swapaxes(inverse, -1, -2), normal)
+        return map_points(motion, location), normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
+
     def _are_met(self, starts: Array, ways: Array) -> Mask:
         """Whether lines in own space pass through the box (N,)."""
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -205,19 +221,23 @@ class Ground:
         """Names of the surfaces, each once."""
         return list(dict.fromkeys(surface.name for surface in self.surfaces))
 
-    def __call__(self, points: Array, down: Array) -> tuple[Array, Array, Mask]:
+    def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
         """As `ask`, on the first frame."""
         return self.ask(points, down, np.zeros(len(points), np.intp))
 
-    def ask(self, points: Array, down: Array, frames: Indices) -> tuple[Array, Array, Mask]:
+    def ask(self, points: Array, down: Array | None, frames: Indices) -> tuple[Array, Array, Mask]:
         """Where the lines through `points` (N, 3) along the unit vectors `down` (3,) or (N, 3) meet the surfaces as
         they lie on `frames` (N,).
 
         Returns hits (N, 3), unit normals turned against down (N, 3) and found (N,). Of all levels, over and under the
         point, the nearest counts that has room over it. Where nothing is found the hit is the point itself and the
         normal looks straight up.
+
+        Without `down` the hits are the nearest points in any direction, with normals as the faces have them.
         """
         points = np.asarray(points, float)
+        if down is None:
+            return self._ask_nearest(points, frames)
         down = np.broadcast_to(np.asarray(down, float), points.shape)
         near = np.flatnonzero(self._near(points, down)).tolist()
         parts = [self.surfaces[i].crossings(i, points, down, frames, self.leg) for i in near]
@@ -229,6 +249,19 @@ class Ground:
             hits[line] += crossings.depth[best, None] * down[line]
             normals[line], found[line] = crossings.normal[best], True
         return hits, normals, found
+
+    def _ask_nearest(self, points: Array, frames: Indices) -> tuple[Array, Array, Mask]:
+        hits, normals, best = points.copy(), np.zeros_like(points), np.full(len(points), inf)
+        for surface in self.surfaces:
+            rows = np.flatnonzero(surface.least_distance(points) < best)
+            if not len(rows):
+                continue
+            found, normal = surface.nearest(points[rows], frames[rows])
+            distance = np.linalg.norm(found - points[rows], axis=1)
+            nearer = distance < best[rows]
+            rows = rows[nearer]
+            hits[rows], normals[rows], best[rows] = found[nearer], normal[nearer], distance[nearer]
+        return hits, normals, np.isfinite(best)
 
     def _near(self, points: Array, down: Array) -> Mask:
         """Which surfaces any of the lines could meet (S,): those that move, and those beside no common direction."""
@@ -311,9 +344,9 @@ class Floor:
         """No surface has a name."""
         return []
 
-    def __call__(self, points: Array, down: Array) -> tuple[Array, Array, Mask]:
+    def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
         """The points moved along the unit vector `down` onto the floor, as `Ground` does."""
-        points, down = np.asarray(points, float), np.asarray(down, float)
+        points, down = np.asarray(points, float), np.asarray(DOWN if down is None else down, float)
         depth = -self.height - points @ down
         return points + depth[:, None] * down, np.tile(-down, (len(points), 1)), np.ones(len(points), bool)
 

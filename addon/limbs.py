@@ -25,6 +25,8 @@ DROP = 0.5
 LOW = 0.25
 # A further pair of legs is at least this share of the first one's reach.
 FURTHER = 0.4
+# Arms are at least this share of the legs' reach: 0.6 on people, 0.2 on fingers.
+ARM = 0.35
 # What hangs under the end is at most this share of the reach long and this share of it high: 0.76 and 0.65 on the hind
 # leg of a cat; 1.0 where a spine, 0.83 and 0.92 where a shoulder blade is mistaken for a leg.
 FOOT_LENGTH, FOOT_HEIGHT = 0.85, 0.72
@@ -115,6 +117,27 @@ def standing_pairs(animated: Tree, rest: Tree) -> list[Pair]:
         if candidates:
             return _choose(tree, rest, candidates)
     return []
+
+
+def arm_pairs(rest: Tree, legs: Sequence[Limb]) -> list[Pair]:
+    """Pairs of arms in the rest pose: mirrored limbs on the trunk beside the legs, the longest first."""
+    found: list[Pair] = []
+    length = ARM * max((leg.reach for leg in legs), default=0.0)
+    pairs = [pair for pair in _mirrored(rest) if pair[0].reach > length]
+    while pairs := [pair for pair in pairs if _is_beside(rest, pair, [*legs, *(arm for p in found for arm in p)])]:
+        # The longest: a collarbone for an upper arm makes a shorter chain.
+        equals = _at_least(1.0 - EQUAL, pairs)
+        found.append(max(equals, key=lambda pair: _rank(rest, pair[0].bones + pair[1].bones)))
+        length = max(length, FURTHER * found[0][0].reach)
+        pairs = [pair for pair in pairs if pair[0].reach > length]
+    return found
+
+
+def _is_beside(tree: Tree, pair: Pair, limbs: Sequence[Limb]) -> bool:
+    """Whether a pair shares no bone with limbs, with what hangs under them, or with what they hang from."""
+    taken = {bone for limb in limbs for bone in tree.line(limb.root) + tree.below(limb.root)}
+    below = {bone for limb in pair for bone in tree.below(limb.root)}
+    return not taken.intersection(pair[0].bones + pair[1].bones) and not below.intersection(limb.root for limb in limbs)
 
 
 def toe_of(tree: Tree, limb: Limb) -> int | None:

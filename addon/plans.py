@@ -77,6 +77,11 @@ class Task:
         return self.options.use_hips and self.body.hips is not None
 
     @property
+    def stands(self) -> bool:
+        """Whether there are feet that stand on soles, instead of limbs that touch the nearest surface."""
+        return self.options.direction == "DOWN" and any(leg.is_leg for leg in self.body.legs)
+
+    @property
     def turned_bones(self) -> list[str]:
         """Names of all bones that are turned: thigh, shin and foot, leg by leg. Toes turn with the foot."""
         return [name for leg in self.body.legs for name in leg.bones[:3]]
@@ -125,17 +130,20 @@ def make_plan(task: Task, before: Sample, sole: Sole | None = None, offset: Arra
         use_slope=task.options.use_slope,
         max_slope=task.options.max_slope,
         strength=task.strength,
+        direction=task.options.direction,
     )
     try:
         return Plan(before, ground, core.plant(clip, ground, settings, sole, offset))
     except core.NoGround:
         names = ", ".join(ground.names) or "meshes without faces"
-        raise Refusal(f"no surface lies under the feet of {task.armature.name}: only {names} was looked at") from None
+        where = "under the feet" if task.stands else "within reach of the limbs"
+        raise Refusal(f"no surface lies {where} of {task.armature.name}: only {names} was looked at") from None
 
 
 def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Ground | Floor:
     if task.surfaces:
-        return make_ground(task.context.evaluated_depsgraph_get(), task.surfaces, clip.leg, task.whole.tolist())
+        graph, near = task.context.evaluated_depsgraph_get(), task.options.direction == "NEAREST"
+        return make_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near)
     return Floor((sole or measure_limbs(clip)).floor)
 
 

@@ -14,7 +14,7 @@ from .frames import Bounds
 from .keys import Channel
 from .properties import PlantingOptions
 
-UNAVAILABLE = {"contacts": ("STORED",), "direction": ("NEAREST",)}
+UNAVAILABLE = {"contacts": ("STORED",)}
 
 
 def refuse_unavailable(options: PlantingOptions) -> None:

@@ -14,6 +14,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from .chains import Leg
+from .palms import NO_PALM, find_palm
 from .poses import Array, Refusal, read, stepping
 from .poses import present as present_pose
 
@@ -141,7 +142,11 @@ def _location_axes(bone: PoseBone) -> Array:
 
 
 def _clip(armature: Object, legs: Sequence[Leg], poses: dict[str, Array], scale: dict[str, Array]) -> Clip:
-    balls = [_ball(armature, leg, poses) for leg in legs]
+    palms = [NO_PALM if leg.is_leg else find_palm(armature, leg) for leg in legs]
+    balls = [
+        _ball(armature, leg, poses) if leg.is_leg else _carry(poses[leg.foot], palm.point)
+        for leg, palm in zip(legs, palms, strict=True)
+    ]
     tips = [_tip(armature, leg, poses, ball) for leg, ball in zip(legs, balls, strict=True)]
     render = bpy.context.scene.render
     return Clip(
@@ -157,6 +162,8 @@ def _clip(armature: Object, legs: Sequence[Leg], poses: dict[str, Array], scale:
         has_toe=np.array([leg.toe is not None for leg in legs]),
         scale=np.stack([_scales(leg, scale) for leg in legs], axis=1),
         up=UP,
+        is_hand=np.array([not leg.is_leg for leg in legs]),
+        palm=np.array([palm.normal for palm in palms]),
     )
 
 

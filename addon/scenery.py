@@ -17,24 +17,29 @@ from .surfaces import deformers, shows_collection
 
 # Volume of an object's axes over the cube of the longest under which it has no inverse worth the name.
 FLAT = 1e-9
+# Axes that differ by more than this share are scaled unevenly.
+UNEVEN = 1e-4
 
 
-def make_ground(depsgraph: Depsgraph, objects: Sequence[Object], leg: float, frames: Sequence[int] = ()) -> Ground:
+def make_ground(
+    depsgraph: Depsgraph, objects: Sequence[Object], leg: float, frames: Sequence[int] = (), nearest: bool = False
+) -> Ground:
     """Build the trees of the evaluated meshes for feet of legs so long; those without faces are left out.
 
-    Meshes are taken as they are now, objects that move follow their motion over `frames` of the scene.
+    Meshes are taken as they are now, objects that move follow their motion over `frames` of the scene. Only with
+    `nearest` a ground may be asked for the nearest points: then trees hold what objects stretch unevenly stretched.
     """
     motions = find_motions(objects, frames)
     gone = [ob.name for ob, motion in motions.items() if any(_is_flat(matrix) for matrix in motion)]
     objects = [ob for ob in objects if ob.name not in gone]
-    surfaces = [surface for ob in objects for surface in _surfaces(depsgraph, ob, motions.get(ob))]
-    surfaces += _instances(depsgraph, [ob for ob in objects if shows_collection(ob)], motions)
+    surfaces = [surface for ob in objects for surface in _surfaces(depsgraph, ob, motions.get(ob), nearest)]
+    surfaces += _instances(depsgraph, [ob for ob in objects if shows_collection(ob)], motions, nearest)
     told = [f"{name} is scaled to nothing on some frames, and was left out" for name in gone]
     told += [*find_unfollowed(objects, frames), *_scattered(depsgraph, objects)]
     return Ground(tuple(surfaces), leg, tuple(told))
 
 
-def _surfaces(depsgraph: Depsgraph, ob: Object, motion: Array | None) -> Iterator[Surface]:
+def _surfaces(depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bool) -> Iterator[Surface]:
     """The object's own mesh, where it has one with faces."""
     if ob.type != "MESH":
         return
@@ -44,16 +49,23 @@ def _surfaces(depsgraph: Depsgraph, ob: Object, motion: Array | None) -> Iterato
     matrix = np.array(evaluated.matrix_world)
     if motion is None and _is_flat(matrix):
         yield Surface(ob.name, *_tree(evaluated.data, evaluated.matrix_world), np.eye(4), None)
+    elif nearest and _is_uneven(matrix):
+        stretch = _stretch(matrix)
+        shrink = np.linalg.inv(stretch)
+        placing = (matrix if motion is None else motion) @ shrink
+        yield Surface(ob.name, *_tree(evaluated.data, Matrix(stretch)), placing, shrink)
     else:
         tree, box = BVHTree.FromObject(ob, depsgraph), _box(np.array(evaluated.bound_box))
         yield Surface(ob.name, tree, box, matrix if motion is None else motion, np.eye(4))
 
 
-def _instances(depsgraph: Depsgraph, owners: Sequence[Object], motions: Mapping[Object, Array]) -> list[Surface]:
+def _instances(
+    depsgraph: Depsgraph, owners: Sequence[Object], motions: Mapping[Object, Array], nearest: bool
+) -> list[Surface]:
     """The meshes that objects show of their collections, named by those objects, with one tree a mesh."""
     if not owners:
         return []
-    trees: dict[int, tuple[BVHTree, Array]] = {}
+    trees: dict[tuple[int, bytes], tuple[BVHTree, Array]] = {}
     surfaces = []
     for instance in depsgraph.object_instances:
         owner = instance.parent.original if instance.is_instance and instance.parent else None
@@ -62,12 +74,13 @@ def _instances(depsgraph: Depsgraph, owners: Sequence[Object], motions: Mapping[
         mesh, matrix = instance.object.data, np.array(instance.matrix_world)
         if not mesh.polygons or _is_flat(matrix):
             continue
-        key = mesh.as_pointer()
+        stretch = _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
+        key = mesh.as_pointer(), stretch.tobytes()
         if key not in trees:
-            trees[key] = _tree(mesh, Matrix())
-        motion = motions.get(owner)
-        inside = np.linalg.inv(np.array(instance.parent.matrix_world)) @ matrix
-        surfaces.append(Surface(owner.name, *trees[key], matrix if motion is None else motion @ inside, inside))
+            trees[key] = _tree(mesh, Matrix(stretch))
+        motion, placing = motions.get(owner), matrix @ np.linalg.inv(stretch)
+        inside = np.linalg.inv(np.array(instance.parent.matrix_world)) @ placing
+        surfaces.append(Surface(owner.name, *trees[key], placing if motion is None else motion @ inside, inside))
     return surfaces
 
 
@@ -104,6 +117,20 @@ def _tree(mesh: Mesh, matrix: Matrix) -> tuple[BVHTree, Array]:
 
 def _box(points: Array) -> Array:
     return np.stack([points.min(axis=0), points.max(axis=0)])
+
+
+def _is_uneven(matrix: Array) -> bool:
+    """Whether distances in a matrix's own space tell nothing about those in the world."""
+    sizes = np.linalg.svd(matrix[:3, :3], compute_uv=False)
+    return bool(sizes[0] > (1.0 + UNEVEN) * sizes[-1])
+
+
+def _stretch(matrix: Array) -> Array:
+    """The matrix (4, 4) without its place and its rotation: symmetric, so that what is left turns and moves."""
+    _, sizes, axes = np.linalg.svd(matrix[:3, :3])
+    stretch = np.eye(4)
+    stretch[:3, :3] = axes.T @ (sizes[:, None] * axes)
+    return stretch
 
 
 def _is_flat(matrix: Array) -> bool:

@@ -56,6 +56,20 @@ FOUND = [
 ]
 
 
+ARM = ("Arm", "ForeArm", "Hand")
+ARMS = [
+    ("bvh/cmu_131_01_startwalkstop.bvh", sides(CMU, ("Shoulder", "Elbow", "Wrist"))),
+    ("bvh/cmu_ic_002_01_walk.bvh", sides(IC, ("Upperarm", "Forearm", "Hand"))),
+    ("bvh/cmu_03_02_uneven.bvh", sides(("l{0}", "r{0}"), ("Shldr", "ForeArm", "Hand"))),
+    ("bvh/ad_jesse_dance.bvh", sides(CMU, ARM)),
+    ("fbx/cmu_07_01_walk.fbx", sides(CMU, ARM)),
+    ("gltf/CesiumMan_ozz.gltf", {tuple(f"Node_{n + i}" for i in range(3)) for n in (13, 16)}),
+    ("gltf/KayKit_Knight.glb:Walking_A", sides(DOTS, ("upperarm", "lowerarm", "wrist"))),
+    ("gltf/mannequiny.glb:run", sides(DOTS, ("upperarm", "lowerarm", "hand"))),
+    ("gltf/Fox.glb:Walk", set()),
+]
+
+
 def load(bpy, data, clip):
     path, _, action = clip.partition(":")
     return clips.load(bpy, data / path, action or None)
@@ -71,6 +85,21 @@ def test_finds_legs_and_hips_of_recorded_clips(bpy, addon, data, clip, legs, hip
     found = addon("chains").find_legs(armature, frame_range(bpy))
     assert {leg.bones for leg in found} == legs
     assert addon("chains").find_hips(armature, found) == hips
+
+
+@pytest.mark.parametrize(("clip", "arms"), ARMS, ids=[row[0] for row in ARMS])
+def test_finds_arms_beside_the_legs(bpy, addon, data, clip, arms):
+    armature = load(bpy, data, clip)
+    found = addon("chains").find_arms(armature, addon("chains").find_legs(armature, frame_range(bpy)))
+    assert {arm.bones for arm in found[:2]} == arms
+    assert not any(arm.is_leg or arm.toe for arm in found)
+
+
+@pytest.mark.parametrize("kind", ["human", "basic_human"])
+def test_finds_arms_of_metarigs(bpy, addon, kind):
+    armature = metarig(bpy, kind)
+    found = addon("chains").find_arms(armature, addon("chains").find_legs(armature, (1, 1)))
+    assert {arm.bones for arm in found} == sides(("{0}.L", "{0}.R"), ("upper_arm", "forearm", "hand"))
 
 
 @pytest.mark.parametrize(
@@ -319,60 +348,3 @@ def test_a_driver_on_a_channel_that_planting_does_not_key_does_not_count(walker)
     for channel in ("scale", unused):
         armature.pose.bones["RightAnkle"].driver_add(channel, 0)
     chains.check_chain(armature, legs)
-
-
-def select(bpy, armature, *names):
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="POSE")
-    for bone in armature.pose.bones:
-        holder = bone if hasattr(bone, "select") else bone.bone
-        holder.select = bone.name in names
-
-
-def chosen(bpy, walker, chains="AUTO", bones=""):
-    armature, legs, module = walker
-    return [leg.thigh for leg in module.choose_legs(bpy.context, armature, legs, chains, bones)]
-
-
-@pytest.mark.parametrize(
-    ("selected", "thighs"),
-    [
-        ([], ["LeftHip", "RightHip"]),
-        (["RightKnee"], ["RightHip"]),
-        (["RightToe", "LeftHip"], ["LeftHip", "RightHip"]),
-        (["Head"], ["LeftHip", "RightHip"]),
-    ],
-)
-def test_auto_takes_the_legs_of_selected_bones_else_all(bpy, walker, selected, thighs):
-    select(bpy, walker[0], *selected)
-    assert chosen(bpy, walker) == thighs
-
-
-def test_legs_takes_all_whatever_is_selected(bpy, walker):
-    select(bpy, walker[0], "RightKnee")
-    assert chosen(bpy, walker, "LEGS") == ["LeftHip", "RightHip"]
-
-
-def test_selected_takes_the_selection_alone(bpy, walker):
-    select(bpy, walker[0], "LeftAnkle")
-    assert chosen(bpy, walker, "SELECTED") == ["LeftHip"]
-    select(bpy, walker[0])
-    with pytest.raises(walker[2].Refusal, match="no bones are selected"):
-        chosen(bpy, walker, "SELECTED")
-    select(bpy, walker[0], "LeftAnkle", "LeftElbow")
-    assert chosen(bpy, walker, "SELECTED") == ["LeftHip"]
-    select(bpy, walker[0], "LeftElbow")
-    with pytest.raises(walker[2].Refusal, match="bone LeftElbow belongs to no leg"):
-        chosen(bpy, walker, "SELECTED")
-
-
-def test_named_bones_override_the_selection(bpy, walker):
-    select(bpy, walker[0], "LeftAnkle")
-    assert chosen(bpy, walker, "SELECTED", "RightKnee") == ["RightHip"]
-    assert chosen(bpy, walker, bones=" LeftToe, RightHip ") == ["LeftHip", "RightHip"]
-    with pytest.raises(walker[2].Refusal, match="has no bone named Knee"):
-        chosen(bpy, walker, bones="RightKnee, Knee")
-    with pytest.raises(walker[2].Refusal, match="bone Head belongs to no leg"):
-        chosen(bpy, walker, bones="Head")
-    with pytest.raises(walker[2].Refusal, match="bones should be names"):
-        chosen(bpy, walker, bones=" , ")

@@ -193,7 +193,7 @@ def test_a_surface_that_is_disabled_in_viewports(bpy, walker, ground):
     _refused(bpy, "collection 'Ground' holds no mesh", surface="Ground")
 
 
-@pytest.mark.parametrize(("option", "value"), [("contacts", "STORED"), ("direction", "NEAREST")])
+@pytest.mark.parametrize(("option", "value"), [("contacts", "STORED")])
 def test_options_that_are_not_available_yet(bpy, walker, ground, option, value):
     _refused(bpy, f"{option} {value} is not available yet", **{option: value})
 

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limbs are chosen by the names of bones, by the selection, or by what is planted when nothing is said: the legs."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import biped
+import pytest
+
+from demo import clips
+
+LEGS = ["LeftHip", "RightHip"]
+ARMS = ["LeftShoulder", "RightShoulder"]
+
+
+@pytest.fixture
+def walker(bpy, data):
+    """A walking CMU skeleton."""
+    return clips.load(bpy, data / "bvh/cmu_131_01_startwalkstop.bvh")
+
+
+@pytest.fixture
+def chosen(bpy, walker, addon):
+    """A function that gives the uppermost bones of the limbs that are meant."""
+
+    def choose(chains="AUTO", bones="", armature=walker):
+        options = SimpleNamespace(chains=chains, bones=bones)
+        choice = addon("choice").choose_limbs(bpy.context, armature, options, (1, 400))
+        return [limb.thigh for limb in choice.limbs]
+
+    return choose
+
+
+@pytest.fixture
+def refused(addon, chosen):
+    """A function that gives the sentence with which a choice is refused."""
+
+    def refuse(**given):
+        with pytest.raises(addon("chains").Refusal) as refusal:
+            chosen(**given)
+        return str(refusal.value)
+
+    return refuse
+
+
+def _select(bpy, armature, *names):
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="POSE")
+    for bone in armature.pose.bones:
+        holder = bone if hasattr(bone, "select") else bone.bone
+        holder.select = bone.name in names
+
+
+@pytest.mark.parametrize(
+    ("selected", "uppermost"),
+    [
+        ([], LEGS),
+        (["RightKnee"], ["RightHip"]),
+        (["RightToe", "LeftHip"], LEGS),
+        (["Head"], LEGS),
+        (["LeftElbow"], ["LeftShoulder"]),
+        (["LeftElbow", "RightKnee"], ["RightHip", "LeftShoulder"]),
+        (["LeftElbow", "RightWrist", "RightKnee", "LeftToe"], LEGS),
+    ],
+)
+def test_auto_takes_the_limbs_of_selected_bones_where_those_are_some_else_the_legs(
+    bpy, walker, chosen, selected, uppermost
+):
+    _select(bpy, walker, *selected)
+    assert chosen() == uppermost
+
+
+def test_legs_takes_all_legs_whatever_is_selected(bpy, walker, chosen):
+    _select(bpy, walker, "RightKnee", "LeftElbow")
+    assert chosen("LEGS") == LEGS
+
+
+def test_selected_takes_the_selection_alone(bpy, walker, chosen, refused):
+    _select(bpy, walker, "LeftAnkle")
+    assert chosen("SELECTED") == ["LeftHip"]
+    _select(bpy, walker, "LeftAnkle", "LeftElbow", "Head")
+    assert chosen("SELECTED") == ["LeftHip", "LeftShoulder"]
+    _select(bpy, walker)
+    assert "no bones are selected" in refused(chains="SELECTED")
+    _select(bpy, walker, "Head")
+    assert "bone Head belongs to no limb" in refused(chains="SELECTED")
+
+
+def test_named_bones_override_the_selection(bpy, walker, chosen, refused):
+    _select(bpy, walker, "LeftAnkle")
+    assert chosen("SELECTED", "RightKnee") == ["RightHip"]
+    assert chosen(bones=" LeftToe, RightHip ") == LEGS
+    assert chosen(bones="LeftWrist,RightElbow") == ARMS
+    assert "has no bone named Knee" in refused(bones="RightKnee, Knee")
+    assert "bone Head belongs to no limb" in refused(bones="LeftHip, Head")
+    assert "bones should be names" in refused(bones=" , ")
+
+
+def test_any_three_bones_under_one_another_are_a_limb(bpy, walker, chosen, refused, addon):
+    line = [bone.name for bone in reversed(walker.data.bones["Head"].parent_recursive)] + ["Head"]
+    three = line[-4], line[-2], line[-1]
+    assert chosen(bones=",".join(three)) == [three[0]]
+    _select(bpy, walker, "LeftAnkle", *three)
+    assert chosen("SELECTED") == ["LeftHip", three[0]]
+    assert "belongs to no limb" in refused(bones=",".join(line[-2:]))
+    assert "belongs to no limb" in refused(bones=",".join(line[-4:]))
+
+
+def test_a_figure_of_arms_alone_has_limbs_too(bpy, chosen, refused):
+    walker = biped.make_walker(bpy)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = walker.data.edit_bones
+    for name in [bone.name for bone in bones if bone.name.split(".")[0] == "toe"]:
+        bones.remove(bones[name])
+    # Turned over, the legs reach up.
+    for bone in bones:
+        bone.head.z, bone.tail.z = -bone.head.z, -bone.tail.z
+    bpy.ops.object.mode_set(mode="OBJECT")
+    walker.animation_data_clear()
+    assert "has no legs" in refused(armature=walker)
+    assert chosen(bones="foot.L", armature=walker) == ["thigh.L"]
