@@ -89,8 +89,8 @@ class Planting:
     present local rotations; `hips_offset` (F, 3) moves the hips in world space. `contacts` (F, L, 2) tells which
     heels and balls stand, `targets` where the feet shall go, `miss` (F, L) how far from there they come to lie.
     `locked` (L,) is false where limbs follow the ground without holding a spot, `touching` (L,) tells which of them
-    touch it with one point instead of a sole, `nearest` whether surfaces were looked for in any direction. `told` are
-    sentences for the user.
+    touch it with one point instead of a sole, `hands` (L,) which are no feet, `nearest` whether surfaces were looked
+    for in any direction. `told` are sentences for the user.
     """
 
     turns: Array
@@ -101,6 +101,7 @@ class Planting:
     miss: Array
     locked: Mask
     touching: Mask
+    hands: Mask
     nearest: bool
     slopes: Slopes
     told: list[str] = field(default_factory=list)
@@ -136,9 +137,13 @@ class Planting:
 
     @property
     def feet(self) -> list[dict[str, Any]]:
-        """Heel, ball joint and points of the sole of each foot in foot bone space, as plain data."""
+        """Heel, ball joint and points of the sole of each foot in foot bone space, as plain data.
+
+        Of a hand they are its wrist and, twice, the point of its palm; of a foot that touches, the sole is one point.
+        """
         return [
             {
+                "limb": "hand" if self.hands[leg] else "foot",
                 "heel": self.sole.heel[leg].tolist(),
                 "ball": self.sole.ball_joint[leg].tolist(),
                 "sole": [point[leg].tolist() for point in self._sole_points(leg)],
@@ -205,6 +210,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
         miss,
         held.locked,
         settings.touching(clip),
+        clip.hands,
         settings.direction == "NEAREST",
         settings.slopes,
         told,

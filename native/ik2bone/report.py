@@ -33,6 +33,7 @@ from .plant import SHORT, Planting
 from .sole import apply
 
 PARTS = ("heel", "ball")
+LIMBS = {"foot": ("foot", "feet"), "hand": ("hand", "hands")}
 KNEE_POP = 5.0
 FOOT_POP = 0.02
 
@@ -202,13 +203,17 @@ def summary(report: dict[str, Any]) -> str:
     """One line for the information area."""
     after, before = report["after"], report["before"]
     contacts = len({(s["leg"], s["start"]) for s in report["spans"] if s["part"] == "ball"})
-    feet = len(after["feet"])
     changes = (("drift", "drift"), ("under ground", "penetration"), ("floating", "float"))
     figures = ", ".join(f"{label} {before[name]:.3g} to {after[name]:.3g}" for label, name in changes)
-    text = f"Planted {feet} {'foot' if feet == 1 else 'feet'}, {contacts} contacts: {figures}"
+    text = f"Planted {_count_limbs(report['feet'])}, {contacts} contacts: {figures}"
     if after["short_frames"]:
         text += f", {after['short_frames']} frames out of reach by up to {after['short']:.3g}"
     return "; ".join([text, *report["told"]])
+
+
+def _count_limbs(feet: list[dict[str, Any]]) -> str:
+    counts = [(sum(foot["limb"] == limb for foot in feet), *words) for limb, words in LIMBS.items()]
+    return " and ".join(f"{count} {one if count == 1 else more}" for count, one, more in counts if count)
 
 
 ROWS = (
