@@ -15,9 +15,9 @@ from .poses import Array
 if TYPE_CHECKING:
     from bpy.types import Bone, Object
 
-# Knuckles lie at this share of the forearm from the wrist: 0.16 to 0.5 on the data folder's figures, and 0.15 for the
-# bones of Rigify's palm, on which the search goes on to the fingers.
-KNUCKLES = (0.16, 0.8)
+# Knuckles are the first joints of the fingers that lie at least this share of the forearm from the wrist, 0.3 to 0.5 on
+# the data folder's figures: bones of the palm begin at 0.15. Of shorter fingers the last joint counts, from the second.
+KNUCKLES, NEAREST, FARTHEST = 0.28, 0.12, 0.8
 # Knuckles more than this aside of the others' mean direction (cosine of 35 degrees) are the thumb's.
 BESIDE = 0.82
 # Without knuckles the palm is the tail of the bone, where that is so far from the wrist, else so much ahead.
@@ -52,16 +52,16 @@ def find_palm(armature: Object, limb: Leg) -> Palm:
 
 
 def _knuckles(hand: Bone, lower: float) -> Iterator[Array]:
-    """The first joints (3,) of each finger that lie as far out as knuckles, in the hand's space."""
+    """The knuckle (3,) of each finger, in the hand's space."""
     inverse = hand.matrix_local.inverted()
     ahead = list(hand.children)
     while ahead:
         bone = ahead.pop()
         head = inverse @ bone.head_local
-        if KNUCKLES[0] * lower < head.length < KNUCKLES[1] * lower:
-            yield np.array(head)
-        elif head.length <= KNUCKLES[0] * lower:
+        if head.length < KNUCKLES * lower and bone.children:
             ahead += bone.children
+        elif NEAREST * lower < head.length < FARTHEST * lower:
+            yield np.array(head)
 
 
 def _palm(knuckles: Array) -> Palm:

@@ -11,6 +11,7 @@ from pathlib import Path
 from demo import grounds, session
 
 SAMPLES = 6
+LADDER = "ladder"
 
 
 def main() -> None:
@@ -18,17 +19,21 @@ def main() -> None:
     kinds = ", ".join(grounds.KINDS)
     parser = argparse.ArgumentParser(prog="python -m demo")
     parser.add_argument("--clip", default="walk", help="a .bvh, .fbx, .gltf or .glb file; default: a generated walk")
-    parser.add_argument("--ground", default=grounds.DEFAULT, help=f"{kinds}, sums of them by +, or .obj, .glb")
+    parser.add_argument("--ground", default=grounds.DEFAULT, help=f"{kinds}, sums by +, {LADDER}, or .obj, .glb")
     parser.add_argument("--out", default="build/demo", type=Path, help="folder for the results")
     parser.add_argument("--samples", default=SAMPLES, type=int, help="samples per pixel of the picture")
     given = parser.parse_args()
     try:
         check(given.clip, given.ground)
         bpy = session.start()
-        # This needs mathutils, which is there from now on.
+        # These need mathutils, which is there from now on.
+        from demo.ladder import show_climb
         from demo.show import show
 
-        shown = show(bpy, given.clip, given.ground, given.out, given.samples)
+        if given.ground == LADDER:
+            shown = show_climb(bpy, given.out, given.samples)
+        else:
+            shown = show(bpy, given.clip, given.ground, given.out, given.samples)
     except (ValueError, OSError, RuntimeError) as problem:
         print(f"demo: {_sentence(problem)}", file=sys.stderr)
         session.leave(1)
@@ -42,7 +47,10 @@ def check(clip: str, ground: str) -> None:
     """Complain before Blender starts about what needs no Blender to be seen."""
     if clip != "walk" and not Path(clip).is_file():
         raise FileNotFoundError(f"there is no clip {clip}")
-    if not Path(ground).suffix:
+    if ground == LADDER:
+        if clip != "walk":
+            raise ValueError(f"a {LADDER} is climbed by a clip of its own, so no clip can be given with it")
+    elif not Path(ground).suffix:
         grounds.parts(ground)
     elif not Path(ground).is_file():
         raise FileNotFoundError(f"there is no ground {ground}")

@@ -29,6 +29,7 @@ RING, RING_THICKNESS = 0.11, 0.013
 TEXT_LINE = 0.0155  # Of the picture's width.
 ROW_WIDTH, ROW_HEIGHTS = 1600, (380, 720)
 SURFACE, SECTION, INK = (0.36, 0.42, 0.27, 1), (0.23, 0.16, 0.11, 1), (0.02, 0.02, 0.02, 1)
+PROP = (0.10, 0.04, 0.02, 1)
 UNDER, OVER = (0.8, 0.0, 0.02, 1), (0.75, 0.0, 0.75, 1)
 SKY = (0.80, 0.86, 0.92, 1)
 
@@ -44,10 +45,11 @@ class Shot:
 
 @dataclass(frozen=True)
 class Row:
-    """One half of the picture with its two lines of text."""
+    """One half of the picture with its two lines of text, and what rings mean: under the surface, and over it."""
 
     caption: tuple[str, str]
     shots: tuple[Shot, ...]
+    legend: tuple[str, str] = ("ring: sole under the ground", "ring: standing sole over it")
 
 
 @dataclass(frozen=True)
@@ -73,16 +75,17 @@ def take(bpy, body, instant: Instant, track: Track, misses: list[Miss]) -> Shot:
     return Shot(figure, instant, tuple(misses))
 
 
-def draw(bpy, rows: list[Row], grounds: list, track: Track, path: Path, samples: int) -> None:
+def draw(bpy, rows: list[Row], grounds: list, track: Track, path: Path, samples: int, props: list = ()) -> None:
     """Render the rows, one above the other, into one PNG; everything else in the scene is hidden from the render.
 
-    Of what this adds, the camera and the light stay.
+    `props` are cut like the grounds and have a colour of their own. Of what this adds, the camera and the light stay.
     """
     shown = {shot.figure for row in rows for shot in row.shots}
     for thing in bpy.data.objects:
         thing.hide_render = thing not in shown
     box = _box(rows, track)
-    terrain, lowest = _lay_terrain(bpy, rows[0].shots, grounds, track, box)
+    terrain, lowest = _lay_terrain(bpy, rows[0].shots, grounds, SURFACE, track, box)
+    terrain += _lay_terrain(bpy, rows[0].shots, props, PROP, track, box)[0] if props else []
     frame = _fit(box, lowest, track)
     _add_camera(bpy, frame)
     _light(bpy, frame)
@@ -114,7 +117,7 @@ def _box(rows: list[Row], track: Track) -> Array:
     return np.stack([seen.min(axis=0), seen.max(axis=0)])
 
 
-def _lay_terrain(bpy, shots: tuple[Shot, ...], grounds: list, track: Track, box: Array) -> tuple[list, float]:
+def _lay_terrain(bpy, shots: tuple[Shot, ...], grounds: list, colour, track: Track, box: Array) -> tuple[list, float]:
     """A piece of ground for all figures, or for each where they are moved apart; its meshes and lowest edge in view."""
     along, inward = _axes(track)
     leg, lowest, meshes = track.leg, np.inf, []
@@ -125,9 +128,9 @@ def _lay_terrain(bpy, shots: tuple[Shot, ...], grounds: list, track: Track, box:
         origin = (box[0, 1] - FRONT * leg) * inward
         cut = Cut(origin, along, inward, start - shift, end - shift, DEPTH * leg + np.ptp(box[:, 1]), 3 * leg)
         piece = cut_terrain(bpy, grounds, cut)
-        for thing, name, colour in ((piece.surface, "terrain", SURFACE), (piece.section, "section", SECTION)):
+        for thing, shade in ((piece.surface, colour), (piece.section, SECTION)):
             thing.location = shift * along
-            thing.data.materials.append(paint(bpy, name, colour))
+            thing.data.materials.append(paint(bpy, f"ground {shade}", shade))
             meshes.append(thing.data)
         seen = np.abs((piece.front + shift * along) @ along - box[:, 0].mean()) < np.ptp(box[:, 0]) / 2 + SIDE * leg
         lowest = piece.front[seen, 2].min(initial=lowest)
@@ -215,8 +218,9 @@ def _render_row(bpy, row: Row, rows: list[Row], frame: Frame, leg: float, path: 
 
 def _texts(row: Row) -> list[tuple[str, int, int, tuple]]:
     """Text, side (-1 left, 1 right), line and colour."""
-    legend = (("ring: sole under the ground", 1, 0, UNDER), ("ring: standing sole over it", 1, 1, OVER))
-    return [*((text, -1, line, INK) for line, text in enumerate(row.caption)), *legend]
+    legend = zip(row.legend, (UNDER, OVER), strict=True)
+    texts = [(text, -1, line, INK) for line, text in enumerate(row.caption)]
+    return texts + [(text, 1, line, ink) for line, (text, ink) in enumerate(legend) if text]
 
 
 def _write(bpy, text: str, right: float, line: int, frame: Frame, ink):

@@ -66,10 +66,11 @@ def load(bpy, clip: str) -> Walker:
     except chains.Refusal as refusal:
         raise ValueError(str(refusal)) from None
     bpy.context.view_layer.objects.active = armature
-    return Walker(armature, sampled, frames, _feet(legs, sampled))
+    return Walker(armature, sampled, frames, feet_of(legs, sampled))
 
 
-def _feet(legs, clip) -> list[figure.Foot]:
+def feet_of(legs, clip) -> list[figure.Foot]:
+    """The feet to draw, with soles as planting measures them."""
     sole = measure_sole(clip)
     return [
         figure.Foot(leg.thigh, leg.shin, leg.foot, leg.toe, sole.heel[row], sole.ball[row], sole.tip[row])
@@ -110,7 +111,7 @@ def shoot(bpy, walking: Walker, source, surfaces: list, way: track.Track, report
     planted = walking.armature.animation_data.action
     rows = []
     for action, side in ((source, "before"), (planted, "after")):
-        _play(walking.armature, action)
+        play(walking.armature, action)
         caption = (f"{name}, {side}", _caption(report[side], way.leg))
         shots = []
         for instant in track.choose_instants(walking.clip, way):
@@ -122,7 +123,7 @@ def shoot(bpy, walking: Walker, source, surfaces: list, way: track.Track, report
     return rows
 
 
-def _play(armature, action) -> None:
+def play(armature, action) -> None:
     """Assign an action with the slot that the armature plays now: a planted action has its source's."""
     slot = armature.animation_data.action_slot.identifier
     armature.animation_data.action = action

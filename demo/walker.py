@@ -29,7 +29,7 @@ ELBOW_BEND, ELBOW_SWING = np.radians(22.0), np.radians(12.0)
 
 def make_walk(bpy):
     """Add the metarig, key the walk, set the scene's range and rate, and return the armature object."""
-    armature = _add_metarig(bpy)
+    armature = add_metarig(bpy)
     rest = {bone.name: np.array(bone.matrix_local) for bone in armature.data.bones}
     frames = np.arange(STRIDES * STRIDE_FRAMES + 1)
     body = _body(rest, frames)
@@ -43,7 +43,8 @@ def make_walk(bpy):
     return armature
 
 
-def _add_metarig(bpy):
+def add_metarig(bpy):
+    """Add Rigify's human metarig and return the armature object."""
     import addon_utils
 
     with redirect_stdout(StringIO()):  # Rigify tells that it reloads its rigs.
@@ -158,9 +159,9 @@ def _key(bpy, armature, rest: Poses, rotations: Poses, root: Array) -> None:
         if parent:
             carried = rest[parent][:3, :3] @ rotations[parent].transpose(0, 2, 1)
             local = rest[name][:3, :3].T @ carried @ rotation
-        _write(action, armature, bone, "rotation_quaternion", _quaternions(local))
+        write_channel(action, armature, bone, "rotation_quaternion", _quaternions(local))
     offset = (root - _head(rest, "spine")) @ rest["spine"][:3, :3]
-    _write(action, armature, armature.pose.bones["spine"], "location", offset)
+    write_channel(action, armature, armature.pose.bones["spine"], "location", offset)
 
 
 def _quaternions(rotations: Array) -> Array:
@@ -172,7 +173,8 @@ def _quaternions(rotations: Array) -> Array:
     return np.array(quaternions)
 
 
-def _write(action, armature, bone, channel: str, values: Array) -> None:
+def write_channel(action, armature, bone, channel: str, values: Array) -> None:
+    """Key a bone's channel on every frame from 1 on."""
     for index, column in enumerate(values.T):
         curve = action.fcurve_ensure_for_datablock(armature, bone.path_from_id(channel), index=index)
         curve.keyframe_points.add(len(column))

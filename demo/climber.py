@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The generated climb: Rigify's human metarig going up a ladder, two limbs at a time, keyed in quaternions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import ik2bone
+import numpy as np
+from numpy.typing import NDArray
+
+from demo.walker import add_metarig, write_channel
+
+Array = NDArray[np.float64]
+
+FPS, SECONDS = 30, 8
+CYCLE, HOLD = 1.6, 0.66  # Seconds of a cycle, in which each limb goes up two rungs, and the share it holds on.
+SPACING, RADIUS, RUNGS = 0.28, 0.017, 15
+LADDER = -0.42  # Where the rungs lie along Y, before the figure that faces -Y. Lengths are metres, as the metarig's.
+LEAN, SWAY = np.radians(10.0), 0.02
+PULL = 0.11  # How far limbs swing back from the ladder.
+HANG = 0.25  # Height of the hips' bone over the ground as the climb begins, over that of the rest pose.
+
+
+@dataclass(frozen=True)
+class Limb:
+    """Bones from the root down, where the touching point lies on a rung, and how the limb goes.
+
+    `side` is 1 left, -1 right. `place` is the touching point's X and its Y and Z from the rung's axis; `first` its
+    height over the hips' bone as it takes hold; `phase` when that is, as a share of the cycle. `pole` is where the knee
+    or elbow points.
+    """
+
+    bones: tuple[str, str, str]
+    side: int
+    place: tuple[float, float, float]
+    first: float
+    phase: float
+    pole: tuple[float, float, float]
+
+
+def limbs() -> list[Limb]:
+    """Legs, then arms, left before right; each foot goes with the other side's hand."""
+    found = []
+    for side, name in ((1, "L"), (-1, "R")):
+        bones = tuple(f"{bone}.{name}" for bone in ("thigh", "shin", "foot"))
+        found.append(Limb(bones, side, (0.1 * side, 0.0, RADIUS), -0.44, 0.25 * (1 - side), (side, -0.35, 0.0)))
+    for side, name in ((1, "L"), (-1, "R")):
+        bones = tuple(f"{bone}.{name}" for bone in ("upper_arm", "forearm", "hand"))
+        pole = (0.6 * side, 0.3, -0.75)
+        found.append(Limb(bones, side, (0.19 * side, RADIUS, 0.0), 0.98, 0.25 * (1 + side), pole))
+    return found
+
+
+def make_climb(bpy):
+    """Add the metarig, key the climb, set the scene's range and rate, and return the armature object."""
+    armature = add_metarig(bpy)
+    armature.name = "climb"
+    rest = {bone.name: np.array(bone.matrix_local) for bone in armature.data.bones}
+    time = np.arange(SECONDS * FPS + 1) / FPS
+    body = _body(rest, time)
+    action = bpy.data.actions.new("climb")
+    armature.animation_data_create().action = action
+    for limb in limbs():
+        for name, turn in zip(limb.bones, _turns(armature, rest, limb, time, body), strict=True):
+            write_channel(action, armature, armature.pose.bones[name], "rotation_quaternion", _same_side(turn))
+    local = np.linalg.inv(rest["spine"]) @ body @ rest["spine"]
+    lean = np.tile([np.cos(LEAN / 2), *(np.sin(LEAN / 2) * rest["spine"][0, :3])], (len(time), 1))
+    write_channel(action, armature, armature.pose.bones["spine"], "rotation_quaternion", lean)
+    write_channel(action, armature, armature.pose.bones["spine"], "location", local[:, :3, 3])
+    scene = bpy.context.scene
+    scene.render.fps, scene.frame_start, scene.frame_end = FPS, 1, len(time)
+    scene.frame_set(1)
+    return armature
+
+
+def make_ladder(bpy, offsets: Array, depth: float = 0.0):
+    """Add a ladder whose rungs lie off those of the climb by `offsets` (RUNGS,) in height and by `depth`: objects for
+    all rungs, the left and the right rail.
+    """
+    heights = SPACING * np.arange(1, RUNGS + 1) + offsets
+    rungs = [_prism((0.0, LADDER - depth, height), (0.27, RADIUS), 24) for height in heights]
+    rails = [_box((0.285 * side, LADDER - depth, 0.5 * SPACING * (RUNGS + 1))) for side in (1, -1)]
+    named = (("rungs", rungs), ("left rail", rails[:1]), ("right rail", rails[1:]))
+    return [_add(bpy, name, solids) for name, solids in named]
+
+
+def _body(rest: dict[str, Array], time: Array) -> Array:
+    """Where the hips' bone has moved (F, 4, 4), in the armature's space: up, from side to side, and leaning forward."""
+    height = HANG + 2 * SPACING / CYCLE * time
+    sway = SWAY * np.sin(2 * np.pi * time / CYCLE)
+    moved = np.tile(np.eye(4), (len(time), 1, 1))
+    cosine, sine = np.cos(LEAN), np.sin(LEAN)
+    moved[:, 1:3, 1:3] = [[cosine, -sine], [sine, cosine]]
+    pivot = rest["spine"][:3, 3]
+    moved[:, :3, 3] = pivot - moved[:, :3, :3] @ pivot + np.stack([sway, 0 * time, height], axis=1)
+    return moved
+
+
+def touching_points(limb: Limb, time: Array, hips: Array) -> Array:
+    """Where the limb's touching point goes (F, 3), by the heights (F,) of the hips' bone."""
+    phase, count = np.modf(time / CYCLE + limb.phase + 4.0)
+    swing = np.clip((phase - HOLD) / (1 - HOLD), 0.0, 1.0)
+    smooth = swing**3 * (10 - 15 * swing + 6 * swing**2)
+    start = hips[0] + limb.first - 2 * SPACING * limb.phase
+    rung = SPACING * np.round(start / SPACING) + 2 * SPACING * (count - 4.0 + smooth)
+    away = PULL * np.sin(np.pi * swing) ** 2
+    x, y, z = limb.place
+    return np.stack([np.full_like(away, x), LADDER + y + away, rung + z], axis=1)
+
+
+def _turns(armature, rest: dict[str, Array], limb: Limb, time: Array, body: Array) -> list[Array]:
+    """Local rotations (F, 4) of the three bones, which bring the touching point where it goes."""
+    root, mid, end = (body @ rest[name] for name in limb.bones)
+    is_leg = limb.bones[0].startswith("thigh")
+    goal = end.copy()
+    goal[:, :3, :3] = rest[limb.bones[2]][:3, :3] if is_leg else _grip(rest[limb.bones[2]])
+    point = _sole(armature, limb) if is_leg else _palm(armature, limb)
+    hips = (body @ rest["spine"])[:, 2, 3]
+    target = touching_points(limb, time, hips) - goal[:, :3, :3] @ point
+    solution = ik2bone.solve_pose(
+        root, mid, end[:, :3, 3], target, end_matrix=end, end_goal=goal,
+        hinge=ik2bone.hinge_of(root, mid, end[:, :3, 3]), roll="hinge", pole=limb.pole,
+    )  # fmt: skip
+    return [solution.root, solution.mid, solution.end]
+
+
+def _sole(armature, limb: Limb) -> Array:
+    """The point under the ball of the foot, in the foot's space: the metarig stands on its floor."""
+    foot, toe = armature.data.bones[limb.bones[2]], armature.data.bones[limb.bones[2].replace("foot", "toe")]
+    head = toe.head_local
+    return np.array(foot.matrix_local.inverted() @ type(head)((head.x, head.y, 0.0)))
+
+
+def _palm(armature, limb: Limb) -> Array:
+    """The middle of the knuckles, in the hand's space."""
+    hand = armature.data.bones[limb.bones[2]]
+    names = [f"f_{finger}.01.{limb.bones[2][-1]}" for finger in ("index", "middle", "ring", "pinky")]
+    knuckles = [hand.matrix_local.inverted() @ armature.data.bones[name].head_local for name in names]
+    return np.mean(knuckles, axis=0)
+
+
+def _grip(hand: Array) -> Array:
+    """Axes (3, 3) of a hand that points up and lays its palm, which looks down in the rest pose, on a rung."""
+    along, palm = np.array([0.0, -0.35, 0.94]), np.array([0.0, -0.94, -0.35])
+    along, palm = along / np.linalg.norm(along), palm / np.linalg.norm(palm)
+    first = palm if hand[2, 0] < 0 else -palm
+    return np.stack([first, along, np.cross(first, along)], axis=1)
+
+
+def _same_side(quaternions: Array) -> Array:
+    """The same rotations (F, 4), continuous in sign."""
+    apart = np.sum(quaternions[1:] * quaternions[:-1], axis=1) < 0
+    return quaternions * np.where(np.cumsum(np.concatenate([[False], apart])) % 2 == 1, -1.0, 1.0)[:, None]
+
+
+def _prism(centre, size, sides: int) -> tuple[Array, list]:
+    """A rung along X, as points and faces: half its length and its radius, its faces looking outwards."""
+    angle = 2 * np.pi * np.arange(sides) / sides
+    # Through the middles of the flats the radius is as asked, on the mean.
+    ring = size[1] / np.cos(np.pi / sides) ** 0.5 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    points = np.array([(x, *pair) for x in (-size[0], size[0]) for pair in ring]) + centre
+    around = [[i, (i + 1) % sides, sides + (i + 1) % sides, sides + i] for i in range(sides)]
+    return points, [*around, list(range(sides))[::-1], list(range(sides, 2 * sides))]
+
+
+def _box(centre) -> tuple[Array, list]:
+    half = np.array([0.014, 0.03, 0.5 * SPACING * (RUNGS + 1)])
+    points = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half + centre
+    faces = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+    return points, faces
+
+
+def _add(bpy, name: str, parts):
+    """One mesh object of several solids."""
+    starts = np.cumsum([0] + [len(points) for points, _ in parts])
+    faces = [[int(start + i) for i in face] for start, (_, own) in zip(starts, parts, strict=False) for face in own]
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(np.concatenate([points for points, _ in parts]), [], faces)
+    thing = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(thing)
+    return thing
