@@ -68,9 +68,11 @@ def plant_in_place(
 def _soles(task: Task, plan: Plan) -> dict[str, Any]:
     """The soles as plain data by foot bone, for runs to come: feet on hills no longer tell how high they stand."""
     sole, leg = plan.planting.sole, plan.before.clip.leg
-    rows = {name: value.tolist() for name, value in vars(sole).items() if isinstance(value, np.ndarray)}
-    shared = {"leg": leg, "floor": sole.floor, "source": sole.source}
-    return {limb.foot: shared | {name: row[i] for name, row in rows.items()} for i, limb in enumerate(task.body.legs)}
+    return {
+        limb.foot: {"leg": leg, "floor": sole.floor, "source": sole.source[i]}
+        | {name: row[i].tolist() for name, row in sole.rows()}
+        for i, limb in enumerate(task.body.legs)
+    }
 
 
 def _known_sole(task: Task, clip: Clip, record: records.Record) -> Sole | None:
@@ -81,7 +83,7 @@ def _known_sole(task: Task, clip: Clip, record: records.Record) -> Sole | None:
     if not complete or not np.allclose([sole["leg"] for sole in known], clip.leg, rtol=1e-3):
         return None
     rows = {name: np.array([sole[name] for sole in known], float) for name in names}
-    return Sole(**rows, floor=known[0]["floor"], source=known[0]["source"])
+    return Sole(**rows, floor=known[0]["floor"], source=tuple(sole["source"] for sole in known))
 
 
 def _reach(curves: Curves, bounds: Bounds) -> Bounds:

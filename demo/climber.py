@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 FPS, SECONDS = 30, 8
 CYCLE, HOLD = 1.6, 0.66  # Seconds of a cycle, in which each limb goes up two rungs, and the share it holds on.
-SPACING, RADIUS, RUNGS = 0.28, 0.017, 15
+SPACING, RADIUS, RUNGS = 0.28, 0.017, 19
 LADDER = -0.42  # Where the rungs lie along Y, before the figure that faces -Y. Lengths are metres, as the metarig's.
 LEAN, SWAY = np.radians(10.0), 0.02
 PULL = 0.11  # How far limbs swing back from the ladder.
