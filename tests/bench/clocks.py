@@ -11,9 +11,9 @@ from typing import Any
 # Seconds of so many repetitions of one thing.
 Clock = Callable[[int], float]
 
-LEAST = 0.004  # seconds a round, against the clock's own steps
-SLOW = 0.1  # seconds a call, from which on few rounds are enough
-ROUNDS, SLOW_ROUNDS = 9, 3
+ROUND = 0.003  # seconds, against the clock's own steps
+BUDGET = 0.15  # seconds for one thing, in rounds
+ROUNDS = 2  # at least, however long they take
 
 
 def of_call(function: Callable[..., Any], given: Sequence[Any], options: dict[str, Any] | None = None) -> Clock:
@@ -37,16 +37,19 @@ def of_loop(loop: Callable[[int], Any]) -> Clock:
 
 def enough(clock: Clock) -> int:
     """Repetitions that fill a round; the first ones warm up."""
-    count = max(1, int(LEAST / max(clock(1), 1e-6)))
-    return max(1, int(count * LEAST / max(clock(count), 1e-6)))
+    count = max(1, int(ROUND / max(clock(1), 1e-6)))
+    return 1 if count == 1 else max(1, int(count * ROUND / max(clock(count), 1e-6)))
 
 
 def race(clocks: Sequence[Clock]) -> list[float]:
     """Least seconds of one repetition of each; they take turns, so that all see the same machine."""
     counts = [enough(clock) for clock in clocks]
-    least = [float("inf")] * len(clocks)
-    for turn in range(ROUNDS):
+    least, spent = [float("inf")] * len(clocks), [0.0] * len(clocks)
+    rounds = 0
+    while rounds < ROUNDS or min(spent) < BUDGET:
         for i, (clock, count) in enumerate(zip(clocks, counts, strict=True)):
-            if turn < SLOW_ROUNDS or least[i] < SLOW:
-                least[i] = min(least[i], clock(count) / count)
+            if rounds < ROUNDS or spent[i] < BUDGET:
+                time_taken = clock(count)
+                least[i], spent[i] = min(least[i], time_taken / count), spent[i] + time_taken
+        rounds += 1
     return least
