@@ -4,6 +4,7 @@
  * meet (columns interleaved in one array do, without sharing an element) a map of the output's
  * bytes decides exactly.
  */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,10 +191,10 @@ find_overlap(const call *self, int output, int first_output)
     return found;
 }
 
-/* First byte, the one after the last, and whether each axis steps over all that those inside it
- * reach: then no two elements meet. */
+/* The bytes from low to before high, as numbers, and whether each axis steps over all that those
+ * inside it reach: then no two elements meet. */
 typedef struct {
-    const char *low, *high;
+    intptr_t low, high;
     bool nested;
 } span;
 
@@ -213,9 +214,13 @@ span_of(const call *self, int i)
 {
     const parameter *p = &self->parameters[i];
     const ik2b_array *array = &self->arrays[i];
-    span result = {array->data, array->data + item_sizes[array->kind], true};
-    for (int d = p->dims - 1; d >= 0; d--) {
-        widen_span(&result, p->size, array->inner[d]);
+    intptr_t first = (intptr_t)array->data;
+    span result = {first, first + item_sizes[array->kind], true};
+    if (p->dims > 0) {
+        widen_span(&result, p->size, array->inner[p->dims - 1]);
+    }
+    if (p->dims > 1) {
+        widen_span(&result, p->size, array->inner[0]);
     }
     if (p->joints) {
         widen_span(&result, self->joints, self->arguments[i].joint_stride);
@@ -231,23 +236,22 @@ span_of(const call *self, int i)
 static bool
 are_apart(const call *self, int first_output)
 {
-    const char *low[MAX_ARGUMENTS], *high[MAX_ARGUMENTS];
-    for (int k = 0; k < self->acquired; k++) {
-        span own = span_of(self, self->places[k]);
-        bool meets = !own.nested;
+    intptr_t low[MAX_ARGUMENTS], high[MAX_ARGUMENTS], met = 0;
+    int count = self->acquired;
+    for (int k = 0; k < count; k++) {
+        int i = self->places[k];
+        span own = span_of(self, i);
         low[k] = own.low;
         high[k] = own.high;
-        if (self->places[k] < first_output) {
+        if (i < first_output) {
             continue;
         }
-        for (int before = 0; before < k; before++) {
-            meets |= low[before] < own.high && own.low < high[before];
-        }
-        if (meets) {
-            return false;
+        met |= own.nested ? 0 : -1;
+        for (int other = 0; other < k; other++) { /* negative where both differences are */
+            met |= (low[other] - own.high) & (own.low - high[other]);
         }
     }
-    return true;
+    return met >= 0;
 }
 
 int

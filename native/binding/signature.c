@@ -30,7 +30,7 @@ clear_names(interned *self)
 static int
 name_index(const signature *s, const interned *known, PyObject *name)
 {
-    for (int i = 0; i < known->count; i++) {
+    for (int i = known->count - 1; i >= 0; i--) { /* out, the most usual, is the last */
         if (name == known->names[i]) {
             return i;
         }
