@@ -33,16 +33,32 @@ class Body:
     told: tuple[str, ...]
 
 
-def find_armature(context: Context) -> Object | None:
-    """The active armature, else the one deforming or parented under the active object, else the only visible one."""
+def find_armatures(context: Context) -> list[Object]:
+    """What a run plants: the armature of the active object first, and every other one that is selected.
+
+    The active object's is itself, else the one deforming or parented under it. Where nothing is chosen so, the only
+    visible armature is.
+    """
     active = context.view_layer.objects.active
-    if active:
-        near = [active, *deformers(active), *active.children_recursive]
-        found = next((ob for ob in near if ob.type == "ARMATURE"), None)
-        if found:
-            return found
+    near = [active, *deformers(active), *active.children_recursive] if active else []
+    first = next((ob for ob in near if ob.type == "ARMATURE"), None)
+    others = [ob for ob in _chosen(context) if ob.type == "ARMATURE" and ob != first]
+    if first or others:
+        return [first, *others] if first else others
     visible = [ob for ob in context.view_layer.objects if ob.type == "ARMATURE" and ob.visible_get()]
-    return visible[0] if len(visible) == 1 else None
+    return visible if len(visible) == 1 else []
+
+
+def _chosen(context: Context) -> list[Object]:
+    """The selected objects, in pose mode those that are posed."""
+    if context.mode == "POSE":
+        return [ob for ob in context.view_layer.objects if ob.mode == "POSE"]
+    return list(context.view_layer.objects.selected)
+
+
+def find_armature(context: Context) -> Object | None:
+    """The first of the armatures that a run plants."""
+    return next(iter(find_armatures(context)), None)
 
 
 def find_body(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Body:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import bpy
 from bpy.props import StringProperty
-from bpy.types import Context, Event, Operator
+from bpy.types import Context, Event, Object, Operator
 
 from . import actions, properties, records
-from .body import find_armature
+from .body import find_armature, find_armatures
 from .chains import Refusal
 from .panels import draw_frames, draw_options
-from .planting import plant_feet
+from .planting import plant_all
 from .properties import OPTIONS, PlantingOptions
 
 Result = set[str]
@@ -28,7 +28,7 @@ def _poll_armature(cls: type[Operator], context: Context) -> bool:
 
 
 class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
-    """Plant the feet of the active armature on the surface under them and key the result into a new action"""
+    """Plant the feet of the active armature, and of all selected ones, on the surface under them and key the result"""
 
     bl_idname = "ik2bone.plant_feet"
     bl_label = "Plant Feet"
@@ -65,7 +65,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
     def execute(self, context: Context) -> Result:
         """Plant and tell the figures."""
         try:
-            outcome = plant_feet(context, find_armature(context), self)
+            outcome = plant_all(context, find_armatures(context), self)
         except Refusal as refusal:
             self.report({"ERROR"}, f"Not planted: {refusal}")
             return {"CANCELLED"}
@@ -74,7 +74,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
 
 
 class IK2BONE_OT_restore(Operator):
-    """Let the armature play the action again that its planted one was made from"""
+    """Let the armatures play the actions again that their planted ones were made from"""
 
     bl_idname = "ik2bone.restore"
     bl_label = "Restore Source Action"
@@ -82,18 +82,23 @@ class IK2BONE_OT_restore(Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Whether the armature plays a planted action."""
+        """Whether an armature plays a planted action."""
         if not _poll_armature(cls, context):
             return False
-        if records.source_of(actions.assigned(find_armature(context)).action) is None:
+        if not _planted(context):
             cls.poll_message_set("The armature plays no planted action")
             return False
         return True
 
     def execute(self, context: Context) -> Result:
-        """Assign the source again."""
-        self.report({"INFO"}, f"Restored {records.restore(find_armature(context))}")
+        """Assign the sources again."""
+        self.report({"INFO"}, f"Restored {', '.join(records.restore(armature) for armature in _planted(context))}")
         return {"FINISHED"}
+
+
+def _planted(context: Context) -> list[Object]:
+    """Those of the armatures that play a planted action."""
+    return [ob for ob in find_armatures(context) if records.source_of(actions.assigned(ob).action)]
 
 
 CLASSES: tuple[type, ...] = (IK2BONE_OT_plant_feet, IK2BONE_OT_restore)

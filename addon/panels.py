@@ -11,7 +11,7 @@ from bpy.types import Context, Panel, UILayout
 from ik2bone.report import ROWS
 
 from . import actions, records
-from .body import find_armature
+from .body import find_armature, find_armatures
 
 
 class _Sidebar:
@@ -33,8 +33,12 @@ class IK2BONE_PT_main(_Sidebar, Panel):
         collection.active = settings.surface_object is None
         collection.prop(settings, "surface_collection")
         draw_frames(layout, settings)
+        armatures = find_armatures(context)
+        if len(armatures) > 1:
+            names = ", ".join(armature.name for armature in armatures)
+            layout.label(text=f"{len(armatures)} armatures: {names}", icon="OUTLINER_OB_ARMATURE")
         layout.operator("ik2bone.plant_feet", icon="CON_FLOOR")
-        if records.source_of(_action(context)):
+        if any(records.source_of(actions.assigned(armature).action) for armature in armatures):
             layout.operator("ik2bone.restore", icon="LOOP_BACK")
 
 

@@ -16,7 +16,8 @@ from bpy.types import Context, Object
 
 from . import actions, keys, properties, records
 from .actions import Assignment
-from .body import find_body
+from .body import find_armatures, find_body
+from .chains import Refusal
 from .current import plant_pose
 from .drafts import (
     curves_kept_on_error,
@@ -74,18 +75,29 @@ def plant_feet(context: Context, armature: Object, options: PlantingOptions) -> 
 def plant_all(context: Context, armatures: Sequence[Object], options: PlantingOptions) -> Outcome:
     """Plant the feet of every armature, or of none: a `Refusal` leaves the scene as it was."""
     refuse_unavailable(options)
-    for armature in armatures:
-        refuse_uneditable(armature, options)
-        refuse_unshown(context.scene, armature)
     refuse_shared(armatures, options)
     # What each armature went through is kept for the case that a later one is refused.
     with settings_kept_on_error(context.scene.ik2bone), ExitStack() as undo:
-        outcome = together(armatures, [_plant(context, armature, options, undo) for armature in armatures])
+        outcomes = []
+        for armature in armatures:
+            try:
+                outcomes.append(_plant(context, armature, options, undo))
+            except Refusal as refusal:
+                raise _of_several(armatures, armature, refusal) from None
         properties.store(context.scene.ik2bone, options)
-    return outcome
+    return together(armatures, outcomes)
+
+
+def _of_several(armatures: Sequence[Object], armature: Object, refusal: Refusal) -> Refusal:
+    """The refusal of one armature, told for all of them."""
+    if len(armatures) == 1:
+        return refusal
+    return Refusal(f"{armature.name}: {refusal}; all {len(armatures)} armatures stay as they were")
 
 
 def _plant(context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> Outcome:
+    refuse_uneditable(armature, options)
+    refuse_unshown(context.scene, armature)
     surfaces = tuple(find_surfaces(context, armature, options.surface))
     undo.enter_context(pose_kept_on_error(context, armature))
     plant = _plant_action
@@ -174,7 +186,9 @@ def _warnings(run: Run, channels: list[Channel]) -> Iterator[str]:
     if run.planted:
         yield from _planted_warnings(run, run.planted, channels)
     name = run.source.action.name
-    others = actions.others_playing(run.source, run.task.armature)
+    # Those that this run plants too get planted actions of their own.
+    planted = {armature.name for armature in find_armatures(run.task.context)}
+    others = [other for other in actions.others_playing(run.source, run.task.armature) if other not in planted]
     if others:
         yield f"{', '.join(others)} also plays {name} and goes on doing so"
     strips = actions.strips_of(run.source.action)

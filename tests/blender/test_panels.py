@@ -67,6 +67,15 @@ def test_an_action_planted_in_place_has_a_report_and_no_way_back(bpy, walker, sl
     assert "Under ground" in draw("report").texts
 
 
+def test_several_armatures_are_named_before_the_button(bpy, walker, draw):
+    assert draw("main").texts == []
+    twin = walker.copy()
+    bpy.context.collection.objects.link(twin)
+    for armature in (walker, twin):
+        armature.select_set(True)
+    assert draw("main").texts == ["2 armatures: Walker, Walker.001"]
+
+
 def test_frames_are_asked_for_only_where_they_count(bpy, draw):
     assert "frame_start" not in draw("main").props
     bpy.context.scene.ik2bone.frame_range = "CUSTOM"

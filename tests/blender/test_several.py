@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Several armatures at once: the active one and all selected ones, each with its own action, or none of them."""
+
+from __future__ import annotations
+
+import biped
+import fingerprint
+import numpy as np
+import pytest
+from planted import heads, plant, record_of, values_of
+
+FRAMES = np.arange(1, biped.LAST + 1)
+
+
+def _choose(bpy, active, *selected):
+    for ob in bpy.context.view_layer.objects:
+        ob.select_set(ob in selected)
+    bpy.context.view_layer.objects.active = active
+    bpy.context.view_layer.update()
+
+
+@pytest.fixture
+def pair(bpy, walker, slope):
+    """Two walkers with actions of their own, both selected, the second active."""
+    other = biped.make_walker(bpy, "Other")
+    other.animation_data.action.name = "stroll"
+    other.location.x = 2.0
+    _choose(bpy, other, walker, other)
+    return walker, other
+
+
+def _refused(bpy, sentence, **given):
+    before = fingerprint.of_scene(bpy)
+    with pytest.raises(RuntimeError, match=sentence) as refusal:
+        bpy.ops.ik2bone.plant_feet(**given)
+    assert len(str(refusal.value).strip().splitlines()) == 1
+    assert fingerprint.of_scene(bpy) == before
+
+
+def test_all_selected_armatures_are_planted_each_into_its_own_action(bpy, pair):
+    plant(bpy)
+    assert [armature.animation_data.action.name for armature in pair] == ["walk.planted", "stroll.planted"]
+    for armature, source in zip(pair, ("walk", "stroll"), strict=True):
+        assert record_of(armature)["source"] == source
+        assert record_of(armature)["report"]["after"]["penetration"] < 1e-4
+
+
+def test_each_is_planted_as_it_would_be_alone(bpy, pair):
+    plant(bpy)
+    together = [values_of(armature, FRAMES) for armature in pair]
+    for armature in pair:
+        _choose(bpy, armature, armature)
+        bpy.ops.ik2bone.restore()
+        plant(bpy)
+    assert [values_of(armature, FRAMES) for armature in pair] == together
+
+
+def test_they_are_told_by_name_the_active_one_first(bpy, pair, options, addon):
+    found = addon("body").find_armatures(bpy.context)
+    assert found == [pair[1], pair[0]]
+    outcome = addon("planting").plant_all(bpy.context, found, options())
+    assert outcome.summary.startswith("Other: Planted 2 feet, ")
+    assert ". Walker: Planted 2 feet, " in outcome.summary
+
+
+def test_a_selected_armature_that_is_not_active_is_planted_beside_the_active_one_only_when_selected(bpy, pair):
+    _choose(bpy, pair[1], pair[1])
+    plant(bpy)
+    assert pair[0].animation_data.action.name == "walk"
+
+
+def test_selected_armatures_are_planted_though_the_active_object_is_the_ground(bpy, pair):
+    _choose(bpy, bpy.data.objects["Slope"], *pair)
+    plant(bpy)
+    assert [armature.animation_data.action.name for armature in pair] == ["walk.planted", "stroll.planted"]
+
+
+@pytest.mark.parametrize("given", [{}, {"output": "IN_PLACE"}, {"frame_range": "CURRENT"}])
+@pytest.mark.parametrize("before", ["source", "planted"])
+def test_none_is_planted_where_one_is_refused(bpy, pair, given, before):
+    if before == "planted":
+        plant(bpy)
+    constraint = pair[0].pose.bones["shin.L"].constraints.new("COPY_ROTATION")
+    constraint.target = bpy.data.objects["Slope"]
+    bpy.context.scene.frame_set(20)
+    _refused(bpy, "Walker: bone shin.L is under the active constraint .*; all 2 armatures stay as they were", **given)
+
+
+def test_an_error_in_a_later_one_takes_the_earlier_ones_back(bpy, pair, addon, monkeypatch):
+    plant(bpy, strength=0.5)
+    core, calls = addon("plans").core, []
+
+    def fail(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise ArithmeticError("half way")
+        return original(*arguments)
+
+    original = core.plant
+    before = fingerprint.of_scene(bpy)
+    with monkeypatch.context() as patch:
+        patch.setattr(core, "plant", fail)
+        with pytest.raises(RuntimeError, match="half way"):
+            bpy.ops.ik2bone.plant_feet()
+    assert len(calls) == 2
+    assert fingerprint.of_scene(bpy) == before
+
+
+def test_twins_with_one_source_get_actions_of_their_own(bpy, walker, slope):
+    twin = walker.copy()
+    bpy.context.collection.objects.link(twin)
+    twin.location.x = 1.0
+    _choose(bpy, walker, walker, twin)
+    plant(bpy)
+    assert walker.animation_data.action.name == "walk.planted"
+    assert twin.animation_data.action.name == "walk.planted.001"
+    once = [fingerprint.of_action(ob.animation_data.action) for ob in (walker, twin)]
+    plant(bpy)
+    assert [fingerprint.of_action(ob.animation_data.action) for ob in (walker, twin)] == once
+    assert sorted(bpy.data.actions.keys()) == ["walk", "walk.planted", "walk.planted.001"]
+
+
+@pytest.mark.parametrize("given", [{"output": "IN_PLACE"}, {"frame_range": "CURRENT"}])
+def test_twins_that_would_write_one_action_are_refused(bpy, walker, slope, given):
+    twin = walker.copy()
+    bpy.context.collection.objects.link(twin)
+    _choose(bpy, walker, walker, twin)
+    _refused(bpy, "Walker and Walker.001 both play walk", **given)
+
+
+def test_twins_that_share_a_planted_action_are_refused(bpy, walker, slope):
+    plant(bpy)
+    twin = walker.copy()
+    bpy.context.collection.objects.link(twin)
+    _choose(bpy, walker, walker, twin)
+    _refused(bpy, "Walker and Walker.001 both play walk.planted")
+
+
+def test_the_chains_are_those_selected_on_each(bpy, pair):
+    _choose(bpy, pair[1], *pair)
+    bpy.ops.object.mode_set(mode="POSE")
+    for armature, name in zip(pair, ("foot.L", "foot.R"), strict=True):
+        for bone in armature.pose.bones:
+            owner = bone if hasattr(bone, "select") else bone.bone
+            owner.select = bone.name == name
+    plant(bpy, chains="SELECTED")
+    assert [{span["bone"] for span in record_of(armature)["contacts"]} for armature in pair] == [{"foot.L"}, {"foot.R"}]
+    for bone in pair[0].pose.bones:
+        owner = bone if hasattr(bone, "select") else bone.bone
+        owner.select = False
+    _refused(bpy, "Walker: no bones are selected on Walker", chains="SELECTED")
+
+
+def test_all_are_restored_at_once(bpy, pair):
+    before = [heads(bpy, armature, FRAMES) for armature in pair]
+    plant(bpy)
+    bpy.ops.ik2bone.restore()
+    assert [armature.animation_data.action.name for armature in pair] == ["walk", "stroll"]
+    for armature, source in zip(pair, before, strict=True):
+        np.testing.assert_array_equal(heads(bpy, armature, FRAMES), source)
