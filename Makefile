@@ -6,10 +6,10 @@ RUN := $(VENV)/bin/python
 SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" sh tools/setup.sh
 PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* native/ik2bone/*)
 
-.PHONY: help demo test bench bench-motion sanitize extension wheel format clean
+.PHONY: help demo test accuracy bench bench-motion sanitize extension wheel format clean
 
 help:
-	@echo "make demo [CLIP=file] [GROUND=hills|steps|slope|flat|ladder|file], test, bench, sanitize, extension, wheel, format, clean"
+	@echo "make demo [CLIP=file] [GROUND=hills|steps|slope|flat|ladder|file], test, accuracy, bench, sanitize, extension, wheel, format, clean"
 	@echo "make bench-motion [CLIPS=parts of names] [GROUNDS=parts of names]"
 
 demo: $(VENV)/package
@@ -17,6 +17,9 @@ demo: $(VENV)/package
 
 test: $(VENV)/package
 	$(RUN) -m pytest tests
+
+accuracy: $(VENV)/package
+	@$(RUN) -m tests.accuracy
 
 bench: $(VENV)/package
 	@$(RUN) -m tests.bench
