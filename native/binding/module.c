@@ -247,7 +247,8 @@ core_aggregate(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObje
     }
     joints.count = self.joints;
     joints.parents = parents;
-    joints.scratch = PyMem_Calloc((size_t)joints.count + 1, sizeof *joints.scratch);
+    joints.scratch = PyMem_Malloc((size_t)(joints.count * ik2b_aggregate_scratch(&self.extent) + 2) *
+                                  sizeof *joints.scratch);
     if (!joints.scratch) {
         PyErr_NoMemory();
         goto exit;

@@ -1,139 +1,215 @@
 /* SPDX-License-Identifier: MIT
  *
- * Aggregate transforms of skeletons, and products of quaternions.
+ * Aggregate transforms of skeletons: sixteen rows at a time, joint after joint; or a row alone,
+ * sixteen local transforms at a time. Both give the same digits.
  */
-#include "rows.h"
+#include "local.h"
 
-/* Affine transforms as twelve numbers, row by row: three of linear part, one of translation. */
+/* Fewer rows than this are done one by one. */
+#define FEW 8
 
-static void
-affine_identity(double dest[12])
+/* Doubles that the rows want of the scratch for each joint: a matrix, or twelve numbers of lanes.
+ */
+#define OF_ROW 16
+#define OF_LANES (12 * IK2B_LANES)
+
+/* Doubles to put lanes on whole lines of the cache. */
+#define TO_LINES 8
+
+/* Without a rest, and with matrices that lie whole: then nothing is called in the loop over joints,
+ * and what is constant in it stays in vectors. */
+static inline bool
+is_simple(const ik2b_array *args)
 {
-    memset(dest, 0, 12 * sizeof *dest);
-    dest[0] = dest[5] = dest[10] = 1.0;
+    return !args[IK2B_AGGREGATE_REST].data && is_whole(&args[IK2B_AGGREGATE_OUT]);
 }
 
-/* dest may be a, and must not meet b. */
-static inline void
-affine_multiply(const double *a, const double *restrict b, double *dest)
+/* One joint of up to sixteen rows. */
+IK2B_IN_LINE void
+aggregate_tile(const ik2b_array *args, const tile_places *places, int tile,
+               const affine_lanes *local, const affine_lanes *above, affine_lanes *own, bool simple)
 {
+    const int rest = IK2B_AGGREGATE_REST, out = IK2B_AGGREGATE_OUT;
+    ptrdiff_t offset = places->first[out] + tile * places->tile[out];
+    affine_lanes step, rested;
+    if (!simple && args[rest].data) {
+        load_affine_lanes(&args[rest], places->first[rest] + tile * places->tile[rest],
+                          places->lane[rest], places->lanes, &step);
+        affine_multiply_lanes(above, &step, &rested);
+        above = &rested;
+    }
+    affine_multiply_lanes(above, local, own);
+    if (simple || is_whole(&args[out])) {
+        store_whole_lanes(&args[out], offset, places->lane[out], places->lanes, own);
+    }
+    else {
+        scatter_affine_lanes(&args[out], offset, places->lane[out], places->lanes, own);
+    }
+}
+
+/* Up to sixteen rows along dimension `last`; in line with a constant truth. */
+IK2B_IN_LINE void
+aggregate_lanes(const ik2b_array *args, const ik2b_joints *joints, int last, int rows, bool simple)
+{
+    const uintptr_t line = TO_LINES * sizeof(double);
+    affine_lanes *found = (affine_lanes *)(((uintptr_t)joints->scratch + line - 1) / line * line);
+    affine_lanes base, local;
+    local_numbers numbers;
+    tile_places places = {.lanes = rows};
+    for (int i = 0; i < IK2B_AGGREGATE_COUNT; i++) {
+        places.lane[i] = args[i].data ? args[i].stride[last] : 0;
+        places.tile[i] = joints->stride[i];
+    }
+    load_affine_lanes(&args[IK2B_AGGREGATE_BASE], 0, places.lane[IK2B_AGGREGATE_BASE], rows, &base);
+    for (ptrdiff_t j = 0; j < joints->count; j += IK2B_AHEAD) {
+        ptrdiff_t left = joints->count - j;
+        places.tiles = left < IK2B_AHEAD ? (int)left : IK2B_AHEAD;
+        collect_numbers(args, &places, &numbers);
+        for (int tile = 0; tile < places.tiles; tile++) {
+            ptrdiff_t parent = joints->parents[j + tile];
+            find_locals(args, &numbers, tile, &local);
+            aggregate_tile(args, &places, tile, &local, parent < 0 ? &base : &found[parent],
+                           &found[j + tile], simple);
+        }
+        for (int i = 0; i < IK2B_AGGREGATE_COUNT; i++) {
+            places.first[i] += IK2B_AHEAD * joints->stride[i];
+        }
+    }
+}
+
+IK2B_IN_LINE void
+aggregate_rows(const ik2b_array *args, const ik2b_joints *joints, int last, int rows)
+{
+    if (is_simple(args)) {
+        aggregate_lanes(args, joints, last, rows, true);
+    }
+    else {
+        aggregate_lanes(args, joints, last, rows, false);
+    }
+}
+
+/* Local transforms of up to sixteen joints of one row, the first of them at `first`: row i of the
+ * matrices at dest[i], four numbers each. */
+IK2B_IN_LINE void
+find_locals_of_row(const ik2b_array *args, const ik2b_joints *joints, ptrdiff_t first, int count,
+                   double dest[3][4 * IK2B_LANES])
+{
+    tile_places places = {.lanes = count, .tiles = 1};
+    local_numbers numbers;
+    affine_lanes lanes;
+    for (int i = 0; i < IK2B_AGGREGATE_COUNT; i++) {
+        places.first[i] = first * joints->stride[i];
+        places.lane[i] = joints->stride[i];
+    }
+    collect_numbers(args, &places, &numbers);
+    find_locals(args, &numbers, 0, &lanes);
     for (int i = 0; i < 3; i++) {
-        double x = a[4 * i], y = a[4 * i + 1], z = a[4 * i + 2], at = a[4 * i + 3];
-        for (int j = 0; j < 4; j++) {
-            dest[4 * i + j] = x * b[j] + y * b[4 + j] + z * b[8 + j];
+        pack_known(lanes.of + i, 3, IK2B_F64, 4, (char *)dest[i]);
+    }
+}
+
+/* One joint of one row; local is the first row of its local transform. */
+IK2B_IN_LINE void
+aggregate_one(const ik2b_array *args, const ik2b_joints *joints, ptrdiff_t j, const double *local,
+              const double *above, affine own)
+{
+    const ik2b_array *rest = &args[IK2B_AGGREGATE_REST];
+    own[12] = own[13] = own[14] = 0.0;
+    own[15] = 1.0;
+    if (rest->data) {
+        affine step;
+        load_affine(rest, j * joints->stride[IK2B_AGGREGATE_REST], step);
+        affine_multiply(above, step, 4, own);
+        above = own;
+    }
+    affine_multiply(above, local, 4 * IK2B_LANES, own);
+}
+
+/* One row. */
+IK2B_IN_LINE void
+aggregate_row(const ik2b_array *args, const ik2b_joints *joints)
+{
+    const ik2b_array *out = &args[IK2B_AGGREGATE_OUT];
+    affine *found = (affine *)joints->scratch, base;
+    double local[3][4 * IK2B_LANES];
+    load_affine(&args[IK2B_AGGREGATE_BASE], 0, base);
+    for (ptrdiff_t first = 0; first < joints->count; first += IK2B_LANES) {
+        ptrdiff_t left = joints->count - first;
+        int count = left < IK2B_LANES ? (int)left : IK2B_LANES;
+        find_locals_of_row(args, joints, first, count, local);
+        for (int k = 0; k < count; k++) {
+            ptrdiff_t parent = joints->parents[first + k];
+            aggregate_one(args, joints, first + k, local[0] + 4 * k,
+                          parent < 0 ? base : found[parent], found[first + k]);
         }
-        dest[4 * i + 3] += at;
-    }
-}
-
-/* One array's element of joint j. */
-static inline ik2b_array
-of_joint(const ik2b_array *args, const ik2b_joints *joints, int which, ptrdiff_t j)
-{
-    const ik2b_array *whole = &args[which];
-    ik2b_array array; /* without its strides from row to row: they are many */
-    array.data = whole->data ? whole->data + j * joints->stride[which] : NULL;
-    array.inner[0] = whole->inner[0];
-    array.inner[1] = whole->inner[1];
-    array.kind = whole->kind;
-    return array;
-}
-
-static void
-load_affine(const ik2b_array *array, double dest[12])
-{
-    double linear[3][3], translation[3];
-    if (!array->data) {
-        affine_identity(dest);
-        return;
-    }
-    load_matrix(array, linear, translation);
-    for (int i = 0; i < 3; i++) {
-        memcpy(dest + 4 * i, linear[i], sizeof linear[i]);
-        dest[4 * i + 3] = translation[i];
-    }
-}
-
-static void
-store_affine(const ik2b_array *array, const double m[12])
-{
-    static const double last[4] = {0.0, 0.0, 0.0, 1.0};
-    for (int i = 0; i < 4; i++) {
-        for (int j = 0; j < 4; j++) {
-            store_element(array, array->data + i * array->inner[0] + j * array->inner[1],
-                          i < 3 ? m[4 * i + j] : last[j]);
+        for (ptrdiff_t j = first; j < first + count; j++) {
+            store_affine(out, j * joints->stride[IK2B_AGGREGATE_OUT], found[j]);
         }
     }
 }
 
-/* T(translation) R(rotation) S(scale) of one joint. */
-static void
-local_transform(const ik2b_array *args, const ik2b_joints *joints, ptrdiff_t j, double dest[12])
+IK2B_BUILDS(rows_runner, aggregate_rows,
+            (const ik2b_array *args, const ik2b_joints *joints, int last, int rows),
+            (args, joints, last, rows))
+IK2B_BUILDS(row_runner, aggregate_row, (const ik2b_array *args, const ik2b_joints *joints),
+            (args, joints))
+
+ptrdiff_t
+ik2b_aggregate_scratch(const ik2b_extent *extent, ptrdiff_t joints)
 {
-    ik2b_array translation = of_joint(args, joints, IK2B_AGGREGATE_TRANSLATION, j);
-    ik2b_array rotation = of_joint(args, joints, IK2B_AGGREGATE_ROTATION, j);
-    ik2b_array scale = of_joint(args, joints, IK2B_AGGREGATE_SCALE, j);
-    double at[3], wxyz[4], own[3], turned[3][3];
-    load_vector(&translation, 3, at);
-    load_vector(&rotation, 4, wxyz);
-    load_vector_or(&scale, 1.0, own);
-    double q[4] = {wxyz[1], wxyz[2], wxyz[3], wxyz[0]};
-    d4_matrix(q, turned);
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 3; k++) {
-            dest[4 * i + k] = turned[i][k] * own[k];
+    ptrdiff_t rows = 1;
+    for (int d = 0; d < extent->count; d++) {
+        rows *= extent->shape[d];
+    }
+    return joints * (rows < FEW ? OF_ROW : OF_LANES) + TO_LINES;
+}
+
+/* So many rows on along the last dimension. */
+static void
+advance(ik2b_array *args, int last, ptrdiff_t rows)
+{
+    for (int i = 0; i < IK2B_AGGREGATE_COUNT; i++) {
+        if (args[i].data) {
+            args[i].data += rows * args[i].stride[last];
         }
-        dest[4 * i + 3] = at[i];
     }
 }
 
+/* All rows along the last dimension. */
 static void
-aggregate_row(ik2b_array *args, const ik2b_joints *joints)
+aggregate_dimension(ik2b_array *args, const ik2b_joints *joints, int last, ptrdiff_t rows)
 {
-    double base[12], step[12];
-    load_affine(&args[IK2B_AGGREGATE_BASE], base);
-    for (ptrdiff_t j = 0; j < joints->count; j++) {
-        ptrdiff_t parent = joints->parents[j];
-        const double *above = parent < 0 ? base : joints->scratch[parent];
-        ik2b_array rest = of_joint(args, joints, IK2B_AGGREGATE_REST, j);
-        ik2b_array out = of_joint(args, joints, IK2B_AGGREGATE_OUT, j);
-        double *own = joints->scratch[j];
-        if (rest.data) {
-            load_affine(&rest, step);
-            affine_multiply(above, step, own);
-            above = own;
+    for (ptrdiff_t row = 0, count; row < rows; row += count) {
+        count = rows - row < IK2B_LANES ? rows - row : IK2B_LANES;
+        if (count < FEW) {
+            count = 1;
+            row_runner()(args, joints);
         }
-        local_transform(args, joints, j, step);
-        affine_multiply(above, step, own);
-        store_affine(&out, own);
+        else {
+            rows_runner()(args, joints, last, (int)count);
+        }
+        advance(args, last, count);
     }
+    advance(args, last, -rows);
 }
 
 void
-ik2b_aggregate(const ik2b_extent *extent, ik2b_array *args, const ik2b_joints *joints)
+ik2b_aggregate(const ik2b_extent *given, ik2b_array *args, const ik2b_joints *joints)
 {
     ik2b_walk walk;
-    if (!ik2b_walk_start(&walk, extent, args, IK2B_AGGREGATE_COUNT)) {
+    ik2b_extent extent = *given;
+    ik2b_straighten(&extent, args, IK2B_AGGREGATE_COUNT);
+    bool single = extent.count == 0;
+    int last = single ? 0 : --extent.count;
+    if (!ik2b_walk_start(&walk, &extent, args, IK2B_AGGREGATE_COUNT)) {
         return;
     }
     do {
-        aggregate_row(args, joints);
-    } while (ik2b_walk_next(&walk));
-}
-
-void
-ik2b_multiply(const ik2b_extent *extent, ik2b_array *args)
-{
-    ik2b_walk walk;
-    if (!ik2b_walk_start(&walk, extent, args, IK2B_MULTIPLY_COUNT)) {
-        return;
-    }
-    do {
-        double q[4], r[4], product[4];
-        load_vector(&args[IK2B_MULTIPLY_Q], 4, q);
-        load_vector(&args[IK2B_MULTIPLY_R], 4, r);
-        double p[4] = {q[1], q[2], q[3], q[0]}, s[4] = {r[1], r[2], r[3], r[0]};
-        d4_mul(p, s, product);
-        store_quaternion(&args[IK2B_MULTIPLY_OUT], product);
+        if (single) {
+            row_runner()(args, joints);
+        }
+        else {
+            aggregate_dimension(args, joints, last, extent.shape[last]);
+        }
     } while (ik2b_walk_next(&walk));
 }

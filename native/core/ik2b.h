@@ -175,8 +175,9 @@ typedef struct {
     ptrdiff_t count;
     const ptrdiff_t *parents;
     ptrdiff_t stride[IK2B_AGGREGATE_COUNT];
-    double (*scratch)[12]; /* count of them, the caller's, overwritten */
+    double *scratch; /* the caller's, as many as ik2b_aggregate_scratch tells; overwritten */
 } ik2b_joints;
+ptrdiff_t ik2b_aggregate_scratch(const ik2b_extent *extent, ptrdiff_t joints);
 void ik2b_aggregate(const ik2b_extent *extent, ik2b_array *args, const ik2b_joints *joints);
 
 #endif

@@ -1,57 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packed rows into a tile and out, each kind and width in a loop of its own.
+ * Packed rows into a tile and out, by the build that the processor has.
  */
 #include "packed.h"
 
-IK2B_IN_LINE void
-unpack(const ik2b_array *array, int width, double dest[][IK2B_LANES])
-{
-    if (array->kind == IK2B_F32 && width == 3) {
-        unpack_rows(array->data, IK2B_F32, 3, dest);
-    }
-    else if (array->kind == IK2B_F32) {
-        unpack_rows(array->data, IK2B_F32, 4, dest);
-    }
-    else if (width == 3) {
-        unpack_rows(array->data, IK2B_F64, 3, dest);
-    }
-    else {
-        unpack_rows(array->data, IK2B_F64, 4, dest);
-    }
-}
-
-IK2B_BUILDS(unpacker, unpack, (const ik2b_array *array, int width, double dest[][IK2B_LANES]),
-            (array, width, dest))
+IK2B_BUILDS(unpacker, unpack_rows,
+            (const char *data, ik2b_kind kind, int width, double dest[][IK2B_LANES], int step),
+            (data, kind, width, dest, step))
 
 void
 ik2b_unpack(const ik2b_array *array, int width, double dest[][IK2B_LANES])
 {
-    unpacker()(array, width, dest);
+    unpacker()(array->data, array->kind, width, dest, 1);
 }
 
-IK2B_IN_LINE void
-pack(const double source[][IK2B_LANES], int width, const ik2b_array *array)
-{
-    if (array->kind == IK2B_F32 && width == 3) {
-        pack_rows(source, IK2B_F32, 3, array->data);
-    }
-    else if (array->kind == IK2B_F32) {
-        pack_rows(source, IK2B_F32, 4, array->data);
-    }
-    else if (width == 3) {
-        pack_rows(source, IK2B_F64, 3, array->data);
-    }
-    else {
-        pack_rows(source, IK2B_F64, 4, array->data);
-    }
-}
-
-IK2B_BUILDS(packer, pack, (const double source[][IK2B_LANES], int width, const ik2b_array *array),
-            (source, width, array))
+IK2B_BUILDS(packer, pack_rows,
+            (const double source[][IK2B_LANES], int step, ik2b_kind kind, int width, char *data),
+            (source, step, kind, width, data))
 
 void
 ik2b_pack(const double source[][IK2B_LANES], int width, const ik2b_array *array)
 {
-    packer()(source, width, array);
+    packer()(source, 1, array->kind, width, array->data);
 }
