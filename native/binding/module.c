@@ -247,8 +247,7 @@ core_aggregate(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObje
     }
     joints.count = self.joints;
     joints.parents = parents;
-    joints.scratch = PyMem_Malloc((size_t)(joints.count * ik2b_aggregate_scratch(&self.extent) + 2) *
-                                  sizeof *joints.scratch);
+    joints.scratch = PyMem_New(double, (size_t)ik2b_aggregate_scratch(&self.extent, joints.count));
     if (!joints.scratch) {
         PyErr_NoMemory();
         goto exit;

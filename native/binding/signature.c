@@ -4,6 +4,7 @@
  */
 #include "signature.h"
 
+#include <stdint.h>
 #include <string.h>
 
 int
@@ -148,6 +149,58 @@ parse_parent(PyObject *item)
     return parent;
 }
 
+/* Whether a buffer's elements are signed integers, one dimension of them. */
+static bool
+holds_integers(const Py_buffer *view)
+{
+    const char *code = view->format ? view->format : "B";
+    code += *code == '@';
+    return view->ndim == 1 && *code && !code[1] && strchr("bhilqn", *code);
+}
+
+static ptrdiff_t
+integer_at(const char *place, Py_ssize_t size)
+{
+    int64_t number = 0;
+    int32_t half;
+    int16_t quarter;
+    switch (size) {
+    case 1:
+        return *(const signed char *)place;
+    case 2:
+        memcpy(&quarter, place, sizeof quarter);
+        return quarter;
+    case 4:
+        memcpy(&half, place, sizeof half);
+        return half;
+    default:
+        memcpy(&number, place, sizeof number);
+        return number < PTRDIFF_MIN   ? PTRDIFF_MIN
+               : number > PTRDIFF_MAX ? PTRDIFF_MAX
+                                      : (ptrdiff_t)number;
+    }
+}
+
+/* Integers of a buffer as they lie, without an object for each; false where it holds none. */
+static bool
+read_parents(PyObject *object, ptrdiff_t *parents, Py_ssize_t count)
+{
+    Py_buffer view;
+    if (!PyObject_CheckBuffer(object)) {
+        return false;
+    }
+    if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS_RO) < 0) {
+        PyErr_Clear();
+        return false;
+    }
+    bool good = holds_integers(&view) && view.shape[0] == count;
+    for (Py_ssize_t j = 0; good && j < count; j++) {
+        parents[j] = integer_at((const char *)view.buf + j * view.strides[0], view.itemsize);
+    }
+    PyBuffer_Release(&view);
+    return good;
+}
+
 ptrdiff_t *
 parse_parents(PyObject *object, Py_ssize_t *count)
 {
@@ -169,15 +222,17 @@ parse_parents(PyObject *object, Py_ssize_t *count)
         PyErr_NoMemory();
         return NULL;
     }
+    bool read = read_parents(object, parents, *count);
     for (Py_ssize_t j = 0; j < *count; j++) {
-        PyObject *item = PySequence_GetItem(object, j);
-        Py_ssize_t parent = item ? parse_parent(item) : -2;
-        Py_XDECREF(item);
-        if (PyErr_Occurred() || check_parent(j, parent) < 0) {
+        PyObject *item = read ? NULL : PySequence_GetItem(object, j);
+        if (!read) {
+            parents[j] = item ? parse_parent(item) : -2;
+            Py_XDECREF(item);
+        }
+        if (PyErr_Occurred() || check_parent(j, parents[j]) < 0) {
             PyMem_Free(parents);
             return NULL;
         }
-        parents[j] = parent;
     }
     return parents;
 }

@@ -58,8 +58,24 @@ affine_multiply_lanes(const affine_lanes *a, const affine_lanes *b, affine_lanes
     }
 }
 
+/* The same with one b for all lanes, row by row. */
+IK2B_IN_LINE void
+affine_multiply_lanes_by(const affine_lanes *a, const affine b, affine_lanes *dest)
+{
+    IK2B_LANE_LOOP
+    for (int k = 0; k < IK2B_LANES; k++) {
+        for (int i = 0; i < 3; i++) {
+            double x = a->of[i][k], y = a->of[3 + i][k], z = a->of[6 + i][k], at = a->of[9 + i][k];
+            dest->of[i][k] = x * b[0] + y * b[4] + z * b[8];
+            dest->of[3 + i][k] = x * b[1] + y * b[5] + z * b[9];
+            dest->of[6 + i][k] = x * b[2] + y * b[6] + z * b[10];
+            dest->of[9 + i][k] = x * b[3] + y * b[7] + z * b[11] + at;
+        }
+    }
+}
+
 /* Of a matrix whose last row is not looked at; identity where the array is missing. */
-static inline void
+static void
 load_affine(const ik2b_array *array, ptrdiff_t offset, affine dest)
 {
     affine_identity(dest);
@@ -71,29 +87,30 @@ load_affine(const ik2b_array *array, ptrdiff_t offset, affine dest)
     }
 }
 
-/* Matrices of `count` lanes, so many bytes from each other. */
-static void
-load_affine_lanes(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count,
-                  affine_lanes *dest)
+/* The same in all lanes. */
+IK2B_IN_LINE void
+spread_affine(const affine m, affine_lanes *dest)
 {
-    bool same = !array->data || stride == 0;
-    affine first;
-    if (same) {
-        load_affine(array, offset, first);
-    }
-    else if (count < IK2B_LANES) {
-        memset(dest, 0, sizeof *dest);
-    }
     for (int j = 0; j < 4; j++) {
         for (int i = 0; i < 3; i++) {
-            double *lanes = dest->of[3 * j + i];
-            for (int k = 0; same && k < IK2B_LANES; k++) {
-                lanes[k] = first[4 * i + j];
+            IK2B_LANE_LOOP
+            for (int k = 0; k < IK2B_LANES; k++) {
+                dest->of[3 * j + i][k] = m[4 * i + j];
             }
-            if (!same) {
-                gather(array, offset + i * array->inner[0] + j * array->inner[1], stride, count,
-                       lanes);
-            }
+        }
+    }
+}
+
+/* Matrices of `count` lanes, so many bytes from each other. */
+static void
+gather_affine(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count,
+              affine_lanes *dest)
+{
+    memset(dest, 0, sizeof *dest);
+    for (int j = 0; j < 4; j++) {
+        for (int i = 0; i < 3; i++) {
+            gather(array, offset + i * array->inner[0] + j * array->inner[1], stride, count,
+                   dest->of[3 * j + i]);
         }
     }
 }
@@ -134,51 +151,76 @@ store_affine(const ik2b_array *array, ptrdiff_t offset, const affine m)
     }
 }
 
-/* Whole matrices of `count` lanes; in line with a constant kind. */
+/* Twelve numbers of sixteen matrices, packed by their rows. */
+typedef struct {
+    _Alignas(64) double row[3][4 * IK2B_LANES];
+} packed_matrices;
+
 IK2B_IN_LINE void
-store_known_lanes(const affine_lanes *m, ik2b_kind kind, char *place, ptrdiff_t stride, int count)
+pack_matrices(const affine_lanes *m, ik2b_kind kind, packed_matrices *dest)
+{
+    for (int i = 0; i < 3; i++) {
+        pack_rows(m->of + i, 3, kind, 4, (char *)dest->row[i]);
+    }
+}
+
+/* Whole matrices of `count` lanes, so many bytes from each other; in line with a constant kind. */
+IK2B_IN_LINE void
+store_known_matrices(const packed_matrices *packed, ik2b_kind kind, char *place, ptrdiff_t stride,
+                     int count)
 {
     static const double last[4] = {0.0, 0.0, 0.0, 1.0};
     static const float last_single[4] = {0.0f, 0.0f, 0.0f, 1.0f};
     const size_t row = 4 * (size_t)size_of_kind(kind);
-    _Alignas(64) double packed[3][4 * IK2B_LANES];
-    for (int i = 0; i < 3; i++) {
-        pack_known(m->of + i, 3, kind, 4, (char *)packed[i]);
-    }
     for (size_t k = 0; k < (size_t)count; k++, place += stride) {
         for (size_t i = 0; i < 3; i++) {
-            memcpy(place + i * row, (const char *)packed[i] + k * row, row);
+            memcpy(place + i * row, (const char *)packed->row[i] + k * row, row);
         }
         memcpy(place + 3 * row, kind == IK2B_F32 ? (const void *)last_single : last, row);
     }
 }
 
 IK2B_IN_LINE void
-store_whole_lanes(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count,
-                  const affine_lanes *m)
+store_matrices(const packed_matrices *packed, ik2b_kind kind, char *place, ptrdiff_t stride,
+               int count)
 {
-    if (array->kind == IK2B_F32) {
-        store_known_lanes(m, IK2B_F32, array->data + offset, stride, count);
+    if (kind == IK2B_F32) {
+        store_known_matrices(packed, IK2B_F32, place, stride, count);
     }
     else {
-        store_known_lanes(m, IK2B_F64, array->data + offset, stride, count);
+        store_known_matrices(packed, IK2B_F64, place, stride, count);
     }
 }
 
-/* Matrices of `count` lanes, so many bytes from each other, whose numbers lie anyhow. */
-static void
-scatter_affine_lanes(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count,
-                     const affine_lanes *m)
+/* Copies one number each of `count` rows; in line with a constant kind. */
+IK2B_IN_LINE void
+copy_numbers(const char *from, ptrdiff_t from_stride, char *to, ptrdiff_t to_stride, ik2b_kind kind,
+             int count)
 {
-    static const double zeros[IK2B_LANES] = {0.0};
-    static const double ones[IK2B_LANES] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0,
-                                            1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
-    for (int j = 0; j < 4; j++) {
-        for (int i = 0; i < 4; i++) {
-            scatter(array, offset + i * array->inner[0] + j * array->inner[1], stride, count,
-                    i < 3    ? m->of[3 * j + i]
-                    : j == 3 ? ones
-                             : zeros);
+    for (int k = 0; k < count; k++) {
+        memcpy(to + k * to_stride, from + k * from_stride, (size_t)size_of_kind(kind));
+    }
+}
+
+/* The same where the numbers of a matrix do not lie one behind the other. */
+static void
+scatter_matrices(const packed_matrices *packed, const ik2b_array *array, ptrdiff_t offset,
+                 ptrdiff_t stride, int count)
+{
+    const ptrdiff_t size = size_of_kind(array->kind);
+    double last[2];
+    write_number(array->kind, (char *)&last[0], 0.0);
+    write_number(array->kind, (char *)&last[1], 1.0);
+    for (int e = 0; e < 16; e++) {
+        char *to = array->data + offset + e / 4 * array->inner[0] + e % 4 * array->inner[1];
+        const char *from =
+            e < 12 ? (const char *)packed->row[e / 4] + e % 4 * size : (const char *)&last[e == 15];
+        ptrdiff_t from_stride = e < 12 ? 4 * size : 0;
+        if (array->kind == IK2B_F32) {
+            copy_numbers(from, from_stride, to, stride, IK2B_F32, count);
+        }
+        else {
+            copy_numbers(from, from_stride, to, stride, IK2B_F64, count);
         }
     }
 }

@@ -16,75 +16,113 @@
 /* Doubles to put lanes on whole lines of the cache. */
 #define TO_LINES 8
 
-/* Without a rest, and with matrices that lie whole: then nothing is called in the loop over joints,
- * and what is constant in it stays in vectors. */
-static inline bool
-is_simple(const ik2b_array *args)
+/* The rests of joints from j on, where they are the same in all rows. */
+static void
+load_rests(const ik2b_array *args, const tile_places *places, affine dest[IK2B_AHEAD])
 {
-    return !args[IK2B_AGGREGATE_REST].data && is_whole(&args[IK2B_AGGREGATE_OUT]);
+    const int rest = IK2B_AGGREGATE_REST;
+    for (int tile = 0; args[rest].data && tile < places->tiles; tile++) {
+        load_affine(&args[rest], places->first[rest] + tile * places->tile[rest], dest[tile]);
+    }
 }
 
-/* One joint of up to sixteen rows. */
-IK2B_IN_LINE void
-aggregate_tile(const ik2b_array *args, const tile_places *places, int tile,
-               const affine_lanes *local, const affine_lanes *above, affine_lanes *own, bool simple)
+/* What stands above the local transform of a joint: that above it by its rest. */
+IK2B_IN_LINE const affine_lanes *
+rested_above(const ik2b_array *args, const tile_places *places, int tile, const affine rest,
+             const affine_lanes *above, affine_lanes *dest, bool simple)
 {
-    const int rest = IK2B_AGGREGATE_REST, out = IK2B_AGGREGATE_OUT;
-    ptrdiff_t offset = places->first[out] + tile * places->tile[out];
-    affine_lanes step, rested;
-    if (!simple && args[rest].data) {
-        load_affine_lanes(&args[rest], places->first[rest] + tile * places->tile[rest],
-                          places->lane[rest], places->lanes, &step);
-        affine_multiply_lanes(above, &step, &rested);
-        above = &rested;
+    const int which = IK2B_AGGREGATE_REST;
+    affine_lanes lanes;
+    if (!args[which].data) {
+        return above;
     }
-    affine_multiply_lanes(above, local, own);
-    if (simple || is_whole(&args[out])) {
-        store_whole_lanes(&args[out], offset, places->lane[out], places->lanes, own);
+    if (simple || places->lane[which] == 0) {
+        affine_multiply_lanes_by(above, rest, dest);
     }
     else {
-        scatter_affine_lanes(&args[out], offset, places->lane[out], places->lanes, own);
+        gather_affine(&args[which], places->first[which] + tile * places->tile[which],
+                      places->lane[which], places->lanes, &lanes);
+        affine_multiply_lanes(above, &lanes, dest);
+    }
+    return dest;
+}
+
+/* What stands above the joints without a parent. */
+IK2B_IN_LINE void
+load_base(const ik2b_array *array, ptrdiff_t stride, int count, affine_lanes *dest)
+{
+    affine same;
+    if (array->data && stride != 0) {
+        gather_affine(array, 0, stride, count, dest);
+        return;
+    }
+    load_affine(array, 0, same);
+    spread_affine(same, dest);
+}
+
+IK2B_IN_LINE void
+store_joint(const ik2b_array *args, const tile_places *places, int tile, const affine_lanes *m,
+            bool simple)
+{
+    const ik2b_array *out = &args[IK2B_AGGREGATE_OUT];
+    ptrdiff_t stride = places->lane[IK2B_AGGREGATE_OUT];
+    ptrdiff_t offset = places->first[IK2B_AGGREGATE_OUT] + tile * places->tile[IK2B_AGGREGATE_OUT];
+    packed_matrices packed;
+    pack_matrices(m, out->kind, &packed);
+    if (simple) {
+        store_matrices(&packed, out->kind, out->data + offset, stride, places->lanes);
+    }
+    else {
+        scatter_matrices(&packed, out, offset, stride, places->lanes);
     }
 }
 
-/* Up to sixteen rows along dimension `last`; in line with a constant truth. */
+/* Up to sixteen rows, a tile a joint. Simple: rests are the same in all rows, matrices lie whole,
+ * and nothing is called in the loop over tiles, which so keeps in vectors what is constant in it.
+ */
 IK2B_IN_LINE void
-aggregate_lanes(const ik2b_array *args, const ik2b_joints *joints, int last, int rows, bool simple)
+aggregate_lanes(const ik2b_array *args, const ik2b_joints *joints, tile_places places, bool simple)
 {
     const uintptr_t line = TO_LINES * sizeof(double);
     affine_lanes *found = (affine_lanes *)(((uintptr_t)joints->scratch + line - 1) / line * line);
-    affine_lanes base, local;
+    affine_lanes base, rested, local;
     local_numbers numbers;
+    affine rests[IK2B_AHEAD];
+    load_base(&args[IK2B_AGGREGATE_BASE], places.lane[IK2B_AGGREGATE_BASE], places.lanes, &base);
+    for (ptrdiff_t first = 0; first < joints->count; first += IK2B_AHEAD) {
+        ptrdiff_t left = joints->count - first;
+        places.tiles = left < IK2B_AHEAD ? (int)left : IK2B_AHEAD;
+        collect_numbers(args, &places, &numbers);
+        load_rests(args, &places, rests);
+        for (int tile = 0; tile < places.tiles; tile++) {
+            ptrdiff_t j = first + tile, parent = joints->parents[j];
+            const affine_lanes *above =
+                rested_above(args, &places, tile, rests[tile], parent < 0 ? &base : &found[parent],
+                             &rested, simple);
+            find_locals(args, &numbers, tile, &local);
+            affine_multiply_lanes(above, &local, &found[j]);
+            store_joint(args, &places, tile, &found[j], simple);
+        }
+        for (int i = 0; i < IK2B_AGGREGATE_COUNT; i++) {
+            places.first[i] += IK2B_AHEAD * places.tile[i];
+        }
+    }
+}
+
+/* Up to sixteen rows along dimension `last`. */
+IK2B_IN_LINE void
+aggregate_rows(const ik2b_array *args, const ik2b_joints *joints, int last, int rows)
+{
     tile_places places = {.lanes = rows};
     for (int i = 0; i < IK2B_AGGREGATE_COUNT; i++) {
         places.lane[i] = args[i].data ? args[i].stride[last] : 0;
         places.tile[i] = joints->stride[i];
     }
-    load_affine_lanes(&args[IK2B_AGGREGATE_BASE], 0, places.lane[IK2B_AGGREGATE_BASE], rows, &base);
-    for (ptrdiff_t j = 0; j < joints->count; j += IK2B_AHEAD) {
-        ptrdiff_t left = joints->count - j;
-        places.tiles = left < IK2B_AHEAD ? (int)left : IK2B_AHEAD;
-        collect_numbers(args, &places, &numbers);
-        for (int tile = 0; tile < places.tiles; tile++) {
-            ptrdiff_t parent = joints->parents[j + tile];
-            find_locals(args, &numbers, tile, &local);
-            aggregate_tile(args, &places, tile, &local, parent < 0 ? &base : &found[parent],
-                           &found[j + tile], simple);
-        }
-        for (int i = 0; i < IK2B_AGGREGATE_COUNT; i++) {
-            places.first[i] += IK2B_AHEAD * joints->stride[i];
-        }
-    }
-}
-
-IK2B_IN_LINE void
-aggregate_rows(const ik2b_array *args, const ik2b_joints *joints, int last, int rows)
-{
-    if (is_simple(args)) {
-        aggregate_lanes(args, joints, last, rows, true);
+    if (places.lane[IK2B_AGGREGATE_REST] == 0 && is_whole(&args[IK2B_AGGREGATE_OUT])) {
+        aggregate_lanes(args, joints, places, true);
     }
     else {
-        aggregate_lanes(args, joints, last, rows, false);
+        aggregate_lanes(args, joints, places, false);
     }
 }
 
