@@ -103,7 +103,19 @@ def draw_options(layout: UILayout, owner: Any) -> None:
     ):
         column = layout.column(align=True)
         for name in names:
-            column.prop(owner, name)
+            row = column.row()
+            row.active = _counts(owner, name)
+            row.prop(owner, name)
+
+
+def _counts(owner: Any, name: str) -> bool:
+    """Whether an option makes a difference beside the others."""
+    idle = {
+        "chains": bool(owner.bones.strip()),
+        "output": owner.frame_range == "CURRENT",
+        "max_slope": owner.direction == "NEAREST",
+    }
+    return not idle.get(name, False)
 
 
 def _draw_row(table: UILayout, label: str, before: str, after: str) -> None:

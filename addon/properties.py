@@ -40,7 +40,7 @@ class PlantingOptions:
         items=(
             ("AUTO", "Automatic", "The limbs of the selected bones in pose mode, else the legs"),
             ("LEGS", "Legs", "Every leg"),
-            ("SELECTED", "Selected", "The limbs of the selected bones"),
+            ("SELECTED", "Selected", "The limbs of the selected bones: legs, arms, or any three bones in a row"),
         ),
     )
     bones: StringProperty(
@@ -73,17 +73,17 @@ class PlantingOptions:
         description="Where to look for the surface",
         items=(
             ("DOWN", "Down", "Along the world's Z axis"),
-            ("NEAREST", "Nearest", "The nearest point of the surface"),
+            ("NEAREST", "Nearest", "The nearest point, for hands and feet on walls, rails and ladders"),
         ),
     )
     use_hips: BoolProperty(
         name="Move Hips",
-        description="Let the hips move so that the legs reach the surface",
+        description="Let the hips move so that the legs, not the arms, reach the surface",
         default=True,
     )
     use_slope: BoolProperty(
         name="Align to Slope",
-        description="Align the soles with the surface and keep their heading",
+        description="Align soles, and palms on wide surfaces, with the surface and keep their heading",
         default=True,
     )
     max_slope: FloatProperty(
@@ -107,7 +107,7 @@ class PlantingOptions:
         description="Where the keys are written",
         items=(
             ("NEW_ACTION", "New Action", "Into a copy of the action that remembers its source"),
-            ("IN_PLACE", "In Place", "Into the action itself"),
+            ("IN_PLACE", "In Place", "Into the action itself; nothing leads back but undo"),
         ),
     )
 

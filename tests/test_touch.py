@@ -12,6 +12,7 @@ from ik2bone.clip import Clip
 from ik2bone.motion import runs
 from ik2bone.plant import NoGround, Settings, plant
 from ik2bone.report import figures
+from ik2bone.skin import Skin
 from ik2bone.sole import apply
 from ik2bone.touch import find_touches
 from walk import FLAT, make_walk, planted
@@ -109,6 +110,30 @@ def test_palms_lie_along_a_leaning_wall_if_the_slope_counts(known: bool, use_slo
     for anchor in plan.anchors:
         palm = anchor.turn @ [0.0, -1.0, 0.0]
         assert palm == pytest.approx(normal if turned else [0.0, -1.0, 0.0], abs=1e-6)
+
+
+def _gloved(clip: Clip, thick: float = 0.02) -> Clip:
+    """The hands with skin on both sides of the palm, thicker on the one that looks to the wall."""
+    side = np.array([[x, y, z] for x in (-0.02, 0.02) for y in (-thick, thick) for z in (0.03, 0.07)])
+    side[:, 1] += np.where(side[:, 1] > 0, 0.005, 0.0)
+    skin = Skin(side + [0.0, 0.05, 0.0], np.zeros((0, 3)), np.eye(4), np.array([0.0, 0.0, 1.0]))
+    return replace(clip, skins=(skin,) * clip.legs)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_hands_touch_with_the_skin_of_their_palms(known: bool) -> None:
+    hands = _gloved(make_climb().clip.choose(HANDS))
+    hands = hands if known else replace(hands, palm=None)
+    ground = wall([0.0, 0.02, 0.0], [0.0, -1.0, 0.0])
+    plan = plant(hands, ground, NEAREST)
+    touching = plan.contacts[..., 1]
+    after = planted(hands, plan)
+    assert after.ball[touching][:, 1] == pytest.approx(0.02 - 0.025, abs=1e-6)
+    assert _distances(_touching_points(after, plan), ground)[touching].max() < 1e-6
+    report = figures(hands, after, plan, ground)
+    assert report["after"]["float"] < 1e-6 and report["after"]["drift"] < 1e-6
+    assert {foot["sole_from"] for foot in report["feet"]} == {"mesh"}
+    assert report["feet"][0]["sole_height"] == pytest.approx(0.025)
 
 
 def test_a_sheet_may_look_either_way() -> None:

@@ -19,6 +19,9 @@ AROUND, EVEN, ALIKE = 0.06, 0.012, 0.906
 # by asking from so far over the last answer, so many times.
 TOP, OVER, CLIMBS = 0.04, 0.05, 3
 
+# The skin of a palm lies at most so deep under the bones (limb lengths): 0.03 of a person's arm.
+THICKEST = 0.12
+
 
 @dataclass(frozen=True)
 class Spot:
@@ -90,6 +93,11 @@ def mean_axes(matrices: Array) -> Array:
     return u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
 
 
+def unit_axes(matrices: Array) -> Array:
+    """Matrices (..., 3, 3) with axes of unit length."""
+    return matrices / np.maximum(np.linalg.norm(matrices, axis=-2, keepdims=True), 1e-300)
+
+
 def facing_of(known: Array, axes: Array, normals: Array) -> Array:
     """The direction in a limb's end space (3,) that looks away from what it touches, from its axes (N, 3, 3) there.
 
@@ -100,3 +108,15 @@ def facing_of(known: Array, axes: Array, normals: Array) -> Array:
     if known.any():
         return known if known @ mean >= 0.0 else -known
     return mean / max(float(np.linalg.norm(mean)), 1e-300)
+
+
+def palm_depth(skin: Array, palm: Array, away: Array, length: float) -> float:
+    """How deep the skin (V, 3) lies under a point of the palm (3,), against the unit direction that looks away (3,).
+
+    All in the end's space, `length` is the limb's; zero where there is no skin near, or none that could be believed.
+    """
+    local = skin - palm
+    depth = -(local @ away)
+    aside = np.linalg.norm(local + depth[:, None] * away, axis=1)
+    deepest = float(depth[aside < AROUND * length].max(initial=0.0))
+    return deepest if deepest < THICKEST * length else 0.0

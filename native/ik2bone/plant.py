@@ -21,6 +21,7 @@ from .hips import hips_offset
 from .hold import hold_feet
 from .knee import Knees, find_knees
 from .motion import odd_window, smoothed
+from .palms import lay_palms
 from .rotations import matrix_from_vector, vector_from_matrix
 from .sole import Sole, apply, tell_doubts
 from .standing import find_standing, stand_always
@@ -189,7 +190,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
         moved = planting.hips_offset[:1, None] if offset is None else offset[:1]
         return planting.led_by(*_plant_pose(clip, planting.sole, ground, settings, moved))
     strength = settings.shares(clip.frames)
-    sole = sole or measure_limbs(clip)
+    sole = lay_palms(clip, sole or measure_limbs(clip), ground, settings)
     held = hold_limbs(clip, sole, ground, settings, _given_ride(clip, settings, offset))
     knees = find_knees(clip)
     told = _tell(clip, sole, held, knees, settings)

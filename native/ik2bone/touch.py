@@ -18,7 +18,7 @@ from .contacts import ENTER_SPEED, LEAST_CONTACT, LEAST_GAP, LEAVE_SPEED, Stance
 from .ground import NoGround, ask, support_of
 from .hold import hold_feet, standing_place
 from .motion import gaps, hann_average, odd_window, runs, smoothstep, velocity
-from .nearest import AROUND, WITHIN, Spot, across, facing_of, find_spot, mean_axes, mean_normal
+from .nearest import AROUND, WITHIN, Spot, across, facing_of, find_spot, mean_axes, mean_normal, unit_axes
 from .rotations import matrix_from_vector, shortest_turns, vector_from_matrix
 from .sole import Sole, apply, measure_sole
 from .swing import clear
@@ -76,8 +76,8 @@ def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Arr
     """Find out when the limbs of a clip touch, and where they shall do so; raises `NoGround` far from any surface."""
     up = None if settings.direction == "NEAREST" else clip.up
     path = apply(clip.foot, sole.ball)
-    hits, normals, found = ask(ground, path, up)
-    distance = np.where(found, np.linalg.norm(path - hits, axis=-1), np.inf) / limb_lengths(clip)
+    distance, _ = away_from(ground, path, up)
+    distance = distance / limb_lengths(clip)
     if not (distance < (1.0 if settings.always(clip.frames) else WITHIN)).any():
         raise NoGround("There is no surface within reach of the limbs")
     if settings.always(clip.frames):
@@ -88,6 +88,12 @@ def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Arr
     targets, free = _blend(clip, contacts, anchors)
     cleared = _clear_swings(clip, sole, targets, contacts, free, ground, up)
     return Held(contacts, cleared, free, np.ones(clip.legs, bool))
+
+
+def away_from(ground: Ground, path: Array, up: Array | None) -> tuple[Array, Array]:
+    """How far points (F, T, 3) are from the surface (F, T), infinitely where there is none, and its normals there."""
+    hits, normals, found = ask(ground, path, up)
+    return np.where(found, np.linalg.norm(path - hits, axis=-1), np.inf), normals
 
 
 def limb_lengths(clip: Clip) -> Array:
@@ -252,7 +258,7 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     if use_slope:
         around = hits[:, :, None] + AROUND * length[:, None, None] * across(normals)
         mean, wide = mean_normal(hits, normals, *ask(ground, around, up), length)
-    axes = clip.foot[..., :3, :3] / np.linalg.norm(clip.foot[..., :3, :3], axis=-2, keepdims=True)
+    axes = unit_axes(clip.foot[..., :3, :3])
     rows = [(found & wide)[:, leg] for leg in range(clip.legs)]
     facing = np.stack([facing_of(sole.up[leg], axes[row, leg], mean[row, leg]) for leg, row in enumerate(rows)])
     vectors = shortest_turns(np.einsum("flij,lj->fli", axes, facing), mean)

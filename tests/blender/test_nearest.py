@@ -194,6 +194,20 @@ def test_hands_rest_on_a_table_below_them_under_direction_down(bpy, arms):
     np.testing.assert_allclose(_hands(bpy, arms, [22, 52])[..., 2], high[2] - 0.02, atol=1e-4)
 
 
+def test_gloves_touch_the_wall_instead_of_bones(bpy, arms):
+    reach = _hands(bpy, arms, range(1, 76))[..., 1].max()
+    for side in biped.SIDES:
+        glove = _box(bpy, f"Glove {side}", scale=(0.02, 0.02, 0.02))
+        glove.parent, glove.parent_type, glove.parent_bone = arms, "BONE", f"hand.{side}"
+    _box(bpy, "Wall", scale=(3.0, 0.1, 3.0), location=(0.0, reach + 0.13, 0.0))
+    plant(bpy, bones=HANDS, direction="NEAREST")
+    feet = record_of(arms)["report"]["feet"]
+    assert [foot["sole_from"] for foot in feet] == ["mesh", "mesh"]
+    assert 0.019 < feet[0]["sole_height"] < 0.036
+    np.testing.assert_allclose(_hands(bpy, arms, [23, 53])[..., 1], reach + 0.03 - feet[0]["sole_height"], atol=2e-3)
+    assert record_of(arms)["report"]["surfaces"] == ["Wall"]
+
+
 def test_feet_and_hands_are_told_apart(bpy, arms, options, addon):
     reach = _hands(bpy, arms, range(1, 76))[..., 1].max()
     _box(bpy, "Wall", scale=(3.0, 0.1, 3.0), location=(0.0, reach + 0.13, 0.0))

@@ -88,6 +88,17 @@ def test_every_option_has_its_place_in_a_panel(bpy, addon, draw):
     assert drawn == {*addon("properties").OPTIONS, "surface_object", "surface_collection"}
 
 
+@pytest.mark.parametrize(
+    ("given", "idle"), [({"bones": "hand.L"}, "chains"), ({"direction": "NEAREST"}, "max_slope"), ({}, None)]
+)
+def test_options_that_make_no_difference_are_greyed(bpy, addon, given, idle):
+    settings = bpy.context.scene.ik2bone
+    for name, value in given.items():
+        setattr(settings, name, value)
+    names = addon("properties").OPTIONS
+    assert [name for name in names if not addon("panels")._counts(settings, name)] == ([idle] if idle else [])
+
+
 def test_a_record_that_someone_broke_shows_no_report(bpy, walker, slope, draw):
     plant(bpy)
     walker.animation_data.action["ik2bone"] = "{not json"
