@@ -16,15 +16,15 @@ def register() -> None:
     except ImportError as error:
         # Blender enables an extension without any message when none of its wheels fit.
         raise ImportError(f"{MISSING_PACKAGE} ({error})") from None
-    from . import operators, panels, properties
+    from . import contact_operators, contact_panel, operators, panels, properties
 
-    for module in (properties, operators, panels):
+    for module in (properties, operators, contact_operators, panels, contact_panel):
         module.register()
 
 
 def unregister() -> None:
     """Unregister in reverse order."""
-    from . import operators, panels, properties
+    from . import contact_operators, contact_panel, operators, panels, properties
 
-    for module in (panels, operators, properties):
+    for module in (contact_panel, panels, contact_operators, operators, properties):
         module.unregister()

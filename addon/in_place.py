@@ -22,9 +22,10 @@ from .drafts import curves_kept_on_error, marks_kept_on_error
 from .frames import Bounds, action_bounds, choose_frames, fade
 from .keys import Channel
 from .outcome import OWN_FLOOR, Outcome, outcome_of
-from .plans import Plan, Task, correct, make_plan, make_report, other_contacts
+from .plans import Plan, Task, correct, make_plan, make_report
 from .properties import PlantingOptions
 from .refusals import refuse_unkeyable
+from .stored import kept_rows, marks_for, wanted_rows, wished_rows
 
 
 def plant_in_place(
@@ -49,7 +50,9 @@ def plant_in_place(
     refuse_unkeyable(curves, channels)
     _refuse_uncut(task, curves, channels)
     old = records.read(assignment.action)
-    plan = make_plan(task, before, _known_sole(task, before.clip, old))
+    rows = wanted_rows(armature, old)
+    marks = marks_for(body.legs, whole, rows, options.contacts, armature)
+    plan = make_plan(task, before, _known_sole(task, before.clip, old), marks=marks)
     corrected = correct(task, plan.cut(task.part), channels, curves)
     undo.enter_context(curves_kept_on_error(assignment))
     undo.enter_context(marks_kept_on_error(assignment.action))
@@ -59,7 +62,8 @@ def plant_in_place(
     warnings = (*body.told, *_warnings(task, assignment))
     contacts, figures = make_report(task, plan, warnings)
     record = records.new(None, armature, properties.as_dict(options))
-    record |= {"contacts": [*other_contacts(task, old), *contacts], "report": figures}
+    wished = wished_rows(body.legs, body.numbers, rows, options.contacts)
+    record |= {"contacts": [*kept_rows(body.legs, rows, True), *contacts, *wished], "report": figures}
     record["soles"] = old.get("soles", {}) | _soles(task, plan)
     records.store(assignment.action, None, records.as_text(record))
     return outcome_of(figures, warnings)

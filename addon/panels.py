@@ -14,13 +14,15 @@ from . import actions, records
 from .body import find_armature, find_armatures
 
 
-class _Sidebar:
+class Sidebar:
+    """Where all panels are."""
+
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = "IK2Bone"
 
 
-class IK2BONE_PT_main(_Sidebar, Panel):
+class IK2BONE_PT_main(Sidebar, Panel):
     """Where to plant, and the button that does it"""
 
     bl_label = "Plant Feet"
@@ -42,7 +44,7 @@ class IK2BONE_PT_main(_Sidebar, Panel):
             layout.operator("ik2bone.restore", icon="LOOP_BACK")
 
 
-class IK2BONE_PT_options(_Sidebar, Panel):
+class IK2BONE_PT_options(Sidebar, Panel):
     """Options that seldom need a change"""
 
     bl_label = "Options"
@@ -54,7 +56,7 @@ class IK2BONE_PT_options(_Sidebar, Panel):
         draw_options(_split(self.layout), context.scene.ik2bone)
 
 
-class IK2BONE_PT_report(_Sidebar, Panel):
+class IK2BONE_PT_report(Sidebar, Panel):
     """What the last run found and did"""
 
     bl_label = "Report"

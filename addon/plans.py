@@ -13,6 +13,7 @@ from ik2bone import report
 from ik2bone.carrier import as_made
 from ik2bone.clip import Clip
 from ik2bone.sole import Sole
+from ik2bone.spans import Marks
 from ik2bone.touch import measure_limbs
 from numpy.typing import NDArray
 
@@ -24,14 +25,12 @@ from .ground import Floor, Ground
 from .keys import Channel
 from .motions import find_motions
 from .properties import PlantingOptions
-from .records import Record
 from .sample import Sample, sample
 from .scenery import make_ground
 from .skins import find_skins
+from .stored import Rows
 
 Array = NDArray[np.float64]
-# Contact spans as plain data.
-Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -116,11 +115,13 @@ class Plan:
         return replace(self, planting=replace(self.planting, contacts=contacts))
 
 
-def make_plan(task: Task, before: Sample, sole: Sole | None = None, offset: Array | None = None) -> Plan:
+def make_plan(
+    task: Task, before: Sample, sole: Sole | None = None, offset: Array | None = None, marks: Marks | None = None
+) -> Plan:
     """Plan how the sampled pose stands.
 
     `sole` is measured from the action where the pose is a single one, `offset` (F, L, 3) how far the hip joints lie
-    from the sampled ones already.
+    from the sampled ones already. `marks` are what people want of contacts.
     """
     clip = replace(before.clip, skins=find_skins(task.armature, task.body.legs))
     ground = _find_ground(task, clip, sole)
@@ -131,6 +132,7 @@ def make_plan(task: Task, before: Sample, sole: Sole | None = None, offset: Arra
         max_slope=task.options.max_slope,
         strength=task.strength,
         direction=task.options.direction,
+        marks=marks,
     )
     try:
         return Plan(before, ground, core.plant(clip, ground, settings, sole, offset))
@@ -181,12 +183,6 @@ def _value_before(task: Task, curves: Curves, channel: Channel) -> Array | None:
 
 def _rejoins(task: Task) -> bool:
     return (int(task.frames[-1]), False) in task.faded_ends
-
-
-def other_contacts(task: Task, record: Record) -> Rows:
-    """Contacts that an earlier run found, of feet that this one leaves as they are."""
-    feet = {leg.foot for leg in task.body.legs}
-    return [span for span in record.get("contacts", ()) if span["bone"] not in feet]
 
 
 def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows, dict[str, Any]]:

@@ -31,10 +31,11 @@ from .frames import Bounds, action_bounds, choose_frames
 from .in_place import plant_in_place
 from .keys import Channel
 from .outcome import OWN_FLOOR, Outcome, outcome_of, together
-from .plans import Array, Rows, Task, correct, make_plan, make_report, other_contacts
+from .plans import Array, Rows, Task, correct, make_plan, make_report
 from .properties import PlantingOptions
-from .refusals import refuse_shared, refuse_unavailable, refuse_uneditable, refuse_unshown
+from .refusals import refuse_shared, refuse_strength, refuse_uneditable, refuse_unshown
 from .sample import Sample
+from .stored import kept_rows, marks_for, wanted_rows, wished_rows
 from .surfaces import find_surfaces
 
 
@@ -43,7 +44,8 @@ class Run:
     """A task over an action: the source of the motion, the action planted from it before, if any, and its record.
 
     `again` means that the armature plays the planted action, so that what this run does not write stays as it is
-    there; an armature that plays the source gets it planted afresh. `before` is the source's motion.
+    there; an armature that plays the source gets it planted afresh. `rows` are the stored contacts that count, `before`
+    is the source's motion.
     """
 
     task: Task
@@ -51,6 +53,7 @@ class Run:
     planted: Assignment | None
     again: bool
     record: records.Record
+    rows: Rows | None
     before: Sample
 
     @property
@@ -74,7 +77,7 @@ def plant_feet(context: Context, armature: Object, options: PlantingOptions) -> 
 
 def plant_all(context: Context, armatures: Sequence[Object], options: PlantingOptions) -> Outcome:
     """Plant the feet of every armature, or of none: a `Refusal` leaves the scene as it was."""
-    refuse_unavailable(options)
+    refuse_strength(options)
     refuse_shared(armatures, options)
     # What each armature went through is kept for the case that a later one is refused.
     with settings_kept_on_error(context.scene.ik2bone), ExitStack() as undo:
@@ -112,13 +115,14 @@ def _plant_action(
     context: Context, armature: Object, options: PlantingOptions, surfaces: tuple[Object, ...], undo: ExitStack
 ) -> Outcome:
     run = _prepare(context, armature, options, surfaces)
+    marks = marks_for(run.task.body.legs, run.task.whole, run.rows, options.contacts, armature)
     source = _read_source(run)
     draft = undo.enter_context(draft_of(armature, run.planted if run.again else run.source))
     offset = None
     if run.again:
         _write(run, draft, source.channels, source.unkeyed)
         offset = _offset(run)
-    plan = make_plan(run.task, run.before, offset=offset)
+    plan = make_plan(run.task, run.before, offset=offset, marks=marks)
     corrected = correct(run.task, plan.cut(run.task.part), source.channels, actions.curves_of(draft))
     _write(run, draft, corrected, source.unkeyed)
     warnings = (*run.task.body.told, *_warnings(run, source.channels))
@@ -153,13 +157,14 @@ def _prepare(context: Context, armature: Object, options: PlantingOptions, surfa
     source = Assignment(origin, present.slot) if origin else present
     planted = present if origin else records.planted_of(armature, source)
     record = records.read(planted.action if planted else None)
+    rows = wanted_rows(armature, record)
     bounds = action_bounds(source)
     frames = choose_frames(context.scene, options, bounds)
     with playing(armature, source):
         records.put_back(armature, record)
         body = find_body(context, armature, options, bounds)
         task = Task(context, armature, body, options, surfaces, frames, np.arange(bounds[0], bounds[1] + 1))
-        return Run(task, source, planted, bool(origin), record, task.sample())
+        return Run(task, source, planted, bool(origin), record, rows, task.sample())
 
 
 def _read_source(run: Run) -> Source:
@@ -212,6 +217,7 @@ def _planted_warnings(run: Run, planted: Assignment, channels: list[Channel]) ->
 def _record(run: Run, contacts: Rows, figures: dict[str, Any], source: Source) -> records.Record:
     written = {channel.path: source.unkeyed.get(channel.path) for channel in source.channels}
     settings, channels = properties.as_dict(run.task.options), run.record["channels"] | written
-    others = other_contacts(run.task, run.record) if run.again else []
+    others = kept_rows(run.task.body.legs, run.rows, run.again)
+    wished = wished_rows(run.task.body.legs, run.task.body.numbers, run.rows, run.task.options.contacts)
     record = records.new(run.source.action, run.task.armature, settings, channels)
-    return record | {"contacts": [*others, *contacts], "report": figures}
+    return record | {"contacts": [*others, *contacts, *wished], "report": figures}

@@ -65,7 +65,7 @@ class PlantingOptions:
         items=(
             ("AUTO", "Detected", "Found from the motion of heels and toes"),
             ("ALWAYS", "Always", "The feet stand on every frame"),
-            ("STORED", "Stored", "As stored on the action"),
+            ("STORED", "Stored", "As stored on the action and edited there"),
         ),
     )
     direction: EnumProperty(

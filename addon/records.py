@@ -81,12 +81,23 @@ def mark(action: Action, marks: dict[str, Any]) -> None:
             del action[name]
 
 
+def store_contacts(action: Action, rows: list[dict[str, Any]]) -> None:
+    """Put contacts on an action, in place of those that it has."""
+    record = {name: value for name, value in read(action).items() if name != "channels" or value}
+    mark(action, {RECORD: as_text(record | {"contacts": rows})})
+
+
 def restore(armature: Object) -> str:
-    """Let the armature play the source of its planted action again, and tell its name; the planted one is kept."""
+    """Let the armature play the source of its planted action again, and tell its name; the planted one is kept.
+
+    The source gets the contacts as they are by now, so that planting it again, by whomever, starts from them.
+    """
     present = actions.assigned(armature)
-    source = source_of(present.action)
+    source, record = source_of(present.action), read(present.action)
     actions.assign(armature, Assignment(source, present.slot))
-    put_back(armature, read(present.action))
+    put_back(armature, record)
+    if source.is_editable and "contacts" in record:
+        store_contacts(source, record["contacts"])
     return source.name
 
 

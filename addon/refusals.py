@@ -14,14 +14,9 @@ from .frames import Bounds
 from .keys import Channel
 from .properties import PlantingOptions
 
-UNAVAILABLE = {"contacts": ("STORED",)}
 
-
-def refuse_unavailable(options: PlantingOptions) -> None:
-    """Refuse the values that the properties name already and the code does not know yet."""
-    for name, values in UNAVAILABLE.items():
-        if getattr(options, name) in values:
-            raise Refusal(f"{name} {getattr(options, name)} is not available yet")
+def refuse_strength(options: PlantingOptions) -> None:
+    """Refuse what the property takes from scripts and corrections cannot be blended by."""
     if not 0.0 <= options.strength <= 1.0:
         raise Refusal(f"strength should be a number from 0 to 1, but it is {options.strength}")
 

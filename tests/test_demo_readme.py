@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The README's Python runs as it stands."""
+"""The Python of the README and of the guide to contacts runs as it stands."""
 
 from __future__ import annotations
 
@@ -7,13 +7,26 @@ import re
 from pathlib import Path
 
 import numpy as np
+from ik2bone.spans import read_spans
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run(path):
+    """Run the one example of plain Python in a document and return its names."""
+    (example,) = re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
+    names: dict = {}
+    exec(compile(example, str(path), "exec"), names)
+    return names
 
 
 def test_the_solver_example_runs_and_reaches_its_goals():
-    (example,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    names: dict = {}
-    exec(compile(example, str(README), "exec"), names)
+    names = run(ROOT / "README.md")
     assert names["hip_rotation"].shape == (240, 4)
     assert np.allclose(names["turn"].position, names["goals"])
+
+
+def test_the_contacts_example_runs_and_gets_the_contacts_back():
+    names = run(ROOT / "docs" / "contacts.md")
+    assert names["found"].all()
+    assert read_spans(re.search(r"```json\n(.*?)```", (ROOT / "docs" / "contacts.md").read_text(), re.DOTALL)[1])

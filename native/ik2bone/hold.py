@@ -33,21 +33,25 @@ class Hold:
     turn: Array
 
 
-def hold_feet(clip: Clip, heel: Array, contacts: Mask, places: dict[Stance, Array]) -> Hold:
+def hold_feet(clip: Clip, heel: Array, contacts: Mask, places: dict[Stance, Array], firm: Mask | None = None) -> Hold:
     """Hold standing points, and join the holds with matching velocity where nothing stands.
 
     Where the ball stands it is held in its place (3,), where the heel stands with it the foot keeps its mean direction.
-    Where only the heel stands, before or after, it is held where the ball's first or last frame puts it.
+    Where only the heel stands, before or after, it is held where the ball's first or last frame puts it. A standing
+    with frames that are `firm` (F, L) keeps its direction whatever the clip does.
     """
-    legs = [_hold_leg(clip, heel[:, leg], contacts[:, leg], leg, places) for leg in range(clip.legs)]
+    firm = np.zeros((clip.frames, clip.legs), bool) if firm is None else firm
+    legs = [_hold_leg(clip, heel[:, leg], contacts[:, leg], firm[:, leg], leg, places) for leg in range(clip.legs)]
     shift, turn = (np.stack(parts, axis=1) for parts in zip(*legs, strict=True))
     return Hold(shift, turn)
 
 
-def _hold_leg(clip: Clip, heel: Array, contacts: Mask, leg: int, places: dict[Stance, Array]) -> tuple[Array, Array]:
+def _hold_leg(
+    clip: Clip, heel: Array, contacts: Mask, firm: Mask, leg: int, places: dict[Stance, Array]
+) -> tuple[Array, Array]:
     ball, fps = clip.ball[:, leg], clip.fps
     spans = [(stance.start, stance.end) for stance in stances(contacts[:, None])]
-    turn = _hold_direction(heel - ball, contacts.all(axis=-1), spans, fps, clip.up)
+    turn = _hold_direction(heel - ball, contacts.all(axis=-1), firm, spans, fps, clip.up)
     away = np.einsum("fij,fj->fi", matrix_from_vector(turn), heel - ball)
     shift, rate, known = np.zeros_like(ball), np.zeros_like(ball), np.zeros(len(ball), bool)
     ball_rate, heel_rate = (velocity(path, fps) / fps for path in (ball, ball + away))
@@ -66,7 +70,7 @@ def _hold_leg(clip: Clip, heel: Array, contacts: Mask, leg: int, places: dict[St
     return shift, turn
 
 
-def _hold_direction(away: Array, both: Mask, spans: list[tuple[int, int]], fps: float, up: Array) -> Array:
+def _hold_direction(away: Array, both: Mask, firm: Mask, spans: list[tuple[int, int]], fps: float, up: Array) -> Array:
     """Rotation vectors (F, 3) that keep the way from ball to heel (F, 3) in its mean direction where both stand."""
     turn, rate, known = np.zeros_like(away), np.zeros_like(away), np.zeros(len(away), bool)
     # Frames beside a stance that tell the speed at its ends.
@@ -75,9 +79,13 @@ def _hold_direction(away: Array, both: Mask, spans: list[tuple[int, int]], fps: 
         frames = np.arange(start, end)[both[start:end]]
         if len(frames):
             around = np.arange(max(start - beside, 0), min(end + beside, len(away)))
-            turns = shortest_turns(away[around], standing_place(away, frames))
-            rate[around] = velocity(_limited(turns, up), fps) / fps
-            held = _without_roll(turns[start - around[0] : end - around[0]], fps, up)
+            turns, inside = (
+                shortest_turns(away[around], standing_place(away, frames)),
+                slice(start - around[0], end - around[0]),
+            )
+            whole = firm[start:end].any()
+            rate[around] = velocity(turns if whole else _limited(turns, up), fps) / fps
+            held = turns[inside] if whole else _without_roll(turns[inside], fps, up)
             turn[frames] = held[frames - start]
             known[frames] = True
     _fill(turn, rate, known, fps)

@@ -24,7 +24,8 @@ from .motion import odd_window, smoothed
 from .palms import lay_palms
 from .rotations import matrix_from_vector, vector_from_matrix
 from .sole import Sole, apply, tell_doubts
-from .standing import find_standing, stand_always
+from .spans import Marks
+from .standing import StandingFeet, feet_that_stand
 from .steady import steady_feet
 from .swing import lift_swings
 from .targets import Held, Targets, blend_targets, find_anchors, give_anchors_time, places_of
@@ -43,8 +44,9 @@ SHORT = 1e-4
 
 @dataclass(frozen=True)
 class Settings:
-    """How to plant. `contacts` is 'AUTO' (detected) or 'ALWAYS' (every frame).
+    """How to plant. `contacts` is 'AUTO' (detected), 'ALWAYS' (every frame) or 'STORED' (as `marks` say).
 
+    `marks` are what people want of contacts (F, L, 2): under AUTO what they enforce and forbid stays in force.
     `direction` is where surfaces are looked for: 'DOWN', under and over a limb, or 'NEAREST'. `strength` in [0, 1]
     blends it all; it may be an array (F,), for corrections that come and go. Feet do not stand on what is steeper than
     `max_slope` (radians).
@@ -56,6 +58,7 @@ class Settings:
     strength: float | Array = 1.0
     direction: str = "DOWN"
     max_slope: float = STEEPEST
+    marks: Marks | None = None
 
     @property
     def slopes(self) -> Slopes:
@@ -72,7 +75,18 @@ class Settings:
 
     def cut(self, frames: slice) -> Settings:
         """The same settings for some of the frames."""
-        return replace(self, strength=self.strength[frames]) if isinstance(self.strength, np.ndarray) else self
+        strength = self.strength[frames] if isinstance(self.strength, np.ndarray) else self.strength
+        return replace(self, strength=strength, marks=self.marks and self.marks.cut(frames))
+
+    def choose(self, limbs: Mask) -> Settings:
+        """The same settings for some of the limbs (L,)."""
+        return replace(self, marks=self.marks and self.marks.choose(limbs))
+
+    def enforced(self, contacts: Mask) -> Mask:
+        """Those contacts (F, L, 2) that people enforce; every frame under ALWAYS is nobody's wish."""
+        if self.marks is None or self.always(len(contacts)):
+            return np.zeros_like(contacts)
+        return contacts & self.marks.enforced
 
     def shares(self, frames: int) -> Array:
         """The strength of each frame (F,)."""
@@ -88,15 +102,16 @@ class Planting:
 
     `turns` (F, L, 3, 4) are corrections (w, x, y, z) of thigh, shin and foot, to be multiplied on the right of their
     present local rotations; `hips_offset` (F, 3) moves the hips in world space. `contacts` (F, L, 2) tells which
-    heels and balls stand, `targets` where the feet shall go, `miss` (F, L) how far from there they come to lie.
-    `locked` (L,) is false where limbs follow the ground without holding a spot, `touching` (L,) tells which of them
-    touch it with one point instead of a sole, `hands` (L,) which are no feet, `nearest` whether surfaces were looked
-    for in any direction. `told` are sentences for the user.
+    heels and balls stand, `enforced` (F, L, 2) which of them because people want it, `targets` where the feet shall go,
+    `miss` (F, L) how far from there they come to lie. `locked` (L,) is false where limbs follow the ground without
+    holding a spot, `touching` (L,) tells which of them touch it with one point instead of a sole, `hands` (L,) which
+    are no feet, `nearest` whether surfaces were looked for in any direction. `told` are sentences for the user.
     """
 
     turns: Array
     hips_offset: Array
     contacts: Mask
+    enforced: Mask
     targets: Targets
     sole: Sole
     miss: Array
@@ -115,7 +130,7 @@ class Planting:
     def cut(self, frames: slice) -> Planting:
         """The same planting over some of its frames, without the anchors that lie outside."""
         first, last, _ = frames.indices(len(self.turns))
-        parts = {name: getattr(self, name)[frames] for name in ("turns", "hips_offset", "contacts", "miss")}
+        parts = {name: getattr(self, name)[frames] for name in ("turns", "hips_offset", "contacts", "enforced", "miss")}
         return replace(self, **parts, targets=self.targets.cut(first, last))
 
     def led_by(self, turns: Array, targets: Targets, miss: Array) -> Planting:
@@ -125,6 +140,7 @@ class Planting:
             turns=np.concatenate([turns, self.turns]),
             hips_offset=np.concatenate([self.hips_offset[:1], self.hips_offset]),
             contacts=np.concatenate([np.zeros_like(self.contacts[:1]), self.contacts]),
+            enforced=np.concatenate([np.zeros_like(self.enforced[:1]), self.enforced]),
             miss=np.concatenate([miss, self.miss]),
             targets=self.targets.led_by(targets),
             told=[*self.told, "the first frame is a calibration pose and was only set on the ground"],
@@ -206,6 +222,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
         turns,
         strength[:, None] * hips,
         held.contacts,
+        settings.enforced(held.contacts),
         weaken(clip, targets, moved, strength),
         sole,
         miss,
@@ -235,7 +252,7 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride:
     """When limbs stand or touch, and where they shall go: feet on their soles, all others by one point."""
     touching = settings.touching(clip)
     parts = [
-        hold(clip.choose(limbs), sole.choose(limbs), ground, settings, ride)
+        hold(clip.choose(limbs), sole.choose(limbs), ground, settings.choose(limbs), ride)
         for limbs, hold in ((~touching, stand), (touching, touch))
         if limbs.any()
     ]
@@ -245,9 +262,12 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride:
 def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
     """When feet stand on their soles, and where they shall go."""
     steady, still = steady_feet(clip)
-    feet = stand_always(clip) if settings.always(clip.frames) else find_standing(steady, sole)
-    plan = locked_targets if feet.locked else follow_targets
-    targets, contacts = plan(steady, sole, feet.contacts, ground, settings, ride)
+    mode = "ALWAYS" if settings.always(clip.frames) else settings.contacts
+    feet = feet_that_stand(steady, sole, mode, settings.marks)
+    if feet.locked:
+        targets, contacts = locked_targets(steady, sole, feet, ground, settings, ride)
+    else:
+        targets, contacts = follow_targets(steady, sole, ground, settings), feet.contacts
     targets = replace(targets, turn=targets.turn @ still)
     return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), feet.told)
 
@@ -275,30 +295,28 @@ def _plant_pose(
     return turns, weaken(pose, targets, offset, strength), miss
 
 
-def follow_targets(
-    clip: Clip, sole: Sole, contacts: Mask, ground: Ground, settings: Settings, _ride: Array | None
-) -> tuple[Targets, Mask]:
-    """Where the feet shall go when they follow the ground frame by frame, and the contacts (F, L, 2) as they are."""
+def follow_targets(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Targets:
+    """Where the feet shall go when they follow the ground frame by frame."""
     _require_ground(ask(ground, clip.ball, clip.up)[2])
     follow = lay_on_ground if settings.always(clip.frames) else follow_ground
-    return follow(clip, sole, ground, settings.slopes), contacts
+    return follow(clip, sole, ground, settings.slopes)
 
 
 def locked_targets(
-    clip: Clip, sole: Sole, contacts: Mask, ground: Ground, settings: Settings, ride: Array | None
+    clip: Clip, sole: Sole, feet: StandingFeet, ground: Ground, settings: Settings, ride: Array | None
 ) -> tuple[Targets, Mask]:
     """Where feet shall go that stand on anchors and swing from one to the next, and when they really stand.
 
     `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
     """
     heel = apply(clip.foot, sole.heel)
-    anchors = find_anchors(clip, sole, heel, contacts, ground, settings.slopes, ride)
+    anchors = find_anchors(clip, sole, heel, feet.contacts, ground, settings.slopes, ride)
     _require_ground(np.array([anchor.found for anchor in anchors]))
-    contacts, anchors = give_anchors_time(clip, contacts, anchors)
-    targets = blend_targets(clip, hold_feet(clip, heel, contacts, places_of(anchors)), anchors, ride)
+    contacts, anchors = give_anchors_time(clip, feet.contacts, anchors, feet.kept)
+    targets = blend_targets(clip, hold_feet(clip, heel, contacts, places_of(anchors), feet.firm), anchors, ride)
     targets = raise_heels(clip, sole, targets, contacts, ground)
     targets = lift_swings(clip, sole, targets, contacts, ground)
-    contacts = standing_contacts(clip, sole, targets, contacts, ground)
+    contacts = standing_contacts(clip, sole, targets, contacts, ground) | feet.kept
     lost = ~contacts.any(axis=(0, 2))
     if lost.any():
         carried = clip.moved(level_part(targets.ride, clip.up))

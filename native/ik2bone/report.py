@@ -25,14 +25,14 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from .anchor import anchor_at, unridden
-from .clip import Array, Clip, Ground
+from .clip import Array, Clip, Ground, Mask
 from .ground import ask
 from .hold import standing_place
 from .motion import runs
 from .plant import SHORT, Planting
 from .sole import apply
+from .spans import PARTS
 
-PARTS = ("heel", "ball")
 LIMBS = {"foot": ("foot", "feet"), "hand": ("hand", "hands")}
 KNEE_POP = 5.0
 FOOT_POP = 0.02
@@ -76,7 +76,7 @@ def contact_spans(after: Clip, planting: Planting) -> list[dict[str, Any]]:
     spans = []
     for leg in range(after.legs):
         for index, part in enumerate(PARTS):
-            for start, end in runs(planting.contacts[:, leg, index]):
+            for start, end, state in _state_runs(planting.contacts[:, leg, index], planting.enforced[:, leg, index]):
                 held = anchor_at(planting.anchors, leg, start, part)
                 path = points[:, leg, index]
                 if held:
@@ -87,12 +87,18 @@ def contact_spans(after: Clip, planting: Planting) -> list[dict[str, Any]]:
                 drift = np.linalg.norm(path[start:end] - places, axis=-1).max()
                 support = held or anchor_at(planting.anchors, leg, start)
                 spans.append({
-                    "leg": leg, "part": part, "start": start, "end": end, "state": "AUTO",
+                    "leg": leg, "part": part, "start": start, "end": end, "state": state,
                     "support": support.support if support else "",
                     "anchor": places[0].tolist() if planting.locked[leg] else None,
                     "drift": float(drift) if planting.locked[leg] else None,
                 })  # fmt: skip
     return spans
+
+
+def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:
+    """Runs of contacts (F,), parted where they are enforced."""
+    parts = (("automatic", contacts & ~enforced), ("enforced", contacts & enforced))
+    return sorted((start, end, state) for state, mask in parts for start, end in runs(mask))
 
 
 def _side(before: Clip, clip: Clip, planting: Planting, ground: Ground, spans: list[dict[str, Any]]) -> dict[str, Any]:

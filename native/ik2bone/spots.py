@@ -17,8 +17,11 @@ SAME_SPOT = 0.02
 HASTY = 20.0
 
 
-def separate_spots(clip: Clip, contacts: Mask) -> Mask:
-    """The contacts (F, L, 2) without those of heels on which a foot turns from one spot of its ball to another."""
+def separate_spots(clip: Clip, contacts: Mask, kept: Mask | None = None) -> Mask:
+    """The contacts (F, L, 2) without those of heels on which a foot turns from one spot of its ball to another.
+
+    What is `kept` (F, L, 2) stays.
+    """
     separate = contacts.copy()
     for stance in stances(contacts):
         balls = runs(contacts[stance.start : stance.end, stance.leg, 1])
@@ -27,27 +30,31 @@ def separate_spots(clip: Clip, contacts: Mask) -> Mask:
             places = [standing_place(path, np.arange(*run)) for run in ((start, end), (later, last))]
             if np.linalg.norm(places[1] - places[0]) > SAME_SPOT * clip.leg:
                 separate[stance.start + end : stance.start + later, stance.leg] = False
-    return separate
+    return separate if kept is None else separate | kept
 
 
-def give_time(clip: Clip, contacts: Mask, moves: dict[Stance, Array] | None = None) -> Mask:
+def give_time(clip: Clip, contacts: Mask, moves: dict[Stance, Array] | None = None, kept: Mask | None = None) -> Mask:
     """The contacts (F, L, 2) without frames at their ends, where a foot needs them to get to its next spot in time.
 
-    It slides off its spot there, or climbs: `moves` are how far (3,) the ground moves each standing.
+    It slides off its spot there, or climbs: `moves` are how far (3,) the ground moves each standing. What is `kept`
+    (F, L, 2) stays.
     """
     timely = contacts.copy()
     for leg in range(clip.legs):
         spans = [stance for stance in stances(contacts) if stance.leg == leg]
         for before, after in zip(spans, spans[1:], strict=False):
             climb = moves[after] - moves[before] if moves else np.zeros(3)
-            _part(clip, timely[:, leg], before, after, climb)
+            cores = [_core(timely, span, kept) for span in (before, after)]
+            _part(clip, timely[:, leg], (before, after), cores, climb)
     return timely
 
 
-def _part(clip: Clip, contacts: Mask, before: Stance, after: Stance, climb: Array) -> None:
-    """Shorten two standings (of one leg's contacts (F, 2), in place) until their foot has time between them."""
-    path, (_, stays), (begins, _) = clip.ball[:, before.leg], _core(contacts, before), _core(contacts, after)
-    end, start = before.end, after.start
+def _part(clip: Clip, contacts: Mask, spans: tuple[Stance, Stance], cores: list[tuple[int, int]], climb: Array) -> None:
+    """Shorten two standings (of one leg's contacts (F, 2), in place) until their foot has time between them, or until
+    nothing but their cores is left.
+    """
+    (before, after), ((_, stays), (begins, _)) = spans, cores
+    path, end, start = clip.ball[:, before.leg], before.end, after.start
     while end > stays or start < begins:
         off = [_off(path, contacts, span, frame) for span, frame in ((before, end - 1), (after, start))]
         acceleration = SHARPEST * np.linalg.norm(off[1] - off[0] + climb) * (clip.fps / (start - end + 1)) ** 2
@@ -58,10 +65,13 @@ def _part(clip: Clip, contacts: Mask, before: Stance, after: Stance, climb: Arra
         contacts[end:start] = False
 
 
-def _core(contacts: Mask, span: Stance) -> tuple[int, int]:
-    """First frame, and the one after the last, of those that a standing takes its place from."""
-    frames = span.start + standing_core(standing_frames(contacts[span.start : span.end]))
-    return int(frames[0]), int(frames[-1]) + 1
+def _core(contacts: Mask, span: Stance, kept: Mask | None) -> tuple[int, int]:
+    """First frame, and the one after the last, of those that a standing takes its place from, or that are kept."""
+    rows = slice(span.start, span.end), span.leg
+    frames = standing_core(standing_frames(contacts[rows]))
+    if kept is not None:
+        frames = np.union1d(frames, np.flatnonzero(kept[rows].any(axis=-1)))
+    return span.start + int(frames[0]), span.start + int(frames[-1]) + 1
 
 
 def _off(path: Array, contacts: Mask, span: Stance, frame: int) -> Array:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .clip import Array, Clip, Mask
 from .contacts import find_contacts, stances
 from .sole import Sole, apply
+from .spans import Marks, no_marks
 from .spots import give_time, separate_spots
 from .treadmill import floor_velocity
 
@@ -17,32 +18,81 @@ from .treadmill import floor_velocity
 LOW = 0.03
 NEVER = "no foot ever stands still: planted as a clip in place, by height and slope only"
 CARRIED = "a clip in place, its feet carried back as on a treadmill: planted by height and slope only"
+NOWHERE = "no foot stands by its stored contacts: planted by height and slope only"
 
 
 @dataclass(frozen=True)
 class StandingFeet:
-    """Contacts (F, L, 2) of heels and balls, whether they lock feet to spots, and sentences for the user."""
+    """Contacts (F, L, 2) of heels and balls, whether they lock feet to spots, and sentences for the user.
+
+    What is `kept` (F, L, 2) stands whatever the planner needs time for, `firm` (F, L) feet hold their direction, too.
+    """
 
     contacts: Mask
     locked: bool
+    kept: Mask
+    firm: Mask
     told: tuple[str, ...] = ()
 
 
-def find_standing(clip: Clip, sole: Sole) -> StandingFeet:
-    """Detect contacts; in a clip in place they do not lock, since its feet go back with a floor that moves."""
+def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> StandingFeet:
+    """When feet stand under mode 'AUTO', 'ALWAYS' or 'STORED', the last of which needs marks."""
+    if mode == "ALWAYS":
+        return stand_always(clip)
+    if mode != "STORED":
+        return find_standing(clip, sole, marks)
+    if marks is None:
+        raise ValueError("marks: expected those of stored contacts, got None")
+    return stand_as_stored(clip, sole, marks)
+
+
+def find_standing(clip: Clip, sole: Sole, marks: Marks | None = None) -> StandingFeet:
+    """Detect contacts and apply what is enforced or forbidden.
+
+    In a clip in place they do not lock, since its feet go back with a floor that moves; only enforced ones do.
+    """
     heel = apply(clip.foot, sole.heel)
     contacts = find_contacts(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
     contacts = _without_rolling_heels(clip, sole, heel, contacts)
-    carried = floor_velocity(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up).any()
-    if contacts.any() and not carried:
-        return StandingFeet(give_time(clip, separate_spots(clip, contacts)), True)
+    marks = marks or no_marks(contacts.shape)
+    told = () if _holds(clip, heel, contacts) else (CARRIED if contacts.any() else NEVER,)
+    if not told or marks.enforced.any():
+        wanted = marks.enforced if told else marks.applied(contacts)
+        timely = give_time(clip, separate_spots(clip, wanted, marks.enforced), kept=marks.enforced)
+        return _stand(timely, marks.enforced, marks) if wanted.any() else _stand_nowhere(contacts.shape)
     contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
-    return StandingFeet(contacts, False, (CARRIED if carried else NEVER,))
+    return replace(_stand_nowhere(contacts.shape), contacts=marks.applied(contacts), told=told)
+
+
+def stand_as_stored(clip: Clip, sole: Sole, marks: Marks) -> StandingFeet:
+    """Stand by spans alone, as they are; in a clip in place only enforced ones lock feet to spots."""
+    heel = apply(clip.foot, sole.heel)
+    found = find_contacts(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
+    standing = marks.standing if _holds(clip, heel, found) else marks.enforced
+    if standing.any():
+        return _stand(standing, standing, marks)
+    return replace(_stand_nowhere(found.shape), contacts=marks.standing)
 
 
 def stand_always(clip: Clip) -> StandingFeet:
     """Every foot stands on every frame, wherever it is."""
-    return StandingFeet(np.ones((clip.frames, clip.legs, 2), bool), False)
+    feet = _stand_nowhere((clip.frames, clip.legs, 2))
+    return replace(feet, contacts=~feet.contacts, told=())
+
+
+def _stand(contacts: Mask, kept: Mask, marks: Marks) -> StandingFeet:
+    return StandingFeet(contacts, True, kept, marks.enforced[..., 0] & contacts.all(axis=-1))
+
+
+def _stand_nowhere(shape: tuple[int, ...]) -> StandingFeet:
+    nothing = np.zeros(shape, bool)
+    return StandingFeet(nothing, False, nothing, nothing[..., 0], (NOWHERE,))
+
+
+def _holds(clip: Clip, heel: Array, contacts: Mask) -> bool:
+    """Whether feet hold spots where they stand: they do so at all, and their floor does not carry them back."""
+    carried = floor_velocity(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
+    return bool(contacts.any() and not carried.any())
 
 
 def _without_rolling_heels(clip: Clip, sole: Sole, heel: Array, contacts: Mask) -> Mask:

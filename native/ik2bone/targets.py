@@ -208,10 +208,14 @@ def _chosen(clip: Clip, options: list[list[Anchor]], leg: int) -> list[Anchor]:
     return [found[index] for found, index in zip(mine, chosen, strict=True)]
 
 
-def give_anchors_time(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Mask, list[Anchor]]:
-    """Contacts (F, L, 2) and anchors without frames in which feet climb or come down to where they stand next."""
+def give_anchors_time(
+    clip: Clip, contacts: Mask, anchors: list[Anchor], kept: Mask | None = None
+) -> tuple[Mask, list[Anchor]]:
+    """Contacts (F, L, 2) and anchors without frames in which feet climb or come down to where they stand next, unless
+    those are `kept` (F, L, 2).
+    """
     standing = [anchor for anchor in anchors if anchor.part != "swing"]
-    timely = give_time(clip, contacts, {anchor.stance: anchor.move for anchor in standing})
+    timely = give_time(clip, contacts, {anchor.stance: anchor.move for anchor in standing}, kept)
     shorter = {_within(longer, stances(timely)): longer for longer in (anchor.stance for anchor in standing)}
     by_stance = {longer: stance for stance, longer in shorter.items()}
     return timely, [replace(a, stance=by_stance.get(a.stance, a.stance)) for a in anchors]

@@ -82,7 +82,7 @@ def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Arr
         raise NoGround("There is no surface within reach of the limbs")
     if settings.always(clip.frames):
         return _follow(clip, sole, ground, up, settings.use_slope)
-    stands = find_touches(path / limb_lengths(clip)[:, None], distance, clip.fps)
+    stands = _wanted(find_touches(path / limb_lengths(clip)[:, None], distance, clip.fps), settings)
     contacts = np.stack([np.zeros_like(stands), stands], axis=-1)
     anchors = _find_anchors(clip, sole, path, contacts, ground, up, settings.use_slope)
     targets, free = _blend(clip, contacts, anchors)
@@ -94,6 +94,16 @@ def away_from(ground: Ground, path: Array, up: Array | None) -> tuple[Array, Arr
     """How far points (F, T, 3) are from the surface (F, T), infinitely where there is none, and its normals there."""
     hits, normals, found = ask(ground, path, up)
     return np.where(found, np.linalg.norm(path - hits, axis=-1), np.inf), normals
+
+
+def _wanted(touches: Mask, settings: Settings) -> Mask:
+    """The frames (F, T) in which limbs touch by what was found and what people want; either part will do for that."""
+    if settings.marks is None:
+        return touches
+    marks = settings.marks
+    if settings.contacts == "STORED":
+        return marks.standing.any(axis=-1)
+    return (touches & ~marks.forbidden.any(axis=-1)) | marks.enforced.any(axis=-1)
 
 
 def limb_lengths(clip: Clip) -> Array:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -22,6 +23,10 @@ class Notes:
     def operator(self, name, **_options):
         self.operators.append(name)
 
+    def operator_menu_enum(self, name, _property, **_options):
+        self.operators.append(name)
+        return SimpleNamespace()
+
     def label(self, text, **_options):
         self.texts.append(text)
 
@@ -33,10 +38,10 @@ class Notes:
 
 @pytest.fixture
 def draw(bpy, addon):
-    panels = addon("panels")
+    classes = vars(addon("panels")) | vars(addon("contact_panel"))
 
     def draw(name):
-        panel = getattr(panels, f"IK2BONE_PT_{name}")
+        panel = classes[f"IK2BONE_PT_{name}"]
         if hasattr(panel, "poll") and not panel.poll(bpy.context):
             return None
         notes = Notes()
@@ -104,3 +109,22 @@ def test_a_record_that_someone_broke_shows_no_report(bpy, walker, slope, draw):
     walker.animation_data.action["ik2bone"] = "{not json"
     assert draw("report") is None
     assert "ik2bone.restore" in draw("main").operators
+
+
+def test_the_panel_of_contacts_counts_them_and_offers_to_change_those_to_come(bpy, walker, slope, draw):
+    assert draw("contacts").texts == ["None stored yet"]
+    plant(bpy)
+    bpy.ops.ik2bone.set_contact(index=0, state="forbidden")
+    count = len(json.loads(walker.animation_data.action["ik2bone"])["contacts"])
+    notes = draw("contacts")
+    assert notes.texts[0] == f"{count - 1} automatic, 0 enforced, 1 forbidden"
+    assert notes.operators.count("ik2bone.set_contact") == min(count, 12)
+    assert "ik2bone.export_contacts" in notes.operators
+    bpy.context.scene.frame_set(61)
+    assert draw("contacts").operators.count("ik2bone.set_contact") < count
+
+
+def test_the_panel_of_contacts_bears_whatever_scripts_have_written(bpy, walker, draw):
+    for text in ("", "[]", "{", '{"contacts": 3}', '{"contacts": [3]}', '{"contacts": [{"bone": "foot.L"}]}'):
+        walker.animation_data.action["ik2bone"] = text
+        assert draw("contacts").texts == ["None stored yet"]

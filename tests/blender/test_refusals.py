@@ -193,11 +193,6 @@ def test_a_surface_that_is_disabled_in_viewports(bpy, walker, ground):
     _refused(bpy, "collection 'Ground' holds no mesh", surface="Ground")
 
 
-@pytest.mark.parametrize(("option", "value"), [("contacts", "STORED")])
-def test_options_that_are_not_available_yet(bpy, walker, ground, option, value):
-    _refused(bpy, f"{option} {value} is not available yet", **{option: value})
-
-
 def test_bones_that_belong_to_no_leg(bpy, walker, ground):
     _refused(bpy, "chest", bones="thigh.L, chest")
     _refused(bpy, "no bone named", bones="knee")

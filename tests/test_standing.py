@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""What people want of contacts: enforced ones hold, forbidden ones never stand, stored ones stay as they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from ik2bone.plant import Settings, plant
+from ik2bone.report import contact_spans
+from ik2bone.sole import apply, measure_sole
+from ik2bone.spans import Marks, Span, marks_of, no_marks, spans_of
+from ik2bone.standing import find_standing
+from walk import FLAT, HILLS, make_walk, planted
+
+FEET = ("left", "right")
+
+
+def marked(clip, *spans, base=None) -> Marks:
+    stored = [] if base is None else spans_of(base, FEET)
+    return marks_of([*stored, *spans], FEET, 0, clip.frames)
+
+
+def swing_of(plan) -> slice:
+    """Frames in the middle of the left foot's first swing between two standings."""
+    stands = plan.contacts[:, 0].any(axis=-1)
+    edges = np.flatnonzero(np.diff(stands.astype(int)))
+    start = next(edge for edge in edges if not stands[edge + 1])
+    end = next(edge for edge in edges if edge > start)
+    middle = (start + end) // 2
+    return slice(middle - 3, middle + 4)
+
+
+def paths(clip, plan):
+    """Heel and ball of the left foot in the planted clip."""
+    after = planted(clip, plan)
+    return apply(after.foot[:, 0], plan.sole.heel[0]), after.ball[:, 0]
+
+
+@pytest.mark.parametrize("ground", [FLAT, HILLS])
+@pytest.mark.parametrize("parts", [("ball",), ("heel", "ball"), ("heel",)])
+@pytest.mark.parametrize("mode", ["AUTO", "STORED"])
+def test_enforced_parts_of_a_swinging_foot_stay_where_they_are(ground, parts, mode) -> None:
+    clip = make_walk().clip
+    plan = plant(clip, ground)
+    swing = swing_of(plan)
+    wanted = [Span("left", part, swing.start, swing.stop - 1, "enforced") for part in parts]
+    marks = marked(clip, *wanted, base=plan.contacts)
+    enforced = plant(clip, ground, Settings(contacts=mode, marks=marks, max_slope=1.0))
+    assert enforced.contacts[swing, 0][:, [("heel", "ball").index(part) for part in parts]].all()
+    for path, part in zip(paths(clip, enforced), ("heel", "ball"), strict=True):
+        moved = np.linalg.norm(path[swing] - path[swing].mean(axis=0), axis=-1).max()
+        assert (moved < 2e-3) == (part in parts), part
+    states = {span["state"] for span in contact_spans(planted(clip, enforced), enforced)}
+    assert states == {"automatic", "enforced"}
+
+
+@pytest.mark.parametrize("mode", ["AUTO", "STORED"])
+def test_forbidden_parts_never_stand(mode) -> None:
+    clip = make_walk().clip
+    plan = plant(clip, HILLS)
+    stances = [span for span in contact_spans(planted(clip, plan), plan) if span["leg"] == 1 and span["part"] == "ball"]
+    start, end = stances[1]["start"], stances[1]["end"]
+    wanted = [Span("right", part, start - 9, end + 8, "forbidden") for part in ("heel", "ball")]
+    marks = marked(clip, *wanted, base=plan.contacts)
+    forbidden = plant(clip, HILLS, Settings(contacts=mode, marks=marks))
+    assert not forbidden.contacts[start - 9 : end + 9, 1].any()
+    assert (forbidden.contacts[:, 0] == plan.contacts[:, 0]).mean() > 0.99
+
+
+def test_stored_contacts_are_taken_as_they_are() -> None:
+    clip = make_walk(slide=0.04).clip
+    plan = plant(clip, HILLS)
+    stored = plant(clip, HILLS, Settings(contacts="STORED", marks=marked(clip, base=plan.contacts)))
+    assert (stored.contacts == plan.contacts).all()
+    again = plant(clip, HILLS, Settings(contacts="STORED", marks=marked(clip, base=stored.contacts)))
+    assert (again.turns == stored.turns).all()
+    shifted = np.roll(plan.contacts, 4, axis=0)
+    moved = plant(clip, FLAT, Settings(contacts="STORED", marks=marked(clip, base=shifted)))
+    assert (moved.contacts == shifted).all()
+
+
+def test_stored_contacts_without_any_follow_the_ground_and_tell() -> None:
+    clip = make_walk().clip
+    plan = plant(clip, HILLS, Settings(contacts="STORED", marks=no_marks((clip.frames, 2, 2))))
+    assert not plan.contacts.any()
+    assert not plan.locked.any()
+    assert any("stored" in sentence for sentence in plan.told)
+
+
+def test_stored_contacts_are_needed() -> None:
+    with pytest.raises(ValueError, match="marks: expected those of stored contacts, got None"):
+        plant(make_walk(1.0).clip, FLAT, Settings(contacts="STORED"))
+
+
+def on_treadmill(clip):
+    back = np.arange(clip.frames)[:, None, None] / clip.fps * np.array([2 * 0.62 / 1.1, 0.0, 0.0])
+    moved = {name: getattr(clip, name) - back for name in ("ball", "tip")}
+    for name in ("thigh", "shin", "foot", "toe"):
+        moved[name] = getattr(clip, name).copy()
+        moved[name][..., :3, 3] -= back
+    return replace(clip, **moved)
+
+
+def test_clip_in_place_stands_without_being_locked_and_tells_so() -> None:
+    walk = make_walk()
+    clip = on_treadmill(walk.clip)
+    plan = plant(clip, HILLS)
+    assert not plan.locked.any()
+    assert (plan.contacts.any(axis=-1) == walk.standing).mean() > 0.93
+    assert any("treadmill" in sentence for sentence in plan.told)
+    stored = plant(clip, HILLS, Settings(contacts="STORED", marks=marked(clip, base=plan.contacts)))
+    assert not stored.locked.any()
+    assert (stored.contacts == plan.contacts).all()
+
+
+def test_clip_in_place_is_locked_where_that_is_enforced() -> None:
+    clip = on_treadmill(make_walk().clip)
+    marks = marked(clip, Span("left", "ball", 60, 90, "enforced"))
+    plan = plant(clip, FLAT, Settings(marks=marks))
+    assert plan.locked.all()
+    assert plan.contacts.sum() == 31
+    ball = planted(clip, plan).ball[60:91, 0]
+    assert np.linalg.norm(ball - ball[0], axis=-1).max() < 1e-3
+
+
+def test_flying_clip_is_told_to_have_no_contact() -> None:
+    clip = make_walk().clip
+    time = np.arange(clip.frames)[:, None, None] / clip.fps
+    moved = {name: getattr(clip, name) + time * [3.0, 0.0, 0.0] for name in ("ball", "tip")}
+    for name in ("thigh", "shin", "foot", "toe"):
+        moved[name] = getattr(clip, name).copy()
+        moved[name][..., :3, 3] += time * [3.0, 0.0, 0.0]
+    clip = replace(clip, **moved)
+    feet = find_standing(clip, measure_sole(clip))
+    assert not feet.locked
+    assert any("no foot ever stands still" in sentence for sentence in feet.told)
