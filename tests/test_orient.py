@@ -74,6 +74,18 @@ def test_the_present_positions_need_no_correction():
         assert np.array_equal(turn, np.tile([1.0, 0, 0, 0], (ROWS, 1)))
 
 
+@pytest.mark.parametrize("roll", ["pose", "hinge"])
+def test_new_bones_without_length_turn_nothing(roll):
+    """Wherever the joint is put, which may be farther from the root than the bone is long."""
+    rng = np.random.default_rng(7)
+    pose = limbs.poses(rng, ROWS, "sheared")
+    root, place, hinge = pose.root[:, :3, 3], rng.normal(size=(ROWS, 3)) * 3, limbs.directions(rng, ROWS)
+    for new_mid, new_end in ((place, place), (root, place)):
+        r = ik2bone.orient(pose.root, pose.mid, pose.end, new_mid, new_end, roll=roll, hinge=hinge)
+        assert np.array_equal(r.root, np.tile([1.0, 0, 0, 0], (ROWS, 1)))
+        assert np.array_equal(r.mid, r.root)
+
+
 def test_opposite_upper_bone_turns_about_the_hinge():
     root, mid = np.eye(4), np.eye(4)
     mid[:3, 3] = [0, 0, -0.5]

@@ -129,7 +129,8 @@ orient_lane(orient_tile *tile, int k, bool rolling)
         hinge[i] = tile->hinge[i][k];
     }
     good &= joints_find_plainly(&given, hinge, &limb) &
-            !(equal_plainly(new_mid, given.mid_at) & equal_plainly(new_end, given.end));
+            !(equal_plainly(new_mid, given.mid_at) & equal_plainly(new_end, given.end)) &
+            !equal_plainly(new_mid, new_end);
     seen_from_root_plainly(&limb, given.root_at, new_mid, new_mid);
     seen_from_root_plainly(&limb, given.root_at, new_end, new_end);
     good &= is_between(d3_dot(limb.upper, limb.upper), IK2B_PLAIN_SQUARE) &
