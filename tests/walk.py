@@ -11,6 +11,8 @@ from ik2bone.clip import Clip
 
 UPPER, LOWER, FOOT, BALL, STEP, CYCLE, STAND = 0.5, 0.5, 0.18, 0.05, 0.62, 1.1, 0.62
 HIP_HEIGHT, ANKLE = 1.02, 0.12
+# Share of the cycle at which a foot begins to roll.
+ROLL = 0.35
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,11 @@ class Walk:
     standing: np.ndarray
 
 
-def make_walk(seconds=5.0, fps=60.0, *, slide=0.0, noise=0.0, seed=0, scale=1.0, turn=0.0) -> Walk:
-    """Walk along x, turned by `turn` radians about up, each foot standing for STAND of its cycle."""
+def make_walk(seconds=5.0, fps=60.0, *, slide=0.0, noise=0.0, seed=0, scale=1.0, turn=0.0, roll=0.0) -> Walk:
+    """Walk along x, turned by `turn` radians about up, each foot standing for STAND of its cycle.
+
+    Before it leaves, it rolls by `roll` radians over its ball, with stiff toes.
+    """
     time = np.arange(round(seconds * fps)) / fps
     phase = (time[:, None] / CYCLE + np.array([0.0, 0.5])) % 1.0
     count = np.floor(time[:, None] / CYCLE + np.array([0.0, 0.5])) - np.array([0.0, 0.5])
@@ -30,6 +35,8 @@ def make_walk(seconds=5.0, fps=60.0, *, slide=0.0, noise=0.0, seed=0, scale=1.0,
     ahead = 2 * STEP * (count + swing - np.sin(2 * np.pi * swing) / (2 * np.pi)) + slide * np.minimum(phase, STAND)
     lift = 0.16 * np.sin(np.pi * swing) ** 2
     pitch = 0.5 * np.sin(np.pi * swing) ** 2 * np.sin(2 * np.pi * swing)
+    rise, fall = np.clip((phase - ROLL) / (STAND - ROLL), 0.0, 1.0), np.clip(2.0 * swing, 0.0, 1.0)
+    pitch += roll * rise**2 * (3.0 - 2.0 * rise) * (1.0 - fall**2 * (3.0 - 2.0 * fall))
     side = np.broadcast_to([0.1, -0.1], ahead.shape)
     ball = np.stack([ahead, side, BALL + lift], axis=-1)
     ball += np.random.default_rng(seed).normal(0.0, noise, ball.shape) if noise else 0.0
@@ -106,7 +113,7 @@ def planted(clip: Clip, planting) -> Clip:
     from dataclasses import replace
 
     turns = [_matrices(np.zeros((*q.shape[:-1], 3)), _quaternion(q)) for q in np.moveaxis(planting.turns, 2, 0)]
-    turns.append(np.broadcast_to(np.eye(4), turns[0].shape))
+    turns.append(_matrices(np.zeros((*planting.toe_turns.shape[:-1], 3)), _quaternion(planting.toe_turns)))
     thigh = clip.thigh.copy()
     thigh[..., :3, 3] += planting.hips_offset[:, None]
     parts, new = (clip.thigh, clip.shin, clip.foot, clip.toe), [thigh @ turns[0]]

@@ -22,15 +22,17 @@ from .hold import hold_feet
 from .knee import Knees, find_knees
 from .motion import odd_window, smoothed
 from .palms import lay_palms
-from .rotations import matrix_from_vector, vector_from_matrix
+from .rotations import matrix_from_vector, quaternion_from_vector, vector_from_matrix
 from .sole import Sole, apply, tell_doubts
 from .spans import Marks
 from .standing import StandingFeet, feet_that_stand
 from .steady import steady_feet
 from .swing import lift_swings
 from .targets import Held, Targets, blend_targets, find_anchors, give_anchors_time, places_of
+from .toes import lay_toes
 from .touch import measure_limbs, touch
 
+IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 # A calibration pose is left by this way of a joint (leg lengths) and by this multiple of the steps that follow. The
 # clips measured leave one by 0.19 and more; walks and runs make steps of up to 0.1 at 24 frames a second.
 CALIBRATION_JUMP = 0.15
@@ -101,14 +103,16 @@ class Planting:
     """What to do to a clip of F frames and L legs.
 
     `turns` (F, L, 3, 4) are corrections (w, x, y, z) of thigh, shin and foot, to be multiplied on the right of their
-    present local rotations; `hips_offset` (F, 3) moves the hips in world space. `contacts` (F, L, 2) tells which
-    heels and balls stand, `enforced` (F, L, 2) which of them because people want it, `targets` where the feet shall go,
-    `miss` (F, L) how far from there they come to lie. `locked` (L,) is false where limbs follow the ground without
-    holding a spot, `touching` (L,) tells which of them touch it with one point instead of a sole, `hands` (L,) which
-    are no feet, `nearest` whether surfaces were looked for in any direction. `told` are sentences for the user.
+    present local rotations, and `toe_turns` (F, L, 4) those of the toes; `hips_offset` (F, 3) moves the hips in world
+    space. `contacts` (F, L, 2) tells which heels and balls stand, `enforced` (F, L, 2) which of them because people
+    want it, `targets` where the feet shall go, `miss` (F, L) how far from there they come to lie. `locked` (L,) is
+    false where limbs follow the ground without holding a spot, `touching` (L,) tells which of them touch it with one
+    point instead of a sole, `hands` (L,) which are no feet, `nearest` whether surfaces were looked for in any
+    direction. `told` are sentences for the user.
     """
 
     turns: Array
+    toe_turns: Array
     hips_offset: Array
     contacts: Mask
     enforced: Mask
@@ -130,7 +134,8 @@ class Planting:
     def cut(self, frames: slice) -> Planting:
         """The same planting over some of its frames, without the anchors that lie outside."""
         first, last, _ = frames.indices(len(self.turns))
-        parts = {name: getattr(self, name)[frames] for name in ("turns", "hips_offset", "contacts", "enforced", "miss")}
+        names = ("turns", "toe_turns", "hips_offset", "contacts", "enforced", "miss")
+        parts = {name: getattr(self, name)[frames] for name in names}
         return replace(self, **parts, targets=self.targets.cut(first, last))
 
     def led_by(self, turns: Array, targets: Targets, miss: Array) -> Planting:
@@ -138,6 +143,7 @@ class Planting:
         return replace(
             self,
             turns=np.concatenate([turns, self.turns]),
+            toe_turns=np.concatenate([np.zeros_like(self.toe_turns[:1]) + IDENTITY, self.toe_turns]),
             hips_offset=np.concatenate([self.hips_offset[:1], self.hips_offset]),
             contacts=np.concatenate([np.zeros_like(self.contacts[:1]), self.contacts]),
             enforced=np.concatenate([np.zeros_like(self.enforced[:1]), self.enforced]),
@@ -218,8 +224,11 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     swings = ~held.contacts.any(axis=-1) & held.locked & ~settings.touching(clip)
     targets = ease_knees(clip, targets, clip.hip + moved + hips[:, None], swings)
     turns, miss = solve_legs(clip, targets, moved, hips, knees, strength)
+    stands = held.contacts[..., 1] & ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
+    toes = strength[:, None, None] * lay_toes(clip, sole, targets, stands, ground)
     return Planting(
         turns,
+        quaternion_from_vector(toes),
         strength[:, None] * hips,
         held.contacts,
         settings.enforced(held.contacts),

@@ -30,9 +30,22 @@ def vector_from_matrix(matrix: Array) -> Array:
     return sine * np.where(length > 1e-12, angle / np.maximum(length, 1e-300), 1.0)[..., None]
 
 
+def quaternion_from_vector(vectors: Array) -> Array:
+    """Quaternions (..., 4) of rotation vectors (..., 3); none at all is exactly 1, 0, 0, 0."""
+    half = 0.5 * np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * vectors], axis=-1)
+
+
 def shortest_turns(vectors: Array, directions: Array) -> Array:
     """Rotation vectors (..., 3) of the shortest turns of vectors (..., 3) onto directions (..., 3), of any length."""
     axis = np.cross(vectors, directions)
     sine = np.linalg.norm(axis, axis=-1, keepdims=True)
     angle = np.arctan2(sine, np.sum(vectors * directions, axis=-1, keepdims=True))
     return axis * np.where(sine > 0.0, angle / np.maximum(sine, 1e-300), 0.0)
+
+
+def nearest_rotations(matrices: Array) -> Array:
+    """The nearest rotations to matrices (..., 3, 3), of mirrored ones to their negatives."""
+    left, _, right = np.linalg.svd(matrices)
+    nearest = left @ right
+    return nearest * np.sign(np.linalg.det(nearest))[..., None, None]

@@ -9,7 +9,7 @@ import numpy as np
 
 from .clip import Array, Clip
 from .motion import hann_average, odd_window, smoothstep
-from .rotations import matrix_from_vector, vector_from_matrix
+from .rotations import matrix_from_vector, nearest_rotations, vector_from_matrix
 
 # A foot trembles where its bends of direction over LAG (s) alternate: the correlation of one with the next is -2/3 for
 # noise, and positive for motion. It is steadied between these two, and between these sizes of noise (degrees): of
@@ -29,9 +29,9 @@ def steady_feet(clip: Clip) -> tuple[Clip, Array]:
     share = trembling(clip)
     if not share.any():
         return clip, turn
-    axes = _rotations(clip.foot[..., :3, :3])
+    axes = nearest_rotations(clip.foot[..., :3, :3])
     mean = hann_average(axes, odd_window(WINDOW, clip.fps))
-    away = vector_from_matrix(_rotations(mean) @ np.swapaxes(axes, -1, -2))
+    away = vector_from_matrix(nearest_rotations(mean) @ np.swapaxes(axes, -1, -2))
     turn = matrix_from_vector(share[..., None] * away)
     return _turned(clip, turn), turn
 
@@ -55,13 +55,6 @@ def trembling(clip: Clip) -> Array:
 
 def _between(values: Array, ends: tuple[float, float]) -> Array:
     return smoothstep((values - ends[0]) / (ends[1] - ends[0]))
-
-
-def _rotations(matrices: Array) -> Array:
-    """The nearest rotations to matrices (..., 3, 3), of mirrored ones to their negatives."""
-    left, _, right = np.linalg.svd(matrices)
-    nearest = left @ right
-    return nearest * np.sign(np.linalg.det(nearest))[..., None, None]
 
 
 def _turned(clip: Clip, turn: Array) -> Clip:
