@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from . import actions
-from .chains import Leg, Refusal, check_chain, find_hips, refuse_rest
+from . import actions, fcurves, rotations
+from .chains import Leg, Refusal, check_chain, find_hips, refuse_rest, toe_trouble
 from .choice import choose_limbs
 from .surfaces import deformers
 
@@ -24,12 +25,13 @@ NO_HIPS = "no bone that carries all legs is free to move, so the hips stay"
 class Body:
     """The limbs to turn, the bone that carries all legs if it may be moved, and what to tell the user about it.
 
-    `numbers` are the places of the limbs among all that the armature has, legs first.
+    `numbers` are the places of the limbs among all that the armature has, legs first; `toes` are the toe bones to turn.
     """
 
     legs: tuple[Leg, ...]
     numbers: tuple[int, ...]
     hips: str | None
+    toes: tuple[str, ...]
     told: tuple[str, ...]
 
 
@@ -72,18 +74,41 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     limbs = choice.limbs
     check_chain(armature, limbs)
     _refuse_keyed_mode(armature, limbs)
+    toes, told = _toes(armature, limbs, options)
     numbers = tuple(choice.every.index(limb) for limb in limbs)
     legs = [limb for limb in limbs if limb.is_leg]
     if len(legs) < sum(limb.is_leg for limb in choice.every) or not legs:
         # Moved hips would carry the other legs away from where they stand.
-        return Body(limbs, numbers, None, (SOME_LEGS,) if options.use_hips and legs else ())
+        told += (SOME_LEGS,) if options.use_hips and legs else ()
+        return Body(limbs, numbers, None, toes, told)
     hips = find_hips(armature, legs)
     stay = options.use_hips and hips is None
-    return Body(limbs, numbers, hips, (NO_HIPS,) if stay else ())
+    return Body(limbs, numbers, hips, toes, told + ((NO_HIPS,) if stay else ()))
+
+
+def _toes(armature: Object, legs: Iterable[Leg], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The toe bones that can be keyed, and sentences about the others."""
+    # Feet that touch the nearest surface with one point have no sole that toes would belong to.
+    names = [leg.toe for leg in legs if leg.toe and leg.is_leg and options.direction == "DOWN"]
+    troubles = {name: toe_trouble(armature, name) or _curve_trouble(armature, name, options) for name in names}
+    told = tuple(f"{trouble}, so these toes are not laid on the ground" for trouble in troubles.values() if trouble)
+    return tuple(name for name in names if not troubles[name]), told
+
+
+def _curve_trouble(armature: Object, name: str, options: PlantingOptions) -> str | None:
+    """What about a bone's F-curves keeps keys from being put, where they are put into the curves themselves."""
+    bone, curves = armature.pose.bones[name], actions.curves_of(actions.assigned(armature))
+    if curves.find(bone.path_from_id("rotation_mode"), 0):
+        return f"bone {name} has keys on its rotation mode"
+    if options.output == "NEW_ACTION" and options.frame_range != "CURRENT":
+        return None
+    path = bone.path_from_id(rotations.property_of(bone.rotation_mode))
+    found = (fcurves.trouble(curve) for curve in (curves.find(path, index) for index in range(4)) if curve)
+    return next((f"the F-curve of the rotation of bone {name} {trouble}" for trouble in found if trouble), None)
 
 
 def _refuse_keyed_mode(armature: Object, legs: tuple[Leg, ...]) -> None:
     curves = actions.curves_of(actions.assigned(armature))
-    for name in (name for leg in legs for name in leg.bones):
+    for name in (name for leg in legs for name in leg.bones[:3]):
         if curves.find(armature.pose.bones[name].path_from_id("rotation_mode"), 0):
             raise Refusal(f"bone {name} has keys on its rotation mode, so its rotation has no channels of its own")

@@ -17,7 +17,7 @@ from .poses import Array, Refusal, heads, rest_heads
 if TYPE_CHECKING:
     from bpy.types import Constraint, Object, PoseBone
 
-__all__ = ["Leg", "Refusal", "check_chain", "find_arms", "find_hips", "find_legs", "refuse_rest"]
+__all__ = ["Leg", "Refusal", "check_chain", "find_arms", "find_hips", "find_legs", "refuse_rest", "toe_trouble"]
 
 # Constraints that leave a bone's place alone and do not depend on it.
 PLACELESS = {"COPY_ROTATION", "LIMIT_ROTATION", "COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
@@ -147,24 +147,36 @@ def _is_held(bone: PoseBone, moving: Moving) -> bool:
 
 def check_chain(armature: Object, legs: Iterable[Leg]) -> None:
     """Refuse legs on which rotation keys do not show as they are, naming the bone and what holds it."""
-    moving = _moving(armature)
+    for leg in legs:
+        for name in leg.bones[:3]:
+            trouble = _trouble(armature, name)
+            if trouble:
+                raise Refusal(f"bone {name} {trouble}, so keys on it do not show")
+        for name in leg.bones[1:3]:
+            if not armature.data.bones[name].use_inherit_rotation:
+                raise Refusal(f"bone {name} does not inherit its parent's rotation, so the bones above cannot move it")
+
+
+def toe_trouble(armature: Object, toe: str) -> str | None:
+    """What keeps toes from being turned by keys, if anything does: then they go with their foot as they do."""
+    if not armature.data.bones[toe].use_inherit_rotation:
+        return f"bone {toe} does not inherit its parent's rotation"
+    trouble = _trouble(armature, toe)
+    return f"bone {toe} {trouble}" if trouble else None
+
+
+def _trouble(armature: Object, name: str) -> str | None:
+    """What keeps rotation keys on a bone from showing as they are, if anything does."""
+    bone, moving = armature.pose.bones[name], _moving(armature)
+    for constraint in _active(bone, moving):
+        return f"is under the active constraint {constraint.name}"
     reached = dict(_reached_by_ik(armature, moving))
-    for bone in (armature.pose.bones[name] for leg in legs for name in leg.bones):
-        for constraint in _active(bone, moving):
-            raise Refusal(
-                f"bone {bone.name} is under the active constraint {constraint.name}, so keys on it do not show"
-            )
-        if bone.name in reached:
-            why = f"is moved by inverse kinematics on {reached[bone.name]}"
-            raise Refusal(f"bone {bone.name} {why}, so keys on it do not show")
-        channel = rotations.property_of(bone.rotation_mode)
-        if bone.path_from_id(channel) in moving.driven:
-            raise Refusal(
-                f"bone {bone.name} has a driver on its {channel.replace('_', ' ')}, so keys on it do not show"
-            )
-    for name in (name for leg in legs for name in leg.bones[1:]):
-        if not armature.data.bones[name].use_inherit_rotation:
-            raise Refusal(f"bone {name} does not inherit its parent's rotation, so the bones above cannot move it")
+    if name in reached:
+        return f"is moved by inverse kinematics on {reached[name]}"
+    channel = rotations.property_of(bone.rotation_mode)
+    if bone.path_from_id(channel) in moving.driven:
+        return f"has a driver on its {channel.replace('_', ' ')}"
+    return None
 
 
 def refuse_rest(armature: Object) -> None:

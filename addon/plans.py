@@ -82,8 +82,8 @@ class Task:
 
     @property
     def turned_bones(self) -> list[str]:
-        """Names of all bones that are turned: thigh, shin and foot, leg by leg. Toes turn with the foot."""
-        return [name for leg in self.body.legs for name in leg.bones[:3]]
+        """Names of all bones that are turned: thigh, shin and foot, leg by leg, and then toes."""
+        return [name for leg in self.body.legs for name in leg.bones[:3]] + list(self.body.toes)
 
     @property
     def part(self) -> slice:
@@ -164,8 +164,9 @@ def correct(task: Task, plan: Plan, channels: list[Channel], curves: Curves) -> 
 
     `plan` is that of the frames to be written, `curves` hold the keys before the first, which rotations continue.
     """
-    turns = plan.planting.turns
-    rows = [turns[:, i, part] for i in range(len(task.body.legs)) for part in range(3)]
+    turns, legs = plan.planting.turns, task.body.legs
+    rows = [turns[:, i, part] for i in range(len(legs)) for part in range(3)]
+    rows += [plan.planting.toe_turns[:, i] for i, leg in enumerate(legs) if leg.toe in task.body.toes]
     bones = [task.armature.pose.bones[name] for name in task.turned_bones]
     turned = [
         keys.turned(channel, bone.rotation_mode, row, _value_before(task, curves, channel), _rejoins(task))

@@ -35,10 +35,10 @@ class Sole:
     """Soles of L legs. `ball_height` (L,) is the ball joint's height over the sole of a flat foot, in scene units.
 
     `heel` and `ball` (L, 3) are points of the sole in foot bone space, `tip` (L, 3) one in toe bone space; `ball_joint`
-    (L, 3) is the joint above, in foot bone space. `forward` and `up` (L, 3)
-    are unit vectors of a flat foot in foot bone space. `lengths` (L, 2) are the ways from heel to
-    ball and from ball to tip, `floor` is the height of the clip's own floor along up, both in scene units; `source` (L)
-    says where each sole's height comes from.
+    (L, 3) is the joint above, in foot bone space. `forward` and `up` (L, 3) are unit vectors of a flat foot in foot
+    bone space, `toe_up` (L, 3) that of its toes in toe bone space. `lengths` (L, 2) are the ways from heel to ball and
+    from ball to tip, `floor` is the height of the clip's own floor along up, both in scene units; `source` (L) says
+    where each sole's height comes from.
     """
 
     ball_height: Array
@@ -48,6 +48,7 @@ class Sole:
     ball_joint: Array
     forward: Array
     up: Array
+    toe_up: Array
     lengths: Array
     floor: float
     source: tuple[str, ...]
@@ -81,8 +82,8 @@ def measure_sole(clip: Clip) -> Sole:
     standing = np.array([_standing_height(clip, contacts[:, leg, 1], leg) for leg in range(clip.legs)])
     heights, floor, source = _ball_heights(clip, standing)
     rows = [_points(clip, leg, frames, heights[leg]) for leg, frames in enumerate(flat)]
-    heel, ball, tip, joint, forward, up, lengths = (np.array(column) for column in zip(*rows, strict=True))
-    sole = Sole(heights, heel, ball, tip, joint, forward, up, lengths, floor, (source,) * clip.legs)
+    heel, ball, tip, joint, forward, up, toe_up, lengths = (np.array(column) for column in zip(*rows, strict=True))
+    sole = Sole(heights, heel, ball, tip, joint, forward, up, toe_up, lengths, floor, (source,) * clip.legs)
     return sole if clip.skins is None else _with_skins(clip, sole, standing)
 
 
@@ -102,7 +103,8 @@ def _with_skins(clip: Clip, sole: Sole, standing: Array) -> Sole:
         into_toe = np.linalg.inv(skin.rest) if clip.has_toe[leg] else np.eye(4)
         rows["ball_height"][leg], rows["lengths"][leg] = unit * found.height, (-unit * found.heel, unit * found.tip)
         rows["heel"][leg], rows["ball"][leg] = under + found.heel * found.forward, under
-        rows["tip"][leg], rows["forward"][leg], rows["up"][leg] = apply(into_toe, tip), found.forward, found.up
+        rows["tip"][leg], rows["toe_up"][leg] = apply(into_toe, tip), _unit(into_toe[:3, :3] @ found.up)
+        rows["forward"][leg], rows["up"][leg] = found.forward, found.up
     measured = np.array(source) == "mesh"
     if not measured.any():
         return sole
@@ -160,7 +162,7 @@ def _ball_heights(clip: Clip, standing: Array) -> tuple[Array, float, str]:
 
 
 def _points(clip: Clip, leg: int, frames: Mask, ball_height: float) -> tuple[Array, ...]:
-    """Heel, ball, tip, ball joint, forward, up and lengths of one leg, means over the flat frames."""
+    """Heel, ball, tip, ball joint, forward, up, toe up and lengths of one leg, means over the flat frames."""
     ankle, ball, tip = clip.ankle[frames, leg], clip.ball[frames, leg], clip.tip[frames, leg]
     level = level_part(ball - ankle, clip.up)
     length = np.linalg.norm(level, axis=-1, keepdims=True)
@@ -176,9 +178,10 @@ def _points(clip: Clip, leg: int, frames: Mask, ball_height: float) -> tuple[Arr
         apply(space, _drop(point, ball @ clip.up - ball_height, clip.up)).mean(axis=0)
         for space, point in zip((into_foot, into_foot, into_toe), world, strict=True)
     ]
+    up = np.broadcast_to(clip.up, forward.shape)
     directions = [
-        _unit((into_foot[:, :3, :3] @ vectors[..., None]).mean(axis=0)[:, 0])
-        for vectors in (forward, np.broadcast_to(clip.up, forward.shape))
+        _unit((space[:, :3, :3] @ vectors[..., None]).mean(axis=0)[:, 0])
+        for space, vectors in ((into_foot, forward), (into_foot, up), (into_toe, up))
     ]
     lengths = np.array([(1 + HEEL_BEHIND) * np.median(length), np.median(ahead)])
     return (*local, apply(into_foot, ball).mean(axis=0), *directions, lengths)

@@ -10,29 +10,29 @@ from .clip import Array, Clip, Ground, Mask
 from .footprint import EVEN
 from .ground import ask
 from .motion import come_to_rest, gaps, runs, smoothstep
-from .rotations import matrix_from_vector, nearest_rotations
+from .rotations import matrix_from_vector, nearest_rotations, shortest_turns, vector_from_matrix
 from .sole import Sole, apply
 from .targets import Targets
 
 # Before a ball stands, and after it, its toes take so long (s) to be where they lie, and to be free again.
 LAY_DOWN, LET_GO = 0.1, 0.15
-# Toes are bent by no more than this (radians).
-MOST = np.radians(75.0)
-# Bending toes moves their tip over other ground.
+# Toes are turned by no more than this (radians).
+MOST = np.radians(110.0)
+# Toes that turn have other ground under their tips.
 ROUNDS = 3
 
 
 def lay_toes(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground) -> Array:
     """Rotation vectors (F, L, 3) in toe bone space that lay the toes of standing balls (F, L) on the surface.
 
-    They pitch about the ball, so that the toes keep their heading. Feet without toe bones have zeros.
+    They turn about the ball by the shortest way, so that they keep their heading. Feet without toe bones have zeros.
     """
     stands = stands & clip.has_toe
     if not stands.any():
         return np.zeros((clip.frames, clip.legs, 3))
-    pitch = _pitch(clip, sole, targets, _normals(clip, sole, targets), ground)
+    laid = _laid(clip, sole, targets, _normals(clip, sole, targets), ground)
     toes = nearest_rotations(targets.turn @ clip.toe[..., :3, :3] / clip.scale[..., 3, None, :])
-    vectors = np.einsum("flji,flj->fli", toes, pitch)
+    vectors = np.einsum("flji,flj->fli", toes, laid)
     for leg in range(clip.legs):
         _fade(vectors[:, leg], stands[:, leg], clip.fps)
     return vectors
@@ -51,27 +51,30 @@ def _span(anchor: Anchor) -> slice:
     return slice(anchor.stance.start, anchor.stance.end)
 
 
-def _pitch(clip: Clip, sole: Sole, targets: Targets, normals: Array, ground: Ground) -> Array:
-    """Rotation vectors (F, L, 3), world space, that bring the tips of the toes onto the ground."""
-    forward = np.einsum("flij,lj->fli", targets.turn @ clip.foot[..., :3, :3], sole.forward)
-    ahead = _unit(forward - np.sum(forward * normals, axis=-1, keepdims=True) * normals)
-    aside = np.cross(ahead, normals)
-    tip = np.einsum("flij,flj->fli", targets.turn, apply(clip.toe, sole.tip) - clip.ball)
+def _laid(clip: Clip, sole: Sole, targets: Targets, normals: Array, ground: Ground) -> Array:
+    """Rotation vectors (F, L, 3), world space, that lay toes along the normals and pitch their tips onto the ground."""
+    toe = targets.turn @ clip.toe[..., :3, :3]
+    upright = matrix_from_vector(shortest_turns(np.einsum("flij,lj->fli", toe, sole.toe_up), normals))
+    tip = np.einsum("flij,flj->fli", upright @ targets.turn, apply(clip.toe, sole.tip) - clip.ball)
+    aside = _unit(np.cross(tip, normals))
     length = np.maximum(np.linalg.norm(tip, axis=-1), 1e-300)
-    present = np.arctan2(np.sum(tip * normals, axis=-1), np.sum(tip * ahead, axis=-1))
-    angle = np.zeros_like(present)
+    present = np.arcsin(np.clip(np.sum(tip * normals, axis=-1) / length, -1.0, 1.0))
+    pitch = np.zeros_like(present)
     for _ in range(ROUNDS):
-        moved = np.einsum("flij,flj->fli", matrix_from_vector(angle[..., None] * aside), tip)
+        moved = np.einsum("flij,flj->fli", matrix_from_vector(pitch[..., None] * aside), tip)
         goal = _ground_under(clip, sole, targets, normals, targets.ball + moved, ground) - targets.ball
         asked = np.arcsin(np.clip(np.sum(goal * normals, axis=-1) / length, -1.0, 1.0))
-        angle = np.clip(asked - present, -MOST, MOST)
-    return angle[..., None] * aside
+        pitch = asked - present
+    turns = vector_from_matrix(matrix_from_vector(pitch[..., None] * aside) @ upright)
+    angle = np.linalg.norm(turns, axis=-1, keepdims=True)
+    return turns * np.minimum(1.0, MOST / np.maximum(angle, 1e-300))
 
 
 def _ground_under(clip: Clip, sole: Sole, targets: Targets, normals: Array, tip: Array, ground: Ground) -> Array:
     """Where the tips (F, L, 3) should lie: over or under them on the surface, or past an edge in the foot's plane."""
     under = targets.ball - sole.ball_height[:, None] * normals
-    plane = tip + (np.sum((under - tip) * normals, axis=-1) / (normals @ clip.up))[..., None] * clip.up
+    facing = np.maximum(normals @ clip.up, 1e-3)
+    plane = tip + (np.sum((under - tip) * normals, axis=-1) / facing)[..., None] * clip.up
     hits, _, found = ask(ground, targets.asking(tip, clip.up), clip.up)
     near = found & (np.abs((hits - plane) @ clip.up) <= EVEN * clip.leg)
     return np.where(near[..., None], hits, plane)

@@ -66,6 +66,7 @@ def _palms(clip: Clip) -> Sole:
         palm,
         forward,
         up,
+        up,
         np.zeros((clip.legs, 2)),
         clip.floors[0],
         ("palm",) * clip.legs,

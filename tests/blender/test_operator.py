@@ -132,7 +132,7 @@ def test_the_present_pose_is_planted_as_it_was_set_by_hand_and_keyed_in_place(bp
     assert abs(foot.head.z - before[1][2]) > 0.005
     keyed = [p for c in fingerprint.curves_of(action) for p in c.keyframe_points if p.type == "GENERATED"]
     assert {point.co.x for point in keyed} == {12.0}
-    assert len(keyed) == 4 * 6
+    assert len(keyed) == 4 * 8
 
 
 def test_without_an_action_the_present_pose_is_only_posed(bpy, walker, slope):
