@@ -173,15 +173,19 @@ def _points(clip: Clip, leg: int, frames: Mask, ball_height: float) -> tuple[Arr
     forward = level / np.maximum(np.linalg.norm(level, axis=-1, keepdims=True), 1e-300)
     ahead = np.maximum(np.sum((tip - ball) * forward, axis=-1, keepdims=True), 0.0)
     world = (ankle - forward * (HEEL_BEHIND * length), ball, ball + forward * ahead)
+    # Toes may be bent up on some frames of a flat foot, but hardly down.
+    rise = (tip - ball) @ clip.up
+    flat = rise <= np.median(rise) + 1e-6 * clip.leg
+    every = np.ones_like(flat)
     into_foot, into_toe = np.linalg.inv(clip.foot[frames, leg]), np.linalg.inv(clip.toe[frames, leg])
     local = [
-        apply(space, _drop(point, ball @ clip.up - ball_height, clip.up)).mean(axis=0)
-        for space, point in zip((into_foot, into_foot, into_toe), world, strict=True)
+        apply(space, _drop(point, ball @ clip.up - ball_height, clip.up))[rows].mean(axis=0)
+        for space, point, rows in zip((into_foot, into_foot, into_toe), world, (every, every, flat), strict=True)
     ]
     up = np.broadcast_to(clip.up, forward.shape)
     directions = [
-        _unit((space[:, :3, :3] @ vectors[..., None]).mean(axis=0)[:, 0])
-        for space, vectors in ((into_foot, forward), (into_foot, up), (into_toe, up))
+        _unit((space[:, :3, :3] @ vectors[..., None])[rows].mean(axis=0)[:, 0])
+        for space, vectors, rows in ((into_foot, forward, every), (into_foot, up, every), (into_toe, up, flat))
     ]
     lengths = np.array([(1 + HEEL_BEHIND) * np.median(length), np.median(ahead)])
     return (*local, apply(into_foot, ball).mean(axis=0), *directions, lengths)

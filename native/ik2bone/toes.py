@@ -15,7 +15,7 @@ from .sole import Sole, apply
 from .targets import Targets
 
 # Before a ball stands, and after it, its toes take so long (s) to be where they lie, and to be free again.
-LAY_DOWN, LET_GO = 0.1, 0.15
+LAY_DOWN, LET_GO = 0.12, 0.2
 # Toes are turned by no more than this (radians).
 MOST = np.radians(110.0)
 # Toes that turn have other ground under their tips.
