@@ -221,7 +221,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
         hips = _move_hips(clip.choose(legs), held.targets.choose(legs))
     moved = np.zeros_like(clip.hip) if offset is None else offset
     targets = held.targets.moved(held.free[..., None] * (moved + hips[:, None]))
-    swings = ~held.contacts.any(axis=-1) & held.locked & ~settings.touching(clip)
+    swings = ~held.contacts.any(axis=-1) & ~settings.touching(clip)
     targets = ease_knees(clip, targets, clip.hip + moved + hips[:, None], swings)
     turns, miss = solve_legs(clip, targets, moved, hips, knees, strength)
     stands = held.contacts[..., 1] & ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
