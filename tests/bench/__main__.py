@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Nanoseconds a row (a joint, for aggregate) of the solver's functions, as a page of tables: python -m tests.bench.
 
-Names of functions after it choose some. Times are processor time, least of several rounds.
+Names of functions after it choose some; --publish puts the page into docs/speed.md instead. Times are processor time,
+least of many rounds.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import io
 import platform
 import sys
 import tempfile
@@ -18,6 +21,8 @@ import numpy as np
 from tests.bench import by_c, cases, lines
 from tests.bench.clocks import race
 from tests.bench.lines import MILLION, SINGLE, Line
+
+PAGE = Path(__file__).parents[2] / "docs" / "speed.md"
 
 # Rows, and whether results go into arrays of the caller's. Of many rows, peers that write only there are shown, too.
 COLUMNS = ((1, False), (1, True), (16, False), (4096, False), (MILLION, False))
@@ -131,5 +136,14 @@ def main(functions: list[str]) -> None:
     print(*aims(all_times), sep="\n")
 
 
+def publish() -> None:
+    """Put the whole page where the last one stands."""
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        main([])
+    head, heading, _ = PAGE.read_text().partition("## Measured\n\n")
+    PAGE.write_text(head + heading + told.getvalue())
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    publish() if sys.argv[1:] == ["--publish"] else main(sys.argv[1:])

@@ -11,7 +11,7 @@ from typing import Any
 # Seconds of so many repetitions of one thing.
 Clock = Callable[[int], float]
 
-ROUND = 0.003  # seconds, against the clock's own steps
+ROUND = 0.001  # seconds: many of the clock's own steps, and short enough to fall between other work
 BUDGET = 0.15  # seconds for one thing, in rounds
 ROUNDS = 2  # at least, however long they take
 
