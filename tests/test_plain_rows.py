@@ -159,3 +159,23 @@ def test_a_list_among_single_arrays_keeps_its_digits():
     whole = as_pose("solve_pose", [root.tolist(), *rows[1:]], hinge, "pose")
     assert whole.root.dtype == np.float32
     assert same(given(whole), [np.stack(column) for column in zip(*map(given, alone), strict=True)])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+@pytest.mark.parametrize("roll", [{}, dict(roll="hinge")])
+def test_a_hinge_that_is_no_number_makes_its_row_invalid_though_plain_rows_need_none(dtype, number, roll):
+    rng = np.random.default_rng(12)
+    pose = limbs.poses(rng, 50, "rigid")
+    target = limbs.pose_targets(rng, pose)
+    pose, target, hinge = pose.astype(dtype), target.astype(dtype), limbs.directions(rng, 50).astype(dtype)
+    hinge[::3, 1] = number
+    bad = np.arange(50) % 3 == 0
+    points = pose.root[:, :3, 3], pose.mid[:, :3, 3], pose.end
+    assert np.array_equal(ik2bone.solve(*points, target, hinge=hinge).status == ik2bone.Status.INVALID, bad)
+    s = ik2bone.solve_pose(pose.root, pose.mid, pose.end, target, hinge=hinge, **roll)
+    assert np.array_equal(s.status == ik2bone.Status.INVALID, bad)
+    new = ik2bone.solve(*points, target)
+    turn = ik2bone.orient(pose.root, pose.mid, pose.end, new.mid, new.end, hinge=hinge, **roll)
+    for corrections in (s.root, s.mid, turn.root, turn.mid):
+        assert np.array_equal((corrections == [1, 0, 0, 0]).all(-1), bad)

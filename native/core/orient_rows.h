@@ -177,6 +177,7 @@ IK2B_NAME(orient)(const ik2b_extent *extent, ik2b_array *args, ik2b_roll roll)
     bool rolling = roll == IK2B_ROLL_HINGE;
     ik2b_tiling tiling = {
         .arguments = IK2B_ORIENT_COUNT,
+        .hinge = IK2B_ORIENT_HINGE,
         .tile = &tile,
         .good = tile.good,
         .load = load_orient_tile,

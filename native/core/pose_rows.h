@@ -279,6 +279,7 @@ IK2B_NAME(solve_pose)(const ik2b_extent *extent, ik2b_array *args, ik2b_bend ben
     bool rolling = roll == IK2B_ROLL_HINGE;
     ik2b_tiling tiling = {
         .arguments = IK2B_POSE_COUNT,
+        .hinge = IK2B_POSE_OPTION + IK2B_HINGE,
         .tile = &tile,
         .good = tile.good,
         .load = load_pose_tile,

@@ -134,6 +134,7 @@ IK2B_NAME(solve)(const ik2b_extent *extent, ik2b_array *args, ik2b_bend bend)
     solve_tile tile;
     ik2b_tiling tiling = {
         .arguments = IK2B_SOLVE_COUNT,
+        .hinge = IK2B_SOLVE_OPTION + IK2B_HINGE,
         .tile = &tile,
         .good = tile.good,
         .load = load_solve_tile,

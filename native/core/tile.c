@@ -15,12 +15,33 @@ shift_rows(ik2b_array *args, const ik2b_tiling *tiling, int last, ptrdiff_t rows
     }
 }
 
+static bool
+is_finite_vector(const ik2b_array *array, ptrdiff_t offset)
+{
+    bool finite = true;
+    for (int i = 0; i < 3; i++) {
+        double number = load_element(array, array->data + offset + i * array->inner[0]);
+        finite &= isfinite(number) != 0;
+    }
+    return finite;
+}
+
+/* Takes the rows whose hinge is no number from the plain ones. */
+static void
+check_hinges(const ik2b_array *hinge, const ik2b_tiling *tiling, int last, int rows)
+{
+    for (int lane = 0; hinge->data && lane < rows; lane++) {
+        tiling->good[lane] &= is_finite_vector(hinge, lane * hinge->stride[last]);
+    }
+}
+
 /* One tile; moves args on by its rows. */
 static void
 run_tile(ik2b_array *args, const ik2b_tiling *tiling, int last, int rows)
 {
     tiling->load(args, last, rows, tiling->tile);
     tiling->run(tiling->tile, rows);
+    check_hinges(&args[tiling->hinge], tiling, last, rows);
     for (int lane = 0, next; lane < rows; lane = next) {
         bool good = tiling->good[lane];
         for (next = lane + 1; good && next < rows && tiling->good[next]; next++) {

@@ -109,8 +109,9 @@ scatter_status(const ik2b_array *array, int last, int count, const int source[])
  * rows. */
 typedef struct {
     int arguments;
+    int hinge;       /* which of them is the hinge: plain rows need none, but a finite one */
     void *tile;      /* the caller's, of a type that only these functions know */
-    const int *good; /* in it: which rows were plain */
+    int *good;       /* in it: which rows were plain */
     void (*load)(const ik2b_array *args, int last, int rows, void *tile);
     void (*run)(void *tile, int rows);
     /* Stores some rows of the tile, from `lane` on, where args now are. */
