@@ -10,7 +10,7 @@
 
 /* Element e of matrix k at [e][k]; on the way there at [k][e], where they come as whole rows. */
 typedef struct {
-    real element[16][IK2B_LANES];
+    _Alignas(64) real element[16][IK2B_LANES];
     bool by_rows;
 } matrices;
 
@@ -53,7 +53,7 @@ shuffle_matrices(const real *restrict from, real *restrict to)
 IK2B_IN_LINE void
 transpose_matrices(matrices *self)
 {
-    real other[16][IK2B_LANES];
+    _Alignas(64) real other[16][IK2B_LANES];
     if (self->by_rows) {
         shuffle_matrices(self->element[0], other[0]);
         shuffle_matrices(other[0], self->element[0]);

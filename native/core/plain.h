@@ -37,6 +37,12 @@ measure_plainly(const double v[3], double *length, double *inverse)
     return is_between(square, IK2B_PLAIN_SQUARE);
 }
 
+IK2B_IN_LINE int
+is_finite_plainly(const double v[3])
+{
+    return (v[0] - v[0]) + (v[1] - v[1]) + (v[2] - v[2]) == 0.0;
+}
+
 /* The bend carried from line to new_line, as by carry(), which also knows opposite lines. */
 IK2B_IN_LINE void
 carry_plainly(const double line[3], const double bend[3], const double new_line[3], double dest[3],

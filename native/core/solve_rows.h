@@ -63,7 +63,8 @@ solve_row(ik2b_array *args, const void *words)
 
 /* Sixteen rows of the plain case. */
 typedef struct {
-    double root[3][IK2B_LANES], mid[3][IK2B_LANES], end[3][IK2B_LANES], target[3][IK2B_LANES];
+    _Alignas(64) double root[3][IK2B_LANES];
+    double mid[3][IK2B_LANES], end[3][IK2B_LANES], target[3][IK2B_LANES];
     double miss[IK2B_LANES];
     int status[IK2B_LANES], good[IK2B_LANES];
 } solve_tile;

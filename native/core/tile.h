@@ -52,6 +52,19 @@ gather_vectors_or_zero(const ik2b_array *array, int last, int count, double dest
     memset(dest, 0, 3 * sizeof *dest);
 }
 
+/* Quaternions w, x, y, z. */
+static inline void
+gather_quaternions(const ik2b_array *array, int last, int count, double dest[4][IK2B_LANES])
+{
+    if (is_packed(array, array->stride[last], count, 4)) {
+        ik2b_unpack(array, 4, dest);
+        return;
+    }
+    for (int i = 0; i < 4; i++) {
+        gather(array, i * array->inner[0], array->stride[last], count, dest[i]);
+    }
+}
+
 /* Writes one element of `count` rows. */
 static inline void
 scatter(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count,
