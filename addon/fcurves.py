@@ -8,7 +8,7 @@ import numpy as np
 from bpy.types import FCurve, FModifier
 from numpy.typing import NDArray
 
-from .splines import split, stored, straight
+from .splines import split, straight
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.int64]
@@ -157,16 +157,16 @@ def write(curve: FCurve, frames: Frames, values: Array) -> None:
 
 
 def _join_before(present: Keys, before: Keys, new: Keys, frame: float, value: float) -> None:
-    piece = stored(_cut(present, len(before["co"]) - 1, frame, value)[:4])
-    _set_handle(before, -1, "handle_right", piece[1])
-    _set_handle(new, 0, "handle_left", piece[2] + new["co"][0] - (frame, value))
+    cut = _cut(present, len(before["co"]) - 1, frame, value)
+    _set_handle(before, -1, "handle_right", cut[1])
+    _set_handle(new, 0, "handle_left", cut[2] + new["co"][0] - (frame, value))
 
 
 def _join_after(present: Keys, new: Keys, after: Keys, frame: float, value: float) -> None:
     last = len(present["co"]) - len(after["co"]) - 1
-    piece = stored(_cut(present, last, frame, value)[3:])
-    _set_handle(new, -1, "handle_right", piece[1] + new["co"][-1] - (frame, value))
-    _set_handle(after, 0, "handle_left", piece[2])
+    cut = _cut(present, last, frame, value)
+    _set_handle(new, -1, "handle_right", cut[4] + new["co"][-1] - (frame, value))
+    _set_handle(after, 0, "handle_left", cut[5])
     if last >= 0:
         for name in PIECE:
             new[name][-1] = present[name][last]

@@ -136,22 +136,6 @@ def test_what_lies_outside_of_the_frames_stays(bpy, slope, mode, interpolation, 
         assert inside == list(range(span[0], span[1] + 1))
 
 
-@pytest.mark.parametrize("mode", ["QUATERNION", "YZX"])
-def test_what_lies_outside_stays_far_from_the_first_frame(bpy, slope, mode):
-    walker = biped.make_walker(bpy, mode=mode)
-    _thin(walker)
-    for curve in fingerprint.curves_of(walker.animation_data.action):
-        for point in curve.keyframe_points:
-            for part in ("co", "handle_left", "handle_right"):
-                getattr(point, part).x += 1000.0
-        curve.update()
-    outside = [1000.0 + frame for frame in QUARTERS if not 20 <= frame <= 40 and 1 < frame < 60]
-    before = values_of(walker, outside)
-    _plant(bpy, **_part(1020, 1040))
-    after = values_of(walker, outside)
-    assert max(np.abs(np.subtract(before[name], after[name])).max() for name in before) <= 1e-6
-
-
 def _keys_outside(armature, span):
     return {
         (curve.data_path, curve.array_index): [
