@@ -17,6 +17,7 @@ number = st.floats(-1, 1, allow_subnormal=False)
 point = arrays(np.float64, 3, elements=number)
 quaternion = arrays(np.float64, 4, elements=number)
 words = st.sampled_from(["carried", "nearest"])
+part = st.floats(-0.1, 1.1)
 
 
 @st.composite
@@ -41,13 +42,50 @@ def reach(points):
     return limbs.length(mid - root) + limbs.length(end - mid)
 
 
+@st.composite
+def all_options(draw):
+    """All options over their ranges and a little beyond."""
+    return dict(
+        bend=draw(words),
+        pole=draw(point),
+        pole_weight=draw(part),
+        twist=draw(st.floats(-4, 4)),
+        soften=draw(part),
+        weight=draw(part),
+        min_angle=draw(st.floats(-0.1, 2)),
+        max_angle=draw(st.floats(1, 3.3)),
+        cone_axis=draw(point),
+        cone_angle=draw(st.floats(-0.1, 3.3)),
+    )
+
+
+def angle(a, b):
+    return np.arctan2(limbs.length(np.cross(a, b)), np.dot(a, b))
+
+
 @quick
-@given(limb(), words, st.floats(0, 1), st.floats(0, 1), number)
-def test_bones_are_rigid_whatever_the_options(points, bend, weight, soften, twist):
-    s, _ = solved(points, bend, weight=weight, soften=soften, twist=twist)
+@given(limb(), all_options())
+def test_bones_are_rigid_whatever_the_options(points, options):
+    s = ik2bone.solve(*points, **options)
     root, mid, end, _ = points
     np.testing.assert_allclose(limbs.length(s.mid - root), limbs.length(mid - root), rtol=0, atol=1e-14)
     np.testing.assert_allclose(limbs.length(s.end - s.mid), limbs.length(end - mid), rtol=0, atol=1e-14)
+
+
+@quick
+@given(limb(), all_options())
+def test_limits_hold_whatever_the_options(points, options):
+    """Widened to the present pose; where the minimum exceeds the maximum, the maximum wins."""
+    s = ik2bone.solve(*points, **options)
+    root, mid, end, _ = points
+    most = np.clip(options["max_angle"], 0, np.pi)
+    least, own = np.clip(options["min_angle"], 0, most), angle(root - mid, end - mid)
+    # Nearly straight, an angle is only the root of what rounding leaves of a distance.
+    assert min(least, own) - 1e-6 < angle(root - s.mid, s.end - s.mid) < max(most, own) + 1e-6
+    if np.any(options["cone_axis"]):
+        size = np.clip(options["cone_angle"], 0, np.pi)
+        widened = max(size, angle(mid - root, options["cone_axis"]))
+        assert angle(s.mid - root, options["cone_axis"]) < widened + 1e-6
 
 
 @quick
@@ -120,11 +158,42 @@ def test_solving_again_changes_nothing(points, bend):
 
 
 @quick
-@given(st.integers(1, 7), st.integers(0, 2**31), words)
-def test_a_batch_equals_a_loop(rows, seed, bend):
+@given(limb())
+def test_the_pole_of_a_pose_gives_it_back(points):
+    root, mid, end, _ = points
+    s = ik2bone.solve(root, mid, end, end, pole=ik2bone.pole_of(root, mid, end))
+    np.testing.assert_allclose(s.mid, mid, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(s.end, end, rtol=0, atol=1e-15)
+    assert s.status == Status.REACHED
+
+
+def rows_of_options(rng, rows):
+    return dict(
+        pole=rng.normal(size=(rows, 3)) * rng.integers(2, size=(rows, 1)),
+        pole_weight=rng.uniform(0, 1, rows),
+        twist=rng.normal(size=rows),
+        soften=rng.uniform(0.5, 1, rows),
+        weight=rng.uniform(0, 1, rows),
+        max_angle=rng.uniform(1, 3.2, rows),
+        cone_axis=rng.normal(size=(rows, 3)),
+        cone_angle=rng.uniform(0.2, 3.2, rows),
+    )
+
+
+def same(a, b):
+    return all(np.array_equal(x, y, equal_nan=x.dtype != np.uint8) for x, y in zip(a, b, strict=True))
+
+
+@quick
+@given(st.integers(1, 40), st.integers(0, 2**31), words, st.booleans())
+def test_a_batch_equals_a_loop_in_any_order(rows, seed, bend, plain):
     rng = np.random.default_rng(seed)
     points = [rng.normal(size=(rows, 3)) for _ in range(4)]
-    batch = ik2bone.solve(*points, bend=bend)
+    options = {} if plain else rows_of_options(rng, rows)
+    batch = ik2bone.solve(*points, bend=bend, **options)
+    order = rng.permutation(rows)
+    other = ik2bone.solve(*(p[order] for p in points), bend=bend, **{k: v[order] for k, v in options.items()})
+    assert same([value[order] for value in batch], other)
     for i in range(rows):
-        one = ik2bone.solve(*(p[i] for p in points), bend=bend)
-        assert all(np.array_equal(a[i], b) for a, b in zip(batch, one, strict=True))
+        one = ik2bone.solve(*(p[i] for p in points), bend=bend, **{k: v[i] for k, v in options.items()})
+        assert same([value[i] for value in batch], [np.asarray(value) for value in one])
