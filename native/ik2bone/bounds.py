@@ -10,7 +10,7 @@ from .clip import Array
 from .motion import hann_average, odd_window, running_maximum
 
 # Wishes are followed about as slowly as this (s).
-SLOW = 0.1
+SLOW = 0.12
 # Knots a second, so that the work does not grow with the frame rate.
 KNOTS = 60.0
 # Alternating directions (Boyd and others, 2011): weight of the bounds, over-relaxation, rounds, and the error, of a

@@ -9,7 +9,7 @@ from .bounds import smooth_below
 from .clip import Array, Clip
 
 # The hips' offset accelerates by this at the most (leg lengths / s^2); falling takes 10 or so.
-ACCELERATION = 5.5
+ACCELERATION = 4.5
 # A leg is stretched as far as in the clip, but not past this share of its reach, and need not bend more than this.
 LONGEST = 0.992
 EASY = 0.97
