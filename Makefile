@@ -31,6 +31,10 @@ bench-motion: $(VENV)/package
 sanitize: $(VENV)/package
 	@$(SETUP) sanitize
 
+# Random calls of the solver for SECONDS, judged by the laws in tests/fuzz.
+fuzz: $(VENV)/package
+	@$(RUN) -m tests.fuzz --seconds $(or $(SECONDS),60)
+
 extension: wheel
 	$(RUN) tools/extension.py dist
 

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""One random call, made in several ways, and all that must hold of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tests.fuzz.calls import Call, random_call
+from tests.fuzz.layouts import Placed, columns, place
+from tests.fuzz.limb_laws import Law
+from tests.fuzz.other_laws import laws_of_aggregate, laws_of_multiply
+from tests.fuzz.pose_laws import laws_of_solve_pose
+from tests.fuzz.rows import Rows, same_bits
+from tests.fuzz.solve_laws import laws_of_pole_of, laws_of_solve
+from tests.fuzz.turn_laws import laws_of_hinge_of, laws_of_orient
+from tests.fuzz.vectors import Array
+
+Generator = np.random.Generator
+Results = tuple[Array | None, ...]
+SINGLE_ROWS = 3
+MOST_IN_COLUMNS = 5000
+LAWS: dict[str, Callable[[Rows], Iterator[Law]]] = dict(
+    solve=laws_of_solve,
+    solve_pose=laws_of_solve_pose,
+    orient=laws_of_orient,
+    aggregate=laws_of_aggregate,
+    pole_of=laws_of_pole_of,
+    hinge_of=laws_of_hinge_of,
+    multiply=laws_of_multiply,
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A law that is broken, by how many rows, the first of them, and its call."""
+
+    law: str
+    count: int
+    row: int
+    call: Call
+
+
+def results_of(call: Call, values: dict[str, Array], out: Any = None) -> Results:
+    """What the function gives for these values."""
+    results = call.function({**call.shown(values), **call.words}, out=out)
+    return tuple(results) if isinstance(results, tuple) else (results,)
+
+
+def output_shapes(call: Call) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Shape and kind of every output that there is."""
+    return {
+        name: ((*call.extent, *row), np.dtype("u1") if name == "status" else call.kind)
+        for name, row in call.function.outputs.items()
+        if not (call.function.name == "solve_pose" and name == "end" and "end_matrix" not in call.values)
+    }
+
+
+def placed_inputs(rng: Generator, call: Call, full: list[str]) -> dict[str, Placed]:
+    """All arguments in layouts of their own, at times broadcast by strides of zero."""
+    placed = {}
+    for name, values in call.values.items():
+        if name in call.lists:
+            placed[name] = Placed(values.tolist(), None, None)
+        elif name not in full and rng.random() < 0.3:
+            spread = np.broadcast_to(values, (*call.extent, *call.function.inputs[name]))
+            placed[name] = Placed(spread, None, None)
+        else:
+            placed[name] = place(rng, values)
+    return placed
+
+
+def layout(rng: Generator, call: Call) -> tuple[dict[str, Placed], dict[str, Placed]]:
+    """Inputs and outputs: apart, in columns of one memory, or outputs in place of inputs."""
+    outputs = {name: np.full(shape, 77, kind) for name, (shape, kind) in output_shapes(call).items()}
+    lead = len(call.extent)
+    full = [n for n, v in call.values.items() if n not in call.lists and v.shape[:lead] == call.extent]
+    full = [n for n in full if call.values[n].ndim == lead + len(call.function.inputs[n])]
+    inputs = placed_inputs(rng, call, full)
+    if lead and 0 < call.count <= MOST_IN_COLUMNS and rng.random() < 0.3:
+        together = columns(rng, {f"in {n}": call.values[n] for n in full} | outputs, lead)
+        return inputs | {n: together[f"in {n}"] for n in full}, {n: together[n] for n in outputs}
+    placed = {name: place(rng, values, output=True) for name, values in outputs.items()}
+    if rng.random() < 0.3:
+        for name, values in outputs.items():
+            fitting = [n for n in full if call.values[n].dtype == values.dtype and call.values[n].shape == values.shape]
+            fitting = [
+                n for n in fitting if getattr(inputs[n].given, "flags", None) is None or inputs[n].given.flags.writeable
+            ]
+            if fitting:
+                chosen = str(rng.choice(fitting))
+                placed[name] = inputs[chosen]
+                full.remove(chosen)
+    return inputs, placed
+
+
+def check_memory(before: dict[int, tuple[Array, Array]], outputs: dict[str, Placed]) -> bool:
+    """Whether all memory is as before but for the outputs."""
+    for memory, kept in before.values():
+        expected = kept.copy()
+        for placed in outputs.values():
+            if placed.memory is memory:
+                start = placed.view.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
+                view = placed.view
+                np.ndarray(view.shape, view.dtype, expected, start, view.strides)[...] = view
+        if not np.array_equal(memory, expected):
+            return False
+    return True
+
+
+def check_layout(rng: Generator, call: Call, plain: Results) -> Iterator[str]:
+    """The call with its numbers laid out anyhow, into given memory: the same bits, and nothing else is touched."""
+    inputs, outputs = layout(rng, call)
+    before = {
+        id(p.memory): (p.memory, p.memory.copy()) for p in (*inputs.values(), *outputs.values()) if p.memory is not None
+    }
+    shown = {name: p.given for name, p in inputs.items()}
+    out = tuple(outputs[name].given if name in outputs else None for name in call.function.outputs)
+    results = call.function({**shown, **call.words}, out=out if len(out) > 1 else out[0])
+    results = results if isinstance(results, tuple) else (results,)
+    if any(a is not b for a, b in zip(results, out, strict=True)):
+        yield "the given out is returned"
+    if not all(same_bits(p.view[None], plain_of(call, plain, name)[None]).all() for name, p in outputs.items()):
+        yield "layout and shape change no bit"
+    if not check_memory(before, outputs):
+        yield "memory round the outputs stays as it was"
+
+
+def plain_of(call: Call, plain: Results, name: str) -> Array:
+    found = plain[list(call.function.outputs).index(name)]
+    assert found is not None
+    return found
+
+
+def check_rows(rng: Generator, call: Call, plain: Results) -> Iterator[str]:
+    """All rows in one dimension, and some alone: the same bits."""
+    flat = {name: call.rows(name) for name in call.values if name not in call.lists}
+    flat |= {name: call.values[name] for name in call.lists}
+    if not call.lists or all(call.values[n].ndim == len(call.function.inputs[n]) for n in call.lists):
+        whole = results_of(call, flat)
+        if not all(a is None or same_bits(a, np.reshape(b, a.shape)).all() for a, b in zip(whole, plain, strict=True)):
+            yield "shape changes no bit"
+    for _ in range(min(SINGLE_ROWS, call.count)):
+        place = tuple(int(rng.integers(size)) for size in call.extent)
+        one = results_of(call, {name: call.whole(name)[place] for name in call.values})
+        if not all(a is None or same_bits(a[None], b[place][None]).all() for a, b in zip(one, plain, strict=True)):
+            yield "a row alone has the same bits"
+
+
+def check_kinds(call: Call, plain: Results) -> Iterator[str]:
+    shapes = output_shapes(call)
+    for name, result in zip(call.function.outputs, plain, strict=True):
+        if (result is None) != (name not in shapes):
+            yield "an output is there that should not be, or is not that should"
+        elif result is not None and (result.shape, result.dtype) != shapes[name]:
+            yield "results have the extent's shape and the kind of the arrays"
+
+
+def trial(seed: int, number: int, most: int) -> tuple[Call, list[Finding]]:
+    """The call of this number, and the laws that it breaks."""
+    rng = np.random.default_rng([seed, number])
+    call = random_call(rng, most)
+    with np.errstate(all="ignore"):
+        plain = results_of(call, call.values)
+        broken = [*check_kinds(call, plain)]
+        if not broken:
+            broken += [*check_layout(rng, call, plain), *check_rows(rng, call, plain)]
+        findings = [Finding(law, call.count, 0, call) for law in broken]
+        for law, rows in LAWS[call.function.name](Rows(call, plain)) if call.count else ():
+            if rows.any():
+                findings.append(Finding(law, int(rows.sum()), int(np.argmax(rows)), call))
+    return call, findings
