@@ -6,11 +6,11 @@ RUN := $(VENV)/bin/python
 SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" sh tools/setup.sh
 PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* native/ik2bone/*)
 
-.PHONY: help demo test accuracy bench bench-motion sanitize extension wheel format clean
+.PHONY: help demo test accuracy bench bench-motion sanitize fuzz extension wheel format clean
 
 help:
 	@echo "make demo [CLIP=file] [GROUND=hills|steps|slope|flat|ladder|file], test, accuracy, bench, sanitize, extension, wheel, format, clean"
-	@echo "make bench-motion [CLIPS=parts of names] [GROUNDS=parts of names]"
+	@echo "make bench-motion [CLIPS=parts of names] [GROUNDS=parts of names], fuzz [SECONDS=60]"
 
 demo: $(VENV)/package
 	@$(RUN) -m demo $(if $(CLIP),--clip "$(CLIP)") $(if $(GROUND),--ground "$(GROUND)")
