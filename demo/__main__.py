@@ -7,6 +7,9 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any
+
+from ik2bone.report import text
 
 from demo import grounds, session
 
@@ -37,10 +40,21 @@ def main() -> None:
     except (ValueError, OSError, RuntimeError) as problem:
         print(f"demo: {_sentence(problem)}", file=sys.stderr)
         session.leave(1)
-    (shown.folder / "report.txt").write_text(shown.table + "\n")
-    (shown.folder / "report.json").write_text(json.dumps(shown.report, indent=1) + "\n")
+    save_report(shown.report, shown.folder)
     print(shown.table, "", *(f"{path}" for path in sorted(shown.folder.iterdir())), sep="\n")
     session.leave(0)
+
+
+def save_report(report: dict[str, Any], folder: Path) -> None:
+    """Leave the report as text, as data and, where matplotlib is there, as a plot."""
+    (folder / "report.txt").write_text(text(report) + "\n")
+    (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+    try:
+        from ik2bone.report_plot import plot
+    except ImportError as missing:
+        print(f"demo: no report.png: {missing}", file=sys.stderr)
+        return
+    plot(report).savefig(folder / "report.png")
 
 
 def check(clip: str, ground: str) -> None:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from .anchor import anchor_at, unridden
 from .clip import Array, Clip, Ground, Mask
@@ -33,9 +34,14 @@ from .plant import SHORT, Planting
 from .sole import apply
 from .spans import PARTS
 
+Frames = NDArray[np.int64]
+
 LIMBS = {"foot": ("foot", "feet"), "hand": ("hand", "hands")}
 KNEE_POP = 5.0
 FOOT_POP = 0.02
+SIDES = ("before", "after")
+SPAN_FIGURES = ("drift", "penetration", "float")
+FRAME_FIGURES = ("short", "knee_pop", "foot_pop")
 
 
 def figures(
@@ -44,15 +50,26 @@ def figures(
     """Figures of a planted clip: `before` and `after` hold the same figures over all and per foot.
 
     `before` and `after` are the clip sampled from the scene, `frames` the scene frames of their rows (default 0, ...).
-    Spans tell leg, part, first and last frame, state, support, drift, and the anchor as it is on the first frame.
+    Spans tell leg, part, first and last frame, state, support, the anchor as it is on the first frame, and before and
+    after drift, penetration and float. Feet tell when they were short or popped: first and last frame, and the worst.
     """
-    numbers = np.arange(before.frames) if frames is None else np.asarray(frames)
+    numbers = np.asarray(range(before.frames) if frames is None else frames, np.int64)
     spans = contact_spans(after, planting)
     sides = {
-        "before": _side(before, before, planting, ground, spans),
-        "after": _side(before, after, planting, ground, spans),
+        "before": _side(before, before, planting, ground, spans, numbers),
+        "after": _side(before, after, planting, ground, spans, numbers),
     }
-    rows = [{**span, "start": int(numbers[span["start"]]), "end": int(numbers[span["end"] - 1])} for span in spans]
+    judged = zip(*(sides[name].pop("spans") for name in SIDES), strict=True)
+    rows = [
+        {
+            **span,
+            "start": int(numbers[span["start"]]),
+            "end": int(numbers[span["end"] - 1]),
+            "before": old,
+            "after": new,
+        }
+        for span, (old, new) in zip(spans, judged, strict=True)
+    ]
     return {
         "leg": before.leg,
         "fps": before.fps,
@@ -101,30 +118,69 @@ def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:
     return sorted((start, end, state) for state, mask in parts for start, end in runs(mask))
 
 
-def _side(before: Clip, clip: Clip, planting: Planting, ground: Ground, spans: list[dict[str, Any]]) -> dict[str, Any]:
-    """Figures of one side, per foot and over all; `before` is the source, which the pops are compared with."""
-    legs = range(clip.legs)
-    by_leg = [[span for span in spans if span["leg"] == leg] for leg in legs]
-    values = [_series(before, clip, planting, leg) for leg in legs]
-    worst = [
+def _side(
+    before: Clip, clip: Clip, planting: Planting, ground: Ground, spans: list[dict[str, Any]], numbers: Frames
+) -> dict[str, Any]:
+    """Figures of one side, per span, per foot and over all; pops are compared with `before`, the source."""
+    heights = [_heights(clip, planting, ground, leg) for leg in range(clip.legs)]
+    judged = [_judge(clip, planting, span, heights[span["leg"]], own_anchor=clip is before) for span in spans]
+    feet = [
         {
-            "drift": _drift(clip, planting, by_leg[leg], own_anchor=clip is before),
-            **_heights(clip, planting, ground, by_leg[leg], leg),
-            **{name: float(series.max(initial=0.0)) for name, series in values[leg].items()},
+            **{
+                name: max((own[name] or 0.0 for own in _of_leg(leg, spans, judged)), default=0.0)
+                for name in SPAN_FIGURES
+            },
+            **_over_time(before, clip, planting, leg, numbers),
         }
-        for leg in legs
+        for leg in range(clip.legs)
     ]
-    limits = {"short": SHORT * clip.leg, "knee_pop": KNEE_POP, "foot_pop": FOOT_POP * clip.leg}
-    over = [{f"{name}_frames": values[leg][name] > limit for name, limit in limits.items()} for leg in legs]
     offset = (clip.hip - before.hip).mean(axis=1)
     change = np.linalg.norm(np.diff(offset, axis=0), axis=-1).max(initial=0.0)
     return {
-        **{name: max(foot[name] for foot in worst) for name in worst[0]},
-        **{name: int(np.any([foot[name] for foot in over], axis=0).sum()) for name in over[0]},
+        **{name: max(foot[name] for foot in feet) for name in (*SPAN_FIGURES, *FRAME_FIGURES)},
+        **{f"{name}_frames": _count([foot[f"{name}_at"] for foot in feet]) for name in FRAME_FIGURES},
         "hips_offset": float(np.linalg.norm(offset, axis=-1).max()),
         "hips_change": float(change),
-        "feet": [a | {name: int(mask.sum()) for name, mask in b.items()} for a, b in zip(worst, over, strict=True)],
+        "feet": feet,
+        "spans": judged,
     }
+
+
+def _of_leg(leg: int, spans: list[dict[str, Any]], judged: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [own for span, own in zip(spans, judged, strict=True) if span["leg"] == leg]
+
+
+def _count(rows: list[list[dict[str, Any]]]) -> int:
+    """How many frames lie in any of several lists of events."""
+    return len({frame for row in rows for event in row for frame in range(event["start"], event["end"] + 1)})
+
+
+def _over_time(before: Clip, clip: Clip, planting: Planting, leg: int, numbers: Frames) -> dict[str, Any]:
+    """The worst of one foot's misses and pops, when they were over their limits, and on how many frames."""
+    limits = {"short": SHORT * clip.leg, "knee_pop": KNEE_POP, "foot_pop": FOOT_POP * clip.leg}
+    series = _series(before, clip, planting, leg)
+    at = {name: _events(series[name], limit, numbers) for name, limit in limits.items()}
+    return {
+        **{name: float(series[name].max(initial=0.0)) for name in limits},
+        **{f"{name}_frames": _count([events]) for name, events in at.items()},
+        **{f"{name}_at": events for name, events in at.items()},
+    }
+
+
+def _events(values: Array, limit: float, numbers: Frames) -> list[dict[str, Any]]:
+    """Runs in which values are over a limit: first and last frame, and the worst value.
+
+    Values in the middle of more frames `numbers`, as second differences are, belong to the middle ones.
+    """
+    first = (len(numbers) - len(values)) // 2
+    return [
+        {
+            "start": int(numbers[first + start]),
+            "end": int(numbers[first + end - 1]),
+            "worst": float(values[start:end].max()),
+        }
+        for start, end in runs(values > limit)
+    ]
 
 
 def _series(before: Clip, clip: Clip, planting: Planting, leg: int) -> dict[str, Array]:
@@ -137,50 +193,49 @@ def _series(before: Clip, clip: Clip, planting: Planting, leg: int) -> dict[str,
     }
 
 
-def _drift(clip: Clip, planting: Planting, spans: list[dict[str, Any]], own_anchor: bool) -> float:
-    """Largest distance of standing points from their anchors; a source has its own, the mean place."""
-    points, worst = standing_points(clip, planting), 0.0
-    for span in spans:
-        if span["drift"] is None:
-            continue
-        leg, frames = span["leg"], (span["start"], span["end"])
-        if not own_anchor:
-            worst = max(worst, span["drift"])
-            continue
-        path = unridden(planting.anchors, leg, frames, points[slice(*frames), leg, PARTS.index(span["part"])])
-        worst = max(worst, float(np.linalg.norm(path - path.mean(axis=0), axis=-1).max()))
-    return worst
+def _judge(
+    clip: Clip, planting: Planting, span: dict[str, Any], heights: dict[str, tuple[Array, Array]], own_anchor: bool
+) -> dict[str, float | None]:
+    """Drift, penetration and float of one span; no drift where no spot is held."""
+    frames, (under, over) = slice(span["start"], span["end"]), heights[span["part"]]
+    drift = span["drift"]
+    if own_anchor and drift is not None:
+        drift = _own_drift(clip, planting, span)
+    return {"drift": drift, "penetration": float(under[frames].max()), "float": float(over[frames].max())}
 
 
-def _heights(clip: Clip, planting: Planting, ground: Ground, spans: list[dict[str, Any]], leg: int) -> dict[str, float]:
-    """Deepest point of the sole under the surface, and highest standing point over it."""
+def _own_drift(clip: Clip, planting: Planting, span: dict[str, Any]) -> float:
+    """Largest distance of a source's standing point from the anchor that it has itself, the mean place."""
+    leg, frames = span["leg"], (span["start"], span["end"])
+    points = standing_points(clip, planting)[slice(*frames), leg, PARTS.index(span["part"])]
+    path = unridden(planting.anchors, leg, frames, points)
+    return float(np.linalg.norm(path - path.mean(axis=0), axis=-1).max())
+
+
+def _heights(clip: Clip, planting: Planting, ground: Ground, leg: int) -> dict[str, tuple[Array, Array]]:
+    """How deep the sole is under the surface (F,), and how high over it what stands (F,), where heel or ball do."""
     if planting.touching[leg]:
-        return _distances(clip, planting, ground, spans, leg)
-    sole, under, over = planting.sole, 0.0, 0.0
+        return _distances(clip, planting, ground, leg)
+    sole = planting.sole
     heel, ball = (apply(clip.foot, point)[:, leg] for point in (sole.heel, sole.ball))
     points = np.stack([heel, ball, clip.ball[:, leg]], axis=1)
     hits, normals, found = ask(ground, points, clip.up)
     height = np.sum((points - hits) * normals, axis=-1)
-    height = np.where(found & (normals @ clip.up >= planting.slopes.least), height, np.nan)
-    standing = {"heel": height[:, 0], "ball": height[:, 2] - sole.ball_height[leg]}
-    for span in spans:
-        frames = slice(span["start"], span["end"])
-        under = max(under, float(np.nanmax(-height[frames, :2], initial=0.0)))
-        over = max(over, float(np.nanmax(standing[span["part"]][frames], initial=0.0)))
-    return {"penetration": under, "float": over}
+    # Where there is no ground a point is neither over nor under it.
+    is_ground = found & (normals @ clip.up >= planting.slopes.least)
+    under = np.where(is_ground[:, :2], -height[:, :2], 0.0).max(axis=1).clip(min=0.0)
+    over = np.where(is_ground, height - [0.0, 0.0, sole.ball_height[leg]], 0.0).clip(min=0.0)
+    return {"heel": (under, over[:, 0]), "ball": (under, over[:, 2])}
 
 
-def _distances(
-    clip: Clip, planting: Planting, ground: Ground, spans: list[dict[str, Any]], leg: int
-) -> dict[str, float]:
+def _distances(clip: Clip, planting: Planting, ground: Ground, leg: int) -> dict[str, tuple[Array, Array]]:
     """The same of a limb that touches with one point: how far that lies behind the surface, and before it."""
     path = apply(clip.foot, planting.sole.ball)[:, leg]
     hits, normals, found = ask(ground, path, None if planting.nearest else clip.up)
     away = np.where(found, np.linalg.norm(path - hits, axis=-1), 0.0)
     behind = np.sum((path - hits) * normals, axis=-1) < 0.0
-    rows = np.concatenate([np.zeros(0, int), *(np.arange(span["start"], span["end"]) for span in spans)])
-    under, over = away[rows[behind[rows]]], away[rows[~behind[rows]]]
-    return {"penetration": float(under.max(initial=0.0)), "float": float(over.max(initial=0.0))}
+    both = np.where(behind, away, 0.0), np.where(behind, 0.0, away)
+    return dict.fromkeys(PARTS, both)
 
 
 def knee_angle(clip: Clip) -> Array:
@@ -238,7 +293,41 @@ ROWS = (
 
 
 def table(report: dict[str, Any]) -> str:
-    """The figures before and after, as lines of text."""
-    lines = [f"{'':24}{'before':>12}{'after':>12}"]
-    lines += [f"{label:24}{report['before'][name]:>12.4g}{report['after'][name]:>12.4g}" for name, label in ROWS]
+    """The figures over all before and after, as lines of text."""
+    return _table("", report["before"], report["after"])
+
+
+def text(report: dict[str, Any]) -> str:
+    """The whole report as lines of text: over all, per foot, per contact, and what the user should know."""
+    feet = zip(foot_names(report), report["before"]["feet"], report["after"]["feet"], strict=True)
+    return "\n\n".join([table(report), *(_table(*foot) for foot in feet), _span_table(report), *report["told"]])
+
+
+def foot_names(report: dict[str, Any]) -> list[str]:
+    """What the limbs of a report are called: by their bones, where it was made of any."""
+    return [foot.get("bone", f"{foot['limb']} {number}") for number, foot in enumerate(report["feet"], 1)]
+
+
+def _table(title: str, before: dict[str, Any], after: dict[str, Any]) -> str:
+    """Figures of both sides under a title; hips belong to no foot."""
+    rows = [(name, label) for name, label in ROWS if name in after]
+    lines = [f"{label:24}{before[name]:>12.4g}{after[name]:>12.4g}" for name, label in rows]
+    return "\n".join([f"{title:24}{'before':>12}{'after':>12}", *lines])
+
+
+def _span_table(report: dict[str, Any]) -> str:
+    """One line a contact, in the order of their frames."""
+    names = foot_names(report)
+    width = max([len("contact"), *map(len, names)])
+    pairs = "".join(f"{label:>24}" for label in ("drift", "under ground", "over ground"))
+    lines = [f"{'contact':{width}}      {'frames':>13}{pairs}  before, after"]
+    for span in sorted(report["spans"], key=lambda span: (span["leg"], span["start"], span["part"])):
+        figures = "".join(_pair(span, name) for name in SPAN_FIGURES)
+        kind = ", ".join(filter(None, [span["state"], span["support"]]))
+        frames = f"{span['start']} to {span['end']}"
+        lines.append(f"{names[span['leg']]:{width}} {span['part']:4} {frames:>13}{figures}  {kind}")
     return "\n".join(lines)
+
+
+def _pair(span: dict[str, Any], name: str) -> str:
+    return "".join("            " if span[side][name] is None else f"{span[side][name]:>12.4g}" for side in SIDES)

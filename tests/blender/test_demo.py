@@ -105,8 +105,9 @@ def test_one_run_leaves_picture_file_and_figures(bpy, tmp_path):
     done = run_demo("--ground", "hills", "--samples", "1", "--out", str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
     folder = tmp_path / "walk-hills"
-    assert {path.name for path in folder.iterdir()} == {"picture.png", "planted.blend", "report.json", "report.txt"}
-    assert (folder / "report.txt").read_text() in done.stdout
+    names = {"picture.png", "planted.blend", "report.json", "report.png", "report.txt"}
+    assert {path.name for path in folder.iterdir()} == names
+    assert (folder / "report.txt").read_text().partition("\n\n")[0] in done.stdout
     report = json.loads((folder / "report.json").read_text())
     assert report["after"]["penetration"] < 0.1 * report["before"]["penetration"]
     _look_at_picture(bpy, folder / "picture.png")
