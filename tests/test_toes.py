@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone.plant import IDENTITY, Settings, plant
+from ik2bone.plant import Settings, plant
+from ik2bone.planting import IDENTITY
 from ik2bone.sole import apply
 from walk import FLAT, HILLS, height_field, make_walk, planted
 

@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .clip import Array, Clip, Ground, Mask
 from .nearest import facing_of, palm_depth, unit_axes
+from .settings import Settings
 from .sole import Sole
 from .touch import away_from, find_touches, limb_lengths
-
-if TYPE_CHECKING:
-    from .plant import Settings
 
 
 def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sole:

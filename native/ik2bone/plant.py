@@ -3,28 +3,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from ._core import solve_pose
-from .anchor import Anchor, tell_turns
+from .anchor import tell_turns
 from .bend import ease_knees
-from .carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
+from .carrier import GroundSeen, find_carrier, seen_from, turn_vectors
 from .clip import Array, Clip, Ground, Mask, level_part
 from .follow import follow_ground, lay_on_ground
-from .footprint import STEEPEST, Slopes
 from .ground import MovingGround, NoGround, ask, cut_ground
 from .heel import raise_heels, standing_contacts
 from .hips import hips_offset
 from .hold import hold_feet
 from .knee import Knees, find_knees
+from .legs import solve_legs, weaken
 from .motion import odd_window, smoothed
 from .palms import lay_palms
-from .rotations import matrix_from_vector, quaternion_from_vector, vector_from_matrix
+from .planting import Planting
+from .rotations import quaternion_from_vector
+from .settings import Settings
 from .sole import Sole, apply, tell_doubts
-from .spans import Marks
 from .standing import StandingFeet, feet_that_stand
 from .steady import steady_feet
 from .swing import lift_swings
@@ -32,7 +31,8 @@ from .targets import Held, Targets, blend_targets, find_anchors, give_anchors_ti
 from .toes import lay_toes
 from .touch import measure_limbs, touch
 
-IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
+__all__ = ["NoGround", "Planting", "Settings", "plant"]
+
 # A calibration pose is left by this way of a joint (leg lengths) and by this multiple of the steps that follow. The
 # clips measured leave one by 0.19 and more; walks and runs make steps of up to 0.1 at 24 frames a second.
 CALIBRATION_JUMP = 0.15
@@ -40,144 +40,6 @@ CALIBRATION_RATIO = 4.0
 CALIBRATION_FRAMES = 15
 # Supports that start or stop take the hips along as slowly as this (s).
 RIDE_WINDOW = 0.3
-# Misses larger than this count as out of reach, in leg lengths.
-SHORT = 1e-4
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to plant. `contacts` is 'AUTO' (detected), 'ALWAYS' (every frame) or 'STORED' (as `marks` say).
-
-    `marks` are what people want of contacts (F, L, 2): under AUTO what they enforce and forbid stays in force.
-    `direction` is where surfaces are looked for: 'DOWN', under and over a limb, or 'NEAREST'. `strength` in [0, 1]
-    blends it all; it may be an array (F,), for corrections that come and go. Feet do not stand on what is steeper than
-    `max_slope` (radians).
-    """
-
-    contacts: str = "AUTO"
-    use_hips: bool = True
-    use_slope: bool = True
-    strength: float | Array = 1.0
-    direction: str = "DOWN"
-    max_slope: float = STEEPEST
-    marks: Marks | None = None
-
-    @property
-    def slopes(self) -> Slopes:
-        """What soles make of slopes."""
-        return Slopes(self.use_slope, self.max_slope)
-
-    def always(self, frames: int) -> bool:
-        """Whether limbs follow the surface in each of so many frames: a single pose cannot do otherwise."""
-        return self.contacts == "ALWAYS" or frames == 1
-
-    def touching(self, clip: Clip) -> Mask:
-        """Which limbs (L,) touch with one point; the others stand on soles."""
-        return clip.hands | (self.direction == "NEAREST")
-
-    def cut(self, frames: slice) -> Settings:
-        """The same settings for some of the frames."""
-        strength = self.strength[frames] if isinstance(self.strength, np.ndarray) else self.strength
-        return replace(self, strength=strength, marks=self.marks and self.marks.cut(frames))
-
-    def choose(self, limbs: Mask) -> Settings:
-        """The same settings for some of the limbs (L,)."""
-        return replace(self, marks=self.marks and self.marks.choose(limbs))
-
-    def enforced(self, contacts: Mask) -> Mask:
-        """Those contacts (F, L, 2) that people enforce; every frame under ALWAYS is nobody's wish."""
-        if self.marks is None or self.always(len(contacts)):
-            return np.zeros_like(contacts)
-        return contacts & self.marks.enforced
-
-    def shares(self, frames: int) -> Array:
-        """The strength of each frame (F,)."""
-        strength = np.asarray(self.strength, float)
-        if strength.shape not in ((), (frames,)) or not ((strength >= 0.0) & (strength <= 1.0)).all():
-            raise ValueError(f"strength: expected a number from 0 to 1, or one a frame, got {self.strength}")
-        return np.broadcast_to(strength, frames)
-
-
-@dataclass(frozen=True)
-class Planting:
-    """What to do to a clip of F frames and L legs.
-
-    `turns` (F, L, 3, 4) are corrections (w, x, y, z) of thigh, shin and foot, to be multiplied on the right of their
-    present local rotations, and `toe_turns` (F, L, 4) those of the toes; `hips_offset` (F, 3) moves the hips in world
-    space. `contacts` (F, L, 2) tells which heels and balls stand, `enforced` (F, L, 2) which of them because people
-    want it, `targets` where the feet shall go, `miss` (F, L) how far from there they come to lie. `locked` (L,) is
-    false where limbs follow the ground without holding a spot, `touching` (L,) tells which of them touch it with one
-    point instead of a sole, `hands` (L,) which are no feet, `nearest` whether surfaces were looked for in any
-    direction. `told` are sentences for the user.
-    """
-
-    turns: Array
-    toe_turns: Array
-    hips_offset: Array
-    contacts: Mask
-    enforced: Mask
-    targets: Targets
-    sole: Sole
-    miss: Array
-    locked: Mask
-    touching: Mask
-    hands: Mask
-    nearest: bool
-    slopes: Slopes
-    told: list[str] = field(default_factory=list)
-
-    @property
-    def anchors(self) -> tuple[Anchor, ...]:
-        """The anchors of all contacts."""
-        return tuple(anchor for anchor in self.targets.anchors if anchor.part != "swing")
-
-    def cut(self, frames: slice) -> Planting:
-        """The same planting over some of its frames, without the anchors that lie outside."""
-        first, last, _ = frames.indices(len(self.turns))
-        names = ("turns", "toe_turns", "hips_offset", "contacts", "enforced", "miss")
-        parts = {name: getattr(self, name)[frames] for name in names}
-        return replace(self, **parts, targets=self.targets.cut(first, last))
-
-    def led_by(self, turns: Array, targets: Targets, miss: Array) -> Planting:
-        """The same planting with one frame before it that stands nowhere, under the same hips."""
-        return replace(
-            self,
-            turns=np.concatenate([turns, self.turns]),
-            toe_turns=np.concatenate([np.zeros_like(self.toe_turns[:1]) + IDENTITY, self.toe_turns]),
-            hips_offset=np.concatenate([self.hips_offset[:1], self.hips_offset]),
-            contacts=np.concatenate([np.zeros_like(self.contacts[:1]), self.contacts]),
-            enforced=np.concatenate([np.zeros_like(self.enforced[:1]), self.enforced]),
-            miss=np.concatenate([miss, self.miss]),
-            targets=self.targets.led_by(targets),
-            told=[*self.told, "the first frame is a calibration pose and was only set on the ground"],
-        )
-
-    def carried_by(self, carrier: Carrier) -> Planting:
-        """The same planting, made as seen from a carrier, in the world."""
-        hips = turn_vectors(carrier.motion, self.hips_offset)
-        told = [*self.told, f"the clip moves with {carrier.name} and was planted as seen from there"]
-        return replace(self, hips_offset=hips, targets=self.targets.carried_by(carrier.motion), told=told)
-
-    @property
-    def feet(self) -> list[dict[str, Any]]:
-        """Heel, ball joint and points of the sole of each foot in foot bone space, as plain data.
-
-        Of a hand they are its wrist and, twice, the point of its palm; of a foot that touches, the sole is one point.
-        """
-        return [
-            {
-                "limb": "hand" if self.hands[leg] else "foot",
-                "heel": self.sole.heel[leg].tolist(),
-                "ball": self.sole.ball_joint[leg].tolist(),
-                "sole": [point[leg].tolist() for point in self._sole_points(leg)],
-                "sole_height": float(self.sole.ball_height[leg]),
-                "sole_from": self.sole.source[leg],
-            }
-            for leg in range(len(self.sole.heel))
-        ]
-
-    def _sole_points(self, leg: int) -> list[Array]:
-        return [self.sole.ball] if self.touching[leg] else [self.sole.heel, self.sole.ball]
 
 
 def plant(
@@ -336,56 +198,6 @@ def locked_targets(
 def _require_ground(found: Mask) -> None:
     if not found.any():
         raise NoGround("There is no surface under the character's feet")
-
-
-def weaken(clip: Clip, targets: Targets, offset: Array, strength: Array) -> Targets:
-    """The targets blended with the clip, its hip joints moved by `offset`: `strength` (F,) of the way from there."""
-    share = strength[:, None, None]
-    present = clip.ankle + offset
-    ankle = present + share * (targets.ankle - present)
-    turn = matrix_from_vector(share * vector_from_matrix(targets.turn))
-    ball = ankle + np.einsum("flij,flj->fli", turn, clip.ball - clip.ankle)
-    return replace(targets, ball=ball, ankle=ankle, turn=turn, rise=strength[:, None] * targets.rise)
-
-
-def solve_legs(
-    clip: Clip, targets: Targets, offset: Array, hips: Array, knees: Knees, strength: Array
-) -> tuple[Array, Array]:
-    """Corrections (F, L, 3, 4) that bring ankles to their targets and feet to their slopes, and misses (F, L).
-
-    The hip joints lie moved by `offset` (F, L, 3) already; `hips` (F, 3) moves them on. `strength` (F,) blends the
-    corrections and the move: a leg in reach at both ends of the blend is so all along it.
-    """
-    thigh, shin, foot = (_moved(matrix, offset) for matrix in (clip.thigh, clip.shin, clip.foot))
-    goal = foot.copy()
-    goal[..., :3, :3] = targets.turn @ foot[..., :3, :3]
-    # Seen from the hips as they will lie, which makes the blend linear in the world too.
-    target, share = targets.ankle - hips[:, None], strength[:, None]
-    solution = solve_pose(
-        thigh,
-        shin,
-        foot[..., :3, 3],
-        target,
-        end_matrix=foot,
-        end_goal=goal,
-        hinge=knees.hinge,
-        roll="hinge",
-        pole=knees.poles(target - thigh[..., :3, 3]),
-        pole_weight=knees.doubt,
-        weight=share,
-        root_scale=clip.scale[..., 0, :],
-        mid_scale=clip.scale[..., 1, :],
-    )
-    assert solution.end is not None
-    asked = foot[..., :3, 3] + share[..., None] * (target - foot[..., :3, 3])
-    miss = np.linalg.norm(np.asarray(solution.position) - asked, axis=-1)
-    return np.stack([solution.root, solution.mid, solution.end], axis=2), miss
-
-
-def _moved(matrices: Array, offset: Array) -> Array:
-    moved = np.array(matrices)
-    moved[..., :3, 3] += offset
-    return moved
 
 
 def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings) -> list[str]:

@@ -30,13 +30,15 @@ from .clip import Array, Clip, Ground, Mask
 from .ground import ask
 from .hold import standing_place
 from .motion import runs
-from .plant import SHORT, Planting
+from .planting import Planting
 from .sole import apply
 from .spans import PARTS
 
 Frames = NDArray[np.int64]
 
 LIMBS = {"foot": ("foot", "feet"), "hand": ("hand", "hands")}
+# Larger ones count: misses and pops of the foot (leg lengths), pops of the knee (degrees).
+SHORT = 1e-4
 KNEE_POP = 5.0
 FOOT_POP = 0.02
 SIDES = ("before", "after")

@@ -8,8 +8,6 @@ enters, so a rung will do as well as a wall.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from .anchor import Anchor
@@ -20,12 +18,10 @@ from .hold import hold_feet, standing_place
 from .motion import gaps, hann_average, odd_window, runs, smoothstep, velocity
 from .nearest import AROUND, WITHIN, Spot, across, facing_of, find_spot, mean_axes, mean_normal, unit_axes
 from .rotations import matrix_from_vector, shortest_turns, vector_from_matrix
+from .settings import Settings
 from .sole import Sole, apply, measure_sole
 from .swing import clear
 from .targets import Held, Targets, anchor_weights, place_path, places_of
-
-if TYPE_CHECKING:
-    from .plant import Settings
 
 # A touching point is at most so much farther from the surface than the nearest that it gets nearby (limb lengths).
 OWN_DISTANCE = 0.08

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""What the user wants of planting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .clip import Array, Clip, Mask
+from .footprint import STEEPEST, Slopes
+from .spans import Marks
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to plant. `contacts` is 'AUTO' (detected), 'ALWAYS' (every frame) or 'STORED' (as `marks` say).
+
+    `marks` are what people want of contacts (F, L, 2): under AUTO what they enforce and forbid stays in force.
+    `direction` is where surfaces are looked for: 'DOWN', under and over a limb, or 'NEAREST'. `strength` in [0, 1]
+    blends it all; it may be an array (F,), for corrections that come and go. Feet do not stand on what is steeper than
+    `max_slope` (radians).
+    """
+
+    contacts: str = "AUTO"
+    use_hips: bool = True
+    use_slope: bool = True
+    strength: float | Array = 1.0
+    direction: str = "DOWN"
+    max_slope: float = STEEPEST
+    marks: Marks | None = None
+
+    @property
+    def slopes(self) -> Slopes:
+        """What soles make of slopes."""
+        return Slopes(self.use_slope, self.max_slope)
+
+    def always(self, frames: int) -> bool:
+        """Whether limbs follow the surface in each of so many frames: a single pose cannot do otherwise."""
+        return self.contacts == "ALWAYS" or frames == 1
+
+    def touching(self, clip: Clip) -> Mask:
+        """Which limbs (L,) touch with one point; the others stand on soles."""
+        return clip.hands | (self.direction == "NEAREST")
+
+    def cut(self, frames: slice) -> Settings:
+        """The same settings for some of the frames."""
+        strength = self.strength[frames] if isinstance(self.strength, np.ndarray) else self.strength
+        return replace(self, strength=strength, marks=self.marks and self.marks.cut(frames))
+
+    def choose(self, limbs: Mask) -> Settings:
+        """The same settings for some of the limbs (L,)."""
+        return replace(self, marks=self.marks and self.marks.choose(limbs))
+
+    def enforced(self, contacts: Mask) -> Mask:
+        """Those contacts (F, L, 2) that people enforce; every frame under ALWAYS is nobody's wish."""
+        if self.marks is None or self.always(len(contacts)):
+            return np.zeros_like(contacts)
+        return contacts & self.marks.enforced
+
+    def shares(self, frames: int) -> Array:
+        """The strength of each frame (F,)."""
+        strength = np.asarray(self.strength, float)
+        if strength.shape not in ((), (frames,)) or not ((strength >= 0.0) & (strength <= 1.0)).all():
+            raise ValueError(f"strength: expected a number from 0 to 1, or one a frame, got {self.strength}")
+        return np.broadcast_to(strength, frames)
