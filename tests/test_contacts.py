@@ -178,6 +178,19 @@ def test_feet_do_not_stand_at_the_top_of_a_jump() -> None:
     assert found[[0, -1]].all()
 
 
+def test_feet_that_hover_in_a_jump_do_not_stand() -> None:
+    """As animators make jumps in place: pulled up at once, slowly sagging for a second, one foot reaching down."""
+    time = np.arange(60) / 24
+    up = np.clip(np.minimum(time - 0.25, 1.9 - time) / 0.15, 0.0, 1.0)
+    sag = np.cos(np.pi * np.clip((time - 0.55) / 0.95, 0.0, 1.0) * 2.0)
+    ball, heel = np.zeros((2, 60, 2, 3))
+    ball[:, 0, 2], ball[:, 1, 2] = up * (0.27 + 0.14 * sag), up * (0.59 + 0.045 * sag)
+    heel[:, :, 0], heel[:, :, 2] = -0.2, ball[:, :, 2] + 0.2 * up[:, None]
+    found = find_contacts(heel, ball, fps=24, leg=1.0, exact=False)
+    assert not found[up > 0.5].any()
+    assert found[(time < 0.15) | (time > 2.0)].all()
+
+
 def test_stool_counts_as_ground_while_a_figure_stands_on_it() -> None:
     time = np.arange(300) / 60
     up = np.clip((time - np.array([1.0, 2.0])[:, None]) / 0.5, 0.0, 1.0).T

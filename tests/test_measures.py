@@ -60,7 +60,7 @@ def with_linear_blend(patch) -> None:
 def with_raw_hips(patch) -> None:
     """The hips give on each frame exactly what the reach of that frame asks for."""
 
-    def raw(wish, ceiling, _fps, _acceleration):
+    def raw(wish, ceiling, *_):
         return np.minimum(wish, ceiling)
 
     patch.setattr(ik2bone.hips, "smooth_below", raw)

@@ -20,15 +20,16 @@ WEIGHT, RELAXATION, ROUNDS, ENOUGH = 3.0, 1.6, 400, 1e-5
 REST_WINDOW = 0.3
 
 
-def smooth_below(wish: Array, ceiling: Array, fps: float, acceleration: float) -> Array:
+def smooth_below(wish: Array, ceiling: Array, fps: float, acceleration: float, floor: Array | float = -np.inf) -> Array:
     """The curve x (F,) under `ceiling` (F,) that minimises the sum of (x - wish)^2 + SLOW^4 x''^2 with |x''| bounded.
 
     All lengths are of one unit in which curves are of the order of 1, `acceleration` that per s^2. There always is such
-    a curve: a constant under all of the ceiling. The bound is kept but for a share of a hundredth or so.
+    a curve: a constant under all of the ceiling. The bound is kept but for a share of a hundredth or so; `floor` (F,)
+    is kept where both let it be.
     """
     stride = max(1, round(fps / KNOTS))
     knots = np.arange(0, len(wish) + stride - 1, stride).clip(max=len(wish) - 1)
-    bottom = np.full(len(knots), -np.inf)
+    bottom = np.broadcast_to(floor, wish.shape)[knots]
     curve = smooth_between(wish[knots], bottom, ceiling[knots], fps / stride, acceleration, SLOW)
     curve = curve if stride == 1 or len(knots) < 2 else _between(curve, np.arange(len(wish)) / stride)
     window = odd_window(REST_WINDOW, fps)

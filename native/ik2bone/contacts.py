@@ -10,7 +10,7 @@ import numpy as np
 from .clip import Array, Mask
 from .edges import rolled, sharpened, sharpened_where_still
 from .feet import Feet, observe
-from .footing import OWN_HEIGHT, SAME_PLACE, find_spells, grounded
+from .footing import OWN_HEIGHT, SAME_PLACE, Spell, find_spells, grounded
 from .motion import hann_average, odd_window, runs
 from .treadmill import carried, floor_velocity, gait_speed
 
@@ -92,8 +92,9 @@ def _slow(feet: Feet, enter: float, leave: float, height: float) -> Mask:
     """Frames (F, L, 2) in which parts are slow, and neither they nor their foot are off the ground."""
     slow, still = feet.speeds < leave, feet.speeds < enter
     either = [_runs(slow[:, leg].any(axis=-1), still[:, leg].any(axis=-1), feet.fps) for leg in range(feet.legs)]
-    stands, rise = np.zeros_like(slow), _rise(feet, still)
-    for spell in grounded(feet, find_spells(feet, either), height):
+    spells = grounded(feet, still.any(axis=-1), find_spells(feet, either), height)
+    stands, rise = np.zeros_like(slow), _rise(feet, still & _covered(feet, spells))
+    for spell in spells:
         for part in range(2):
             at = slice(spell.start, spell.end), spell.leg, part
             lowest = feet.heights[at][slow[at]].min(initial=np.inf)
@@ -103,6 +104,14 @@ def _slow(feet: Feet, enter: float, leave: float, height: float) -> Mask:
     return stands
 
 
+def _covered(feet: Feet, spells: list[Spell]) -> Mask:
+    """Frames and legs (F, L, 1) of spells."""
+    covered = np.zeros((feet.frames, feet.legs, 1), bool)
+    for spell in spells:
+        covered[spell.start : spell.end, spell.leg] = True
+    return covered
+
+
 def _runs(slow: Mask, still: Mask, fps: float) -> list[tuple[int, int]]:
     """Runs of slow frames (F,), by majority, that hold a still one."""
     majority = hann_average(slow.astype(float), odd_window(VOTE, fps)) > 0.5
@@ -110,7 +119,7 @@ def _runs(slow: Mask, still: Mask, fps: float) -> list[tuple[int, int]]:
 
 
 def _rise(feet: Feet, still: Mask) -> Array:
-    """How much higher (F, L, 2) each part is, seen from the other, than in the usual foot with both still."""
+    """How much higher (F, L, 2) each part is, seen from the other, than in the usual foot with both still on ground."""
     both, above = still.all(axis=-1), feet.heights[..., 0] - feet.heights[..., 1]
     usual = [np.median(above[both[:, leg], leg]) if both[:, leg].any() else np.nan for leg in range(feet.legs)]
     rise = np.nan_to_num(above - np.array(usual))

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""How far the hips move so that every leg reaches: a smooth rise with the ground, less what the reach asks for."""
+"""How far the hips move so that every leg reaches and none folds: a smooth rise with the ground, as far as both let."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .bounds import smooth_below
-from .clip import Array, Clip
+from .clip import Array, Clip, Mask
+from .fold import lowest
 
 # The hips' offset accelerates by this at the most (leg lengths / s^2); falling takes 10 or so.
 ACCELERATION = 4.5
@@ -17,14 +18,17 @@ EASY = 0.97
 DEEPEST = 0.4
 
 
-def hips_offset(clip: Clip, ankle: Array, rise: Array) -> Array:
+def hips_offset(clip: Clip, ankle: Array, rise: Array, standing: Mask) -> Array:
     """Translation (F, 3) of the hips, along up, so that every ankle target (F, L, 3) is in reach.
 
-    `rise` (F, L) is how much each foot's ground lies higher than in the clip.
+    `rise` (F, L) is how much each foot's ground lies higher than in the clip. Over feet that are `standing` (F, L) the
+    hips stay high enough for their knees, where they can.
     """
     wish = rise.mean(axis=1)
     ceiling = np.maximum(highest(clip, ankle).min(axis=1), wish - DEEPEST * clip.leg)
-    return clip.leg * smooth_below(wish / clip.leg, ceiling / clip.leg, clip.fps, ACCELERATION)[:, None] * clip.up
+    floor = np.where(standing, lowest(clip, ankle), -np.inf).max(axis=1)
+    wish, ceiling, floor = (heights / clip.leg for heights in (wish, ceiling, np.minimum(floor, ceiling)))
+    return clip.leg * smooth_below(wish, ceiling, clip.fps, ACCELERATION, floor)[:, None] * clip.up
 
 
 def highest(clip: Clip, ankle: Array) -> Array:

@@ -11,6 +11,7 @@ from .anchor import tell_turns
 from .bend import ease_knees
 from .carrier import GroundSeen, find_carrier, seen_from, turn_vectors
 from .clip import Array, Clip, Ground, Mask, level_part
+from .fold import unfold_swings
 from .follow import follow_ground, lay_on_ground
 from .ground import MovingGround, NoGround, ask, cut_ground
 from .heel import raise_heels, standing_contacts
@@ -80,11 +81,12 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     told = _tell(clip, sole, held, knees, settings)
     hips, legs = np.zeros((clip.frames, 3)), ~clip.hands
     if settings.use_hips and offset is None and legs.any():
-        hips = _move_hips(clip.choose(legs), held.targets.choose(legs))
+        hips = _move_hips(clip.choose(legs), held.targets.choose(legs), held.contacts[:, legs].any(axis=-1))
     moved = np.zeros_like(clip.hip) if offset is None else offset
     targets = held.targets.moved(held.free[..., None] * (moved + hips[:, None]))
     swings = ~held.contacts.any(axis=-1) & ~settings.touching(clip)
-    targets = ease_knees(clip, targets, clip.hip + moved + hips[:, None], swings)
+    joint = clip.hip + moved + hips[:, None]
+    targets = ease_knees(clip, unfold_swings(clip, targets, joint, swings), joint, swings)
     turns, miss = solve_legs(clip, targets, moved, hips, knees, strength)
     stands = held.contacts[..., 1] & ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
     toes = strength[:, None, None] * lay_toes(clip, sole, targets, stands, ground)
@@ -113,10 +115,10 @@ def _given_ride(clip: Clip, settings: Settings, offset: Array | None) -> Array |
     return np.zeros((clip.frames, 3)) if offset is None else level_part(offset.mean(axis=1), clip.up)
 
 
-def _move_hips(clip: Clip, targets: Targets) -> Array:
-    """How far the hips move (F, 3): along with what carries the figure, and so that its legs reach."""
+def _move_hips(clip: Clip, targets: Targets, standing: Mask) -> Array:
+    """How far the hips move (F, 3): along with what carries the figure, and so that its legs reach and do not fold."""
     ride = smoothed(targets.ride, odd_window(RIDE_WINDOW, clip.fps))
-    return ride + hips_offset(clip, targets.ankle - ride[:, None], targets.rise)
+    return ride + hips_offset(clip, targets.ankle - ride[:, None], targets.rise, standing)
 
 
 def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
