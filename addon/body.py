@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from . import actions, fcurves, rotations
 from .chains import Leg, Refusal, check_chain, find_hips, refuse_rest, toe_trouble
 from .choice import choose_limbs
@@ -25,14 +28,22 @@ NO_HIPS = "no bone that carries all legs is free to move, so the hips stay"
 class Body:
     """The limbs to turn, the bone that carries all legs if it may be moved, and what to tell the user about it.
 
-    `numbers` are the places of the limbs among all that the armature has, legs first; `toes` are the toe bones to turn.
+    `planned` are the limbs that are looked at: with any leg all the others, so that when and where it stands does not
+    change with the choice. `numbers` are the places of the limbs among all that the armature has, legs first; `toes`
+    are the toe bones to turn.
     """
 
     legs: tuple[Leg, ...]
+    planned: tuple[Leg, ...]
     numbers: tuple[int, ...]
     hips: str | None
     toes: tuple[str, ...]
     told: tuple[str, ...]
+
+    @property
+    def chosen(self) -> NDArray[np.bool_]:
+        """Which of the planned limbs are to be turned."""
+        return np.array([limb in self.legs for limb in self.planned])
 
 
 def find_armatures(context: Context) -> list[Object]:
@@ -77,13 +88,14 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     toes, told = _toes(armature, limbs, options)
     numbers = tuple(choice.every.index(limb) for limb in limbs)
     legs = [limb for limb in limbs if limb.is_leg]
+    planned = tuple(limb for limb in choice.every if limb in limbs or (legs and limb.is_leg))
     if len(legs) < sum(limb.is_leg for limb in choice.every) or not legs:
         # Moved hips would carry the other legs away from where they stand.
         told += (SOME_LEGS,) if options.use_hips and legs else ()
-        return Body(limbs, numbers, None, toes, told)
+        return Body(limbs, planned, numbers, None, toes, told)
     hips = find_hips(armature, legs)
     stay = options.use_hips and hips is None
-    return Body(limbs, numbers, hips, toes, told + ((NO_HIPS,) if stay else ()))
+    return Body(limbs, planned, numbers, hips, toes, told + ((NO_HIPS,) if stay else ()))
 
 
 def _toes(armature: Object, legs: Iterable[Leg], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:

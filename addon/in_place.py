@@ -51,7 +51,7 @@ def plant_in_place(
     _refuse_uncut(task, curves, channels)
     old = records.read(assignment.action)
     rows = wanted_rows(armature, old)
-    marks = marks_for(body.legs, whole, rows, options.contacts, armature)
+    marks = marks_for(body, whole, rows, options.contacts, armature)
     plan = make_plan(task, before, _known_sole(task, before.clip, old), marks=marks)
     corrected = correct(task, plan.cut(task.part), channels, curves)
     undo.enter_context(curves_kept_on_error(assignment))
@@ -75,13 +75,13 @@ def _soles(task: Task, plan: Plan) -> dict[str, Any]:
     return {
         limb.foot: {"leg": leg, "floor": sole.floor, "source": sole.source[i]}
         | {name: row[i].tolist() for name, row in sole.rows()}
-        for i, limb in enumerate(task.body.legs)
+        for i, limb in enumerate(task.body.planned)
     }
 
 
 def _known_sole(task: Task, clip: Clip, record: records.Record) -> Sole | None:
     """The soles that an earlier run measured, if it knew all feet of this one and they have the same size still."""
-    known = [record.get("soles", {}).get(limb.foot, {}) for limb in task.body.legs]
+    known = [record.get("soles", {}).get(limb.foot, {}) for limb in task.body.planned]
     names = [field.name for field in fields(Sole) if field.name not in ("floor", "source")]
     complete = all({"leg", "floor", "source", *names} <= sole.keys() for sole in known)
     if not complete or not np.allclose([sole["leg"] for sole in known], clip.leg, rtol=1e-3):

@@ -93,12 +93,12 @@ class Task:
 
     def sample(self) -> Sample:
         """The pose over the whole, as the armature plays it now."""
-        return sample(self.armature, self.body.legs, self.body.hips, self.whole.tolist(), present=self.present)
+        return sample(self.armature, self.body.planned, self.body.hips, self.whole.tolist(), present=self.present)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the core made of the sampled pose."""
+    """What the core made of the sampled pose, for all limbs that were planned."""
 
     before: Sample
     ground: Ground | Floor
@@ -108,6 +108,11 @@ class Plan:
         """The same plan over some of its frames."""
         ground = self.ground.cut(rows) if isinstance(self.ground, Ground) else self.ground
         return replace(self, before=self.before.cut(rows), ground=ground, planting=self.planting.cut(rows))
+
+    def choose(self, limbs: NDArray[np.bool_]) -> Plan:
+        """The same plan for some of its limbs (L,)."""
+        before = replace(self.before, clip=self.before.clip.choose(limbs))
+        return replace(self, before=before, planting=self.planting.choose(limbs))
 
     def standing_on(self, rows: NDArray[np.bool_]) -> Plan:
         """The same plan with the contacts of some of its frames only: where corrections fade, feet slide."""
@@ -123,11 +128,11 @@ def make_plan(
     `sole` is measured from the action where the pose is a single one, `offset` (F, L, 3) how far the hip joints lie
     from the sampled ones already. `marks` are what people want of contacts.
     """
-    clip = replace(before.clip, skins=find_skins(task.armature, task.body.legs))
+    clip = replace(before.clip, skins=find_skins(task.armature, task.body.planned))
     ground = _find_ground(task, clip, sole)
     settings = core.Settings(
         contacts="ALWAYS" if task.present else task.options.contacts,
-        use_hips=task.moves_hips,
+        use_hips=task.moves_hips if offset is None else task.options.use_hips,
         use_slope=task.options.use_slope,
         max_slope=task.options.max_slope,
         strength=task.strength,
@@ -151,7 +156,7 @@ def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Ground | Floor:
 
 def sole_of_action(task: Task, bounds: tuple[int, int]) -> Sole:
     """The soles by the whole of the action in use, wherever that was made."""
-    whole, legs = range(bounds[0], bounds[1] + 1), task.body.legs
+    whole, legs = range(bounds[0], bounds[1] + 1), task.body.planned
     clip = replace(sample(task.armature, legs, task.body.hips, whole).clip, skins=find_skins(task.armature, legs))
     if find_motions(task.surfaces, whole):
         depsgraph = task.context.evaluated_depsgraph_get()
@@ -164,16 +169,16 @@ def correct(task: Task, plan: Plan, channels: list[Channel], curves: Curves) -> 
 
     `plan` is that of the frames to be written, `curves` hold the keys before the first, which rotations continue.
     """
-    turns, legs = plan.planting.turns, task.body.legs
-    rows = [turns[:, i, part] for i in range(len(legs)) for part in range(3)]
-    rows += [plan.planting.toe_turns[:, i] for i, leg in enumerate(legs) if leg.toe in task.body.toes]
+    planting, legs = plan.planting.choose(task.body.chosen), task.body.legs
+    rows = [planting.turns[:, i, part] for i in range(len(legs)) for part in range(3)]
+    rows += [planting.toe_turns[:, i] for i, leg in enumerate(legs) if leg.toe in task.body.toes]
     bones = [task.armature.pose.bones[name] for name in task.turned_bones]
     turned = [
         keys.turned(channel, bone.rotation_mode, row, _value_before(task, curves, channel), _rejoins(task))
         for channel, bone, row in zip(channels, bones, rows, strict=False)
     ]
     location = channels[len(rows) :]
-    return turned + [keys.moved(hips, plan.before.placing, plan.planting.hips_offset) for hips in location]
+    return turned + [keys.moved(hips, plan.before.placing, planting.hips_offset) for hips in location]
 
 
 def _value_before(task: Task, curves: Curves, channel: Channel) -> Array | None:
@@ -191,14 +196,14 @@ def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows
 
     Names of bones and surfaces and all that is told are put in.
     """
-    after, part = task.sample(), plan.cut(task.part)
+    after, plan = task.sample().clip.choose(task.body.chosen), plan.choose(task.body.chosen)
+    part = plan.cut(task.part)
     if task.shares is not None:
         part = part.standing_on(task.shares == 1.0)
-    cut = after.clip.cut(task.part)
-    figures = report.figures(part.before.clip, cut, part.planting, part.ground, task.frames.tolist())
+    figures = report.figures(part.before.clip, after.cut(task.part), part.planting, part.ground, task.frames.tolist())
     for leg, foot in zip(task.body.legs, figures["feet"], strict=True):
         foot["bone"] = leg.foot
-    contacts = report.contact_spans(after.clip, plan.planting)
+    contacts = report.contact_spans(after, plan.planting)
     for span in contacts:
         span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
     for span in (*figures["spans"], *contacts):

@@ -115,7 +115,7 @@ def _plant_action(
     context: Context, armature: Object, options: PlantingOptions, surfaces: tuple[Object, ...], undo: ExitStack
 ) -> Outcome:
     run = _prepare(context, armature, options, surfaces)
-    marks = marks_for(run.task.body.legs, run.task.whole, run.rows, options.contacts, armature)
+    marks = marks_for(run.task.body, run.task.whole, run.rows, options.contacts, armature)
     source = _read_source(run)
     draft = undo.enter_context(draft_of(armature, run.planted if run.again else run.source))
     offset = None

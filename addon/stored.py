@@ -13,6 +13,7 @@ from ik2bone.spans import ContactsError, Marks, Span, marks_of, read_spans
 from numpy.typing import NDArray
 
 from . import actions, records
+from .body import Body
 from .chains import Leg, Refusal
 
 # Contact spans as plain data.
@@ -30,20 +31,18 @@ def wanted_rows(armature: Object, record: records.Record) -> Rows | None:
     return record.get("contacts") if rows is None else rows
 
 
-def marks_for(
-    legs: Sequence[Leg], frames: NDArray[np.int64], rows: Rows | None, mode: str, armature: Object
-) -> Marks | None:
-    """What people want of the contacts of some legs over all frames of an action; None where that does not matter.
+def marks_for(body: Body, frames: NDArray[np.int64], rows: Rows | None, mode: str, armature: Object) -> Marks | None:
+    """What people want of the contacts of all planned limbs over all frames of an action; None where nothing.
 
     A `Refusal` tells what is wrong with stored contacts, or that there are none although the mode is STORED.
     """
-    feet = [leg.foot for leg in legs]
+    feet, planned = ([limb.foot for limb in limbs] for limbs in (body.legs, body.planned))
     try:
-        spans = [span for span in read_spans(rows or []) if span.bone in feet]
-        marks = marks_of(spans, feet, int(frames[0]), len(frames))
+        spans = [span for span in read_spans(rows or []) if span.bone in planned]
+        marks = marks_of(spans, planned, int(frames[0]), len(frames))
     except ContactsError as error:
         raise Refusal(f"the contacts stored for {armature.name} cannot be used: {error}") from None
-    if mode == "STORED" and not spans:
+    if mode == "STORED" and not any(span.bone in feet for span in spans):
         raise Refusal(
             f"no contacts are stored for {', '.join(feet)} of {armature.name}: "
             "plant with detected contacts before, or import some"

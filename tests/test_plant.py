@@ -306,6 +306,24 @@ def test_hips_that_lie_elsewhere_already_stay_there() -> None:
     assert again.turns == pytest.approx(whole.turns, abs=1e-9)
 
 
+@pytest.mark.parametrize("use_hips", [True, False])
+def test_one_leg_planted_again_under_the_same_settings_is_planted_the_same(use_hips) -> None:
+    clip, settings = make_walk().clip, Settings(strength=0.6, use_hips=use_hips)
+    whole, left = plant(clip, HILLS, settings), np.array([True, False])
+    # As a stored pose has it.
+    offset = np.repeat(whole.hips_offset[:, None].astype(np.float32), 2, axis=1)
+    again = plant(clip, HILLS, settings, offset=offset).choose(left)
+    assert again.turns == pytest.approx(whole.turns[:, left], abs=1e-6)
+    assert {anchor.stance for anchor in again.anchors} == {a.stance for a in whole.anchors if a.stance.leg == 0}
+
+
+def test_strength_zero_leaves_a_leg_as_it_is_under_hips_that_were_moved() -> None:
+    clip = make_walk().clip
+    offset = np.repeat(plant(clip, HILLS).hips_offset[:, None], 2, axis=1)
+    turns = plant(clip, HILLS, Settings(strength=0.0), offset=offset).turns
+    assert (turns == [1.0, 0.0, 0.0, 0.0]).all()
+
+
 def test_part_of_a_planting_is_that_part() -> None:
     clip = make_walk().clip
     plan = plant(clip, HILLS)

@@ -41,6 +41,8 @@ CALIBRATION_RATIO = 4.0
 CALIBRATION_FRAMES = 15
 # Supports that start or stop take the hips along as slowly as this (s).
 RIDE_WINDOW = 0.3
+# Hips that lie nearer than this to where the clip has them (leg lengths) have not been moved: stored poses are rounded.
+STAYED = 1e-5
 
 
 def plant(
@@ -54,7 +56,7 @@ def plant(
 
     `sole` is what `measure_sole` told of a longer clip of the same figure; a single pose tells little. `offset`
     (F, L, 3) is how far the hip joints lie from where the clip has them, when they do so already and shall stay; then
-    `hips_offset` is zero.
+    `hips_offset` is zero. Under hips as this planting itself would leave them, legs are bent as it would bend them.
     """
     settings = settings or Settings()
     carrier = find_carrier(clip, ground)
@@ -79,10 +81,9 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     held = hold_limbs(clip, sole, ground, settings, _given_ride(clip, settings, offset))
     knees = find_knees(clip)
     told = _tell(clip, sole, held, knees, settings)
-    hips, legs = np.zeros((clip.frames, 3)), ~clip.hands
-    if settings.use_hips and offset is None and legs.any():
-        hips = _move_hips(clip.choose(legs), held.targets.choose(legs), held.contacts[:, legs].any(axis=-1))
-    moved = np.zeros_like(clip.hip) if offset is None else offset
+    hips = _find_hips(clip, held, settings, offset)
+    # How far the hip joints lie from where the clip has them, before the hips go along as much as is wanted.
+    moved = np.zeros_like(clip.hip) if offset is None else offset - (strength[:, None] * hips)[:, None]
     targets = held.targets.moved(held.free[..., None] * (moved + hips[:, None]))
     swings = ~held.contacts.any(axis=-1) & ~settings.touching(clip)
     joint = clip.hip + moved + hips[:, None]
@@ -93,7 +94,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     return Planting(
         turns,
         quaternion_from_vector(toes),
-        strength[:, None] * hips,
+        strength[:, None] * hips if offset is None else np.zeros_like(hips),
         held.contacts,
         settings.enforced(held.contacts),
         weaken(clip, targets, moved, strength),
@@ -113,6 +114,14 @@ def _given_ride(clip: Clip, settings: Settings, offset: Array | None) -> Array |
     if offset is None and settings.use_hips:
         return None
     return np.zeros((clip.frames, 3)) if offset is None else level_part(offset.mean(axis=1), clip.up)
+
+
+def _find_hips(clip: Clip, held: Held, settings: Settings, offset: Array | None) -> Array:
+    """How far the hips move at full strength (F, 3); not at all where no earlier planting that left them moved them."""
+    legs, stay = ~clip.hands, offset is not None and np.abs(offset).max() < STAYED * clip.leg
+    if not settings.use_hips or stay or not legs.any():
+        return np.zeros((clip.frames, 3))
+    return _move_hips(clip.choose(legs), held.targets.choose(legs), held.contacts[:, legs].any(axis=-1))
 
 
 def _move_hips(clip: Clip, targets: Targets, standing: Mask) -> Array:

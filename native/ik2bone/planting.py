@@ -58,6 +58,13 @@ class Planting:
         parts = {name: getattr(self, name)[frames] for name in names}
         return replace(self, **parts, targets=self.targets.cut(first, last))
 
+    def choose(self, limbs: Mask) -> Planting:
+        """The same planting of some of its limbs (L,)."""
+        by_frame = ("turns", "toe_turns", "contacts", "enforced", "miss")
+        parts = {name: getattr(self, name)[:, limbs] for name in by_frame}
+        rows = {name: getattr(self, name)[limbs] for name in ("locked", "touching", "hands")}
+        return replace(self, **parts, **rows, targets=self.targets.choose(limbs), sole=self.sole.choose(limbs))
+
     def led_by(self, turns: Array, targets: Targets, miss: Array) -> Planting:
         """The same planting with one frame before it that stands nowhere, under the same hips."""
         return replace(

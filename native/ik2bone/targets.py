@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -72,8 +73,10 @@ class Targets:
         return replace(self, ball=self.ball + way, ankle=self.ankle + way)
 
     def choose(self, limbs: Mask) -> Targets:
-        """The targets of some limbs (L,), without anchors."""
-        return replace(self, **{name: getattr(self, name)[:, limbs] for name in BY_LEG}, anchors=())
+        """The targets of some limbs (L,), with their anchors."""
+        mine = [anchor for anchor in self.anchors if limbs[anchor.stance.leg]]
+        anchors = tuple(_renumbered(mine, np.cumsum(limbs) - 1))
+        return replace(self, **{name: getattr(self, name)[:, limbs] for name in BY_LEG}, anchors=anchors)
 
     def beside(self, other: Targets, limbs: Mask) -> Targets:
         """These targets with others put in for some limbs (L,), all anchors counted anew."""
@@ -82,7 +85,8 @@ class Targets:
             mine, theirs = getattr(self, name), getattr(other, name)
             rows[name] = np.empty((len(mine), len(limbs), *mine.shape[2:]))
             rows[name][:, ~limbs], rows[name][:, limbs] = mine, theirs
-        anchors = (*_renumbered(self.anchors, ~limbs), *_renumbered(other.anchors, limbs))
+        numbers = np.flatnonzero(~limbs), np.flatnonzero(limbs)
+        anchors = (*_renumbered(self.anchors, numbers[0]), *_renumbered(other.anchors, numbers[1]))
         return replace(self, **rows, anchors=anchors)
 
     def with_legs(self, legs: Mask, other: Targets) -> Targets:
@@ -134,9 +138,8 @@ class Held:
         return Held(contacts, self.targets.beside(other.targets, limbs), free, locked, self.told + other.told)
 
 
-def _renumbered(anchors: tuple[Anchor, ...], limbs: Mask) -> list[Anchor]:
-    """Anchors of some limbs, counted among all (L,)."""
-    numbers = np.flatnonzero(limbs)
+def _renumbered(anchors: Sequence[Anchor], numbers: NDArray[np.intp]) -> list[Anchor]:
+    """Anchors of limbs that get other `numbers`."""
     stances = [replace(anchor.stance, leg=int(numbers[anchor.stance.leg])) for anchor in anchors]
     return [replace(anchor, stance=stance) for anchor, stance in zip(anchors, stances, strict=True)]
 

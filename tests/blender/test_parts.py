@@ -37,6 +37,21 @@ def test_planting_a_part_of_a_planted_action_again_changes_nothing(bpy, slope, m
     assert record_of(walker)["report"]["after"]["drift"] < 1e-4
 
 
+def test_one_leg_of_a_real_walk_planted_again_stays_as_it_was(bpy, data, slope):
+    from demo.clips import load
+
+    armature = load(bpy, data / "gltf/KayKit_Knight.glb", "Walking_A")
+    bpy.context.view_layer.objects.active = armature
+    given = {"surface": slope.name, "strength": 0.7}
+    plant(bpy, **given)
+    report = record_of(armature)["report"]
+    frames = np.arange(report["frames"][0], report["frames"][1] + 1)
+    before = values_of(armature, frames)
+    for foot in report["feet"]:
+        plant(bpy, bones=foot["bone"], **given)
+        assert _largest_change(before, values_of(armature, frames)) < 1e-5
+
+
 def test_a_leg_planted_again_stands_under_hips_that_were_moved(bpy, walker, slope):
     plant(bpy, strength=0.6)
     hips = heads(bpy, walker, FRAMES, ("hips",))
