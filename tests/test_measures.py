@@ -10,6 +10,7 @@ import ik2bone.footprint
 import ik2bone.hips
 import ik2bone.hold
 import ik2bone.plant
+import ik2bone.swing
 import ik2bone.targets
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ def without_blend(patch) -> None:
 
 def with_linear_blend(patch) -> None:
     """Each foot goes from one anchor to the next at an even speed, which begins and ends with a jolt."""
-    for module in (ik2bone.targets, ik2bone.hold):
+    for module in (ik2bone.targets, ik2bone.hold, ik2bone.swing):
         patch.setattr(module, "smoothstep", lambda t: np.clip(t, 0.0, 1.0))
     patch.setattr(ik2bone.hold, "come_to_rest", lambda t: 0.0 * t)
     patch.setattr(ik2bone.plant, "ease_knees", lambda clip, targets, *_: targets)

@@ -85,3 +85,12 @@ def test_no_obstacle_no_bump() -> None:
 def test_open_side_keeps_the_full_height() -> None:
     lift = clear(np.concatenate([np.full(10, 0.1), np.full(20, -1.0)]), 0.0, 0.6, (False, True))
     assert lift[0] >= 0.1 - 1e-9
+
+
+def test_bump_before_a_late_obstacle_rises_slowly() -> None:
+    time = np.arange(1, 60) / 60
+    late = np.where((time > 0.75) & (time < 0.85), 0.1, -1.0)
+    lift = clear(late, 0.0, 0.6, (True, True))
+    assert (lift >= late - 0.01).all()
+    rising, falling = np.abs(np.diff(lift, 2)[:25]).max(), np.abs(np.diff(lift, 2)[35:]).max()
+    assert 3.0 * rising < falling

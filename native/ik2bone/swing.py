@@ -15,7 +15,7 @@ from .sole import Sole, sole_points
 from .targets import Targets
 
 # Shares of a swing over which a bump rises or falls.
-RAMPS = (0.15, 0.2, 0.3, 0.5)
+RAMPS = (0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 # Shares of a swing between which it climbs or comes down.
 CLIMBS = ((0.0, 1.0), (0.0, 0.75), (0.0, 0.5), (0.25, 1.0), (0.5, 1.0))
 # A swinging sole keeps its own height over the clip's floor up to this, in leg lengths; beside where it stands, over
@@ -123,11 +123,14 @@ def _cost(lift: Array, wanted: Array, duration: float) -> float:
 
 
 def _bumps(time: Array, closed: tuple[bool, bool]) -> tuple[Array, Array]:
-    """Bumps (B, F) of height 1 with quintic flanks, and how sharp (B,) they are: 1 / (narrower flank)^2."""
+    """Bumps (B, F) of height 1 with quintic flanks, and how sharp (B,) they are.
+
+    A flank is so by 1 / width^2. Both count, so that one is no steeper than it must be beside a steeper other.
+    """
     flanks = np.array(list(product(RAMPS, RAMPS)))
     rising = smoothstep(time / flanks[:, :1]) if closed[0] else np.ones((len(flanks), len(time)))
     falling = smoothstep((1 - time) / flanks[:, 1:]) if closed[1] else np.ones((len(flanks), len(time)))
-    return rising * falling, 1.0 / flanks.min(axis=1) ** 2
+    return rising * falling, np.linalg.norm(flanks**-2.0, axis=1)
 
 
 def _heights(wanted: Array, bumps: Array) -> tuple[Array, Array]:

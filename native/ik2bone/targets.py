@@ -16,9 +16,10 @@ from .footprint import Footprint, Slopes, find_places
 from .ground import support_of
 from .hold import Hold, standing_frames, standing_place
 from .motion import smoothstep
+from .passing import passing_costs
 from .rotations import matrix_from_vector, vector_from_matrix
 from .route import choose_places
-from .sole import Sole
+from .sole import Sole, sole_points
 from .spots import give_time
 
 # Time (s) from one standing to the next, where the clip's beginning or end hides one.
@@ -187,7 +188,8 @@ def find_anchors(
         hurried = _is_hurried(stance, spans, clip.fps)
         options.append(_anchors(clip, sole, ground, slopes, standing, hurried))
         rises[stance.leg] = float(options[-1][0].move @ clip.up)
-    anchors = [anchor for leg in range(clip.legs) for anchor in _chosen(clip, options, leg)]
+    soles = sole_points(clip, sole)
+    anchors = [anchor for leg in range(clip.legs) for anchor in _chosen(clip, soles[:, leg], options, leg, ground)]
     anchors.sort(key=lambda anchor: anchor.stance.start)
     carried = ride_of(anchors, clip.frames) if ride is None else ride
     return anchors + _swing_anchors(clip, sole, ground, slopes, anchors, carried)
@@ -199,14 +201,17 @@ def _is_hurried(stance: Stance, spans: list[Stance], fps: float) -> bool:
     return any(0 <= gap < HURRIED * fps for gap in gaps)
 
 
-def _chosen(clip: Clip, options: list[list[Anchor]], leg: int) -> list[Anchor]:
-    """The anchors of one leg, of the options for each of its stances."""
+def _chosen(clip: Clip, soles: Array, options: list[list[Anchor]], leg: int, ground: Ground) -> list[Anchor]:
+    """The anchors of one leg, whose `soles` (F, P, 3) are given, of the options for each of its stances."""
     mine = [found for found in options if found[0].stance.leg == leg]
     if not mine:
         return []
     moves = [np.array([anchor.move for anchor in found]) for found in mine]
     costs = [np.array([anchor.cost for anchor in found]) for found in mine]
     spans = [found[0].stance for found in mine]
+    for index, places in enumerate(mine):
+        if len(places) > 1:
+            costs[index] += passing_costs(clip, soles, spans, index, places, ground, SLOPE_RANGE * clip.leg)
     chosen = choose_places(spans, moves, costs, clip.up, clip.fps, clip.leg)
     return [found[index] for found, index in zip(mine, chosen, strict=True)]
 

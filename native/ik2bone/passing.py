@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""What a foot has to get over beside a place: edges close to it cost more than those farther off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .anchor import Anchor
+from .clip import Array, Clip, Ground
+from .contacts import Stance
+from .ground import ask_on
+from .motion import SHARPEST
+from .route import HURRY
+
+# Looked at so long (s) before a standing and after it, and no farther than half way to the next one.
+TIMES = (0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3)
+# A sole that dips no deeper than this (leg lengths) meets no edge: those of clips do so where they roll.
+DIP = 0.03
+# Share of a quintic's peak of acceleration with which a lift gets over something on its flank, instead of at its top.
+FLANK = 0.5
+
+
+def passing_costs(
+    clip: Clip, soles: Array, spans: list[Stance], index: int, places: list[Anchor], ground: Ground, near: float
+) -> Array:
+    """Cost (C,) of each of the places of a leg's standing, in leg lengths put aside, by what lies beside it.
+
+    `soles` (F, P, 3) are points of the leg's soles as the clip has them, `spans` its standings in order. The foot is
+    looked at as it swings in the clip, placed as where it stands: by what it would be under the ground it has to be
+    lifted in the time that is left. The acceleration of that costs as does that of `choose_places`. Farther than
+    `near` it follows the slope no more.
+    """
+    total = np.zeros(len(places))
+    for frames, times in _beside(clip, spans, index):
+        points = _placed(soles[frames], places, near)
+        hits, _, found = ask_on(ground, points, clip.up, spans[index].start)
+        under = np.where(found, (hits - points) @ clip.up, 0.0).max(axis=2) / clip.leg
+        acceleration = FLANK * SHARPEST * np.maximum(under - DIP, 0.0) / times**2
+        total += (acceleration.max(axis=1, initial=0.0) / HURRY) ** 2
+    return total
+
+
+def _placed(soles: Array, places: list[Anchor], near: float) -> Array:
+    """Points (T, P, 3) as each of the places has them (C, T, P, 3), see `targets.place_path`."""
+    moved = np.array([place.point - place.origin for place in places])
+    tilts = np.array([place.turn for place in places]) - np.eye(3)
+    away = soles - places[0].origin
+    limited = away * (near / np.sqrt(np.sum(away**2, axis=-1, keepdims=True) + near**2))
+    return soles + moved[:, None, None] + np.einsum("cij,tpj->ctpi", tilts, limited)
+
+
+def _beside(clip: Clip, spans: list[Stance], index: int) -> Iterator[tuple[NDArray[np.intp], Array]]:
+    """Frames before and after a standing, each with how far away (s) from it they are."""
+    stance = spans[index]
+    first = (spans[index - 1].end + stance.start) // 2 if index else 0
+    last = (stance.end + spans[index + 1].start) // 2 if index + 1 < len(spans) else clip.frames - 1
+    steps = np.unique(np.maximum(np.round(np.array(TIMES) * clip.fps).astype(int), 1))
+    for frames in (stance.start - steps, stance.end - 1 + steps):
+        inside = (frames >= first) & (frames <= last)
+        yield frames[inside], steps[inside] / clip.fps
