@@ -32,6 +32,17 @@ def playing(armature: Object, assignment: Assignment) -> Iterator[None]:
 
 
 @contextmanager
+def copy_playing(armature: Object, original: Assignment) -> Iterator[Assignment]:
+    """A copy of an action, to be changed while the armature plays it."""
+    copy = actions.copy(original)
+    try:
+        with playing(armature, copy):
+            yield copy
+    finally:
+        bpy.data.actions.remove(copy.action)
+
+
+@contextmanager
 def draft_of(armature: Object, original: Assignment) -> Iterator[Assignment]:
     """A copy of an action, playing from here on; it goes in the end unless the armature still plays it.
 

@@ -8,7 +8,7 @@ import numpy as np
 from bpy.types import FCurve, FModifier
 from numpy.typing import NDArray
 
-from .splines import split, straight
+from .splines import split, stored, straight
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.int64]
@@ -157,29 +157,37 @@ def write(curve: FCurve, frames: Frames, values: Array) -> None:
 
 
 def _join_before(present: Keys, before: Keys, new: Keys, frame: float, value: float) -> None:
-    cut = _cut(present, len(before["co"]) - 1, frame, value)
-    _set_handle(before, -1, "handle_right", cut[1])
-    _set_handle(new, 0, "handle_left", cut[2] + new["co"][0] - (frame, value))
+    piece = _piece(present, len(before["co"]) - 1, frame, value, before=True)
+    _set_handle(before, -1, "handle_right", piece[1])
+    _set_handle(new, 0, "handle_left", piece[2] + (new["co"][0] - piece[3]))
 
 
 def _join_after(present: Keys, new: Keys, after: Keys, frame: float, value: float) -> None:
     last = len(present["co"]) - len(after["co"]) - 1
-    cut = _cut(present, last, frame, value)
-    _set_handle(new, -1, "handle_right", cut[4] + new["co"][-1] - (frame, value))
-    _set_handle(after, 0, "handle_left", cut[5])
+    piece = _piece(present, last, frame, value, before=False)
+    _set_handle(new, -1, "handle_right", piece[1] + (new["co"][-1] - piece[0]))
+    _set_handle(after, 0, "handle_left", piece[2])
     if last >= 0:
         for name in PIECE:
             new[name][-1] = present[name][last]
 
 
-def _cut(keys: Keys, left: int, frame: float, value: float) -> Array:
-    """Control points (7, 2) of the curve from key `left` to the next one, cut at `frame`; straight past either end."""
-    cut_point = np.array([frame, value])
-    if 0 <= left < len(keys["co"]) - 1:
-        points = [keys["co"][left], keys["handle_right"][left], keys["handle_left"][left + 1], keys["co"][left + 1]]
-        return split(np.array(points, float), frame)
-    start, end = keys["co"][max(left, 0)].astype(float), keys["co"][min(left + 1, len(keys["co"]) - 1)].astype(float)
-    return np.concatenate([straight(start, cut_point), straight(cut_point, end)[1:]])
+def _piece(keys: Keys, left: int, frame: float, value: float, before: bool) -> Array:
+    """Control points (4, 2) of what the curve from key `left` to the next one is before or after `frame`.
+
+    Straight past either end. A piece that ends there as it is stays bit for bit, so that writing twice is writing once.
+    """
+    cut_point, right = np.array([frame, value]), left + 1
+    if left >= 0 and right < len(keys["co"]):
+        points = [keys["co"][left], keys["handle_right"][left], keys["handle_left"][right], keys["co"][right]]
+        piece = np.array(points, float)
+        if piece[-1 if before else 0, 0] == frame:
+            return piece
+        halves = split(piece, frame)
+        return stored(halves[:4] if before else halves[3:])
+    if before:
+        return straight(keys["co"][left].astype(float), cut_point)
+    return straight(cut_point, keys["co"][right].astype(float))
 
 
 def _set_handle(keys: Keys, row: int, name: str, point: Array) -> None:

@@ -20,6 +20,7 @@ from .body import find_armatures, find_body
 from .chains import Refusal
 from .current import plant_pose
 from .drafts import (
+    copy_playing,
     curves_kept_on_error,
     draft_of,
     marks_kept_on_error,
@@ -117,11 +118,8 @@ def _plant_action(
     run = _prepare(context, armature, options, surfaces)
     marks = marks_for(run.task.body, run.task.whole, run.rows, options.contacts, armature)
     source = _read_source(run)
+    offset = _offset(run, source)
     draft = undo.enter_context(draft_of(armature, run.planted if run.again else run.source))
-    offset = None
-    if run.again:
-        _write(run, draft, source.channels, source.unkeyed)
-        offset = _offset(run)
     plan = make_plan(run.task, run.before, offset=offset, marks=marks)
     corrected = correct(run.task, plan.cut(run.task.part), source.channels, actions.curves_of(draft))
     _write(run, draft, corrected, source.unkeyed)
@@ -131,9 +129,14 @@ def _plant_action(
     return outcome_of(figures, warnings)
 
 
-def _offset(run: Run) -> Array | None:
+def _offset(run: Run, source: Source) -> Array | None:
     """How far an earlier run has moved the hip joints (F, L, 3) that this one leaves where they are."""
-    return None if run.task.moves_hips else run.task.sample().clip.hip - run.before.clip.hip
+    if run.planted is None or not run.again or run.task.moves_hips:
+        return None
+    # Seen on a copy, because what is written twice over a key would round its handles twice.
+    with copy_playing(run.task.armature, run.planted) as copy:
+        _write(run, copy, source.channels, source.unkeyed)
+        return run.task.sample().clip.hip - run.before.clip.hip
 
 
 def _keep(run: Run, draft: Assignment, record: str, undo: ExitStack) -> None:

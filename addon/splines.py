@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# So many points tell the shape of a piece.
+SAMPLES = 17
+
 
 def straight(start: Array, end: Array) -> Array:
     """Control points (4, 2) of a straight piece."""
@@ -23,6 +26,29 @@ def split(points: Array, frame: float) -> Array:
     while len(rows[-1]) > 1:
         rows.append(rows[-1][:-1] + t * np.diff(rows[-1], axis=0))
     return np.array([row[0] for row in rows] + [row[-1] for row in rows[-2::-1]])
+
+
+def stored(points: Array) -> Array:
+    """The piece (4, 2) with the frames of its handles in single precision, as Blender stores them, and its shape kept.
+
+    At frame 5000 the next number is 0.0005 frames away: handles moved by that alone would bend a steep piece. Their
+    values make up for it, by least squares.
+    """
+    start, _, _, end = points
+    frames = points[:, 0].copy()
+    frames[1:3] = frames[1:3].astype(np.float32)
+    weights = np.array([_weights(t) for t in np.linspace(0.0, 1.0, SAMPLES)])
+    times, values = (weights @ points).T
+    moved = np.array([_weights(_parameter(frames, time)) for time in times[1:-1]])
+    wanted = values[1:-1] - moved[:, [0, 3]] @ [start[1], end[1]]
+    handles = np.linalg.lstsq(moved[:, 1:3], wanted, rcond=None)[0]
+    return np.column_stack([frames, [start[1], *handles, end[1]]])
+
+
+def _weights(t: float) -> list[float]:
+    """Bernstein's polynomials: how much each control point counts at a parameter."""
+    r = 1.0 - t
+    return [r**3, 3.0 * r * r * t, 3.0 * r * t * t, t**3]
 
 
 def shortened(points: Array) -> Array:

@@ -42,18 +42,6 @@ def _written(armature):
     return [curve for curve in curves if curve.data_path.split('"')[1].split(".")[0] in names]
 
 
-def _thin(armature, step=7.3, interpolation="BEZIER"):
-    """Leave only every so many frames a key on every curve, off the frames, of a kind of its own."""
-    for curve in fingerprint.curves_of(armature.animation_data.action):
-        frames = np.arange(1.0, biped.LAST + 1.0, step)
-        values = [curve.evaluate(frame) for frame in frames]
-        curve.keyframe_points.clear()
-        for frame, value in zip(frames, values, strict=True):
-            point = curve.keyframe_points.insert(frame, value)
-            point.interpolation, point.type = interpolation, "EXTREME"
-        curve.update()
-
-
 def test_keys_go_into_the_action_itself_and_feet_stand(bpy, walker, slope):
     action = walker.animation_data.action
     _plant(bpy)
@@ -124,7 +112,7 @@ def test_a_second_run_changes_little_and_knows_the_soles(bpy, walker, bones):
 @pytest.mark.parametrize("span", [(20, 40), (1, 30), (25, 60)])
 def test_what_lies_outside_of_the_frames_stays(bpy, slope, mode, interpolation, span):
     walker = biped.make_walker(bpy, mode=mode)
-    _thin(walker, interpolation=interpolation)
+    biped.thin(walker, interpolation=interpolation)
     outside = [frame for frame in QUARTERS if not span[0] <= frame <= span[1] and 1 < frame < 60]
     before, keys = values_of(walker, outside), _keys_outside(walker, span)
     _plant(bpy, **_part(*span))
@@ -134,6 +122,22 @@ def test_what_lies_outside_of_the_frames_stays(bpy, slope, mode, interpolation, 
     for curve in _written(walker):
         inside = [p.co.x for p in curve.keyframe_points if span[0] - 0.01 < p.co.x < span[1] + 0.01]
         assert inside == list(range(span[0], span[1] + 1))
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "YZX"])
+def test_what_lies_outside_stays_far_from_the_first_frame(bpy, slope, mode):
+    walker = biped.make_walker(bpy, mode=mode)
+    biped.thin(walker)
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        for point in curve.keyframe_points:
+            for part in ("co", "handle_left", "handle_right"):
+                getattr(point, part).x += 1000.0
+        curve.update()
+    outside = [1000.0 + frame for frame in QUARTERS if not 20 <= frame <= 40 and 1 < frame < 60]
+    before = values_of(walker, outside)
+    _plant(bpy, **_part(1020, 1040))
+    after = values_of(walker, outside)
+    assert max(np.abs(np.subtract(before[name], after[name])).max() for name in before) <= 1e-6
 
 
 def _keys_outside(armature, span):
@@ -233,7 +237,7 @@ def test_modifiers_on_other_channels_are_no_trouble(bpy, walker, slope):
 
 
 def test_a_curve_that_eases_across_an_end_of_the_frames_is_refused(bpy, walker, slope):
-    _thin(walker, interpolation="BOUNCE")
+    biped.thin(walker, interpolation="BOUNCE")
     _refused(bpy, "eases by BOUNCE, so it cannot be cut at frame 20", **_part(20, 61))
     _plant(bpy)
 

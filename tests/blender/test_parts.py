@@ -37,6 +37,20 @@ def test_planting_a_part_of_a_planted_action_again_changes_nothing(bpy, slope, m
     assert record_of(walker)["report"]["after"]["drift"] < 1e-4
 
 
+@pytest.mark.parametrize(("mode", "first"), [("QUATERNION", None), ("YZX", {"strength": 0.3})])
+def test_planting_a_part_twice_equals_planting_it_once(bpy, slope, mode, first):
+    walker = biped.make_walker(bpy, mode=mode)
+    biped.thin(walker)
+    if first:
+        plant(bpy, **first)
+    for given in (_part(20, 41), {"bones": "foot.L"} | _part(9, 30), {"use_hips": False} | _part(30, 50)):
+        plant(bpy, **given)
+        once = fingerprint.of_action(walker.animation_data.action)["curves"]
+        for _ in range(2):
+            plant(bpy, **given)
+            assert fingerprint.of_action(walker.animation_data.action)["curves"] == once
+
+
 def test_one_leg_of_a_real_walk_planted_again_stays_as_it_was(bpy, data, slope):
     from demo.clips import load
 
