@@ -29,7 +29,7 @@ from .standing import StandingFeet, feet_that_stand
 from .steady import steady_feet
 from .swing import lift_swings
 from .targets import Held, Targets, blend_targets, find_anchors, give_anchors_time, places_of
-from .toes import lay_toes
+from .toes import lay_toes, tell_toes
 from .touch import measure_limbs, touch
 
 __all__ = ["NoGround", "Planting", "Settings", "plant"]
@@ -90,10 +90,10 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     targets = ease_knees(clip, unfold_swings(clip, targets, joint, swings), joint, swings)
     turns, miss = solve_legs(clip, targets, moved, hips, knees, strength)
     stands = held.contacts[..., 1] & ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
-    toes = strength[:, None, None] * lay_toes(clip, sole, targets, stands, ground)
+    toes, short = lay_toes(clip, sole, targets, stands, ground)
     return Planting(
         turns,
-        quaternion_from_vector(toes),
+        quaternion_from_vector(strength[:, None, None] * toes),
         strength[:, None] * hips if offset is None else np.zeros_like(hips),
         held.contacts,
         settings.enforced(held.contacts),
@@ -105,7 +105,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
         clip.hands,
         settings.direction == "NEAREST",
         settings.slopes,
-        told,
+        told + tell_toes(short & (strength > 0.0)[:, None]),
     )
 
 

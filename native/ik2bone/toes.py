@@ -13,29 +13,39 @@ from .motion import come_to_rest, gaps, runs, smoothstep
 from .rotations import matrix_from_vector, nearest_rotations, shortest_turns, vector_from_matrix
 from .sole import Sole, apply
 from .targets import Targets
+from .toe_range import within_range
 
 # Before a ball stands, and after it, its toes take so long (s) to be where they lie, and to be free again.
 LAY_DOWN, LET_GO = 0.12, 0.2
-# Toes are turned by no more than this (radians).
-MOST = np.radians(110.0)
 # Toes that turn have other ground under their tips.
 ROUNDS = 3
 
 
-def lay_toes(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground) -> Array:
-    """Rotation vectors (F, L, 3) in toe bone space that lay the toes of standing balls (F, L) on the surface.
+def lay_toes(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground) -> tuple[Array, Mask]:
+    """Rotation vectors (F, L, 3) in toe bone space that lay the toes of standing balls (F, L) on the surface, and which
+    of those (F, L) they only lay as far as toes go.
 
     They turn about the ball by the shortest way, so that they keep their heading. Feet without toe bones have zeros.
     """
     stands = stands & clip.has_toe
     if not stands.any():
-        return np.zeros((clip.frames, clip.legs, 3))
-    laid = _laid(clip, sole, targets, _normals(clip, sole, targets), ground)
+        return np.zeros((clip.frames, clip.legs, 3)), stands
+    laid, short = within_range(
+        clip, sole, targets.turn, _laid(clip, sole, targets, _normals(clip, sole, targets), ground)
+    )
     toes = nearest_rotations(targets.turn @ clip.toe[..., :3, :3] / clip.scale[..., 3, None, :])
     vectors = np.einsum("flji,flj->fli", toes, laid)
     for leg in range(clip.legs):
         _fade(vectors[:, leg], stands[:, leg], clip.fps)
-    return vectors
+    return vectors, short & stands
+
+
+def tell_toes(short: Mask) -> list[str]:
+    """A sentence about toes (F, L) that would have had to turn farther than toes go."""
+    count = sum(len(runs(short[:, leg])) for leg in range(short.shape[1]))
+    return [f"toes would have to turn farther than toes do {count} times, and do not lie on the ground there"] * bool(
+        count
+    )
 
 
 def _normals(clip: Clip, sole: Sole, targets: Targets) -> Array:
@@ -65,9 +75,7 @@ def _laid(clip: Clip, sole: Sole, targets: Targets, normals: Array, ground: Grou
         goal = _ground_under(clip, sole, targets, normals, targets.ball + moved, ground) - targets.ball
         asked = np.arcsin(np.clip(np.sum(goal * normals, axis=-1) / length, -1.0, 1.0))
         pitch = asked - present
-    turns = vector_from_matrix(matrix_from_vector(pitch[..., None] * aside) @ upright)
-    angle = np.linalg.norm(turns, axis=-1, keepdims=True)
-    return turns * np.minimum(1.0, MOST / np.maximum(angle, 1e-300))
+    return vector_from_matrix(matrix_from_vector(pitch[..., None] * aside) @ upright)
 
 
 def _ground_under(clip: Clip, sole: Sole, targets: Targets, normals: Array, tip: Array, ground: Ground) -> Array:
