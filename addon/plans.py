@@ -159,8 +159,9 @@ def sole_of_action(task: Task, bounds: tuple[int, int]) -> Sole:
     whole, legs = range(bounds[0], bounds[1] + 1), task.body.planned
     clip = replace(sample(task.armature, legs, task.body.hips, whole).clip, skins=find_skins(task.armature, legs))
     if find_motions(task.surfaces, whole):
-        depsgraph = task.context.evaluated_depsgraph_get()
-        clip = as_made(clip, make_ground(depsgraph, task.surfaces, clip.leg, whole))
+        depsgraph, near = task.context.evaluated_depsgraph_get(), task.options.direction == "NEAREST"
+        ground = make_ground(depsgraph, task.surfaces, clip.leg, whole, near)
+        clip = as_made(clip, ground, None if near else clip.up)
     return measure_limbs(clip)
 
 

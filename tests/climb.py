@@ -46,7 +46,7 @@ def make_climb(seconds=8.0, fps=FPS) -> Climb:
     back = -0.12 * np.sin(np.pi * swing) ** 2
     point = np.stack([np.broadcast_to(SIDE, height.shape), back, height], axis=-1)
     root = np.stack([np.broadcast_to(SIDE, height.shape), *np.moveaxis(_roots(rise * time), -1, 0)], axis=-1)
-    clip = _limbs(point, root, fps)
+    clip = limbs(point, root, fps)
     return Climb(clip, holding, np.arange(0.0, 8.0, SPACING))
 
 
@@ -55,7 +55,7 @@ def _roots(height):
     return ROOT[:, 1:] + np.stack([np.zeros_like(height), 1.0 + height], axis=-1)[:, None]
 
 
-def _limbs(point, root, fps) -> Clip:
+def limbs(point, root, fps) -> Clip:
     end = point - BALL - [[0, 0, -0.03], [0, 0, -0.03], [0, 0, 0], [0, 0, 0]]
     out, length = _unit(POLE), LENGTH[:, None]
     mid = root + length * out

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from ik2bone.ground import Support
@@ -22,15 +22,17 @@ class Part:
             return self.ground(points, down)
         there, back = self.motion[frames], np.linalg.inv(self.motion[frames])
         own = turned(back, points) + back[:, :3, 3]
-        hits, normals, found = self.ground(own, turned(back, np.broadcast_to(down, points.shape)))
+        along = None if down is None else turned(back, np.broadcast_to(down, points.shape))
+        hits, normals, found = self.ground(own, along)
         return turned(there, hits) + there[:, :3, 3], turned(there, normals), found
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The nearest of several parts, over and under each point."""
+    """The nearest of several parts, over and under each point, or with `down` None the nearest of all."""
 
     parts: tuple[Part, ...]
+    down: np.ndarray | None = field(default_factory=lambda: np.array([0.0, 0.0, -1.0]))
 
     def __call__(self, points, down):
         return self.ask(points, down, np.zeros(len(points), int))
@@ -42,14 +44,14 @@ class Parts:
         return tuple(np.stack([answer[i] for answer in answers])[best, rows] for i in range(3))
 
     def support(self, point, frame):
-        down = np.array([0.0, 0.0, -1.0])
-        answers = [part.ask(point[None], down, np.array([frame])) for part in self.parts]
+        answers = [part.ask(point[None], self.down, np.array([frame])) for part in self.parts]
         away = [np.linalg.norm(h - point) if f[0] else np.inf for h, _, f in answers]
         part = self.parts[int(np.argmin(away))]
         return Support(part.name, part.motion)
 
     def cut(self, frames):
-        return Parts(tuple(p if p.motion is None else replace(p, motion=p.motion[frames]) for p in self.parts))
+        parts = (p if p.motion is None else replace(p, motion=p.motion[frames]) for p in self.parts)
+        return replace(self, parts=tuple(parts))
 
 
 def turned(matrices, vectors):

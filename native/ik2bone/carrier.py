@@ -35,12 +35,15 @@ class Carrier:
         return np.linalg.inv(self.motion)
 
 
-def find_carrier(clip: Clip, ground: Ground) -> Carrier | None:
-    """The support that moves under the feet and on which they are calmer than in the world, if there is one."""
+def find_carrier(clip: Clip, ground: Ground, up: Array | None) -> Carrier | None:
+    """The support that moves under the feet and on which they are calmer than in the world, if there is one.
+
+    Without `up` (3,) it is one that moves near them.
+    """
     if clip.frames < 3 or not isinstance(ground, MovingGround):
         return None
     best, found = CALMER * _restlessness(clip, clip.ball), None
-    for support in _moving_supports(clip, ground):
+    for support in _moving_supports(clip, ground, up):
         assert support.motion is not None
         carrier = Carrier(support.name, rigid(support.motion @ np.linalg.inv(support.motion[0])))
         restless = _restlessness(clip, map_points(carrier.inverse, clip.ball))
@@ -49,9 +52,9 @@ def find_carrier(clip: Clip, ground: Ground) -> Carrier | None:
     return found
 
 
-def _moving_supports(clip: Clip, ground: Ground) -> list[Support]:
-    """What moves under the feet, each support once."""
-    hits, _, met = ask(ground, clip.ball, clip.up)
+def _moving_supports(clip: Clip, ground: Ground, up: Array | None) -> list[Support]:
+    """What moves under or near the feet, each support once."""
+    hits, _, met = ask(ground, clip.ball, up)
     frames = np.unique(np.linspace(0, clip.frames - 1, LOOKS).round().astype(int))
     places = [(hits[frame, leg], int(frame)) for frame in frames for leg in range(clip.legs) if met[frame, leg]]
     supports = [support_of(ground, *place) for place in places]
@@ -66,17 +69,26 @@ def _restlessness(clip: Clip, ball: Array) -> float:
 
 def seen_from(carrier: Carrier, clip: Clip) -> Clip:
     """The clip as it would be if its carrier stayed where it is on the first frame."""
-    back = carrier.inverse
-    up = (back[:, :3, :3] @ clip.up).mean(axis=0)
-    thigh, shin, foot, toe = (back[:, None] @ matrix for matrix in (clip.thigh, clip.shin, clip.foot, clip.toe))
-    ball, tip = map_points(back, clip.ball), map_points(back, clip.tip)
+    return _moved(clip, carrier.inverse)
+
+
+def seen_back(carrier: Carrier, clip: Clip) -> Clip:
+    """A clip that is seen from a carrier, in the world."""
+    return _moved(clip, carrier.motion)
+
+
+def _moved(clip: Clip, motion: Array) -> Clip:
+    """The clip moved by a rigid motion (F, 4, 4)."""
+    up = (motion[:, :3, :3] @ clip.up).mean(axis=0)
+    thigh, shin, foot, toe = (motion[:, None] @ matrix for matrix in (clip.thigh, clip.shin, clip.foot, clip.toe))
+    ball, tip = map_points(motion, clip.ball), map_points(motion, clip.tip)
     up = up / np.linalg.norm(up)
     return replace(clip, thigh=thigh, shin=shin, foot=foot, toe=toe, ball=ball, tip=tip, up=up)
 
 
-def as_made(clip: Clip, ground: Ground) -> Clip:
-    """The clip as seen from where it was made: from what carries it, if anything does."""
-    carrier = find_carrier(clip, ground)
+def as_made(clip: Clip, ground: Ground, up: Array | None) -> Clip:
+    """The clip as seen from where it was made: from what carries it, if anything does; see `find_carrier`."""
+    carrier = find_carrier(clip, ground, up)
     return clip if carrier is None else seen_from(carrier, clip)
 
 

@@ -31,7 +31,7 @@ def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sol
 
 def _touches(clip: Clip, ground: Ground, settings: Settings) -> tuple[Mask, Array]:
     """When palms touch (F, L), as far as the joints tell, and the surface's normals (F, L, 3)."""
-    up = None if settings.direction == "NEAREST" else clip.up
+    up = settings.way_up(clip)
     distance, normals = away_from(ground, clip.ball, up)
     distance = distance / limb_lengths(clip)
     if settings.always(clip.frames):

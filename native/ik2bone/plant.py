@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .anchor import tell_turns
+from .ashore import touch_seen
 from .bend import ease_knees
 from .carrier import GroundSeen, find_carrier, seen_from, turn_vectors
 from .clip import Array, Clip, Ground, Mask, level_part
@@ -30,7 +31,7 @@ from .steady import steady_feet
 from .swing import lift_swings
 from .targets import Held, Targets, blend_targets, find_anchors, give_anchors_time, places_of
 from .toes import lay_toes, tell_toes
-from .touch import measure_limbs, touch
+from .touch import measure_limbs
 
 __all__ = ["NoGround", "Planting", "Settings", "plant"]
 
@@ -59,7 +60,7 @@ def plant(
     `hips_offset` is zero. Under hips as this planting itself would leave them, legs are bent as it would bend them.
     """
     settings = settings or Settings()
-    carrier = find_carrier(clip, ground)
+    carrier = find_carrier(clip, ground, settings.way_up(clip))
     if carrier is None:
         return _plant(clip, ground, settings, sole, offset)
     assert isinstance(ground, MovingGround)
@@ -135,7 +136,7 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride:
     touching = settings.touching(clip)
     parts = [
         hold(clip.choose(limbs), sole.choose(limbs), ground, settings.choose(limbs), ride)
-        for limbs, hold in ((~touching, stand), (touching, touch))
+        for limbs, hold in ((~touching, stand), (touching, touch_seen))
         if limbs.any()
     ]
     return parts[0] if len(parts) == 1 else parts[0].beside(parts[1], touching)

@@ -43,6 +43,10 @@ class Settings:
         """Which limbs (L,) touch with one point; the others stand on soles."""
         return clip.hands | (self.direction == "NEAREST")
 
+    def way_up(self, clip: Clip) -> Array | None:
+        """The direction (3,) along which surfaces are looked for; None where the nearest counts."""
+        return None if self.direction == "NEAREST" else clip.up
+
     def cut(self, frames: slice) -> Settings:
         """The same settings for some of the frames."""
         strength = self.strength[frames] if isinstance(self.strength, np.ndarray) else self.strength

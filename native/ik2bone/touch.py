@@ -71,7 +71,7 @@ def _palms(clip: Clip) -> Sole:
 
 def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Array | None = None) -> Held:
     """Find out when the limbs of a clip touch, and where they shall do so; raises `NoGround` far from any surface."""
-    up = None if settings.direction == "NEAREST" else clip.up
+    up = settings.way_up(clip)
     path = apply(clip.foot, sole.ball)
     distance, _ = away_from(ground, path, up)
     distance = distance / limb_lengths(clip)
