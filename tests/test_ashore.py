@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from climb import SIDE, limbs, make_climb, wall
@@ -28,6 +30,36 @@ def test_a_climb_made_on_a_ladder_that_moves_is_planted_as_on_one_at_rest(kind) 
     assert plan.turns == pytest.approx(still.turns, abs=2e-3)
     assert (plan.contacts == still.contacts).all()
     assert {anchor.support for anchor in plan.anchors} == {"Truck"}
+
+
+@pytest.mark.parametrize("kind", ["along", "aside", "up"])
+@pytest.mark.parametrize("strength", [1.0, 0.6])
+def test_a_climb_made_for_a_ladder_at_rest_goes_along_with_one_that_moves(kind, strength) -> None:
+    climb, settings = make_climb(), replace(NEAREST, strength=strength)
+    motion, ladder = moving(times(climb.clip), **MOTIONS[kind]), _uneven(climb)
+    ground = Parts((Part("Truck", ladder, motion),), down=None)
+    still, plan = plant(climb.clip, ladder, settings), plant(climb.clip, ground, settings)
+    carried_along = strength * motion[:, :3, 3]
+    assert plan.turns == pytest.approx(still.turns, abs=1e-6) or strength < 1.0
+    assert plan.hips_offset == pytest.approx(still.hips_offset + carried_along, abs=1e-6)
+    assert (plan.contacts == still.contacts).all()
+    after = planted(climb.clip, plan)
+    assert after.ankle == pytest.approx(plan.targets.ankle, abs=1e-6)
+    if strength == 1.0:
+        report = figures(climb.clip, after, plan, ground)["after"]
+        assert report["drift"] < 1e-6 and report["float"] < 1e-6 and report["short_frames"] == 0
+    offset = np.repeat(plan.hips_offset[:, None], 4, axis=1)
+    again = plant(climb.clip, ground, settings, offset=offset)
+    assert again.turns == pytest.approx(plan.turns, abs=1e-9)
+    assert (again.hips_offset == 0.0).all()
+
+
+def test_a_climber_who_turns_with_the_ladder_in_place_alone_still_holds_on() -> None:
+    climb = make_climb()
+    ground = Parts((Part("Truck", _uneven(climb), moving(times(climb.clip), turning=0.05)),), down=None)
+    plan = plant(climb.clip, ground, NEAREST)
+    report = figures(climb.clip, planted(climb.clip, plan), plan, ground)["after"]
+    assert report["drift"] < 1e-6 and report["short_frames"] == 0 and report["knee_pop"] < 5.0
 
 
 def _pull_along(speed):

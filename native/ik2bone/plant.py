@@ -9,8 +9,9 @@ import numpy as np
 
 from .anchor import tell_turns
 from .ashore import touch_seen
+from .bearer import find_bearer, ride_on
 from .bend import ease_knees
-from .carrier import GroundSeen, find_carrier, seen_from, turn_vectors
+from .carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
 from .clip import Array, Clip, Ground, Mask, level_part
 from .fold import unfold_swings
 from .follow import follow_ground, lay_on_ground
@@ -61,12 +62,40 @@ def plant(
     """
     settings = settings or Settings()
     carrier = find_carrier(clip, ground, settings.way_up(clip))
-    if carrier is None:
+    if carrier is not None:
+        planting = _plant_aboard(carrier, clip, ground, settings, sole, offset)
+        return planting.telling(f"the clip moves with {carrier.name} and was planted as seen from there")
+    climbs = settings.direction == "NEAREST" and _moves_hips(clip, settings, offset)
+    bearer = find_bearer(clip, ground) if climbs else None
+    if bearer is None:
         return _plant(clip, ground, settings, sole, offset)
+    return _plant_borne(bearer, clip, ground, settings, sole, offset)
+
+
+def _plant_borne(
+    bearer: Carrier, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
+) -> Planting:
+    """As `plant`, for a clip that was made for something at rest, on what takes the figure along."""
+    ride, share = ride_on(bearer, clip), settings.shares(clip.frames)[:, None]
+    offset = None if offset is None else offset - (share * ride)[:, None]
+    planting = _plant_aboard(bearer, clip.moved(ride), ground, settings, sole, offset)
+    return planting.moved(share * ride if offset is None else 0.0 * ride, (share - 1.0) * ride)
+
+
+def _plant_aboard(
+    carrier: Carrier, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
+) -> Planting:
+    """As `plant`, for a clip that was made on a support that moves."""
     assert isinstance(ground, MovingGround)
     if offset is not None:
         offset = turn_vectors(carrier.inverse[:, None], offset)
     return _plant(seen_from(carrier, clip), GroundSeen(ground, carrier), settings, sole, offset).carried_by(carrier)
+
+
+def _moves_hips(clip: Clip, settings: Settings, offset: Array | None) -> bool:
+    """Whether the hips move, or an earlier planting that left them where they are moved them."""
+    stay = offset is not None and np.abs(offset).max() < STAYED * clip.leg
+    return settings.use_hips and not stay
 
 
 def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Planting:
@@ -119,8 +148,8 @@ def _given_ride(clip: Clip, settings: Settings, offset: Array | None) -> Array |
 
 def _find_hips(clip: Clip, held: Held, settings: Settings, offset: Array | None) -> Array:
     """How far the hips move at full strength (F, 3); not at all where no earlier planting that left them moved them."""
-    legs, stay = ~clip.hands, offset is not None and np.abs(offset).max() < STAYED * clip.leg
-    if not settings.use_hips or stay or not legs.any():
+    legs = ~clip.hands
+    if not legs.any() or not _moves_hips(clip, settings, offset):
         return np.zeros((clip.frames, 3))
     return _move_hips(clip.choose(legs), held.targets.choose(legs), held.contacts[:, legs].any(axis=-1))
 

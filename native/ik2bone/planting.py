@@ -82,8 +82,15 @@ class Planting:
     def carried_by(self, carrier: Carrier) -> Planting:
         """The same planting, made as seen from a carrier, in the world."""
         hips = turn_vectors(carrier.motion, self.hips_offset)
-        told = [*self.told, f"the clip moves with {carrier.name} and was planted as seen from there"]
-        return replace(self, hips_offset=hips, targets=self.targets.carried_by(carrier.motion), told=told)
+        return replace(self, hips_offset=hips, targets=self.targets.carried_by(carrier.motion))
+
+    def moved(self, hips: Array, targets: Array) -> Planting:
+        """The same planting with hips and targets moved on by (F, 3)."""
+        return replace(self, hips_offset=self.hips_offset + hips, targets=self.targets.moved(targets[:, None]))
+
+    def telling(self, sentence: str) -> Planting:
+        """The same planting with one more sentence for the user."""
+        return replace(self, told=[*self.told, sentence])
 
     @property
     def feet(self) -> list[dict[str, Any]]:

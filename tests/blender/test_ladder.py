@@ -100,6 +100,29 @@ def test_the_report_tells_the_same(bpy, climb):
     assert [foot["limb"] for foot in report["feet"]] == ["foot", "foot", "hand", "hand"]
 
 
+def test_a_climber_goes_along_with_a_ladder_that_moves(bpy, climb):
+    from demo import ladder
+
+    armature, parts = climb
+    truck = bpy.data.objects.new("Truck", None)
+    bpy.context.scene.collection.objects.link(truck)
+    for part in parts:
+        part.parent = truck
+    for frame, aside in ((1, 0.0), (241, 4.0)):
+        truck.location.x = aside
+        truck.keyframe_insert("location", frame=frame)
+    report = ladder.plant(bpy, armature)
+    for name in ("float", "penetration", "drift", "short"):
+        assert report["after"][name] < TOLERANCE * LEG
+    assert report["after"]["knee_pop"] < 5.0
+    frames = (1, 121, 241)
+    places = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        places.append((armature.matrix_world @ armature.pose.bones["spine"].head).x - truck.location.x)
+    assert np.ptp(places) < 0.01
+
+
 def test_planting_twice_equals_planting_once(bpy, climb):
     import fingerprint
 
