@@ -61,7 +61,9 @@ class BuildWithCglm(build_ext):
     def build_extension(self, ext: Extension) -> None:
         """Compile with the folders and options that this compiler needs."""
         ext.include_dirs += cglm_folders(self.compiler_finds_cglm())
-        if self.compiler.compiler_type != "msvc":
+        if self.compiler.compiler_type == "msvc":
+            ext.extra_compile_args += ["/std:c11", "/O2", "/fp:precise"]
+        else:
             # Where gcc 12 makes vectors of straight-line code, (double)(float)x loses its rounding;
             # with fused multiply-add, each kind of processor would give digits of its own.
             # With the sanitizers, -O3 of the tiles takes many minutes.

@@ -179,7 +179,8 @@ def orient(root_matrix, mid_matrix, end, new_mid, new_end, *, precision=DOUBLE, 
     line = length(upper + lower)
     straight = line > 0 and length(normal) <= precision.straight * reach * line
     rolling = 1.0 if options["roll"] == "hinge" else 0.0
-    return turn_bones(limb, upper, upper + lower, None if straight else normal, rolling, precision)[:2]
+    new_end = upper * (length(limb.upper) / length(upper)) + lower
+    return turn_bones(limb, upper, new_end, None if straight else normal, rolling, precision)[:2]
 
 
 def end_correction(turned, end_matrix, end_goal, weight):

@@ -236,9 +236,9 @@ def in_cone(limb, wished, line, bend, along, height, options, precision):
 def beside_cone(limb, wished, line, axis, limit, options, precision):
     """No mid joint on the circle is legal: the upper bone on the cone nearest to it, the lower one towards the goal."""
     towards, status = reject(line, axis), wished.status
-    if length(towards) <= precision.parallel:
-        towards, status = reject(wished.mid, axis), status | SINGULAR
     side = 1 if angle_between(wished.mid, line) < angle_between(line, axis) else -1
+    if length(towards) <= precision.parallel:
+        towards, status, side = reject(wished.mid, axis), status | SINGULAR, 1
     mid = limb.upper * (cos(limit) * axis + side * sin(limit) * unit(towards))
     end = pointed(limb, mid, wished, options, precision)
     status |= LIMITED if length(end - wished.end) > precision.moved * limb.reach else 0

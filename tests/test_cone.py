@@ -133,6 +133,14 @@ def test_cone_along_the_target_line_is_singular_where_it_decides():
     assert ik2bone.solve(ROOT, MID, END, [0, 0, -0.6], cone_axis=[0, 0, -1.0], cone_angle=0.1).status & Status.SINGULAR
 
 
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_cone_along_the_target_line_keeps_the_side_of_the_bend(side):
+    limb = [0.0, 0, 0], [0, 0.6 * side, 0.8], [0, 0, 1.6]
+    for target in ([0, 0, 1.0], [0, 0, 1.3]):
+        mid = ik2bone.solve(*limb, target, cone_axis=[0, 0, 1.0], cone_angle=0.3).mid
+        assert mid[1] * side > 0.1
+
+
 def test_wished_mid_joint_opposite_the_arc_is_singular():
     s = ik2bone.solve(ROOT, MID, END, END, pole=[0, -1.0, 0], cone_axis=[0, 0.6, -0.8], cone_angle=0.5)
     assert s.status == Status.SINGULAR

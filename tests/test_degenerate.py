@@ -182,6 +182,23 @@ def test_a_target_very_far_away_is_pointed_at():
         close(s.miss / far, 1.0)
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_numbers_near_the_largest_give_turns_all_the_same(scale):
+    root, mid = np.diag([scale, scale, scale, 1.0]), np.eye(4)
+    mid[:3, 3] = 0, 0.6, 0.8
+    limb = root, mid, [0.0, 0, 1.6]
+    plain = ik2bone.solve_pose(*limb, [0, 0.3, 1.0], pole=[1.0, 0, 0], cone_axis=[0, 0.1, 1.0], cone_angle=1.0)
+    far = ik2bone.solve_pose(*limb, [0, 0.3, 1.0], pole=[1e307, 0, 0], cone_axis=[0, 1e306, 1e307], cone_angle=1.0)
+    for name in ("root", "mid", "position"):
+        np.testing.assert_allclose(getattr(far, name), getattr(plain, name), rtol=0, atol=1e-14)
+    near, away = (ik2bone.solve_pose(*limb, [0, size, 0]) for size in (1e6, 1e307))
+    np.testing.assert_allclose(away.position, near.position, rtol=0, atol=1e-14)
+    assert away.status == Status.TOO_FAR
+    turned = ik2bone.orient(*limb, [0, 0.8, 0.6], [0, 1e307, 0])
+    assert np.isfinite(turned.mid).all()
+    assert abs(limbs.length(turned.mid) - 1) < 1e-14
+
+
 def test_a_tiny_limb_points_at_a_target_very_far_away():
     tiny = [1e-15 * np.array(p) for p in (ROOT, MID, END)]
     s = ik2bone.solve(*tiny, [0, 1e300, 0])

@@ -42,6 +42,21 @@ def test_joints_land_on_the_new_positions(kind, roll):
     np.testing.assert_allclose(end[:, :3, 3], new_end, rtol=0, atol=1e-13)
 
 
+@pytest.mark.parametrize("roll", ["pose", "hinge"])
+@pytest.mark.parametrize("kind", limbs.ANCESTORS)
+def test_bones_point_as_new_ones_of_other_lengths_do(kind, roll):
+    """As measured positions have them: bones are rigid, in the root's frame, and their directions count."""
+    rng = np.random.default_rng(5)
+    pose = limbs.poses(rng, ROWS, kind)
+    root, (new_mid, new_end) = pose.root[:, :3, 3], new_positions(rng, pose)
+    upper, lower = (rng.uniform(0.5, 2.0, (ROWS, 1)) * bone for bone in (new_mid - root, new_end - new_mid))
+    options = dict(root_scale=pose.root_scale, mid_scale=pose.mid_scale, hinge=limbs.directions(rng, ROWS))
+    r = ik2bone.orient(pose.root, pose.mid, pose.end, root + upper, root + upper + lower, roll=roll, **options)
+    _, mid, end = limbs.apply(pose, r.root, r.mid)
+    np.testing.assert_allclose(mid[:, :3, 3], new_mid, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(end[:, :3, 3], new_end, rtol=0, atol=1e-13)
+
+
 @pytest.mark.parametrize("kind", limbs.ANCESTORS)
 def test_hinge_roll_bends_the_knee_about_its_hinge(kind):
     """From any pose whose bend is the hinge's, the new bend is the hinge's again, mirrored matrices included."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import ik2bone
 import pytest
@@ -33,6 +34,19 @@ def test_results_are_named_tuples():
     assert ik2bone.Solution._fields == ("mid", "end", "miss", "status")
     assert ik2bone.Rotations._fields == ("root", "mid")
     assert ik2bone.PoseSolution._fields == ("root", "mid", "end", "position", "miss", "status")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_parameter_is_told_of_beside_the_signature(name):
+    """The options of solve and orient are told of once, there."""
+    function = getattr(ik2bone, name)
+    text = function.__doc__ + ik2bone.solve.__doc__ + (ik2bone.orient.__doc__ if name == "solve_pose" else "")
+    for parameter in inspect.signature(function).parameters:
+        assert re.search(rf"\b{parameter}\b", text), parameter
+
+
+def test_everything_public_is_listed_loaded_or_not():
+    assert set(ik2bone.__all__) <= set(dir(ik2bone))
 
 
 def test_the_module_is_named_and_documented():

@@ -58,6 +58,19 @@ def test_hinge_of_a_straight_limb_is_zero():
     assert not ik2bone.hinge_of(root, mid, [0, 0, -0.5]).any()
 
 
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("which", [0, 1])
+def test_product_with_what_is_no_number_is_none_and_disturbs_no_other_row(kind, bad, which):
+    pair = np.random.default_rng(4).normal(size=(2, 40, 4)).astype(kind)
+    whole = ik2bone.multiply(*pair)
+    pair[which, 7] = bad
+    got = ik2bone.multiply(*pair)
+    assert not np.isfinite(got[7]).any()
+    assert np.array_equal(np.delete(got, 7, 0), np.delete(whole, 7, 0))
+    assert not np.isfinite(ik2bone.multiply(*pair[:, 7])).any()
+
+
 def test_multiply_is_the_quaternion_product():
     rng = np.random.default_rng(3)
     q, r = rng.normal(size=(2, 50, 4))

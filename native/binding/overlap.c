@@ -109,6 +109,12 @@ touch(byte_map *map, const layout *self, int axis, const char *at, bool mark)
     return false;
 }
 
+static inline ptrdiff_t
+magnitude(ptrdiff_t stride)
+{
+    return stride < 0 ? -stride : stride;
+}
+
 /* Whether each axis steps over all that smaller ones reach: then no two elements can meet. */
 static bool
 is_nested(const layout *self)
@@ -118,11 +124,12 @@ is_nested(const layout *self)
     for (int k = 0; k < self->count; k++) {
         int least = -1;
         for (int a = 0; a < self->count; a++) {
-            if (!used[a] && (least < 0 || labs(self->stride[a]) < labs(self->stride[least]))) {
+            if (!used[a] &&
+                (least < 0 || magnitude(self->stride[a]) < magnitude(self->stride[least]))) {
                 least = a;
             }
         }
-        ptrdiff_t stride = labs(self->stride[least]);
+        ptrdiff_t stride = magnitude(self->stride[least]);
         if (stride < reach) {
             return false;
         }
@@ -203,7 +210,7 @@ widen_span(span *self, ptrdiff_t size, ptrdiff_t stride)
 {
     if (size > 1) {
         ptrdiff_t reach = (size - 1) * stride;
-        self->nested &= (stride < 0 ? -stride : stride) >= self->high - self->low;
+        self->nested &= magnitude(stride) >= self->high - self->low;
         self->low += reach < 0 ? reach : 0;
         self->high += reach < 0 ? 0 : reach;
     }

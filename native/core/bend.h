@@ -20,7 +20,7 @@ r3_reject(real v[3], real axis[3], real dest[3])
 {
     real along = r3_dot(v, axis), result[3] = {v[0], v[1], v[2]};
     r3_muladds(axis, -along, result);
-    r3_scale(result, (real)1, dest);
+    r3_copy(result, dest);
 }
 
 /* v turned by the unit quaternion q. */
@@ -30,7 +30,7 @@ rotate(quat q, real v[3], real dest[3])
     real axis[3] = {q[0], q[1], q[2]}, once[3], twice[3];
     r3_cross(axis, v, once);
     r3_cross(axis, once, twice);
-    r3_scale(v, (real)1, dest);
+    r3_copy(v, dest);
     r3_muladds(once, 2 * q[3], dest);
     r3_muladds(twice, (real)2, dest);
 }
@@ -69,14 +69,14 @@ carry(real line[3], real bend[3], real new_line[3], real dest[3])
     bool opposite = are_opposite(line, new_line);
     real half[3];
     if (opposite) {
-        r3_scale(bend, (real)1, half);
+        r3_copy(bend, half);
     }
     else {
         r3_add(line, new_line, half);
         r3_unit(half, half);
     }
     real along = r3_dot(bend, half);
-    r3_scale(bend, (real)1, dest);
+    r3_copy(bend, dest);
     r3_muladds(half, -2 * along, dest);
     r3_reject(dest, new_line, dest);
     r3_unit(dest, dest);
@@ -122,7 +122,7 @@ turn_to_pole(const double pole[3], const double line[3], double part, bool singu
     d3_unit_across(side, line, side);
     to_real(side, pole_side);
     if (part == 1.0) {
-        r3_scale(pole_side, (real)1, bend);
+        r3_copy(pole_side, bend);
         return false;
     }
     bool opposite = are_opposite(bend, pole_side);

@@ -72,15 +72,16 @@ static inline void
 nearest_legal_mid(const circle *self, const cone *limit, double upper, double mid[3], int *status)
 {
     double across[3], towards[3];
-    d3_reject(self->line, limit->axis, towards);
-    if (d3_norm(towards) <= IK2B_PARALLEL) {
-        *status |= IK2B_SINGULAR;
-        d3_reject(self->bend, limit->axis, towards);
-    }
-    d3_unit_across(towards, limit->axis, towards);
     d3_cross(limit->axis, self->line, across);
     double line_angle = atan2(d3_norm(across), d3_dot(limit->axis, self->line));
     double side = atan2(self->height, self->along) < line_angle ? 1.0 : -1.0;
+    d3_reject(self->line, limit->axis, towards);
+    if (d3_norm(towards) <= IK2B_PARALLEL) { /* all sides miss alike: the wished one */
+        *status |= IK2B_SINGULAR;
+        d3_reject(self->bend, limit->axis, towards);
+        side = 1.0;
+    }
+    d3_unit_across(towards, limit->axis, towards);
     d3_scale(limit->axis, upper * cos(limit->angle), mid);
     d3_muladds(towards, side * upper * sin(limit->angle), mid);
 }

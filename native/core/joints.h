@@ -48,8 +48,10 @@ seen_from_root(const joints *self, const double from[3], const double to[3], dou
 {
     double between[3];
     d3_sub(to, from, between);
+    double size = d3_largest(between) > 0x1p600 ? 0x1p-600 : 1.0; /* its products stay finite */
+    d3_scale(between, size, between);
     d33_apply(self->inward, between, between);
-    d3_scale_far(between, self->scale, dest);
+    d3_scale_far(between, self->scale / size, dest);
 }
 
 /* The inverse without a branch; 0: it is void, as the columns lie in a plane to within rounding or

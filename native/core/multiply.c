@@ -49,6 +49,7 @@ ik2b_multiply(const ik2b_extent *extent, ik2b_array *args)
     multiply_tile tile;
     ik2b_tiling tiling = {
         .arguments = IK2B_MULTIPLY_COUNT,
+        .hinge = IK2B_NO_HINGE,
         .tile = &tile,
         .good = tile.good,
         .load = load_multiply_tile,

@@ -28,6 +28,27 @@ new_normal(const double mid[3], const double end[3], double normal[3])
     d3_scale(normal, inverse, normal);
 }
 
+/* Moves new_end along with new_mid to where the upper bone, whose length stays, takes that: so both
+ * bones point as the new ones do, whatever lengths those have. */
+static inline void
+keep_upper_length(const joints *limb, const double new_mid[3], double new_end[3])
+{
+    double inverse, upper = d3_measure(limb->upper, &inverse);
+    double new_upper = d3_measure(new_mid, &inverse);
+    d3_muladds(new_mid, (upper - new_upper) * inverse, new_end);
+}
+
+/* The same without a branch; 0: not plain, new_end is void. */
+IK2B_IN_LINE int
+keep_upper_length_plainly(const joints *limb, const double new_mid[3], double new_end[3])
+{
+    double upper, new_upper, inverse;
+    int good = measure_plainly(limb->upper, &upper, &inverse) &
+               measure_plainly(new_mid, &new_upper, &inverse);
+    d3_muladds(new_mid, (upper - new_upper) * inverse, new_end);
+    return good;
+}
+
 /* False: the row keeps its pose. */
 static inline bool
 orient_load(ik2b_array *args, bool rolling, joints *limb, double new_mid[3], double new_end[3])
@@ -59,6 +80,7 @@ orient_row(ik2b_array *args, const void *words)
     bool rolling = *(const ik2b_roll *)words == IK2B_ROLL_HINGE;
     if (orient_load(args, rolling, &limb, new_mid, new_end)) {
         new_normal(new_mid, new_end, normal);
+        keep_upper_length(&limb, new_mid, new_end);
         rolling &= !d3_is_zero(limb.hinge_mid);
         turn = turn_bones(&limb, new_mid, new_end, normal, rolling ? 1.0 : 0.0);
     }
@@ -133,11 +155,11 @@ orient_lane(orient_tile *tile, int k, bool rolling)
             !equal_plainly(new_mid, new_end);
     seen_from_root_plainly(&limb, given.root_at, new_mid, new_mid);
     seen_from_root_plainly(&limb, given.root_at, new_end, new_end);
-    good &= is_between(d3_dot(limb.upper, limb.upper), IK2B_PLAIN_SQUARE) &
-            is_between(d3_dot(limb.lower, limb.lower), IK2B_PLAIN_SQUARE);
+    good &= is_between(d3_dot(limb.lower, limb.lower), IK2B_PLAIN_SQUARE);
     if (rolling) {
         good &= new_normal_plainly(new_mid, new_end, normal);
     }
+    good &= keep_upper_length_plainly(&limb, new_mid, new_end);
     tile->good[k] = good & turn_bones_plainly(&limb, new_mid, new_end, normal, rolling, &turn);
     for (int i = 0; i < 4; i++) {
         tile->turn_root[(i + 1) % 4][k] = (double)turn.root[i];

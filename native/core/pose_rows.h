@@ -52,9 +52,13 @@ pose_keep(pose_row *row)
     d3_copy(row->given.end, row->position);
 }
 
+/* A direction, whose length does not matter. */
 static inline void
 into_root_frame(const joints *limb, double direction[3])
 {
+    if (d3_largest(direction) > 0x1p600) {
+        d3_scale(direction, 0x1p-600, direction); /* its products stay finite */
+    }
     d33_apply(limb->inward, direction, direction);
 }
 

@@ -117,6 +117,7 @@ IK2B_NAME(pole_of)(const ik2b_extent *extent, ik2b_array *args)
     pole_of_tile tile;
     ik2b_tiling tiling = {
         .arguments = IK2B_POLE_OF_COUNT,
+        .hinge = IK2B_NO_HINGE, /* the tile looks at it */
         .tile = &tile,
         .good = tile.good,
         .load = load_pole_of_tile,
@@ -231,6 +232,7 @@ IK2B_NAME(hinge_of)(const ik2b_extent *extent, ik2b_array *args)
     hinge_of_tile tile;
     ik2b_tiling tiling = {
         .arguments = IK2B_HINGE_OF_COUNT,
+        .hinge = IK2B_NO_HINGE,
         .tile = &tile,
         .good = tile.good,
         .load = load_hinge_of_tile,

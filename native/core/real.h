@@ -27,6 +27,7 @@ typedef float quat[4];
 #define r3_norm glm_vec3_norm
 #define r3_add glm_vec3_add
 #define r3_sub glm_vec3_sub
+#define r3_copy glm_vec3_copy
 #define r3_scale glm_vec3_scale
 #define r3_muladds glm_vec3_muladds
 #define r3_cross(a, b, dest) glm_vec3_cross(a, b, dest)
@@ -45,6 +46,7 @@ typedef double quat[4];
 #define r3_norm d3_norm
 #define r3_add d3_add
 #define r3_sub d3_sub
+#define r3_copy d3_copy
 #define r3_scale d3_scale
 #define r3_muladds d3_muladds
 #define r3_cross d3_cross

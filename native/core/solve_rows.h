@@ -7,7 +7,7 @@
 #include "tile.h"
 
 static inline void
-solve_own_pose(ik2b_array *args, const double mid[3], const double end[3], double miss, int status)
+store_solution(ik2b_array *args, const double mid[3], const double end[3], double miss, int status)
 {
     store_vector(&args[IK2B_SOLVE_OUT_MID], mid);
     store_vector(&args[IK2B_SOLVE_OUT_END], end);
@@ -41,7 +41,7 @@ solve_row(ik2b_array *args, const void *words)
     d3_sub(target, root, aim);
     finite = finite && d3_finite(upper) && d3_finite(lower) && d3_finite(line) && d3_finite(aim);
     if (!finite || d3_is_zero(upper) || d3_is_zero(lower)) {
-        solve_own_pose(args, mid, end, (double)NAN, IK2B_INVALID);
+        store_solution(args, mid, end, (double)NAN, IK2B_INVALID);
         return;
     }
 
@@ -58,7 +58,7 @@ solve_row(ik2b_array *args, const void *words)
             end[i] = (double)(real)(root[i] + new.end[i] / scale);
         }
     }
-    solve_own_pose(args, mid, end, distance_between(end, target), new.status);
+    store_solution(args, mid, end, distance_between(end, target), new.status);
 }
 
 /* Sixteen rows of the plain case. */

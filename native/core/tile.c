@@ -28,9 +28,13 @@ is_finite_vector(const ik2b_array *array, ptrdiff_t offset)
 
 /* Takes the rows whose hinge is no number from the plain ones. */
 static void
-check_hinges(const ik2b_array *hinge, const ik2b_tiling *tiling, int last, int rows)
+check_hinges(const ik2b_array *args, const ik2b_tiling *tiling, int last, int rows)
 {
-    for (int lane = 0; hinge->data && lane < rows; lane++) {
+    if (tiling->hinge == IK2B_NO_HINGE || !args[tiling->hinge].data) {
+        return;
+    }
+    const ik2b_array *hinge = &args[tiling->hinge];
+    for (int lane = 0; lane < rows; lane++) {
         tiling->good[lane] &= is_finite_vector(hinge, lane * hinge->stride[last]);
     }
 }
@@ -41,7 +45,7 @@ run_tile(ik2b_array *args, const ik2b_tiling *tiling, int last, int rows)
 {
     tiling->load(args, last, rows, tiling->tile);
     tiling->run(tiling->tile, rows);
-    check_hinges(&args[tiling->hinge], tiling, last, rows);
+    check_hinges(args, tiling, last, rows);
     for (int lane = 0, next; lane < rows; lane = next) {
         bool good = tiling->good[lane];
         for (next = lane + 1; good && next < rows && tiling->good[next]; next++) {

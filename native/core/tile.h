@@ -118,18 +118,21 @@ scatter_status(const ik2b_array *array, int last, int count, const int source[])
     }
 }
 
+#define IK2B_NO_HINGE (-1)
+
 /* What a function of rows does in tiles of up to sixteen along the last dimension, and in single
  * rows. */
 typedef struct {
     int arguments;
-    int hinge;       /* which of them is the hinge: plain rows need none, but a finite one */
-    void *tile;      /* the caller's, of a type that only these functions know */
-    int *good;       /* in it: which rows were plain */
+    int hinge;  /* which of them is the hinge: plain rows need none, but a finite one; or
+                 * IK2B_NO_HINGE */
+    void *tile; /* the caller's, of a type that only these functions know */
+    int *good;  /* in it: which rows were plain */
     void (*load)(const ik2b_array *args, int last, int rows, void *tile);
     void (*run)(void *tile, int rows);
     /* Stores some rows of the tile, from `lane` on, where args now are. */
     void (*store)(const ik2b_array *args, int last, int lane, int rows, const void *tile);
-    /* Any row by all stages, where args now are. */
+    /* Any row by all stages, where args now are; NULL where all rows are plain. */
     void (*row)(ik2b_array *args, const void *words);
     const void *words;
 } ik2b_tiling;

@@ -178,8 +178,8 @@ d3_unit(const double v[3], double dest[3])
     return norm / scale;
 }
 
-/* Unit vector of a vector perpendicular to the unit axis. What little is left of one that was nearly
- * along the axis leans towards it by rounding: that part is taken away once more. */
+/* Unit vector of a vector perpendicular to the unit axis. What little is left of one that was
+ * nearly along the axis leans towards it by rounding: that part is taken away once more. */
 static inline void
 d3_unit_across(const double v[3], const double axis[3], double dest[3])
 {

@@ -3,7 +3,8 @@
 
 Points and directions are (..., 3), matrices (..., 4, 4) with column vectors, quaternions (..., 4) as w, x, y, z, angles
 radians, lengths of any one unit. Leading dimensions broadcast, options included. A correction is multiplied on the
-right of a joint's present local rotation.
+right of a joint's present local rotation. A hinge is cross(root - mid, end - mid) of a limb bent on its natural side.
+Each function tells what its options mean: help(ik2bone.solve).
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ __all__ = [
     "solve",
     "solve_pose",
 ]
+
+
+def __dir__() -> list[str]:
+    """All names, loaded or not."""
+    return sorted({*globals(), *__all__})
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Types of the compiled functions. `_Numbers` is any buffer or sequence of numbers; shapes are in the docstrings."""
+"""Types of the compiled functions; shapes, units and meanings are in their docstrings.
+
+`_Numbers` is any buffer or sequence of numbers.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias

@@ -27,7 +27,7 @@ def laws_of_orient(rows: Rows) -> Iterator[Law]:
 
 
 def direction_laws(pose: Pose, known: Array) -> Iterator[Law]:
-    """Bones that are to keep their lengths point to where the new joints are."""
+    """Both bones point as the new ones do, whatever lengths those have."""
     rows = pose.rows
     new_mid, new_end = rows.given("new_mid"), rows.given("new_end")
     places = np.max([largest(p) for p in (new_mid, new_end, pose.root_at, pose.mid_at)], 0)
@@ -35,8 +35,7 @@ def direction_laws(pose: Pose, known: Array) -> Iterator[Law]:
     upper = pose.upper, pose.seen(pose.root_at, new_mid), pose.turned_mid
     lower = pose.lower, pose.seen(new_mid, new_end), pose.turned_end - pose.turned_mid
     for name, (before, new, turned) in (("upper", upper), ("lower", lower)):
-        known = known & (abs(length(before) - length(new)) < slack)
-        off = length(unit(turned) - unit(new)) > 2 * slack / length(before)
+        off = length(unit(turned) - unit(new)) > 2 * slack / np.minimum(length(before), length(new))
         yield f"the {name} bone gets its new direction", known & off
 
 
