@@ -120,7 +120,9 @@ def arc(a, b, axis, precision=DOUBLE):
 
 
 def shortest(a, b):
-    normal = np.cross(a, b)
+    """From the shorter of sum and difference, at right angles to a: so nearly opposite vectors meet, too."""
+    across = a + b if length(a + b) < length(b - a) else b - a
+    normal = reject(np.cross(a, across), a)
     if not np.any(normal):
         return IDENTITY
     return about(normal, 2 * atan2(length(a - b), length(a + b)))

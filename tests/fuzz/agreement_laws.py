@@ -64,6 +64,8 @@ def joints_of(numbers: Numbers) -> tuple[Array, Array, Array]:
 # The twin keeps half of its digits where a bone turns nearly half round: 3e-10 of the reach was seen, where the core
 # agreed with fifty digits.
 TWIN_EPS = 1e-9 / 40
+# Cosine of half the turn of a bone that turns half round, as far as agreement goes: such turns jump.
+HALF_ROUND = 1e-3
 
 
 @dataclass
@@ -111,6 +113,8 @@ def sampled(rows: Rows) -> Sample:
     got = {name: result[:MOST] for name, result in rows.out.items()}
     offset = np.max([largest(p) for p in (root, mid, end)], 0) / reach
     judged = rows.ordinary[:MOST] & is_clear(root, mid, end)
+    for name in ("root", "mid") if wide["mid"].shape[1] == 4 else ():
+        judged &= np.abs(wide[name][:, 0]) > HALF_ROUND
     for each in (wide, *others, got):
         judged &= ((each["status"] & SINGULAR) == 0) & ((each["status"] & MISSED) == (wide["status"] & MISSED))
     return Sample(rows, numbers, got, wide, others, reach, offset, condition(numbers, len(reach)), judged)

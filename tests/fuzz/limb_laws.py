@@ -38,6 +38,9 @@ class Limb:
     known: Array
     on_end: Array  # target and end are the same numbers
 
+    def __post_init__(self) -> None:
+        self.known = self.known & ~self.unsure
+
     @cached_property
     def u(self) -> Array:
         return length(self.upper)
@@ -74,13 +77,22 @@ class Limb:
         return np.where(angle >= np.pi, self.reach, np.sqrt((self.u - self.v) ** 2 + across))
 
     @cached_property
+    def softness(self) -> Array:
+        return np.clip(self.rows.number("soften", 1.0), 0.0, 1.0)
+
+    @cached_property
+    def start(self) -> Array:
+        """The distance at which softening begins."""
+        return self.softness * self.legal[1]
+
+    @cached_property
     def soft(self) -> Array:
         """The target's distance behind the parabola."""
-        soften, greatest = np.clip(self.rows.number("soften", 1.0), 0.0, 1.0), self.legal[1]
-        start, arrival, d = soften * greatest, (2 - soften) * greatest, self.distance
+        greatest, start, d = self.legal[1], self.start, self.distance
+        arrival = (2 - self.softness) * greatest
         parabola = d - (d - start) ** 2 / (2 * (arrival - start))
         soft = np.where(d >= arrival, greatest, parabola)
-        return np.where((d <= start) | (soften >= 1), d, soft)
+        return np.where((d <= start) | (self.softness >= 1), d, soft)
 
     @cached_property
     def full(self) -> Array:
@@ -109,10 +121,16 @@ class Limb:
         return ~is_zero(self.pole) & (np.clip(self.rows.number("pole_weight", 1.0), 0, 1) > 0)
 
     @cached_property
+    def unsure(self) -> Array:
+        """Rows that stay if softening does not begin yet, which is known to rounding only."""
+        near = (self.distance > 0) & (self.softness < 1) & (abs(self.start - self.distance) <= self.tolerance)
+        return self.on_end & near
+
+    @cached_property
     def still(self) -> Array:
         """Rows that must return their pose: weight 0, or nothing asked for."""
         content = self.on_end & (self.soft == self.distance) & ~self.poled & (self.rows.number("twist", 0.0) == 0)
-        return (self.weight == 0) | content
+        return (self.weight == 0) | (content & ~self.unsure)
 
     @cached_property
     def coned(self) -> Array:
