@@ -9,7 +9,7 @@ import numpy as np
 
 from .bounds import smooth_between
 from .clip import Array, Clip, Mask
-from .motion import running_maximum, runs
+from .motion import running_maximum, runs, smoothstep
 from .targets import Targets
 
 # A knee's angle changes its speed by so much (radians / s^2) more than the clip's does nearby: 4 degrees within 1/30 s.
@@ -19,6 +19,8 @@ NEARBY = 0.1
 # An angle is eased over about this time (s), looking so far (s) into the standings beside a swing.
 SLOW = 0.06
 BESIDE = 0.15
+# What is added goes to nothing within this time (s) of a standing.
+SETTLE = 1.0 / 60.0
 # A knee is bent by this much more at the most (radians).
 MOST = np.radians(25.0)
 
@@ -76,4 +78,14 @@ def _eased(angle: Array, swings: Mask, allowed: Array, fps: float) -> Array:
         return np.zeros_like(angle)
     ceiling = np.where(swings, angle + MOST, angle)
     curve = smooth_between(angle, angle, ceiling, fps, allowed, SLOW, soft=0.0)
-    return np.where(swings, np.clip(curve - angle, 0.0, MOST), 0.0)
+    return _settled(np.clip(curve - angle, 0.0, MOST), swings, fps)
+
+
+def _settled(extra: Array, swings: Mask, fps: float) -> Array:
+    """What is added (F,) brought to nothing beside the standings, where no curve can be had that keeps all bounds."""
+    near = np.cumsum(swings), np.cumsum(swings[::-1])[::-1]
+    closed = ~swings[0], ~swings[-1]
+    for frames, there in zip(near, closed, strict=True):
+        if there:
+            extra = extra * smoothstep(frames / (SETTLE * fps))
+    return np.where(swings, extra, 0.0)

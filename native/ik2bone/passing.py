@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .anchor import Anchor
 from .clip import Array, Clip, Ground
@@ -16,7 +15,7 @@ from .motion import SHARPEST
 from .route import HURRY
 
 # Looked at so long (s) before a standing and after it, and no farther than half way to the next one.
-TIMES = (0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3)
+TIMES = np.array([0.04, 0.06, 0.08, 0.1, 0.125, 0.15, 0.2, 0.25, 0.3])
 # A sole that dips no deeper than this (leg lengths) meets no edge: those of clips do so where they roll.
 DIP = 0.03
 # Share of a quintic's peak of acceleration with which a lift gets over something on its flank, instead of at its top.
@@ -30,16 +29,16 @@ def passing_costs(
 
     `soles` (F, P, 3) are points of the leg's soles as the clip has them, `spans` its standings in order. The foot is
     looked at as it swings in the clip, placed as where it stands: by what it would be under the ground it has to be
-    lifted in the time that is left. The acceleration of that costs as does that of `choose_places`. Farther than
-    `near` it follows the slope no more.
+    lifted in the time that is left. Acceleration over HURRY, which can be seen, costs by the square of what is over.
+    Farther than `near` a foot follows the slope no more.
     """
     total = np.zeros(len(places))
     for frames, times in _beside(clip, spans, index):
-        points = _placed(soles[frames], places, near)
+        points = _placed(_at(soles, frames), places, near)
         hits, _, found = ask_on(ground, points, clip.up, spans[index].start)
         under = np.where(found, (hits - points) @ clip.up, 0.0).max(axis=2) / clip.leg
         acceleration = FLANK * SHARPEST * np.maximum(under - DIP, 0.0) / times**2
-        total += (acceleration.max(axis=1, initial=0.0) / HURRY) ** 2
+        total += np.maximum(acceleration.max(axis=1, initial=0.0) / HURRY - 1.0, 0.0) ** 2
     return total
 
 
@@ -52,12 +51,21 @@ def _placed(soles: Array, places: list[Anchor], near: float) -> Array:
     return soles + moved[:, None, None] + np.einsum("cij,tpj->ctpi", tilts, limited)
 
 
-def _beside(clip: Clip, spans: list[Stance], index: int) -> Iterator[tuple[NDArray[np.intp], Array]]:
-    """Frames before and after a standing, each with how far away (s) from it they are."""
-    stance = spans[index]
-    first = (spans[index - 1].end + stance.start) // 2 if index else 0
-    last = (stance.end + spans[index + 1].start) // 2 if index + 1 < len(spans) else clip.frames - 1
-    steps = np.unique(np.maximum(np.round(np.array(TIMES) * clip.fps).astype(int), 1))
-    for frames in (stance.start - steps, stance.end - 1 + steps):
+def _beside(clip: Clip, spans: list[Stance], index: int) -> Iterator[tuple[Array, Array]]:
+    """Where among the frames to look before and after a standing, each with how far away (s) from it that is.
+
+    A foot comes to stand between two frames, on the average half way.
+    """
+    stance, times = spans[index], TIMES
+    first = (spans[index - 1].end + stance.start) / 2 if index else 0.0
+    last = (stance.end + spans[index + 1].start) / 2 if index + 1 < len(spans) else clip.frames - 1.0
+    for frames in (stance.start - 0.5 - times * clip.fps, stance.end - 0.5 + times * clip.fps):
         inside = (frames >= first) & (frames <= last)
-        yield frames[inside], steps[inside] / clip.fps
+        yield frames[inside], times[inside]
+
+
+def _at(points: Array, frames: Array) -> Array:
+    """Points (F, P, 3) at places between frames (T,)."""
+    index = np.minimum(frames.astype(int), len(points) - 2)
+    share = (frames - index)[:, None, None]
+    return (1.0 - share) * points[index] + share * points[index + 1]
