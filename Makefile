@@ -9,7 +9,7 @@ PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* nat
 .PHONY: help demo test accuracy bench bench-motion sanitize fuzz extension wheel format clean
 
 help:
-	@echo "make demo [CLIP=file] [GROUND=hills|steps|slope|flat|ladder|file], test, accuracy, bench, sanitize, extension, wheel, format, clean"
+	@echo "make demo [CLIP=file] [GROUND=hills|steps|slope|flat|platform|bridge|stairs|ladder|file], test, accuracy, bench, sanitize, extension, wheel, format, clean"
 	@echo "make bench-motion [CLIPS=parts of names] [GROUNDS=parts of names], fuzz [SECONDS=60]"
 
 demo: $(VENV)/package

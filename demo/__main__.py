@@ -11,7 +11,7 @@ from typing import Any
 
 from ik2bone.report import text
 
-from demo import grounds, session
+from demo import grounds, scenes, session
 
 SAMPLES = 6
 LADDER = "ladder"
@@ -19,10 +19,10 @@ LADDER = "ladder"
 
 def main() -> None:
     """Parse, run, print the figures; bad input gets one sentence."""
-    kinds = ", ".join(grounds.KINDS)
+    kinds, others = ", ".join(grounds.KINDS), ", ".join((*scenes.KINDS, LADDER))
     parser = argparse.ArgumentParser(prog="python -m demo")
     parser.add_argument("--clip", default="walk", help="a .bvh, .fbx, .gltf or .glb file; default: a generated walk")
-    parser.add_argument("--ground", default=grounds.DEFAULT, help=f"{kinds}, sums by +, {LADDER}, or .obj, .glb")
+    parser.add_argument("--ground", default=grounds.DEFAULT, help=f"{kinds}, sums by +, {others}, .obj or .glb")
     parser.add_argument("--out", default="build/demo", type=Path, help="folder for the results")
     parser.add_argument("--samples", default=SAMPLES, type=int, help="samples per pixel of the picture")
     given = parser.parse_args()
@@ -40,21 +40,22 @@ def main() -> None:
     except (ValueError, OSError, RuntimeError) as problem:
         print(f"demo: {_sentence(problem)}", file=sys.stderr)
         session.leave(1)
-    save_report(shown.report, shown.folder)
+    for name, report in shown.reports.items():
+        save_report(report, shown.folder, name)
     print(shown.table, "", *(f"{path}" for path in sorted(shown.folder.iterdir())), sep="\n")
     session.leave(0)
 
 
-def save_report(report: dict[str, Any], folder: Path) -> None:
+def save_report(report: dict[str, Any], folder: Path, name: str) -> None:
     """Leave the report as text, as data and, where matplotlib is there, as a plot."""
-    (folder / "report.txt").write_text(text(report) + "\n")
-    (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+    (folder / f"{name}.txt").write_text(text(report) + "\n")
+    (folder / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")
     try:
         from ik2bone.report_plot import plot
     except ImportError as missing:
-        print(f"demo: no report.png: {missing}", file=sys.stderr)
+        print(f"demo: no {name}.png: {missing}", file=sys.stderr)
         return
-    plot(report).savefig(folder / "report.png")
+    plot(report).savefig(folder / f"{name}.png")
 
 
 def check(clip: str, ground: str) -> None:
@@ -65,9 +66,20 @@ def check(clip: str, ground: str) -> None:
         if clip != "walk":
             raise ValueError(f"a {LADDER} is climbed by a clip of its own, so no clip can be given with it")
     elif not Path(ground).suffix:
-        grounds.parts(ground)
+        _check_kind(ground)
     elif not Path(ground).is_file():
         raise FileNotFoundError(f"there is no ground {ground}")
+
+
+def _check_kind(ground: str) -> None:
+    """Complain about a name that no ground has, and about sums with a ground that is built as a whole."""
+    names, wholes = ground.split("+"), (*scenes.KINDS, LADDER)
+    for name in names:
+        if name not in (*grounds.KINDS, *wholes):
+            kinds = ", ".join((*grounds.KINDS, *wholes))
+            raise ValueError(f"a ground is expected to be a file or one of {kinds}, got {name}")
+        if name in wholes and len(names) > 1:
+            raise ValueError(f"{name} is a ground by itself and cannot be added to others, got {ground}")
 
 
 def _sentence(problem: Exception) -> str:

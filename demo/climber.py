@@ -9,6 +9,7 @@ import ik2bone
 import numpy as np
 from numpy.typing import NDArray
 
+from demo.solids import Solid, add_object, box, prism
 from demo.walker import add_metarig, write_channel
 
 Array = NDArray[np.float64]
@@ -16,6 +17,7 @@ Array = NDArray[np.float64]
 FPS, SECONDS = 30, 8
 CYCLE, HOLD = 1.6, 0.66  # Seconds of a cycle, in which each limb goes up two rungs, and the share it holds on.
 SPACING, RADIUS, RUNGS = 0.28, 0.017, 19
+WIDTH, SIDES = 0.27, 24  # Half of a rung's length, and the flats round it.
 LADDER = -0.42  # Where the rungs lie along Y, before the figure that faces -Y. Lengths are metres, as the metarig's.
 LEAN, SWAY = np.radians(10.0), 0.02
 PULL = 0.11  # How far limbs swing back from the ladder.
@@ -79,10 +81,10 @@ def make_ladder(bpy, offsets: Array, depth: float = 0.0):
     all rungs, the left and the right rail.
     """
     heights = SPACING * np.arange(1, RUNGS + 1) + offsets
-    rungs = [_prism((0.0, LADDER - depth, height), (0.27, RADIUS), 24) for height in heights]
-    rails = [_box((0.285 * side, LADDER - depth, 0.5 * SPACING * (RUNGS + 1))) for side in (1, -1)]
+    rungs = [_rung(LADDER - depth, height) for height in heights]
+    rails = [_rail(0.285 * side, LADDER - depth) for side in (1, -1)]
     named = (("rungs", rungs), ("left rail", rails[:1]), ("right rail", rails[1:]))
-    return [_add(bpy, name, solids) for name, solids in named]
+    return [add_object(bpy, name, solids) for name, solids in named]
 
 
 def _body(rest: dict[str, Array], time: Array) -> Array:
@@ -154,29 +156,14 @@ def _same_side(quaternions: Array) -> Array:
     return quaternions * np.where(np.cumsum(np.concatenate([[False], apart])) % 2 == 1, -1.0, 1.0)[:, None]
 
 
-def _prism(centre, size, sides: int) -> tuple[Array, list]:
-    """A rung along X, as points and faces: half its length and its radius, its faces looking outwards."""
-    angle = 2 * np.pi * np.arange(sides) / sides
+def _rung(y: float, z: float) -> Solid:
+    angle = 2 * np.pi * np.arange(SIDES) / SIDES
     # Through the middles of the flats the radius is as asked, on the mean.
-    ring = size[1] / np.cos(np.pi / sides) ** 0.5 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    points = np.array([(x, *pair) for x in (-size[0], size[0]) for pair in ring]) + centre
-    around = [[i, (i + 1) % sides, sides + (i + 1) % sides, sides + i] for i in range(sides)]
-    return points, [*around, list(range(sides))[::-1], list(range(sides, 2 * sides))]
+    ring = RADIUS / np.cos(np.pi / SIDES) ** 0.5 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return prism(ring + [y, z], 0, -WIDTH, WIDTH)
 
 
-def _box(centre) -> tuple[Array, list]:
+def _rail(x: float, y: float) -> Solid:
     half = np.array([0.014, 0.03, 0.5 * SPACING * (RUNGS + 1)])
-    points = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half + centre
-    faces = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
-    return points, faces
-
-
-def _add(bpy, name: str, parts):
-    """One mesh object of several solids."""
-    starts = np.cumsum([0] + [len(points) for points, _ in parts])
-    faces = [[int(start + i) for i in face] for start, (_, own) in zip(starts, parts, strict=False) for face in own]
-    mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata(np.concatenate([points for points, _ in parts]), [], faces)
-    thing = bpy.data.objects.new(name, mesh)
-    bpy.context.scene.collection.objects.link(thing)
-    return thing
+    centre = np.array([x, y, half[2]])
+    return box(centre - half, centre + half)

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 from ik2bone.report import table
 
-from demo import climber, figure, picture, session, show, track
+from demo import character, climber, figure, picture, show, track
 from demo.misses import Miss
 
 GROUND = "Ladder"  # The collection that the surfaces lie in.
@@ -30,7 +29,7 @@ def show_climb(bpy, out: Path, samples: int) -> show.Shown:
     armature = climber.make_climb(bpy)
     ladder = lay_ladder(bpy)
     source = armature.animation_data.action
-    walking = _look(armature, bpy.context.scene)
+    walking = character.look(bpy, armature)
     report = plant(bpy, armature)
     folder = out / "climb-ladder"
     folder.mkdir(parents=True, exist_ok=True)
@@ -38,9 +37,9 @@ def show_climb(bpy, out: Path, samples: int) -> show.Shown:
     rows = _shoot(bpy, walking, source, way, report)
     # The right rail stands before the figure.
     rungs, left_rail, _ = ladder
-    picture.draw(bpy, rows, [left_rail], way, folder / "picture.png", samples, [rungs])
+    picture.draw(bpy, rows, picture.Stage((left_rail,), (rungs,)), way, folder / "picture.png", samples)
     show.save(bpy, walking, rows, folder / "planted.blend")
-    return show.Shown(folder, report, table(report))
+    return show.Shown(folder, {"report": report}, table(report))
 
 
 def lay_ladder(bpy) -> list:
@@ -52,7 +51,7 @@ def lay_ladder(bpy) -> list:
     for part in ladder:
         bpy.context.scene.collection.objects.unlink(part)
         collection.objects.link(part)
-        part.data.materials.append(figure.paint(bpy, "ladder", picture.SURFACE))
+        part.data.materials.append(figure.paint(bpy, part.name, picture.PROP if part is ladder[0] else picture.SURFACE))
     return ladder
 
 
@@ -63,21 +62,13 @@ def plant(bpy, armature) -> dict:
     return json.loads(armature.animation_data.action["ik2bone"])["report"]
 
 
-def _look(armature, scene) -> show.Walker:
-    chains, sampling = (import_module(f"{session.ADDON}.{name}") for name in ("chains", "sample"))
-    frames = range(scene.frame_start, scene.frame_end + 1)
-    legs = chains.find_legs(armature, (frames[0], frames[-1]))
-    sampled = sampling.sample(armature, legs, None, frames).clip
-    return show.Walker(armature, sampled, frames, show.feet_of(legs, sampled))
-
-
-def _way(walking: show.Walker) -> track.Track:
+def _way(walking: character.Walker) -> track.Track:
     """The climb goes nowhere along the ground; it is seen from the left, facing right."""
     leg, count = walking.clip.leg, walking.clip.frames
     return track.Track(np.zeros(2), np.zeros(2), -np.pi / 2, 0.0, leg, np.zeros(count))
 
 
-def _shoot(bpy, walking: show.Walker, source, way: track.Track, report: dict) -> list[picture.Row]:
+def _shoot(bpy, walking: character.Walker, source, way: track.Track, report: dict) -> list[picture.Row]:
     """Copy the body at the instants under both actions, the planted one last."""
     bpy.context.scene.frame_set(walking.frames[0])
     body = figure.make_body(bpy, walking.armature, walking.feet)

@@ -25,7 +25,9 @@ class Miss:
 
 
 def find_misses(armature, feet: list[Foot], spans: list[dict], ground, frame: int, leg: float) -> list[Miss]:
-    """Misses of the pose that the scene shows now; `spans` are the contacts that the planted action stores."""
+    """Misses of the pose that the scene shows now, and of the ground as it lies now; `spans` are the contacts that the
+    planted action stores.
+    """
     misses = []
     for foot in feet:
         soles = _soles(armature, foot)

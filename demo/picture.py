@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from demo.figure import paint
 from demo.misses import Miss
 from demo.solids import torus
-from demo.terrain import Cut, cut_terrain
+from demo.terrain import Cut, Terrain, cut_terrain
 from demo.track import MARGIN, SLOT, Instant, Track
 
 Array = NDArray[np.float64]
@@ -27,19 +27,23 @@ ELEVATION = np.radians(9.0)
 FRONT, DEPTH, SIDE, CRUST = 0.14, 2.2, 0.75, 0.22
 RING, RING_THICKNESS = 0.11, 0.013
 TEXT_LINE = 0.0155  # Of the picture's width.
-ROW_WIDTH, ROW_HEIGHTS = 1600, (380, 720)
+ROW_WIDTH, ROW_HEIGHTS = 1600, (380, 820)
 SURFACE, SECTION, INK = (0.36, 0.42, 0.27, 1), (0.23, 0.16, 0.11, 1), (0.02, 0.02, 0.02, 1)
 PROP = (0.10, 0.04, 0.02, 1)
+PLANKS = (0.46, 0.36, 0.24, 1), (0.36, 0.27, 0.17, 1)
 UNDER, OVER = (0.8, 0.0, 0.02, 1), (0.75, 0.0, 0.75, 1)
 SKY = (0.80, 0.86, 0.92, 1)
 
 
 @dataclass(frozen=True)
 class Shot:
-    """The figure at one instant, an object in the scene moved along the heading, and where its feet miss the ground."""
+    """The figure at one instant, an object in the scene moved along the heading, that instant's frame in the scene, and
+    where its feet miss the ground.
+    """
 
     figure: object
     instant: Instant
+    frame: int
     misses: tuple[Miss, ...]
 
 
@@ -50,6 +54,19 @@ class Row:
     caption: tuple[str, str]
     shots: tuple[Shot, ...]
     legend: tuple[str, str] = ("ring: sole under the ground", "ring: standing sole over it")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What the figures stand on, all of one colour, and `props`, which keep their own; seen from an `elevation`.
+
+    Where something `moves` every figure has its own piece of it.
+    """
+
+    grounds: tuple
+    props: tuple = ()
+    elevation: float = ELEVATION
+    moves: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,21 +89,20 @@ def take(bpy, body, instant: Instant, track: Track, misses: list[Miss]) -> Shot:
     figure = bpy.data.objects.new("instant", mesh)
     bpy.context.scene.collection.objects.link(figure)
     figure.location = instant.shift * _axes(track)[0]
-    return Shot(figure, instant, tuple(misses))
+    return Shot(figure, instant, bpy.context.scene.frame_current, tuple(misses))
 
 
-def draw(bpy, rows: list[Row], grounds: list, track: Track, path: Path, samples: int, props: list = ()) -> None:
+def draw(bpy, rows: list[Row], stage: Stage, track: Track, path: Path, samples: int) -> None:
     """Render the rows, one above the other, into one PNG; everything else in the scene is hidden from the render.
 
-    `props` are cut like the grounds and have a colour of their own. Of what this adds, the camera and the light stay.
+    Of what this adds, the camera and the light stay.
     """
     shown = {shot.figure for row in rows for shot in row.shots}
     for thing in bpy.data.objects:
         thing.hide_render = thing not in shown
     box = _box(rows, track)
-    terrain, lowest = _lay_terrain(bpy, rows[0].shots, grounds, SURFACE, track, box)
-    terrain += _lay_terrain(bpy, rows[0].shots, props, PROP, track, box)[0] if props else []
-    frame = _fit(box, lowest, track)
+    terrain, lowest = _lay_terrain(bpy, rows[0].shots, stage, track, box)
+    frame = _fit(box, lowest, track, stage.elevation)
     _add_camera(bpy, frame)
     _light(bpy, frame)
     _set_render(bpy, frame, samples)
@@ -117,31 +133,47 @@ def _box(rows: list[Row], track: Track) -> Array:
     return np.stack([seen.min(axis=0), seen.max(axis=0)])
 
 
-def _lay_terrain(bpy, shots: tuple[Shot, ...], grounds: list, colour, track: Track, box: Array) -> tuple[list, float]:
-    """A piece of ground for all figures, or for each where they are moved apart; its meshes and lowest edge in view."""
-    along, inward = _axes(track)
-    leg, lowest, meshes = track.leg, np.inf, []
+def _lay_terrain(bpy, shots: tuple[Shot, ...], stage: Stage, track: Track, box: Array) -> tuple[list, float]:
+    """A piece of the stage for all figures, or for each as it is then where they are moved apart; its meshes and lowest
+    edge in view.
+    """
+    along, lowest, meshes = _axes(track)[0], np.inf, []
     moved = any(shot.instant.shift for shot in shots)
     for shot in shots if moved else shots[:1]:
-        middle, reach, shift = track.centre @ along[:2] + shot.instant.place, SLOT / 2 * leg, shot.instant.shift
-        start, end = (middle - reach, middle + reach) if moved else (box[0, 0] - MARGIN * leg, box[1, 0] + MARGIN * leg)
-        origin = (box[0, 1] - FRONT * leg) * inward
-        cut = Cut(origin, along, inward, start - shift, end - shift, DEPTH * leg + np.ptp(box[:, 1]), 3 * leg)
-        piece = cut_terrain(bpy, grounds, cut)
-        for thing, shade in ((piece.surface, colour), (piece.section, SECTION)):
-            thing.location = shift * along
-            thing.data.materials.append(paint(bpy, f"ground {shade}", shade))
-            meshes.append(thing.data)
-        seen = np.abs((piece.front + shift * along) @ along - box[:, 0].mean()) < np.ptp(box[:, 0]) / 2 + SIDE * leg
-        lowest = piece.front[seen, 2].min(initial=lowest)
+        bpy.context.scene.frame_set(shot.frame)
+        for ground in (*stage.grounds, *stage.props):
+            piece = cut_terrain(bpy, ground, _cut(shot.instant, moved, track, box))
+            _colour(bpy, piece, ground in stage.props)
+            for thing in (piece.surface, piece.section):
+                thing.location = shot.instant.shift * along
+                meshes.append(thing.data)
+            place = piece.front @ along + shot.instant.shift - box[:, 0].mean()
+            seen = np.abs(place) < np.ptp(box[:, 0]) / 2 + SIDE * track.leg
+            lowest = piece.front[seen, 2].min(initial=lowest)
     return meshes, lowest
 
 
-def _fit(box: Array, lowest: float, track: Track) -> Frame:
+def _cut(instant: Instant, moved: bool, track: Track, box: Array) -> Cut:
+    """What is shown of the ground: for one figure that is moved, or for all that are not."""
+    (along, inward), leg = _axes(track), track.leg
+    middle, reach = track.centre @ along[:2] + instant.place, SLOT / 2 * leg
+    start, end = (middle - reach, middle + reach) if moved else (box[0, 0] - MARGIN * leg, box[1, 0] + MARGIN * leg)
+    origin, depth = (box[0, 1] - FRONT * leg) * inward, DEPTH * leg + np.ptp(box[:, 1])
+    return Cut(origin, along, inward, start - instant.shift, end - instant.shift, depth, 3 * leg)
+
+
+def _colour(bpy, piece: Terrain, is_prop: bool) -> None:
+    piece.section.data.materials.append(paint(bpy, f"ground {SECTION}", SECTION))
+    if not is_prop:
+        piece.surface.data.materials.clear()
+        piece.surface.data.materials.append(paint(bpy, f"ground {SURFACE}", SURFACE))
+
+
+def _fit(box: Array, lowest: float, track: Track, elevation: float) -> Frame:
     """The frame that holds all figures, a strip of the cut ground, and two lines of text above."""
     along, inward = _axes(track)
-    up = np.array([0.0, 0.0, np.cos(ELEVATION)]) + np.sin(ELEVATION) * inward
-    inwards, heights = np.sin(ELEVATION) * box[:, 1], np.cos(ELEVATION) * np.array([lowest, *box[:, 2]])
+    up = np.array([0.0, 0.0, np.cos(elevation)]) + np.sin(elevation) * inward
+    inwards, heights = np.sin(elevation) * box[:, 1], np.cos(elevation) * np.array([lowest, *box[:, 2]])
     bottom, top = inwards[0] + heights[:2].min() - CRUST * track.leg, inwards[1] + heights[2]
     width = np.ptp(box[:, 0]) + 2 * SIDE * track.leg
     height = top - bottom + 2.6 * TEXT_LINE * width

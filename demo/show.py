@@ -4,123 +4,122 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from ik2bone.report import table
-from ik2bone.sole import measure_sole
 
-from demo import clips, figure, grounds, misses, picture, session, track, walker
+from demo import figure, grounds, misses, picture, scenes, session, track
+from demo.character import Walker, cross, load
 
 GROUND = "Ground"  # The collection that the surfaces lie in.
 SEED = 0
+HIGH = np.radians(18.0)  # Elevation from which the planks of a platform show how it turns.
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Where the results lie, the report that the planted action stores, and its figures before and after as text."""
+    """Where the results lie, the reports that planted actions store, by the names of their files, and the figures
+    before and after as text.
+    """
 
     folder: Path
-    report: dict[str, Any]
+    reports: dict[str, dict[str, Any]]
     table: str
-
-
-@dataclass(frozen=True)
-class Walker:
-    """The armature with its clip as sampled from the scene, one row a frame, and the feet to draw."""
-
-    armature: Any
-    clip: Any
-    frames: range
-    feet: list[figure.Foot]
 
 
 def show(bpy, clip: str, ground: str, out: Path, samples: int) -> Shown:
     """Plant `clip` on `ground`, draw and save; ValueError, OSError or RuntimeError where that cannot be."""
     walking = load(bpy, clip)
-    way = track.find_track(walking.clip)
-    surfaces = lay_ground(bpy, ground, way)
-    source = walking.armature.animation_data.action
-    report = plant(bpy, walking.armature)
+    stage, way = lay_stage(bpy, ground, walking), walking.way
+    walkers = cross(bpy, clip, walking, scenes.DECK) if ground == scenes.BRIDGE else [walking]
+    sources = [walking.armature.animation_data.action for walking in walkers]
+    reports = plant(bpy, [walking.armature for walking in walkers])
     name = f"{Path(clip).stem}-{Path(ground).stem}"
     folder = out / name
     folder.mkdir(parents=True, exist_ok=True)
-    rows = shoot(bpy, walking, source, surfaces, way, report, name.replace("-", " on "))
-    picture.draw(bpy, rows, surfaces, way, folder / "picture.png", samples)
-    save(bpy, walking, rows, folder / "planted.blend")
-    return Shown(folder, report, table(report))
+    rows = shoot(bpy, walkers, sources, stage, list(reports.values()), name.replace("-", " on "))
+    picture.draw(bpy, rows, stage, way, folder / "picture.png", samples)
+    save(bpy, walkers[0], rows, folder / "planted.blend")
+    if len(reports) > 1:
+        tables = (f"{name}\n{table(report)}" for name, report in reports.items())
+        return Shown(folder, {f"report-{name}": report for name, report in reports.items()}, "\n\n".join(tables))
+    (report,) = reports.values()
+    return Shown(folder, {"report": report}, table(report))
 
 
-def load(bpy, clip: str) -> Walker:
-    """Make or import the clip, and look at it as planting will."""
-    armature = walker.make_walk(bpy) if clip == "walk" else clips.load(bpy, clip)
-    chains, sampling, skins = (import_module(f"{session.ADDON}.{name}") for name in ("chains", "sample", "skins"))
-    scene = bpy.context.scene
-    frames = range(scene.frame_start, scene.frame_end + 1)
-    try:
-        legs = chains.find_legs(armature, (frames[0], frames[-1]))
-        sampled = sampling.sample(armature, legs, None, frames).clip
-        sampled = replace(sampled, skins=skins.find_skins(armature, legs))
-    except chains.Refusal as refusal:
-        raise ValueError(str(refusal)) from None
-    bpy.context.view_layer.objects.active = armature
-    return Walker(armature, sampled, frames, feet_of(legs, sampled))
-
-
-def feet_of(legs, clip) -> list[figure.Foot]:
-    """The feet to draw, with soles as planting measures them."""
-    sole = measure_sole(clip)
-    return [
-        figure.Foot(leg.thigh, leg.shin, leg.foot, leg.toe, sole.heel[row], sole.ball[row], sole.tip[row])
-        for row, leg in enumerate(legs)
-    ]
-
-
-def lay_ground(bpy, ground: str, way: track.Track) -> list:
+def lay_stage(bpy, ground: str, walking: Walker) -> picture.Stage:
     """Make the named ground under the whole way, or import the user's; all in one collection."""
+    way = walking.way
     if Path(ground).suffix:
-        surfaces = grounds.load_ground(bpy, Path(ground))
+        stage = picture.Stage(tuple(grounds.load_ground(bpy, Path(ground))))
+    elif ground in scenes.KINDS:
+        *around, building = scenes.make(bpy, ground, way, walking.frames)
+        moves = ground == scenes.PLATFORM
+        stage = picture.Stage(tuple(around), (building,), HIGH if moves else picture.ELEVATION, moves)
     else:
         place = {"centre": way.centre, "base_height": way.floor, "heading": way.heading}
-        surfaces = [grounds.make_ground(bpy, ground, size=way.size, leg=way.leg, seed=SEED, **place)]
+        stage = picture.Stage((grounds.make_ground(bpy, ground, size=way.size, leg=way.leg, seed=SEED, **place),))
+    collect(bpy, stage)
+    return stage
+
+
+def collect(bpy, stage: picture.Stage) -> None:
+    """Put a stage's objects into the collection of the surfaces, painted where they are not yet."""
     collection = bpy.data.collections.new(GROUND)
     bpy.context.scene.collection.children.link(collection)
-    for surface in surfaces:
+    for surface in (*stage.grounds, *stage.props):
         for other in surface.users_collection:
             other.objects.unlink(surface)
         collection.objects.link(surface)
-        if not surface.data.materials:
-            surface.data.materials.append(figure.paint(bpy, "terrain", picture.SURFACE))
-    return surfaces
+        shades = picture.PLANKS if surface in stage.props else (picture.SURFACE,)
+        for shade in shades if not surface.data.materials else ():
+            surface.data.materials.append(figure.paint(bpy, f"terrain {shade}", shade))
 
 
-def plant(bpy, armature) -> dict[str, Any]:
-    """Run the operator as a user does, and return the report that it stores on the planted action."""
+def plant(bpy, armatures: list) -> dict[str, dict[str, Any]]:
+    """Run the operator as a user does, and return the reports that it stores on the planted actions, by armature."""
+    for thing in bpy.context.view_layer.objects:
+        thing.select_set(thing in armatures)
+    bpy.context.view_layer.objects.active = armatures[0]
     bpy.ops.ik2bone.plant_feet(surface=GROUND, frame_range="SCENE")
-    return json.loads(armature.animation_data.action["ik2bone"])["report"]
+    return {ob.name: json.loads(ob.animation_data.action["ik2bone"])["report"] for ob in armatures}
 
 
-def shoot(bpy, walking: Walker, source, surfaces: list, way: track.Track, report, name: str) -> list[picture.Row]:
-    """Add the body and copy it at the instants under both actions, the planted one last."""
-    bpy.context.scene.frame_set(walking.frames[0])
-    body = figure.make_body(bpy, walking.armature, walking.feet)
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    ground = import_module(f"{session.ADDON}.scenery").make_ground(depsgraph, surfaces, way.leg)
-    planted = walking.armature.animation_data.action
+def shoot(
+    bpy, walkers: list[Walker], sources: list, stage: picture.Stage, reports: list, name: str
+) -> list[picture.Row]:
+    """Add the bodies and copy them at the instants under both actions, the planted one last."""
+    bpy.context.scene.frame_set(walkers[0].frames[0])
+    bodies = [figure.make_body(bpy, walking.armature, walking.feet) for walking in walkers]
+    planted = [walking.armature.animation_data.action for walking in walkers]
     rows = []
-    for action, side in ((source, "before"), (planted, "after")):
-        play(walking.armature, action)
-        caption = (f"{name}, {side}", _caption(report[side], way.leg))
+    for actions, side in ((sources, "before"), (planted, "after")):
         shots = []
-        for instant in track.choose_instants(walking.clip, way):
-            frame = walking.frames[instant.row]
-            bpy.context.scene.frame_set(frame)
-            found = misses.find_misses(walking.armature, walking.feet, report["spans"], ground, frame, way.leg)
-            shots.append(picture.take(bpy, body, instant, way, found))
+        for walking, body, action, report in zip(walkers, bodies, actions, reports, strict=True):
+            play(walking.armature, action)
+            shots += _shoot(bpy, walking, body, stage, report)
+        caption = (f"{name}, {side}", _caption([report[side] for report in reports], walkers[0].way.leg))
         rows.append(picture.Row(caption, tuple(shots)))
     return rows
+
+
+def _shoot(bpy, walking: Walker, body, stage: picture.Stage, report: dict) -> list[picture.Shot]:
+    """Copies of one character's body under the action that it plays."""
+    scenery, leg = import_module(f"{session.ADDON}.scenery"), walking.way.leg
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    ground = scenery.make_ground(depsgraph, [*stage.grounds, *stage.props], leg, walking.frames)
+    shots = []
+    for instant in track.choose_instants(walking.clip, walking.way, stage.moves):
+        frame = walking.frames[instant.row]
+        bpy.context.scene.frame_set(frame)
+        now = ground.cut(slice(instant.row, instant.row + 1))
+        found = misses.find_misses(walking.armature, walking.feet, report["spans"], now, frame, leg)
+        shots.append(picture.take(bpy, body, instant, walking.way, found))
+    return shots
 
 
 def play(armature, action) -> None:
@@ -130,15 +129,15 @@ def play(armature, action) -> None:
     armature.animation_data.action_slot = action.slots[slot]
 
 
-def _caption(side: dict[str, float], leg: float) -> str:
-    """The figures of one side, lengths in shares of the leg."""
+def _caption(sides: list[dict[str, float]], leg: float) -> str:
+    """The worst figures of one side, lengths in shares of the leg."""
     lengths = (("under ground", "penetration"), ("over it", "float"), ("sliding", "drift"), ("out of reach", "short"))
-    shares = ", ".join(f"{text} {100 * side[name] / leg:.1f} %" for text, name in lengths)
-    return f"worst, of the leg: {shares}; knee pop {side['knee_pop']:.1f} degrees"
+    shares = ", ".join(f"{text} {100 * max(side[name] for side in sides) / leg:.1f} %" for text, name in lengths)
+    return f"worst, of the leg: {shares}; knee pop {max(side['knee_pop'] for side in sides):.1f} degrees"
 
 
 def save(bpy, walking: Walker, rows: list[picture.Row], path: Path) -> None:
-    """Leave the planted character, its ground and the camera on the first frame, everything to be rendered."""
+    """Leave the planted characters, their ground and the camera on the first frame, everything to be rendered."""
     for row in rows:
         for shot in row.shots:
             bpy.data.meshes.remove(shot.figure.data)

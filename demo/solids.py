@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Meshes of simple solids as plain arrays: capsules and hulls."""
+"""Meshes of simple solids as plain arrays: capsules, prisms, boxes and hulls; and the objects made of them."""
 
 from __future__ import annotations
 
@@ -71,3 +71,34 @@ def sphere_points(centre: Array, radius: float) -> Array:
     """Points on a ball, to build hulls from."""
     points = capsule(centre, centre, radius, radius).points
     return np.unique(points.round(12), axis=0)
+
+
+def prism(outline: Array, axis: int, low: float, high: float) -> Solid:
+    """An outline (N, 2) in two coordinates, counterclockwise as they are plotted, drawn out along the third, an axis of
+    0 (x), 1 (y) or 2 (z); its faces look outwards.
+    """
+    points = np.concatenate([np.insert(outline, axis, place, axis=1) for place in (low, high)])
+    count = len(outline)
+    around = [[i, (i + 1) % count, count + (i + 1) % count, count + i] for i in range(count)]
+    faces = [*around, list(range(count))[::-1], list(range(count, 2 * count))]
+    # Seen against y, x and z turn the other way round.
+    return Solid(points, [face[::-1] for face in faces] if axis == 1 else faces)
+
+
+def box(low: Array, high: Array) -> Solid:
+    """The block between its least and its greatest corner."""
+    (x, y, z), (far_x, far_y, far_z) = low, high
+    return prism(np.array([[x, y], [far_x, y], [far_x, far_y], [x, far_y]]), 2, z, far_z)
+
+
+def add_object(bpy, name: str, solids: list[Solid]):
+    """One mesh object of several solids."""
+    starts = np.cumsum([0] + [len(solid.points) for solid in solids])
+    faces = [
+        [int(start + i) for i in face] for start, solid in zip(starts, solids, strict=False) for face in solid.faces
+    ]
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(np.concatenate([solid.points for solid in solids]), [], faces)
+    thing = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(thing)
+    return thing

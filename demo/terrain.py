@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
+NEAR = 1e-4  # Of a cut's depth: points so near to its front plane lie in it.
+
+
 @dataclass(frozen=True)
 class Cut:
     """The piece to show: `origin` on the front plane, unit vectors `along` it and `inward`, range, depth, wall."""
@@ -26,57 +29,74 @@ class Cut:
 
 @dataclass(frozen=True)
 class Terrain:
-    """The objects of a piece of ground, and points (N, 3) of its front edge."""
+    """The objects of a piece of ground, its surface and what the front plane cuts, and points (N, 3) of that edge."""
 
     surface: object
     section: object
     front: Array
 
 
-def cut_terrain(bpy, grounds: list, cut: Cut) -> Terrain:
-    """Add the meshes' part inside the cut, and a wall down from its front edge, as two objects."""
+def cut_terrain(bpy, ground, cut: Cut) -> Terrain:
+    """Add the part inside the cut of an object's mesh as the scene shows it now, and its section: of a closed mesh what
+    the front plane cuts, of an open one a wall down from its front edge.
+    """
     import bmesh
 
+    evaluated = ground.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    mesh = bpy.data.meshes.new_from_object(evaluated)
+    mesh.transform(evaluated.matrix_world)
     work = bmesh.new()
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    for ground in grounds:
-        evaluated = ground.evaluated_get(depsgraph)
-        mesh = bpy.data.meshes.new_from_object(evaluated)
-        mesh.transform(evaluated.matrix_world)
-        work.from_mesh(mesh)
-        bpy.data.meshes.remove(mesh)
-    _bisect(work, cut)
+    work.from_mesh(mesh)
+    is_closed = all(edge.is_manifold for edge in work.edges)
+    _bisect(work, cut, is_closed)
     edges = _front_edges(work, cut)
-    mesh = bpy.data.meshes.new("terrain")
     work.to_mesh(mesh)
-    mesh.materials.clear()
     work.free()
     bottom = edges[..., 2].min(initial=np.inf) - cut.wall
-    section = _link(bpy, "section", _wall(bpy, edges, bottom))
-    return Terrain(_link(bpy, "terrain", mesh), section, edges.reshape(-1, 3))
+    section = _face(bpy, edges, NEAR * cut.depth) if is_closed else _wall(bpy, edges, bottom)
+    return Terrain(_link(bpy, "terrain", mesh), _link(bpy, "section", section), edges.reshape(-1, 3))
 
 
-def _bisect(work, cut: Cut) -> None:
+def _bisect(work, cut: Cut, is_closed: bool) -> None:
+    """Leave what is inside the cut, of a closed mesh closed but for the front plane."""
     import bmesh
 
     sides = (
-        (cut.origin, -cut.inward),
         (cut.origin + cut.depth * cut.inward, cut.inward),
         (cut.origin + cut.start * cut.along, -cut.along),
         (cut.origin + cut.end * cut.along, cut.along),
+        (cut.origin, -cut.inward),
     )
     for point, outward in sides:
         geometry = [*work.verts, *work.edges, *work.faces]
-        bmesh.ops.bisect_plane(work, geom=geometry, plane_co=point, plane_no=outward, clear_outer=True)
+        found = bmesh.ops.bisect_plane(work, geom=geometry, plane_co=point, plane_no=outward, clear_outer=True)
+        if is_closed and point is not cut.origin:
+            edges = [part for part in found["geom_cut"] if isinstance(part, bmesh.types.BMEdge)]
+            bmesh.ops.edgeloop_fill(work, edges=edges)
 
 
 def _front_edges(work, cut: Cut) -> Array:
     """Ends (N, 2, 3) of the edges in the front plane."""
     work.verts.index_update()
     places = np.array([vert.co for vert in work.verts]).reshape(-1, 3)
-    front = np.abs((places - cut.origin) @ cut.inward) < 1e-4 * cut.depth
+    front = np.abs((places - cut.origin) @ cut.inward) < NEAR * cut.depth
     ends = [[vert.index for vert in edge.verts] for edge in work.edges if all(front[v.index] for v in edge.verts)]
     return places[np.array(ends, int).reshape(-1, 2)]
+
+
+def _face(bpy, edges: Array, near: float):
+    """What loops of edges (N, 2, 3) in a plane enclose; ends so near to each other are one."""
+    import bmesh
+
+    work = bmesh.new()
+    for ends in edges:
+        work.edges.new([work.verts.new(end) for end in ends])
+    bmesh.ops.remove_doubles(work, verts=work.verts, dist=near)
+    bmesh.ops.edgeloop_fill(work, edges=work.edges)
+    mesh = bpy.data.meshes.new("section")
+    work.to_mesh(mesh)
+    work.free()
+    return mesh
 
 
 def _wall(bpy, edges: Array, bottom: float):

@@ -65,18 +65,20 @@ def _heading(clip: Clip, path: Array) -> float:
     return float(np.arctan2(way[1], way[0]))
 
 
-def choose_instants(clip: Clip, track: Track) -> list[Instant]:
+def choose_instants(clip: Clip, track: Track, moved: bool = False) -> list[Instant]:
     """One instant per half stride, where the feet pass each other, so that figures stand clear of each other.
 
-    A clip too short for that, or in place, is shown at even times side by side.
+    With `moved` some of them are shown side by side. So is a clip too short for that, or in place, at even times.
     """
     chosen: list[int] = []
     for row in _passings(clip):
         if all(abs(track.along[row] - track.along[other]) > FIGURE_SPACE * clip.leg for other in chosen):
             chosen.append(row)
-    if len(chosen) >= FEWEST_FIGURES:
+    few = len(chosen) < FEWEST_FIGURES
+    if not (few or moved):
         return [Instant(row, 0.0, float(track.along[row])) for row in chosen[:MOST_FIGURES]]
-    rows = np.unique(np.linspace(0, clip.frames - 1, SLOTS).round().astype(int))
+    offered = np.arange(clip.frames) if few else np.array(chosen[:MOST_FIGURES])
+    rows = np.unique(offered[np.linspace(0, len(offered) - 1, SLOTS).round().astype(int)])
     places = (np.arange(len(rows)) - (len(rows) - 1) / 2) * SLOT * clip.leg
     return [Instant(int(row), place - track.along[row], place) for row, place in zip(rows, places, strict=True)]
 

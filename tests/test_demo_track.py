@@ -58,3 +58,13 @@ def test_a_clip_in_place_is_spread_over_its_time_and_sideways():
     instants = choose_instants(clip, find_track(clip))
     assert [instants[0].row, instants[-1].row] == [0, clip.frames - 1]
     assert np.diff([instant.place for instant in instants]).min() > clip.leg
+
+
+def test_figures_of_a_walk_are_shown_side_by_side_where_the_ground_moves():
+    clip = make_walk(seconds=6).clip
+    track = find_track(clip)
+    still, moved = choose_instants(clip, track), choose_instants(clip, track, moved=True)
+    assert {instant.row for instant in moved} <= {instant.row for instant in still}
+    for instant in moved:
+        assert track.along[instant.row] + instant.shift == pytest.approx(instant.place)
+    assert np.diff([instant.place for instant in moved]).min() > clip.leg

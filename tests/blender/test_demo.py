@@ -22,9 +22,9 @@ def run_demo(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def walk(bpy):
     """The generated clip as planting sees it."""
-    from demo import show
+    from demo import character
 
-    return show.load(bpy, "walk")
+    return character.load(bpy, "walk")
 
 
 def test_the_walk_stands_without_sliding_on_a_flat_floor(walk):
@@ -147,7 +147,15 @@ def _look_at_file(bpy, path: Path) -> None:
     [
         (("--clip", "nowhere.bvh"), "demo: there is no clip nowhere.bvh"),
         (("--clip", __file__), "demo: a clip is expected as .bvh, .fbx, .gltf or .glb, got test_demo.py"),
-        (("--ground", "sand"), "demo: a ground is expected to be a file or one of hills, steps, slope, flat, got sand"),
+        (
+            ("--ground", "sand"),
+            "demo: a ground is expected to be a file or one of hills, steps, slope, flat, platform, bridge, stairs, "
+            "ladder, got sand",
+        ),
+        (
+            ("--ground", "hills+stairs"),
+            "demo: stairs is a ground by itself and cannot be added to others, got hills+stairs",
+        ),
         (("--ground", "nowhere.obj"), "demo: there is no ground nowhere.obj"),
     ],
 )
