@@ -3,6 +3,7 @@
  * ik2b_solve_pose: rows of transforms and targets in, rows of corrections out, in one pass.
  */
 #include "joints.h"
+#include "options.h"
 #include "place.h"
 #include "plain.h"
 #include "polar.h"

@@ -2,6 +2,7 @@
  *
  * ik2b_solve: rows of positions in, rows of positions out.
  */
+#include "options.h"
 #include "place.h"
 #include "plain.h"
 #include "tile.h"
