@@ -141,6 +141,15 @@ def test_treadmill_is_recognised_and_feet_stand_on_it(style) -> None:
     assert agreement(contacts_of(carried).any(axis=-1), contacts_of(gait).any(axis=-1)) >= 0.97
 
 
+@pytest.mark.parametrize("style", ["walk", "run"])
+def test_treadmill_is_recognised_by_feet_whose_heels_dip_as_they_land(style) -> None:
+    carried = on_treadmill(make_gait(style), style)
+    landing = np.maximum((carried.ball - carried.heel)[..., 2], 0.0)
+    heel = carried.heel - 3.0 * landing[..., None] * UP
+    floor = floor_velocity(heel, carried.ball, fps=60.0, leg=1.0, up=UP)
+    assert floor == pytest.approx([-STYLES[style].stride / STYLES[style].cycle, 0.0, 0.0], abs=0.1)
+
+
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("noise", [0.0, 5 * MILLIMETRE])
 def test_floor_of_a_gait_over_ground_rests(style, noise) -> None:

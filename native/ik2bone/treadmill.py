@@ -55,9 +55,9 @@ def carried(path: Array, floor: Array, fps: float) -> Array:
 
 
 def _low(heights: Array) -> Mask:
-    """Frames, legs and parts (F, L, 2) in which the lower part of a foot is as low as it gets."""
-    lowest = heights.min(axis=(0, 2), keepdims=True)
-    return (heights < lowest + LOW) & (heights == heights.min(axis=2, keepdims=True))
+    """Frames, legs and parts (F, L, 2) in which a part of a foot is as low as it gets, and the other is not lower."""
+    over = heights - heights.min(axis=0)
+    return (over < LOW) & (over == over.min(axis=2, keepdims=True))
 
 
 def _mode(velocities: Array) -> Array:

@@ -114,6 +114,8 @@ def closing(results: Sequence[Result], refused: Sequence[str]) -> list[str]:
         for (clip, ground), found in short.items():
             listed = ", ".join(f"{COLUMNS[name][0]} {format(value, COLUMNS[name][1])}" for name, value in found.items())
             lines += [f"  {clip} on {ground}: {listed}"] if found else []
+        reasons = {result.clip: result.reason for result in chosen if result.reason and shortfalls(result.after)}
+        lines += [f"  {clip}: {reason}" for clip, reason in reasons.items()]
     return lines
 
 

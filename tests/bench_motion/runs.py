@@ -21,7 +21,9 @@ from tests.measures import Measures, measure
 
 @dataclass(frozen=True)
 class Result:
-    """One clip on one ground before and after, what the planting told, and the operator's seconds."""
+    """One clip on one ground before and after, what the planting told, the operator's seconds, and the reason known for
+    what is not good.
+    """
 
     clip: str
     must: bool
@@ -30,6 +32,7 @@ class Result:
     after: Measures
     told: tuple[str, ...]
     seconds: float
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,4 +100,4 @@ def judge(bpy, entry: Entry, place: Place, subject: Subject, surface) -> Result:
         bpy.ops.ik2bone.restore()
     ground, heel = scenes.surface(bpy, surface), np.array([foot["heel"] for foot in report["feet"]])
     before, after = (measure(subject.source, clip, ground, heel) for clip in (subject.source, after))
-    return Result(entry.name, entry.must, place.name, before, after, tuple(report["told"]), seconds)
+    return Result(entry.name, entry.must, place.name, before, after, tuple(report["told"]), seconds, entry.reason)

@@ -35,10 +35,11 @@ def test_lines_mark_what_is_not_good_and_list_it(results) -> None:
     bad = replace(results[0], ground="steps", after=replace(results[0].after, foot_pop=0.5))
     assert len(line(good)) == len(heading().splitlines()[0])
     assert "0.500!" in line(bad) and "0.010 " in line(good)
-    lines = closing([good, bad], ["x: refused"])
+    lines = closing([good, replace(bad, reason="it hops")], ["x: refused"])
     assert "refused: x: refused" in lines
     assert "clips that must be good: 1 of 2 runs good" in lines
     assert f"  {PAB} on steps: foot pop 0.500" in lines
+    assert f"  {PAB}: it hops" in lines and f"  {PAB}: it hops" not in closing([replace(good, reason="it hops")], [])
 
 
 def test_clip_without_judged_spans_is_listed_as_not_judged(results) -> None:
