@@ -159,6 +159,7 @@ def check_kinds(call: Call, plain: Results) -> Iterator[str]:
             yield "results have the extent's shape and the kind of the arrays"
 
 
+@np.errstate(all="ignore")  # calls are made of numbers that are none, on purpose
 def trial(seed: int, number: int, most: int) -> tuple[Call, list[Finding]]:
     """The call of this number, and the laws that it breaks."""
     rng = np.random.default_rng([seed, number])
