@@ -170,24 +170,24 @@ def find_anchors(
     slopes: Slopes,
     ride: Array | None = None,
 ) -> list[Anchor]:
-    """One anchor for each stance, on the surface nearest to where the foot stood, raised as all feet were before it.
+    """One anchor for each stance, on the surface nearest to where the foot stood, raised as the foot before it was.
 
     A foot that swings as the clip begins or ends gets one more there, with the part "swing". `ride` (F, 3) is how far
     the figure is carried over the frames, where that is not told by the supports it stands on.
     """
     options: list[list[Anchor]] = []
-    rises: dict[int, float] = {}
+    rise = 0.0
     spans = stances(contacts)
     for stance in sorted(spans, key=lambda s: s.start):
         carried = ride_of([found[0] for found in options], clip.frames) if ride is None else ride
         frames, part = _standing_frames(contacts, stance)
         path, height = (clip.ball, sole.ball_height[stance.leg]) if part == "ball" else (heel, 0.0)
         origin = standing_place(path[:, stance.leg], frames)
-        rise = float(np.mean(list(rises.values()))) if rises else 0.0
         standing = Standing(stance, part, frames, origin, float(height), rise, carried[frames[0]])
         hurried = _is_hurried(stance, spans, clip.fps)
         options.append(_anchors(clip, sole, ground, slopes, standing, hurried))
-        rises[stance.leg] = float(options[-1][0].move @ clip.up)
+        # The way goes on from there: the mean of both feet lags behind, which is enough to fall through open stairs.
+        rise = float(options[-1][0].move @ clip.up) if options[-1][0].found else rise
     soles = sole_points(clip, sole)
     anchors = [anchor for leg in range(clip.legs) for anchor in _chosen(clip, soles[:, leg], options, leg, ground)]
     anchors.sort(key=lambda anchor: anchor.stance.start)

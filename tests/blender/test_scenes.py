@@ -162,6 +162,43 @@ def test_no_sole_passes_through_a_tread_or_a_nosing(planted):
     assert worst[1] < DEFORMS
 
 
+@pytest.fixture
+def open_stairs(monkeypatch):
+    """Makes the demo's stairs steeper, of treads alone, with the floor to be seen between them: their ends (N, 2) along
+    the way and their heights (N,).
+    """
+    from demo import scenes
+    from demo.solids import box
+
+    rise, depth, count, overhang, thickness = 0.2, 0.45, 5, 0.1, 0.05
+    start = -scenes.LANDING / 2 - depth * np.arange(count, 0, -1) - overhang
+    up = np.stack([start, start + depth + overhang], axis=1)
+    up[-1, 1] = -up[-1, 0]
+    ends, heights = np.concatenate([up, -up[:-1, ::-1]]), rise * np.array([*range(1, count + 1), *range(1, count)])
+
+    def make(bpy, way):
+        half = way.size[1] / way.leg / 2
+        treads = [box((a, -half, z - thickness), (b, half, z)) for (a, b), z in zip(ends, heights, strict=True)]
+        return [scenes._floor(bpy, "flat", way), scenes._place(bpy, "stairs", treads, way)]
+
+    monkeypatch.setattr(scenes, "make_stairs", make)
+    return ends, heights
+
+
+def test_open_treads_are_climbed_to_the_top_though_there_is_a_floor_below(open_stairs, planted):
+    ends, heights = open_stairs
+    way, (walker,), (before,), (after,), _ = planted("stairs")
+    points = in_legs(way, soles(walker, after))
+    levels = []
+    for foot, start, end in judged_spans(before):
+        along, _, height = np.median(points[start:end, foot, 1], axis=0)
+        on = (ends[:, 0] < along) & (along < ends[:, 1])
+        assert height == pytest.approx(heights[on].max(initial=0.0), abs=DEFORMS)
+        levels.append(float(height))
+    assert max(levels) == pytest.approx(heights.max(), abs=DEFORMS)
+    assert len(levels) >= 12 and sum(level > 0.1 for level in levels) >= 7
+
+
 def test_no_footprint_on_the_stairs_lies_over_an_edge(planted):
     from demo import scenes
 
