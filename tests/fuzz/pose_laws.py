@@ -97,7 +97,7 @@ def place_laws(pose: Pose) -> Iterator[Law]:
     rows = pose.rows
     known = rows.ordinary & ~rows.invalid & (pose.narrowness < 1e6)
     whole = pose.reach * pose.size
-    tolerance = (rows.accuracy + 1e-14 * pose.narrowness) * whole + pose.slack
+    tolerance = (rows.accuracy + 1e-13 * pose.narrowness) * whole + pose.slack
     off = length(pose.new_end - rows.wide("position"))
     yield "the corrections put the end where position says", known & (off > tolerance)
     miss = length(pose.new_end - rows.given("target"))
