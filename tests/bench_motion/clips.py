@@ -53,8 +53,9 @@ OFF_AT_ONCE = (
     "at 24 frames a second the feet leave within one frame; the judge counts the one before, which is no contact"
 )
 DANCE = (
-    "the feet tremble by up to 12 degrees, and are steadied about their mean; on frame 326 the right one jumps by 9"
-    " degrees in one frame while it turns on its ball, and its knee with it"
+    "the soles are known by proportion alone, and heels that the clip then has 0.015 leg under its floor are raised, which"
+    " tilts the feet, most where one turns on its ball over a hill; on frame 326 the right foot jumps by 9 degrees while"
+    " it turns on its ball, and its knee with it"
 )
 
 CLIPS = (
