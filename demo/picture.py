@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 ELEVATION = np.radians(9.0)
 FRONT, DEPTH, SIDE, CRUST = 0.14, 2.2, 0.75, 0.22
 RING, RING_THICKNESS = 0.11, 0.013
-TEXT_LINE = 0.0155  # Of the picture's width.
+TEXT_LINE, TEXT_SPACE = 0.0155, 0.04  # Of the picture's width.
 ROW_WIDTH, ROW_HEIGHTS = 1600, (380, 820)
 SURFACE, SECTION, INK = (0.36, 0.42, 0.27, 1), (0.23, 0.16, 0.11, 1), (0.02, 0.02, 0.02, 1)
 PROP = (0.10, 0.04, 0.02, 1)
@@ -176,9 +176,8 @@ def _fit(box: Array, lowest: float, track: Track, elevation: float) -> Frame:
     inwards, heights = np.sin(elevation) * box[:, 1], np.cos(elevation) * np.array([lowest, *box[:, 2]])
     bottom, top = inwards[0] + heights[:2].min() - CRUST * track.leg, inwards[1] + heights[2]
     width = np.ptp(box[:, 0]) + 2 * SIDE * track.leg
-    height = top - bottom + 2.6 * TEXT_LINE * width
-    pixels = int(np.clip(ROW_WIDTH * height / width, *ROW_HEIGHTS))
-    width = max(width, height * ROW_WIDTH / pixels)
+    pixels = int(np.clip(ROW_WIDTH * ((top - bottom) / width + TEXT_SPACE), *ROW_HEIGHTS))
+    width = max(width, (top - bottom) / (pixels / ROW_WIDTH - TEXT_SPACE))
     height = width * pixels / ROW_WIDTH
     # At least as high as needed; what is more goes to the sky.
     place = box[:, 0].mean() * along + (bottom + height / 2) * up

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 PLATFORM, BRIDGE, STAIRS = KINDS = ("platform", "bridge", "stairs")
 SEED = 0
 
-# Steps of each flight, how deep and high they are, how far a tread overhangs its riser and how thick it is there.
+# Most steps of each flight, how deep and high they are, how far a tread overhangs its riser and how thick it is there.
 STEPS, TREAD, RISE, NOSING, THICKNESS = 4, 0.62, 0.16, 0.05, 0.05
 LANDING = 1.5
 
@@ -35,11 +35,16 @@ SHARE, LEAST_RADIUS, ROUND = 0.3, 2.0, 96
 ENTERED = 0.5  # So far inside its edge the figure has both feet on it.
 
 
-def stairs_outline() -> Array:
-    """Points (N, 2) of the stairs' section along and up, counterclockwise, from the first riser's foot on."""
-    half = LANDING / 2 + STEPS * TREAD
+def count_steps(way: Track) -> int:
+    """Steps of each flight that a clip's way goes over, one at the least."""
+    return int(np.clip((way.size[0] / way.leg / 2 - MARGIN - LANDING / 2) // TREAD, 1, STEPS))
+
+
+def stairs_outline(steps: int) -> Array:
+    """Points (N, 2) of the stairs' section along and up, counterclockwise, from the foot of the last riser on."""
+    half = LANDING / 2 + steps * TREAD
     up = []
-    for step in range(STEPS):
+    for step in range(steps):
         riser, top = -half + step * TREAD, (step + 1) * RISE
         up += [(riser, top - RISE), (riser, top - THICKNESS), (riser - NOSING, top - THICKNESS), (riser - NOSING, top)]
     rising = np.array(up)
@@ -63,7 +68,7 @@ def make(bpy, kind: str, way: Track, frames: range) -> list:
 def make_stairs(bpy, way: Track) -> list:
     """A flight up, a landing and a flight down, as one solid on a floor."""
     half = way.size[1] / way.leg / 2
-    solid = prism(stairs_outline(), 1, -half, half)
+    solid = prism(stairs_outline(count_steps(way)), 1, -half, half)
     return [_floor(bpy, "flat", way), _place(bpy, "stairs", [solid], way)]
 
 

@@ -39,13 +39,19 @@ def test_a_box_lies_between_its_corners():
 
 
 def test_treads_overhang_their_risers_on_both_flights():
-    outline = scenes.stairs_outline()
+    outline = scenes.stairs_outline(scenes.STEPS)
     mirrored = outline[::-1] * [-1, 1]
     assert outline == pytest.approx(mirrored)
     for step in range(scenes.STEPS):
         top = outline[np.isclose(outline[:, 1], (step + 1) * scenes.RISE), 0]
         riser = outline[np.isclose(outline[:, 1], step * scenes.RISE), 0]
         assert top.max() - np.sort(riser)[-2 if step else -1] == pytest.approx(scenes.NOSING)
+
+
+def test_short_ways_have_shorter_stairs(way):
+    assert scenes.count_steps(way) == scenes.STEPS
+    assert scenes.count_steps(replace(way, size=way.size - [3.0 * way.leg, 0.0])) < scenes.STEPS
+    assert scenes.count_steps(replace(way, size=np.full(2, 5.0 * way.leg))) == 1
 
 
 @pytest.fixture

@@ -114,6 +114,40 @@ def test_one_run_leaves_picture_file_and_figures(bpy, tmp_path):
     _look_at_file(bpy, folder / "planted.blend")
 
 
+@pytest.mark.parametrize(("kind", "files"), [("platform", ["report"]), ("bridge", ["report-over", "report-under"])])
+def test_feet_that_miss_what_moves_or_lies_below_are_ringed_before_and_not_after(
+    bpy, tmp_path, monkeypatch, kind, files
+):
+    from demo import picture, show
+
+    drawn = []
+    monkeypatch.setattr(picture, "draw", lambda _bpy, rows, *_: drawn.extend(rows))
+    shown = show.show(bpy, "walk", kind, tmp_path, 1)
+    before, after = ([len(shot.misses) for shot in row.shots] for row in drawn)
+    assert sum(count > 0 for count in before) >= 4
+    assert not any(after)
+    assert list(shown.reports) == files
+    bpy.ops.wm.open_mainfile(filepath=str(shown.folder / "planted.blend"))
+    planted = [thing for thing in bpy.data.objects if thing.type == "ARMATURE"]
+    assert len(planted) == len(files)
+    assert all("ik2bone" in armature.animation_data.action for armature in planted)
+
+
+@pytest.mark.parametrize(("closed", "area"), [(True, 1.2 * 0.5), (False, 1.2 * 3.0)])
+def test_pictures_show_closed_meshes_cut_open_and_a_wall_under_others(bpy, closed, area):
+    from demo import solids, terrain
+
+    solid = solids.box((-1.0, -1.0, 0.0), (1.0, 1.0, 0.5))
+    top = [face for face in solid.faces if (solid.points[face][:, 2] > 0.4).all()]
+    thing = solids.add_object(bpy, "ground", [solid if closed else solids.Solid(solid.points, top)])
+    bpy.context.view_layer.update()
+    axes = np.eye(3)
+    piece = terrain.cut_terrain(bpy, thing, terrain.Cut(0.2 * axes[1], axes[0], axes[1], -0.5, 0.7, 0.6, 3.0))
+    assert sum(face.area for face in piece.section.data.polygons) == pytest.approx(area, rel=1e-5)
+    corners = np.array([vert.co for vert in piece.surface.data.vertices])
+    assert np.allclose([corners.min(axis=0)[:2], corners.max(axis=0)[:2]], [[-0.5, 0.2], [0.7, 0.8]])
+
+
 def _look_at_picture(bpy, path: Path) -> None:
     """Both rows hold both colours of legs; red rings are in the upper one."""
     image = bpy.data.images.load(str(path))

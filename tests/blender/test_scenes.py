@@ -134,7 +134,7 @@ def depths(points):
     """How deep points (..., 2) lie in the stairs or under their floor (...), by the shortest way out."""
     from demo import scenes
 
-    outline = scenes.stairs_outline()
+    outline = scenes.stairs_outline(scenes.STEPS)
     line = np.concatenate([[[20.0, 0.0]], outline, [[-20.0, 0.0]]])
     start, way = line[:-1], np.diff(line, axis=0)
     share = np.clip(np.sum((points[..., None, :] - start) * way, axis=-1) / np.sum(way**2, axis=-1), 0.0, 1.0)
