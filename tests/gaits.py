@@ -117,6 +117,22 @@ def on_treadmill(gait: Gait, style: str) -> Gait:
     return replace(gait, heel=gait.heel - back, ball=gait.ball - back)
 
 
+def retargeted(gait: Gait, style: str, scale: float, radius: float = np.inf) -> Gait:
+    """The same gait with legs scaled below hips that go on as before, on a curve of that radius (legs)."""
+    time = np.arange(len(gait.heel)) / gait.fps
+    hips = gait.leg * (STYLES[style].stride / STYLES[style].cycle * time[:, None] * [1.0, 0.0, 0.0] + [0.0, 0.0, 1.0])
+    heel, ball, hips = (_bent(path, gait.leg * radius) for path in (gait.heel, gait.ball, hips[:, None]))
+    return replace(gait, heel=hips + scale * (heel - hips), ball=hips + scale * (ball - hips), leg=scale * gait.leg)
+
+
+def _bent(path: Array, radius: float) -> Array:
+    """A path (F, L, 3) along x with that axis laid on a circle, which turns left."""
+    if np.isinf(radius):
+        return path
+    angle, reach = path[..., 0] / radius, radius - path[..., 1]
+    return np.stack([reach * np.sin(angle), radius - reach * np.cos(angle), path[..., 2]], axis=-1)
+
+
 def _foot(style: Style, time: Array, index: int, slide: float, sink: float) -> tuple[Array, Array, NDArray[np.bool_]]:
     """Heel and ball (F, 3) of one foot, and when they stand (F, 2)."""
     stride, phase = np.divmod(time / style.cycle + 0.5 * index, 1.0)

@@ -7,10 +7,10 @@ import csv
 
 import numpy as np
 import pytest
-from gaits import STYLES, make_gait, make_rest, on_treadmill
+from gaits import STYLES, make_gait, make_rest, on_treadmill, retargeted
 from ik2bone.contacts import find_contacts, stances
 from ik2bone.motion import runs
-from ik2bone.treadmill import floor_velocity
+from ik2bone.treadmill import floor_velocities, floor_velocity
 
 UP = np.array([0.0, 0.0, 1.0])
 WALKS = ("walk", "gentle walk", "flat-footed walk", "slow walk", "fast walk", "backward walk")
@@ -150,11 +150,39 @@ def test_treadmill_is_recognised_by_feet_whose_heels_dip_as_they_land(style) -> 
     assert floor == pytest.approx([-STYLES[style].stride / STYLES[style].cycle, 0.0, 0.0], abs=0.1)
 
 
+@pytest.mark.parametrize("radius", [np.inf, 3.0])
+@pytest.mark.parametrize("fps", [30, 60, 120])
+@pytest.mark.parametrize("style", ["walk", "flat-footed walk", "slow walk", "fast walk", "backward walk", "run"])
+def test_feet_that_slide_evenly_under_hips_of_longer_or_shorter_legs_stand(style, fps, radius) -> None:
+    for scale in (0.75, 0.8, 0.9, 1.1, 1.2, 1.3):
+        gait = make_gait(style, fps, noise=2 * MILLIMETRE, slide=0.02)
+        scaled = retargeted(gait, style, scale, radius)
+        either, part = agreements(scaled)
+        assert either >= 0.93
+        assert part >= (0.9 if style != "run" else 0.85)
+        assert not floor_velocity(scaled.heel, scaled.ball, fps=fps, leg=scaled.leg, up=UP).any()
+
+
+@pytest.mark.parametrize("scale", [0.8, 1.2])
+@pytest.mark.parametrize("style", ["fast walk", "run"])
+def test_floor_under_scaled_legs_goes_by_their_share_of_the_way(style, scale) -> None:
+    scaled = retargeted(make_gait(style), style, scale)
+    floor = floor_velocities(scaled.heel, scaled.ball, fps=60.0, leg=scaled.leg, up=UP)
+    assert floor[:, 0].mean() == pytest.approx((1 - scale) * STYLES[style].stride / STYLES[style].cycle, rel=0.2)
+
+
+@pytest.mark.parametrize("glide", [2.0, 4.0, -1.0])
+def test_feet_that_glide_with_the_figure_do_not_stand(glide) -> None:
+    gait = make_gait("fast walk")
+    way = glide * np.arange(len(gait.heel))[:, None, None] / 60.0 * np.array([1.0, 0.0, 0.0])
+    assert not find_contacts(gait.heel + way, gait.ball + way, fps=60.0, leg=1.0).any()
+
+
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("noise", [0.0, 5 * MILLIMETRE])
 def test_floor_of_a_gait_over_ground_rests(style, noise) -> None:
     gait = make_gait(style, slide=0.05, noise=noise)
-    assert not floor_velocity(gait.heel, gait.ball, fps=60.0, leg=1.0, up=UP).any()
+    assert not floor_velocities(gait.heel, gait.ball, fps=60.0, leg=1.0, up=UP).any()
 
 
 def test_foot_that_stays_is_one_contact() -> None:

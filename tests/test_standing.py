@@ -115,6 +115,30 @@ def test_clip_in_place_stands_without_being_locked_and_tells_so() -> None:
     assert (stored.contacts == plan.contacts).all()
 
 
+def with_scaled_legs(clip, scale):
+    """The clip with its legs scaled below hips that go on as before."""
+    hips, moved = clip.thigh[..., :3, 3], {}
+    for name in ("ball", "tip"):
+        moved[name] = hips + scale * (getattr(clip, name) - hips)
+    for name in ("thigh", "shin", "foot", "toe"):
+        moved[name] = getattr(clip, name).copy()
+        moved[name][..., :3, 3] = hips + scale * (moved[name][..., :3, 3] - hips)
+    return replace(clip, **moved)
+
+
+@pytest.mark.parametrize("scale", [0.8, 1.2])
+def test_walk_that_slides_since_its_legs_were_scaled_is_locked_to_spots(scale) -> None:
+    walk = make_walk()
+    clip = with_scaled_legs(walk.clip, scale)
+    plan = plant(clip, FLAT)
+    assert plan.locked.all() and not any("in place" in sentence for sentence in plan.told)
+    stands = plan.contacts[..., 1]
+    assert (stands == walk.standing).mean() > 0.93
+    before, after = (np.linalg.norm(np.diff(path, axis=0), axis=-1) for path in (clip.ball, planted(clip, plan).ball))
+    held = stands[1:] & stands[:-1]
+    assert np.median(after[held]) < 0.05 * np.median(before[held])
+
+
 def test_clip_in_place_is_locked_where_that_is_enforced() -> None:
     clip = on_treadmill(make_walk().clip)
     marks = marked(clip, Span("left", "ball", 60, 90, "enforced"))

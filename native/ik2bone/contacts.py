@@ -12,7 +12,7 @@ from .edges import rolled, sharpened, sharpened_where_still
 from .feet import Feet, observe
 from .footing import OWN_HEIGHT, SAME_PLACE, Spell, find_spells, grounded
 from .motion import hann_average, odd_window, runs
-from .treadmill import carried, floor_velocity, gait_speed
+from .treadmill import carried, floor_velocities, gait_speed
 
 # Speeds in leg lengths a second. Published rules spread from 4 to 89 cm/s; on the CMU walks 0.20 and 0.30 miss the
 # start and end of a standing (42 % of a foot's frames), 0.35 and 0.60 pin feet that still swing.
@@ -55,8 +55,9 @@ def find_contacts(
 
     `heel` and `ball` are paths (frames, legs, 3) of joints or markers in any length unit, `leg` is the length of the
     leg in that unit, `fps` samples a second, `up` the unit vector against gravity. No absolute speed or length enters,
-    so scale and unit do not matter, and the ground is found from the paths: it may lie at any height, be uneven, and
-    carry the feet of a clip in place back like a treadmill.
+    so scale and unit do not matter, and the ground is found from the paths: it may lie at any height, be uneven, carry
+    the feet of a clip in place back like a treadmill, and be one that feet slide over evenly on their way, as they do
+    where legs were scaled and the way of the hips was not.
 
     A part is slow from the moment its speed falls under `enter` for as long as it stays under `leave` (leg lengths a
     second; more for runners), while it is less than `height` leg lengths above the lowest place that it has then, and
@@ -69,9 +70,9 @@ def find_contacts(
     paths = [np.asarray(path, float) for path in (heel, ball)]
     _check(paths, fps, leg)
     upward = np.asarray(up, float)
-    floor = floor_velocity(*paths, fps=fps, leg=leg, up=upward)
+    floor = floor_velocities(*paths, fps=fps, leg=leg, up=upward)
     feet = observe(np.stack([carried(path, floor, fps) for path in paths], axis=2) / leg, fps, upward)
-    gait, slack = gait_speed(feet), FLOOR_SHARE * float(np.linalg.norm(floor)) / leg
+    gait, slack = gait_speed(feet), FLOOR_SHARE * float(np.linalg.norm(floor, axis=-1).mean()) / leg
     limits = max(enter, ENTER_SHARE * gait) + slack, max(leave, LEAVE_SHARE * gait) + slack
     slow = _lasting(feet, _slow(feet, *limits, height), least)
     return rolled(feet, sharpened(feet, slow)) if exact else sharpened_where_still(feet, _settled(feet, slow), STILL)

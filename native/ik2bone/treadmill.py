@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Clips in place: the velocity at which an unseen floor carries standing feet back under a figure that stays."""
+"""Floors that move as seen from standing feet: those of clips in place, and of feet that slide evenly on their way."""
 
 from __future__ import annotations
 
@@ -19,8 +19,15 @@ STAYS = 0.25
 # of it; feet keep apart from a resting floor for all but this share as many frames.
 NEAR, NEAR_SHARE = 0.25, 0.25
 RARELY = 0.5
-# A stride's swings average out over this time (s).
-STRIDE = 1.0
+# A stride's swings average out over the first time (s), and in the speed of each moment over the second.
+STRIDE, STRIDES = 1.0, 1.5
+# Feet of a figure on its way slide evenly where most are low with the first share or more of its velocity, up to the
+# second: legs scaled by s slide by 1 - s of it where the hips still go as they went. More glide with the figure.
+SLIDES, GLIDES = 0.1, 1 / 3
+# Those slides (leg lengths a second) begin here, and so large a share of the frames in which feet are low tells them.
+LEAST_SLIDE, MOSTLY = 0.15, 0.4
+# A figure is on its way where it is faster than the first (leg lengths a second), and than this share of its speed.
+TRAVELS, ON_ITS_WAY = 0.2, 0.5
 
 
 def floor_velocity(heel: Array, ball: Array, *, fps: float, leg: float, up: Array) -> Array:
@@ -30,16 +37,52 @@ def floor_velocity(heel: Array, ball: Array, *, fps: float, leg: float, up: Arra
     are low move alike and are hardly ever at rest.
     """
     paths = np.stack([heel, ball], axis=2) / leg
-    up = np.asarray(up, float)
-    velocities = steady_velocity(paths, fps)
-    low = _low(paths @ up)
-    level = velocities - (velocities @ up)[..., None] * up
-    floor = _mode(level[low])
+    velocities, low = _level(steady_velocity(paths, fps), up), _low(paths @ up)
+    floor = _mode(velocities[low])
     speed, rest = float(np.linalg.norm(floor)), np.zeros(3)
-    travel = _travel(paths, fps)
-    if speed < SLOWEST or np.linalg.norm(travel - (travel @ up) * up) > STAYS * speed:
+    if speed < SLOWEST or np.linalg.norm(_level(_travel(paths, fps), up)) > STAYS * speed:
         return rest
-    return leg * floor if _share(level[low], rest, NEAR) <= RARELY * _share(level[low], floor, _radius(floor)) else rest
+    share = _share(velocities[low], floor, _radius(floor))
+    return leg * floor if _share(velocities[low], rest, NEAR) <= RARELY * share else rest
+
+
+def floor_velocities(heel: Array, ball: Array, *, fps: float, leg: float, up: Array) -> Array:
+    """Velocities (F, 3) of the floor as seen from which standing feet rest, units a second.
+
+    That of a clip in place is `floor_velocity` throughout. Feet of a figure on its way may all slide by the same share
+    of its velocity, ahead or aside, as they do where legs were scaled and the way of the hips was not.
+    """
+    floor = floor_velocity(heel, ball, fps=fps, leg=leg, up=up)
+    if floor.any():
+        return np.broadcast_to(floor, (len(heel), 3))
+    paths = np.stack([heel, ball], axis=2) / leg
+    window = min(odd_window(STRIDES, fps), 2 * len(paths) - 1)
+    travel = _level(velocity(smoothed(paths.mean(axis=(1, 2)), window), fps), up)
+    along, aside = _slide(paths, travel, fps, up)
+    return leg * (along * travel + aside * np.cross(up, travel))
+
+
+def _slide(paths: Array, travel: Array, fps: float, up: Array) -> Array:
+    """The share (2,) of the figure's velocity (F, 3), ahead and to its left, that low feet slide by; zero for none."""
+    speeds, none = np.linalg.norm(travel, axis=-1), np.zeros(2)
+    speed = float(np.median(speeds[speeds > TRAVELS])) if (speeds > TRAVELS).any() else np.inf
+    low = _low(paths @ up) & (speeds > ON_ITS_WAY * speed)[:, None, None]
+    if not low.any():
+        return none
+    frames = np.nonzero(low)[0]
+    axes = np.stack([travel, np.cross(up, travel)], axis=1)[frames] / speeds[frames, None, None] ** 2
+    slides = speed * (axes @ steady_velocity(paths, fps)[low][..., None])[..., 0]
+    slide = _mode(slides)
+    return slide / speed if _is_even(slide, slides, speed) else none
+
+
+def _is_even(slide: Array, slides: Array, speed: float) -> bool:
+    """Whether feet slide as one (2,) at that speed of the figure: neither glide with it nor rest, by all (N, 2)."""
+    size = float(np.linalg.norm(slide))
+    if not max(LEAST_SLIDE, SLIDES * speed) <= size <= GLIDES * speed:
+        return False
+    share = _share(slides, slide, _radius(slide))
+    return share >= MOSTLY and _share(slides, np.zeros(2), 0.5 * size) <= RARELY * share
 
 
 def gait_speed(feet: Feet) -> float:
@@ -50,8 +93,13 @@ def gait_speed(feet: Feet) -> float:
 
 
 def carried(path: Array, floor: Array, fps: float) -> Array:
-    """A path (F, L, 3) as it would lie on a floor that rests."""
-    return path - (np.arange(len(path)) / fps)[:, None, None] * floor
+    """A path (F, L, 3) as it would lie on a floor that rests, which went at these velocities (F, 3)."""
+    return path - ((np.cumsum(floor, axis=0) - floor[0]) / fps)[:, None]
+
+
+def _level(vectors: Array, up: Array) -> Array:
+    """Vectors (..., 3) without what of them points up."""
+    return vectors - (vectors @ up)[..., None] * up
 
 
 def _low(heights: Array) -> Mask:
@@ -61,7 +109,7 @@ def _low(heights: Array) -> Mask:
 
 
 def _mode(velocities: Array) -> Array:
-    """The velocity (3,) about which most of some (N, 3) gather."""
+    """The velocity (D,) about which most of some (N, D) gather."""
     mode = np.median(velocities, axis=0)
     for closer in (1.0, 1.0, 1.0, 0.7, 0.5, 0.5, 0.35, 0.35):
         near = np.linalg.norm(velocities - mode, axis=-1) <= closer * _radius(mode)
@@ -75,7 +123,7 @@ def _radius(floor: Array) -> float:
 
 
 def _share(velocities: Array, floor: Array, radius: float) -> float:
-    """Share of velocities (N, 3) that are those of this floor."""
+    """Share of velocities (N, D) that are those of this floor (D,)."""
     return float((np.linalg.norm(velocities - floor, axis=-1) <= radius).mean())
 
 
