@@ -15,8 +15,9 @@ help:
 demo: $(VENV)/package
 	@$(RUN) -m demo $(if $(CLIP),--clip "$(CLIP)") $(if $(GROUND),--ground "$(GROUND)")
 
+# In several processes, each of which starts a Blender of its own; a file's tests share what they set up.
 test: $(VENV)/package
-	$(RUN) -m pytest tests
+	$(RUN) -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
 
 accuracy: $(VENV)/package
 	@$(RUN) -m tests.accuracy
