@@ -21,6 +21,8 @@ COME_TO_REST = 0.2
 # does so because the clip wants it. What comes and goes within a shorter time (s) is noise whatever its size.
 LARGEST_TILT, LARGEST_PIVOT = np.radians(1.0), np.radians(2.0)
 JITTER = 0.05
+# Points slower than this (leg lengths a second) rest, as animators and formulas have it, which so many frames tell.
+STILL, LEAST_FRAMES = 0.03, 3
 
 
 @dataclass(frozen=True)
@@ -54,20 +56,33 @@ def _hold_leg(
     turn = _hold_direction(heel - ball, contacts.all(axis=-1), firm, spans, fps, clip.up)
     away = np.einsum("fij,fj->fi", matrix_from_vector(turn), heel - ball)
     shift, rate, known = np.zeros_like(ball), np.zeros_like(ball), np.zeros(len(ball), bool)
-    ball_rate, heel_rate = (velocity(path, fps) / fps for path in (ball, ball + away))
     for start, end in spans:
         frames = np.arange(start, end)
         held = start + standing_frames(contacts[start:end])
-        main, main_rate = (ball, ball_rate) if contacts[held[0], 1] else (ball + away, heel_rate)
+        main = ball if contacts[held[0], 1] else ball + away
         shift[held] = places[Stance(leg, start, end)] - main[held]
-        rate[held] = -main_rate[held]
+        rate[held] = -_rates_of(main, held, (start, end), fps, clip.leg)
         for rest, edge in ((frames[frames < held[0]], held[0]), (frames[frames > held[-1]], held[-1])):
+            if not len(rest):
+                continue
             shift[rest] = (ball + away + shift)[edge] - (ball + away)[rest]
-            rate[rest] = -heel_rate[rest]
+            rate[rest] = -_rates_of(ball + away, rest, (start, end), fps, clip.leg)
             known[rest] = True
         known[held] = True
     _fill(shift, rate, known, fps)
     return shift, turn
+
+
+def _rates_of(path: Array, frames: NDArray[np.intp], span: tuple[int, int], fps: float, leg: float) -> Array:
+    """How far a path (F, 3) goes in each of some frames of a standing [start, end).
+
+    Of a point that rests it is told from the standing alone: what comes before and after has another speed.
+    """
+    lacking = max(LEAST_FRAMES - (frames[-1] + 1 - frames[0]), 0)
+    first, last = max(frames[0] - lacking, span[0]), min(frames[-1] + 1 + lacking, span[1])
+    inside = velocity(path[first:last], fps)[frames - first]
+    rests = np.median(np.linalg.norm(inside, axis=-1)) < STILL * leg
+    return (inside if rests else velocity(path, fps)[frames]) / fps
 
 
 def _hold_direction(away: Array, both: Mask, firm: Mask, spans: list[tuple[int, int]], fps: float, up: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .clip import Array, Clip, Mask
 from .contacts import find_contacts, stances
+from .motion import runs, velocity
 from .sole import Sole, apply
 from .spans import Marks, no_marks
 from .spots import give_time, separate_spots
@@ -16,6 +17,8 @@ from .treadmill import floor_velocity
 
 # A foot of a clip in place that never stands on its floor does so where it is this close to it (leg lengths).
 LOW = 0.03
+# Parts slower than this (leg lengths a second) on so many frames stand exactly still; faster than the last they leave.
+EXACT, LEAST_EXACT, LEAVES = 1e-3, 3, 0.3
 NEVER = "no foot ever stands still: planted as a clip in place, by height and slope only"
 CARRIED = "a clip in place, its feet carried back as on a treadmill: planted by height and slope only"
 NOWHERE = "no foot stands by its stored contacts: planted by height and slope only"
@@ -53,7 +56,7 @@ def find_standing(clip: Clip, sole: Sole, marks: Marks | None = None) -> Standin
     """
     heel = apply(clip.foot, sole.heel)
     contacts = find_contacts(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
-    contacts = _without_rolling_heels(clip, sole, heel, contacts)
+    contacts = _as_long_as_exact(clip, heel, _without_rolling_heels(clip, sole, heel, contacts))
     marks = marks or no_marks(contacts.shape)
     told = () if _holds(clip, heel, contacts) else (CARRIED if contacts.any() else NEVER,)
     if not told or marks.enforced.any():
@@ -103,6 +106,23 @@ def _without_rolling_heels(clip: Clip, sole: Sole, heel: Array, contacts: Mask) 
         above = (apply(clip.foot, sole.ball)[frames] - heel[frames]) @ clip.up
         if not contacts[*frames, 1].any() and np.median(above) < 0.0:
             standing[frames] = False
+    return standing
+
+
+def _as_long_as_exact(clip: Clip, heel: Array, contacts: Mask) -> Mask:
+    """Without the ends at which parts move that else stand exactly still, as animators and formulas make them.
+
+    What creeps or trembles is best held; but a foot that stood still and rolls off does so because the clip wants it.
+    """
+    standing = contacts.copy()
+    for leg in range(clip.legs):
+        for part, path in enumerate((heel[:, leg], clip.ball[:, leg])):
+            speeds = np.linalg.norm(velocity(path, clip.fps), axis=-1) / clip.leg
+            for start, end in runs(contacts[:, leg, part]):
+                slow = start + np.flatnonzero(speeds[start:end] < LEAVES)
+                if (speeds[start:end] < EXACT).sum() >= LEAST_EXACT and len(slow):
+                    standing[start : slow[0], leg, part] = False
+                    standing[slow[-1] + 1 : end, leg, part] = False
     return standing
 
 

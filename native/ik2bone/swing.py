@@ -23,6 +23,8 @@ CLIMBS = ((0.0, 1.0), (0.0, 0.75), (0.0, 0.5), (0.25, 1.0), (0.5, 1.0))
 MARGIN = 0.02
 DIP = 0.001
 BESIDE = 0.2
+# Tips of toes, which rigs tell roughly, may swing under the ground as deep as they do in the clip, up to this.
+TIP = 0.025
 # A bump may exceed what is wanted of it by this factor, where that lets its flanks be gentler.
 EXCESS = 1.5
 # What weighs the same: so much acceleration (leg lengths / s^2) and so much of the sole under ground (leg lengths).
@@ -65,6 +67,8 @@ def missing_height(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> 
     after = targets.ball[:, :, None] + np.einsum("flij,flpj->flpi", targets.turn, before - clip.ball[:, :, None])
     hits, _, found = ask(ground, targets.asking(after, clip.up), clip.up)
     under = (hits - after) @ clip.up
+    # How deep the clip has its own toes.
+    under[..., 2] -= np.clip(sole.floor - before[..., 2, :] @ clip.up, 0.0, TIP * clip.leg)
     margin = np.clip((before @ clip.up - sole.floor).min(axis=2), 0.0, MARGIN * clip.leg)
     return np.where(found, under, -np.inf).max(axis=2), margin
 

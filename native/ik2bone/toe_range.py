@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .clip import Array, Clip, Mask
-from .rotations import matrix_from_vector, nearest_rotations, vector_from_matrix
+from .rotations import matrix_from_vector, vector_from_matrix
 from .sole import Sole, apply
 
 # Great toes bend up by about 70 degrees by their own strength and down by 45, clinicians' tables of the range of motion
@@ -41,7 +41,7 @@ def _foot_axes(clip: Clip, sole: Sole, feet: Array) -> Array:
 
 def _toe_axes(clip: Clip, sole: Sole, feet: Array) -> Array:
     """The same of the toes."""
-    up = _unit(np.einsum("flij,lj->fli", nearest_rotations(clip.toe[..., :3, :3]), sole.toe_up))
+    up = _unit(np.einsum("flij,lj->fli", clip.toe[..., :3, :3], sole.toe_up))
     return feet @ _frame(apply(clip.toe, sole.tip) - clip.ball, up)
 
 
