@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from math import ceil, floor
+
 import bpy
 import numpy as np
 from bpy.types import FCurve, FModifier
@@ -138,6 +140,66 @@ def bake(curve: FCurve, bounds: tuple[int, int]) -> None:
         write(curve, frames, values)
 
 
+def keep_beside(curve: FCurve, frames: Frames, values: Array, bounds: tuple[int, int]) -> None:
+    """Put keys beside the first and the last frame where whole frames outside would not stay otherwise.
+
+    A piece of curve that led from a key farther off to the written one would carry its change along. `bounds` are the
+    whole action's first and last frame; beside those only keys beyond them matter.
+    """
+    keyed = times(curve)
+    for row, step in ((0, -1), (-1, 1)):
+        frame, bound = int(frames[row]), bounds[row]
+        goes_on = frame != bound or np.any(step * (keyed - frame) >= SAME_FRAME)
+        changes = np.float32(values[row]) != np.float32(curve.evaluate(frame))
+        if goes_on and (changes or trouble_beyond(curve, frame, step < 0)):
+            _keep_frame(curve, frame + step, step, bound)
+
+
+def _keep_frame(curve: FCurve, frame: int, step: int, bound: int) -> None:
+    """Put a key on a frame without changing the curve beyond it, unless there is one between it and the frames."""
+    keyed = times(curve)
+    ahead = step * (keyed - frame)
+    if np.any((ahead > SAME_FRAME - 1.0) & (ahead < SAME_FRAME)):
+        return
+    left = int(np.count_nonzero(keyed < frame)) - 1
+    if 0 <= left < len(keyed) - 1 and curve.keyframe_points[left].interpolation not in CUT:
+        _bake_between(curve, keyed[left] + SAME_FRAME, keyed[left + 1] - SAME_FRAME)
+    elif curve.extrapolation == "LINEAR" and not np.any(ahead > 0.0):
+        _bake_between(curve, min(frame, bound), max(frame, bound))
+    else:
+        _insert(curve, frame)
+
+
+def _bake_between(curve: FCurve, start: float, end: float) -> None:
+    """Put keys on all whole frames from `start` to `end`, where there are none, and straight lines between them."""
+    frames, row = np.arange(ceil(start), floor(end) + 1), int(np.count_nonzero(times(curve) < start))
+    values, present = evaluate(curve, frames), _read_all(curve)
+    present["interpolation"][max(row - 1, 0)] = _number("interpolation", "LINEAR")
+    _replace(curve, _with_rows(present, row, _generated(frames, values)))
+
+
+def _insert(curve: FCurve, frame: int) -> None:
+    """Put a key on a frame that has none; the curve keeps its shape, by handles or, past either end, straight."""
+    present, value = _read_all(curve), curve.evaluate(frame)
+    new = _generated(np.array([frame]), np.array([value]))
+    right, count = int(np.count_nonzero(times(curve) < frame)), len(present["co"])
+    # Both pieces are read before a handle is set that they share.
+    before = _piece(present, right - 1, frame, value, before=True) if right > 0 else None
+    after = _piece(present, right - 1, frame, value, before=False) if right < count else None
+    if before is not None:
+        _set_handle(present, right - 1, "handle_right", before[1])
+        _set_handle(new, 0, "handle_left", before[2])
+    if after is not None:
+        _set_handle(new, 0, "handle_right", after[1])
+        _set_handle(present, right, "handle_left", after[2])
+    if before is not None and after is not None:
+        for name in PIECE:
+            new[name][0] = present[name][right - 1]
+    elif before is not None and curve.keyframe_points[right - 1].interpolation not in CUT:
+        present["interpolation"][right - 1] = _number("interpolation", "LINEAR")
+    _replace(curve, _with_rows(present, right, new))
+
+
 def write(curve: FCurve, frames: Frames, values: Array) -> None:
     """Put a key on every frame, in place of all keys between the first and the last.
 
@@ -225,6 +287,11 @@ def _replace(curve: FCurve, keys: Keys) -> None:
     for name, values in keys.items():
         curve.keyframe_points.foreach_set(name, values.reshape(-1))
     curve.update()
+
+
+def _with_rows(keys: Keys, row: int, new: Keys) -> Keys:
+    """The keys with new ones before key `row`."""
+    return {name: np.concatenate([values[:row], new[name], values[row:]]) for name, values in keys.items()}
 
 
 def _rows(keys: Keys, rows: NDArray[np.bool_]) -> Keys:

@@ -101,14 +101,11 @@ def moved(channel: Channel, placing: Array, offset: Array) -> Channel:
 
 
 def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
-    """The property at the last key before `frame`, None where no component has one."""
+    """The property on the frame before `frame`, None where no component has a key before it."""
     found = [curves.find(channel.path, index) for index in channel.indices]
-    earlier = [
-        keyed[keyed < frame - fcurves.SAME_FRAME] for keyed in (fcurves.times(curve) for curve in found if curve)
-    ]
-    if not any(len(keyed) for keyed in earlier):
+    if not any(np.any(fcurves.times(curve) < frame - fcurves.SAME_FRAME) for curve in found if curve):
         return None
-    last = np.array([max(keyed[-1] for keyed in earlier if len(keyed))])
+    last = np.array([frame - 1])
     return np.array([_evaluate(curve, last, value)[0] for curve, value in zip(found, channel.values[0], strict=True)])
 
 
@@ -120,16 +117,17 @@ def count_handmade(curves: Curves, source: Curves, frames: Frames, paths: Iterab
 
 
 def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, int], unkeyed: Unkeyed) -> None:
-    """Put a key on every frame, in place of all keys between the first and the last; the curve outside stays.
+    """Put a key on every frame, in place of all keys between the first and the last; whole frames outside stay.
 
     `bounds` are the whole action's first and last frame: modifiers are baked over it, and a property without keys
-    keeps its `unkeyed` value outside the frames.
+    keeps its `unkeyed` value outside the frames. Under corrections that do not fade, frames beside them get keys too.
     """
     for column, index in enumerate(channel.indices):
         curve = curves.ensure(channel.path, index, channel.bone)
         if _is_silent(curve):
             _wake(curve, unkeyed[channel.path][column], frames, bounds)
         fcurves.bake(curve, bounds)
+        fcurves.keep_beside(curve, frames, channel.values[:, column], bounds)
         fcurves.write(curve, frames, channel.values[:, column])
 
 

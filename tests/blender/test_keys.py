@@ -109,11 +109,12 @@ def _make_axis_unit(curves, bone):
             point.co.y = point.handle_left.y = point.handle_right.y = value
 
 
-def test_quaternions_continue_the_key_before_the_range(bpy, keys, rig):
+def test_quaternions_continue_the_frame_before_the_range(bpy, keys, rig):
     _ob, bone, curves = rig
     for index, value in enumerate(-IDENTITY):
         curve = curves.ensure(bone.path_from_id("rotation_quaternion"), index, bone.name)
         curve.keyframe_points.insert(1, value)
+        curve.keyframe_points.insert(9, value)
         curve.keyframe_points.insert(10, -value)
         curve.keyframe_points.insert(20, -value)
     frames = np.arange(10, 21)

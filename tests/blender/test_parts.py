@@ -51,6 +51,64 @@ def test_planting_a_part_twice_equals_planting_it_once(bpy, slope, mode, first):
             assert fingerprint.of_action(walker.animation_data.action)["curves"] == once
 
 
+def _leave_keys(armature, first, last, extrapolation):
+    """Leave keys of a few frames only on every curve but those of the head, and let it go on beyond them."""
+    armature.pose.bones["head"].keyframe_insert("location", frame=1)
+    armature.pose.bones["head"].keyframe_insert("location", frame=biped.LAST)
+    for curve in fingerprint.curves_of(armature.animation_data.action):
+        if "head" not in curve.data_path:
+            curve.extrapolation = extrapolation
+            for point in [p for p in curve.keyframe_points if not first <= p.co.x <= last][::-1]:
+                curve.keyframe_points.remove(point)
+            curve.update()
+
+
+def _check_part(bpy, armature, first, last):
+    """Plant some frames, twice: whole frames outside stay, and the second time nothing changes."""
+    outside = [frame for frame in FRAMES if not first <= frame <= last]
+    before = values_of(armature, outside)
+    plant(bpy, **_part(first, last))
+    once = fingerprint.of_action(armature.animation_data.action)["curves"]
+    after = values_of(armature, outside)
+    assert max(np.abs(np.subtract(before[name], after[name])).max() for name in before) <= 1e-6
+    plant(bpy, **_part(first, last))
+    assert fingerprint.of_action(armature.animation_data.action)["curves"] == once
+    assert not any("by hand" in sentence for sentence in record_of(armature)["report"]["told"])
+
+
+@pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT", "BOUNCE", "ELASTIC"])
+@pytest.mark.parametrize(("mode", "span"), [("QUATERNION", (20, 40)), ("YZX", (24, 61)), ("AXIS_ANGLE", (25, 26))])
+def test_frames_beside_a_part_stay_between_keys_that_lie_far_apart(bpy, slope, mode, span, interpolation):
+    walker = biped.make_walker(bpy, mode=mode)
+    biped.thin(walker, interpolation=interpolation)
+    _check_part(bpy, walker, *span)
+
+
+@pytest.mark.parametrize("extrapolation", ["CONSTANT", "LINEAR"])
+@pytest.mark.parametrize("keyed", [(1, 12), (10, 28), (27, 30), (33, 50), (45, 61)])
+def test_frames_beside_a_part_stay_where_there_are_no_keys(bpy, slope, keyed, extrapolation):
+    walker = biped.make_walker(bpy)
+    _leave_keys(walker, *keyed, extrapolation)
+    _check_part(bpy, walker, 20, 40)
+
+
+def _steps_told(armature):
+    return [sentence for sentence in record_of(armature)["report"]["told"] if "within the action" in sentence]
+
+
+def test_ends_within_the_action_are_told_where_limbs_step(bpy, walker, slope):
+    stands = heads(bpy, walker, (20, 40), JOINTS[::2])
+    plant(bpy, **_part(20, 40))
+    moved = np.linalg.norm(heads(bpy, walker, (20, 40), JOINTS[::2]) - stands, axis=-1).max()
+    (sentence,) = _steps_told(walker)
+    assert "frames 20 and 40" in sentence and "at once" in sentence
+    assert float(sentence.split("up to ")[1].split()[0]) >= 0.99 * moved
+    plant(bpy)
+    assert not _steps_told(walker)
+    plant(bpy, **_part(20, 40))
+    assert not _steps_told(walker)
+
+
 def test_one_leg_of_a_real_walk_planted_again_stays_as_it_was(bpy, data, slope):
     from demo.clips import load
 
