@@ -36,7 +36,7 @@ from .plans import Array, Rows, Task, correct, make_plan, make_report
 from .properties import PlantingOptions
 from .refusals import refuse_shared, refuse_strength, refuse_uneditable, refuse_unshown
 from .sample import Sample
-from .seams import joints_at, seams, tell_steps
+from .seams import tell_steps
 from .stored import kept_rows, marks_for, wanted_rows, wished_rows
 from .surfaces import find_surfaces
 
@@ -123,10 +123,9 @@ def _plant_action(
     draft = undo.enter_context(draft_of(armature, run.planted if run.again else run.source))
     plan = make_plan(run.task, run.before, offset=offset, marks=marks)
     corrected = correct(run.task, plan.cut(run.task.part), source.channels, actions.curves_of(draft))
-    present = joints_at(run.task, seams(run.task))
     _write(run, draft, corrected, source.unkeyed)
-    steps = tell_steps(run.task, present, run.before.clip.leg)
-    warnings = (*run.task.body.told, *_warnings(run, source.channels), *steps)
+    told = tell_steps(run.task, run.before.clip)
+    warnings = (*run.task.body.told, *_warnings(run, source.channels), *told)
     contacts, figures = make_report(run.task, plan, warnings)
     _keep(run, draft, records.as_text(_record(run, contacts, figures, source)), undo)
     return outcome_of(figures, warnings)

@@ -4,36 +4,46 @@
 from __future__ import annotations
 
 import numpy as np
+from ik2bone.clip import Clip
 
 from .plans import Array, Task
 from .sample import sample
 
-# A step that is told (leg lengths).
-STEP = 1e-3
+# A correction that is told where it starts or stops, and one that is none (leg lengths).
+STEP, NONE = 1e-3, 1e-5
 
 
-def seams(task: Task) -> list[int]:
-    """The first and the last planted frame, where the action goes on beyond them."""
-    ends = ((int(task.frames[0]), int(task.whole[0])), (int(task.frames[-1]), int(task.whole[-1])))
-    return sorted({frame for frame, bound in ends if frame != bound})
+def tell_steps(task: Task, source: Clip) -> list[str]:
+    """A sentence about planted frames beside frames that are as in the source, as the armature plays them now.
 
-
-def joints_at(task: Task, frames: list[int]) -> Array:
-    """Hips, knees and ankles (3, F, L, 3) of the planted limbs as the armature plays them now on some frames."""
-    if not frames:
-        return np.zeros((3, 0, len(task.body.legs), 3))
-    clip = sample(task.armature, task.body.legs, None, frames).clip
-    return np.array([clip.hip, clip.knee, clip.ankle])
-
-
-def tell_steps(task: Task, before: Array, leg: float) -> list[str]:
-    """A sentence about seams at which joints lie elsewhere than `before` (3, F, L, 3) a run wrote its keys."""
-    frames = seams(task)
-    steps = np.linalg.norm(joints_at(task, frames) - before, axis=-1).max(axis=(0, 2), initial=0.0)
-    seen = [frame for frame, step in zip(frames, steps, strict=True) if step > STEP * leg]
-    if not seen:
+    `source` holds the planned limbs over the whole action.
+    """
+    seams = [(frame, beyond) for frame, beyond in _ends(task) if task.whole[0] <= beyond <= task.whole[-1]]
+    if not seams:
         return []
-    where = f"frame{'s' if len(seen) > 1 else ''} {' and '.join(map(str, seen))}"
-    return [
-        f"planted frames end within the action: corrections of up to {steps.max():.3g} start or stop at once at {where}"
-    ]
+    corrections = _corrections(task, source, [frame for seam in seams for frame in seam]).reshape(-1, 2)
+    steps = (corrections[:, 0] > STEP * source.leg) & (corrections[:, 1] <= NONE * source.leg)
+    if not steps.any():
+        return []
+    where = " and ".join(str(frame) for (frame, _), told in zip(seams, steps, strict=True) if told)
+    most = corrections[steps, 0].max()
+    return [f"planted frames end within the action: corrections of up to {most:.3g} start or stop at frame {where}"]
+
+
+def _ends(task: Task) -> list[tuple[int, int]]:
+    """The first and the last planted frame, each with the one beyond it."""
+    first, last = int(task.frames[0]), int(task.frames[-1])
+    return [(first, first - 1), (last, last + 1)]
+
+
+def _corrections(task: Task, source: Clip, frames: list[int]) -> Array:
+    """How far (N,) joints of the planted limbs lie from where the source has them on some frames, at most."""
+    rows = np.array(frames) - task.whole[0]
+    now = _joints(sample(task.armature, task.body.legs, None, frames).clip)
+    before = _joints(source.choose(task.body.chosen))[:, rows]
+    return np.linalg.norm(now - before, axis=-1).max(axis=(0, 2))
+
+
+def _joints(clip: Clip) -> Array:
+    """Hips, knees and ankles (3, F, L, 3)."""
+    return np.array([clip.hip, clip.knee, clip.ankle])
