@@ -21,9 +21,9 @@ DECK, WALL, OFF = 0.6, 0.1, 0.03
 CYCLE, HOLD = 1.8, 1.1
 
 
-@pytest.mark.parametrize("kind", MOTIONS)
+@pytest.mark.parametrize("kind", ["along", "turning", "rocking"])
 def test_a_climb_made_on_a_ladder_that_moves_is_planted_as_on_one_at_rest(kind) -> None:
-    climb = make_climb()
+    climb = make_climb(seconds=5.0)
     motion, ladder = moving(times(climb.clip), **MOTIONS[kind]), _uneven(climb)
     still = plant(climb.clip, ladder, NEAREST)
     plan = plant(carried(climb.clip, motion), Parts((Part("Truck", ladder, motion),), down=None), NEAREST)
@@ -32,8 +32,7 @@ def test_a_climb_made_on_a_ladder_that_moves_is_planted_as_on_one_at_rest(kind) 
     assert {anchor.support for anchor in plan.anchors} == {"Truck"}
 
 
-@pytest.mark.parametrize("kind", ["along", "aside", "up"])
-@pytest.mark.parametrize("strength", [1.0, 0.6])
+@pytest.mark.parametrize(("kind", "strength"), [("aside", 1.0), ("down and back", 0.6)])
 def test_a_climb_made_for_a_ladder_at_rest_goes_along_with_one_that_moves(kind, strength) -> None:
     climb, settings = make_climb(), replace(NEAREST, strength=strength)
     motion, ladder = moving(times(climb.clip), **MOTIONS[kind]), _uneven(climb)
@@ -55,7 +54,7 @@ def test_a_climb_made_for_a_ladder_at_rest_goes_along_with_one_that_moves(kind, 
 
 
 def test_a_climber_who_turns_with_the_ladder_in_place_alone_still_holds_on() -> None:
-    climb = make_climb()
+    climb = make_climb(seconds=5.0)
     ground = Parts((Part("Truck", _uneven(climb), moving(times(climb.clip), turning=0.05)),), down=None)
     plan = plant(climb.clip, ground, NEAREST)
     report = figures(climb.clip, planted(climb.clip, plan), plan, ground)["after"]
