@@ -57,15 +57,14 @@ def test_walks_are_found_to_the_frame_whatever_slides_and_sinks(style, fps) -> N
         either, part = agreements(gait)
         feet.append(either)
         parts.append(part)
-    # At 30 frames a second one frame in a standing of half a second is 3 %.
-    assert min(feet) >= (0.975 if fps > 30 else 0.96)
-    assert min(parts) >= 0.94
-    assert np.median(errors) <= max(1, fps / 60)
+    assert min(feet) >= 0.98
+    assert min(parts) >= 0.945
+    assert np.median(errors) <= 1
 
 
 def test_all_walks_together_agree_with_the_truth() -> None:
     gaits = [make_gait(style, fps, slide=0.03) for style in WALKS for fps in (30, 60, 120)]
-    assert np.mean([agreements(gait) for gait in gaits], axis=0) == pytest.approx([0.99, 0.985], abs=0.01)
+    assert (np.mean([agreements(gait) for gait in gaits], axis=0) >= [0.995, 0.99]).all()
 
 
 @pytest.mark.parametrize("fps", [30, 60, 120])
@@ -285,8 +284,8 @@ def force_plates(data):
     return time, names, markers, truth
 
 
-@pytest.mark.parametrize("leg", [800.0, 850.0, 900.0, 950.0])
-@pytest.mark.parametrize(("toe", "least"), [("Toe.Tip", 0.975), ("Toe.Lat", 0.97), ("Toe.Med", 0.97)])
+@pytest.mark.parametrize("leg", [800.0, 850.0, 900.0, 950.0, 1000.0])
+@pytest.mark.parametrize(("toe", "least"), [("Toe.Tip", 0.98), ("Toe.Lat", 0.97), ("Toe.Med", 0.97)])
 @pytest.mark.parametrize("treadmill", [False, True])
 def test_contacts_agree_with_force_plates(data, leg, toe, least, treadmill) -> None:
     time, names, markers, truth = force_plates(data)

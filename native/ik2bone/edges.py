@@ -20,6 +20,11 @@ REST = 0.12
 DEPARTURE, ROLL = 0.07, 0.25
 # Time (s) of standing before a departure, and of moving after its speed tells, that place it.
 BEFORE, AFTER = 0.2, 0.035
+# A departure between two frames is told to a part of that many a second: the first of them still stands, the other not.
+INSTANTS = 240.0
+# Points on a straight line within this (leg lengths) come from formulas and animators, and the first off it has left. A
+# speed under `REST` is that of such a departure's first frames, for as long as this (s).
+ON_LINE, UNSEEN = 2e-5, 0.04
 
 
 @dataclass(frozen=True)
@@ -39,13 +44,13 @@ def sharpened(feet: Feet, slow: Mask) -> Mask:
     """Contacts from the frames (F, L, 2) in which parts are slow: from the frame each was put down to that it left."""
     back, stands = feet.reversed(), np.zeros_like(slow)
     for first, last in _run_ends(feet, slow):
-        stands[feet.frames - _end(back, first) : _end(feet, last), last.leg, last.part] = True
+        stands[feet.frames - _end(back, first, True) : _end(feet, last, True), last.leg, last.part] = True
     return stands
 
 
 def sharpened_where_still(feet: Feet, slow: Mask, still: float) -> Mask:
-    """The same for long runs, slower than `still` (leg lengths a second) half of the time, and for those of their ends
-    that the other part does not hold.
+    """Contacts to the nearest frame, from long runs slower than `still` (leg lengths a second) half of the time, for
+    those of their ends that the other part does not hold.
     """
     back, stands = feet.reversed(), slow.copy()
     for first, last in _run_ends(feet, slow):
@@ -53,8 +58,8 @@ def sharpened_where_still(feet: Feet, slow: Mask, still: float) -> Mask:
         if last.end - last.start < BEFORE * feet.fps or np.median(feet.speeds[run]) > still:
             continue
         stands[run] = False
-        start = last.start if first.held else feet.frames - _end(back, first)
-        stands[start : last.end if last.held else _end(feet, last), last.leg, last.part] = True
+        start = last.start if first.held else feet.frames - _end(back, first, False)
+        stands[start : last.end if last.held else _end(feet, last, False), last.leg, last.part] = True
     return stands
 
 
@@ -78,8 +83,8 @@ def rolled(feet: Feet, stands: Mask) -> Mask:
     return longer
 
 
-def _end(feet: Feet, run: Run) -> int:
-    """The frame after the last in which the part of a run stands."""
+def _end(feet: Feet, run: Run, exact: bool) -> int:
+    """The frame after the last in which the part of a run stands, `exact` or by the frame nearest to when it leaves."""
     if run.end == feet.frames or (not run.held and feet.rolls[run.end, run.leg, run.part]):
         return run.end
     speeds = feet.speeds[:, run.leg, run.part]
@@ -88,31 +93,53 @@ def _end(feet: Feet, run: Run) -> int:
     resting = np.flatnonzero(speeds[early : run.end] <= rest)
     if not run.held and not len(resting):
         return run.end
-    return _departure(feet, run, early + int(resting[-1]) if len(resting) else early)
+    return _departure(feet, run, early + int(resting[-1]) if len(resting) else early, exact)
 
 
-def _departure(feet: Feet, run: Run, rest: int) -> int:
+def _departure(feet: Feet, run: Run, rest: int, exact: bool) -> int:
     """The frame after that one from which on the part's path is best told by a departure from a straight line.
 
-    Standing, a point stays or slides evenly; departing, it gains the second and third power of time. The candidates
-    reach from the frame `rest` to as far beyond the run's end, where the speed tells, as speeds are smoothed.
+    The candidates reach from the frame `rest` to as far beyond the run's end, where the speed tells, as speeds are
+    smoothed. Where that is `exact` they lie between frames, too.
     """
     before, after = (max(2, round(seconds * feet.fps)) for seconds in (BEFORE, AFTER))
     first = max(min(max((run.start + run.end) // 2, rest - before), rest - 2), run.start)
     last = min(run.end + feet.half + after, feet.frames)
-    candidates = range(max(rest - first - 1, 0), min(run.end + feet.half, last - 2) - first)
-    if not candidates:
-        return run.end
-    path, bases = feet.paths[first:last, run.leg, run.part], _departures(last - first, candidates)
-    path = path - path[0]
+    path, parts = feet.paths[first:last, run.leg, run.part], max(1, round(INSTANTS / feet.fps)) if exact else 1
+    if exact and (left := _off_line(path, rest - feet.half - first, round(UNSEEN * feet.fps))):
+        return first + left
+    knots = range(parts * max(rest - first - 1, 0), parts * (min(run.end + feet.half, last - 2) - first - 1) + 1)
+    return first + _best_knot(path, knots, parts) // parts + 1 if knots else run.end
+
+
+def _off_line(path: Array, most: int, fewer: int) -> int:
+    """The first of points (N, 3) off the straight line through those before it; 0 where they are not on one.
+
+    The line is told by the first `most` points, or up to so many `fewer`, but not by less than three.
+    """
+    time = np.stack([np.ones(len(path)), np.arange(len(path))], axis=-1)
+    for count in range(most, max(most - fewer - 1, 2), -1):
+        line = np.linalg.lstsq(time[:count], path[:count], rcond=None)[0]
+        off = np.linalg.norm(path - time @ line, axis=-1) > ON_LINE
+        if off.any() and not off[:count].any():
+            return int(np.argmax(off))
+    return 0
+
+
+def _best_knot(path: Array, knots: range, parts: int) -> int:
+    """The knot (in parts of a frame) after which a path (N, 3) best departs.
+
+    Standing, a point stays or slides evenly; departing, it gains the second and third power of time.
+    """
+    path, bases = path - path[0], _departures(len(path), knots, parts)
     errors = np.sum((path - bases @ (np.swapaxes(bases, 1, 2) @ path)) ** 2, axis=(1, 2))
-    return first + candidates[int(np.argmin(errors))] + 1
+    return knots[int(np.argmin(errors))]
 
 
 @lru_cache(maxsize=256)
-def _departures(count: int, candidates: range) -> Array:
-    """Orthonormal bases (C, count, 4) of all paths that depart after each of the candidates."""
+def _departures(count: int, knots: range, parts: int) -> Array:
+    """Orthonormal bases (C, count, 4) of all paths that depart after each of the knots, in parts of a frame."""
     time = np.arange(count) / count
-    gone = np.maximum(time - np.array(candidates)[:, None] / count, 0.0)
+    gone = np.maximum(time - np.array(knots)[:, None] / (parts * count), 0.0)
     line = np.broadcast_to(np.stack([np.ones(count), time], axis=-1), (len(gone), count, 2))
     return np.linalg.qr(np.concatenate([line, gone[..., None] ** 2, gone[..., None] ** 3], axis=-1))[0]
