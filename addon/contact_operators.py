@@ -152,7 +152,7 @@ class IK2BONE_OT_export_contacts(_File, Operator):
         """Read what is stored and write it."""
         action = actions.assigned(armature).action
         path = Path(bpy.path.abspath(self.filepath))
-        rows = stored.rows_of(action)
+        rows = stored.readable_rows(action)
         if rows is None:
             raise Refusal(f"no contacts are stored on action {action.name}")
         try:

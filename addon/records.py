@@ -42,6 +42,23 @@ def _parse(text: str) -> Record:
     return EMPTY | record if isinstance(record, dict) else EMPTY
 
 
+def trouble(action: Action | None) -> str | None:
+    """What keeps the record of an action from being read, if anything does: people and scripts edit it."""
+    text = action.get(RECORD) if action else None
+    if text is None:
+        return None
+    if not isinstance(text, str):
+        return f"is no text but of type {type(text).__name__}"
+    try:
+        record = json.loads(text)
+    except ValueError as error:
+        return f"is no JSON text ({error})"
+    if not isinstance(record, dict):
+        return f"is no JSON object but {text[:40]!r}"
+    rows = record.get("contacts", [])
+    return None if isinstance(rows, list) else f"holds no list of contacts but {rows!r:.40}"
+
+
 def new(
     source: Action | None, armature: Object, settings: dict[str, Any], channels: dict[str, Any] | None = None
 ) -> Record:

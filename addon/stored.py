@@ -25,9 +25,17 @@ def rows_of(action: Action | None) -> Rows | None:
     return records.read(action).get("contacts")
 
 
+def readable_rows(action: Action) -> Rows | None:
+    """As `rows_of`; a `Refusal` where the action's property is broken, for what people wrote there would be lost."""
+    trouble = records.trouble(action)
+    if trouble:
+        raise Refusal(f"property {records.RECORD} of action {action.name}, the place of its contacts, {trouble}")
+    return rows_of(action)
+
+
 def wanted_rows(armature: Object, record: records.Record) -> Rows | None:
     """The contacts that count: those on the action that the armature plays, else those of an earlier run's record."""
-    rows = rows_of(actions.assigned(armature).action)
+    rows = readable_rows(actions.assigned(armature).action)
     return record.get("contacts") if rows is None else rows
 
 
@@ -82,7 +90,7 @@ def editable_action(armature: Object) -> Action:
 
 def set_state(action: Action, number: int, state: str) -> None:
     """Change the state of one of the stored contacts."""
-    rows = list(rows_of(action) or [])
+    rows = list(readable_rows(action) or [])
     if not 0 <= number < len(rows):
         raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {number}")
     rows[number] = rows[number] | {"state": state}
@@ -92,7 +100,7 @@ def set_state(action: Action, number: int, state: str) -> None:
 def add_span(armature: Object, action: Action, span: Span) -> None:
     """Store one more contact."""
     _refuse_strangers(armature, [span])
-    records.store_contacts(action, [*(rows_of(action) or []), row_of(span)])
+    records.store_contacts(action, [*(readable_rows(action) or []), row_of(span)])
 
 
 def replace_spans(armature: Object, action: Action, text: str) -> int:

@@ -106,3 +106,17 @@ def test_a_part_both_enforced_and_forbidden_is_refused() -> None:
     torn = [Span("foot.R", "ball", 1, 5, "enforced"), Span("foot.R", "ball", 5, 9, "forbidden")]
     with pytest.raises(ContactsError, match=r"the ball of foot.R is enforced and forbidden on frame 5"):
         marks_of(torn, FEET, 0, 20)
+
+
+def test_rests_that_a_forbidden_span_leaves_of_a_contact_go_where_they_are_short() -> None:
+    stored = [Span("foot.L", "ball", 3, 6, "forbidden"), Span("foot.L", "heel", 3, 6, "forbidden"),
+              Span("foot.L", "heel", 2, 2, "enforced")]  # fmt: skip
+    found = np.zeros((20, 2, 2), bool)
+    found[2:11, 0], found[15:17, 0], found[15:17, 1] = True, True, True
+    applied = marks_of(stored, FEET, 0, 20).applied(found, least=3.0)
+    left = spans_of(applied[:, :1], FEET[:1])
+    assert left == [
+        Span("foot.L", "heel", 2, 2), Span("foot.L", "heel", 7, 10), Span("foot.L", "heel", 15, 16),
+        Span("foot.L", "ball", 7, 10), Span("foot.L", "ball", 15, 16),
+    ]  # fmt: skip
+    assert (applied[:, 1] == found[:, 1]).all()

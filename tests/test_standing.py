@@ -56,6 +56,20 @@ def test_enforced_parts_of_a_swinging_foot_stay_where_they_are(ground, parts, mo
     assert states == {"automatic", "enforced"}
 
 
+def test_contacts_that_enforced_ones_shorten_are_told() -> None:
+    clip = make_walk().clip
+    plan = plant(clip, FLAT)
+    swing = swing_of(plan)
+    stands = np.flatnonzero(plan.contacts[:, 0, 1])
+    shortening = Span("left", "ball", swing.start, swing.stop - 1, "enforced")
+    idle = Span("left", "ball", int(stands[5]), int(stands[9]), "enforced")
+    plans = [plant(clip, FLAT, Settings(marks=marked(clip, span))) for span in (shortening, idle)]
+    assert [(plan.contacts & ~other.contacts).any() for other in plans] == [True, False]
+    told = [[sentence for sentence in other.told if "shorter" in sentence] for other in plans]
+    assert len(told[0]) == 1 and "a foot needs time" in told[0][0]
+    assert not told[1]
+
+
 @pytest.mark.parametrize("mode", ["AUTO", "STORED"])
 def test_forbidden_parts_never_stand(mode) -> None:
     clip = make_walk().clip

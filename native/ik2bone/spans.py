@@ -118,9 +118,19 @@ class Marks:
         """What stands by the spans alone (F, L, 2)."""
         return self.automatic | self.enforced
 
-    def applied(self, found: Mask) -> Mask:
-        """Contacts (F, L, 2) that were found, with what is enforced and without what is forbidden."""
-        return (found & ~self.forbidden) | self.enforced
+    def applied(self, found: Mask, least: float = 0.0) -> Mask:
+        """Contacts (F, L, 2) that were found, with what is enforced and without what is forbidden.
+
+        What a forbidden span leaves of one goes too where it is shorter than the `least` number of frames.
+        """
+        standing = (found & ~self.forbidden) | self.enforced
+        for leg, part in np.ndindex(*found.shape[1:]):
+            mask, cut = standing[:, leg, part], (found & self.forbidden)[:, leg, part]
+            for start, end in runs(mask):
+                beside = cut[max(start - 1, 0) : start].any() or cut[end : end + 1].any()
+                if beside and end - start < least - 1e-6 and not self.enforced[start:end, leg, part].any():
+                    mask[start:end] = False
+        return standing
 
     def cut(self, frames: slice) -> Marks:
         """The same marks over some of the frames."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .clip import Array, Clip, Mask
-from .contacts import find_contacts, stances
+from .contacts import LEAST_CONTACT, find_contacts, stances
 from .motion import runs, velocity
 from .sole import Sole, apply
 from .spans import Marks, no_marks
@@ -21,6 +21,7 @@ LOW = 0.03
 EXACT, LEAST_EXACT, LEAVES = 1e-3, 3, 0.3
 NEVER = "no foot ever stands still: planted as a clip in place, by height and slope only"
 CARRIED = "a clip in place, its feet carried back as on a treadmill: planted by height and slope only"
+HURRIED = "a foot needs time from one spot to the next"
 NOWHERE = "no foot stands by its stored contacts: planted by height and slope only"
 
 
@@ -57,14 +58,31 @@ def find_standing(clip: Clip, sole: Sole, marks: Marks | None = None) -> Standin
     heel = apply(clip.foot, sole.heel)
     contacts = find_contacts(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
     contacts = _as_long_as_exact(clip, heel, _without_rolling_heels(clip, sole, heel, contacts))
-    marks = marks or no_marks(contacts.shape)
+    marks, least = marks or no_marks(contacts.shape), LEAST_CONTACT * clip.fps
     told = () if _holds(clip, heel, contacts) else (CARRIED if contacts.any() else NEVER,)
     if not told or marks.enforced.any():
-        wanted = marks.enforced if told else marks.applied(contacts)
-        timely = give_time(clip, separate_spots(clip, wanted, marks.enforced), kept=marks.enforced)
-        return _stand(timely, marks.enforced, marks) if wanted.any() else _stand_nowhere(contacts.shape)
+        wanted = marks.enforced if told else marks.applied(contacts, least)
+        timely = _in_time(clip, wanted, marks.enforced)
+        hurried = () if told else _tell_hurried(clip, contacts, timely, marks)
+        return _stand(timely, marks.enforced, marks, hurried) if wanted.any() else _stand_nowhere(contacts.shape)
     contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
-    return replace(_stand_nowhere(contacts.shape), contacts=marks.applied(contacts), told=told)
+    return replace(_stand_nowhere(contacts.shape), contacts=marks.applied(contacts, least), told=told)
+
+
+def _in_time(clip: Clip, contacts: Mask, kept: Mask) -> Mask:
+    """Contacts (F, L, 2) as the planner can hold them; what is `kept` (F, L, 2) stays."""
+    return give_time(clip, separate_spots(clip, contacts, kept), kept=kept)
+
+
+def _tell_hurried(clip: Clip, found: Mask, timely: Mask, marks: Marks) -> tuple[str, ...]:
+    """A sentence about contacts (F, L, 2) that were found and that enforced ones have shortened."""
+    if not marks.enforced.any():
+        return ()
+    others = replace(marks, enforced=no_marks(found.shape).enforced)
+    alone = _in_time(clip, others.applied(found, LEAST_CONTACT * clip.fps), others.enforced)
+    columns = [(alone[:, leg, part], timely[:, leg, part]) for leg, part in np.ndindex(*found.shape[1:])]
+    shorter = sum(not after[slice(*run)].all() for before, after in columns for run in runs(before))
+    return (f"enforced contacts made {shorter} others shorter, for {HURRIED}",) if shorter else ()
 
 
 def stand_as_stored(clip: Clip, sole: Sole, marks: Marks) -> StandingFeet:
@@ -83,8 +101,8 @@ def stand_always(clip: Clip) -> StandingFeet:
     return replace(feet, contacts=~feet.contacts, told=())
 
 
-def _stand(contacts: Mask, kept: Mask, marks: Marks) -> StandingFeet:
-    return StandingFeet(contacts, True, kept, marks.enforced[..., 0] & contacts.all(axis=-1))
+def _stand(contacts: Mask, kept: Mask, marks: Marks, told: tuple[str, ...] = ()) -> StandingFeet:
+    return StandingFeet(contacts, True, kept, marks.enforced[..., 0] & contacts.all(axis=-1), told)
 
 
 def _stand_nowhere(shape: tuple[int, ...]) -> StandingFeet:

@@ -20,6 +20,7 @@ from .nearest import AROUND, WITHIN, Spot, across, facing_of, find_spot, mean_ax
 from .rotations import matrix_from_vector, shortest_turns, vector_from_matrix
 from .settings import Settings
 from .sole import Sole, apply, measure_sole
+from .spans import Marks
 from .swing import clear
 from .targets import Held, Targets, anchor_weights, place_path, places_of
 
@@ -79,7 +80,7 @@ def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Arr
         raise NoGround("There is no surface within reach of the limbs")
     if settings.always(clip.frames):
         return _follow(clip, sole, ground, up, settings.use_slope)
-    stands = _wanted(find_touches(path / limb_lengths(clip)[:, None], distance, clip.fps), settings)
+    stands = _wanted(find_touches(path / limb_lengths(clip)[:, None], distance, clip.fps), settings, clip.fps)
     contacts = np.stack([np.zeros_like(stands), stands], axis=-1)
     anchors = _find_anchors(clip, sole, path, contacts, ground, up, settings.use_slope)
     targets, free = _blend(clip, contacts, anchors)
@@ -93,14 +94,15 @@ def away_from(ground: Ground, path: Array, up: Array | None) -> tuple[Array, Arr
     return np.where(found, np.linalg.norm(path - hits, axis=-1), np.inf), normals
 
 
-def _wanted(touches: Mask, settings: Settings) -> Mask:
+def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
     """The frames (F, T) in which limbs touch by what was found and what people want; either part will do for that."""
     if settings.marks is None:
         return touches
     marks = settings.marks
     if settings.contacts == "STORED":
         return marks.standing.any(axis=-1)
-    return (touches & ~marks.forbidden.any(axis=-1)) | marks.enforced.any(axis=-1)
+    either = Marks(*(mask.any(axis=-1, keepdims=True) for mask in (marks.automatic, marks.enforced, marks.forbidden)))
+    return either.applied(touches[..., None], LEAST_CONTACT * fps)[..., 0]
 
 
 def limb_lengths(clip: Clip) -> Array:

@@ -177,6 +177,29 @@ def test_contacts_that_are_not_right_are_refused_by_place(bpy, walker, slope, mo
     refused(bpy, "the ball of foot.L is enforced and forbidden on frame 12", contacts=mode)
 
 
+BROKEN = [
+    '{"contacts": [{"bone": "foot.L"}}',
+    "[]",
+    "null",
+    7,
+    {"contacts": []},
+    '{"contacts": {}}',
+    '{"contacts": "foot.L"}',
+]
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_a_property_that_cannot_be_read_is_refused_and_not_lost(bpy, walker, slope, tmp_path, text):
+    walker.animation_data.action["ik2bone"] = text
+    sentence = "property ik2bone of action walk, the place of its contacts, (is|holds) no"
+    for mode in ("AUTO", "STORED", "ALWAYS"):
+        refused(bpy, sentence, contacts=mode)
+    refused(bpy, sentence, output="IN_PLACE")
+    refused(bpy, sentence, "add_contact", bone="foot.L", part="ball", start=20, end=26)
+    refused(bpy, sentence, "set_contact", index=0, state="forbidden")
+    refused(bpy, sentence, "export_contacts", filepath=str(tmp_path / "contacts.json"))
+
+
 def test_wishes_outlive_a_run_that_takes_no_notice_of_them(bpy, walker, slope):
     wishes = [Span("foot.L", "ball", 5, 12, "enforced"), Span("foot.R", "ball", 30, 35, "forbidden")]
     add(walker.animation_data.action, *wishes)
