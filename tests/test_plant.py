@@ -97,6 +97,20 @@ def test_soles_are_not_laid_on_what_is_steeper_than_the_steepest_slope(limit, ti
     assert tilts == pytest.approx([tilt] * len(tilts), abs=0.1)
 
 
+@pytest.mark.parametrize("steep", [30.0, 55.0])
+def test_feet_stand_where_they_are_on_ground_that_is_too_steep_all_about_and_that_is_told(steep) -> None:
+    slope, walk = np.tan(np.radians(steep)), make_walk().clip
+    plan = plant(walk, height_field(lambda x, y: slope * x), Settings(max_slope=np.radians(steep - 5.0)))
+    assert plan.anchors
+    for anchor in plan.anchors:
+        np.testing.assert_allclose(anchor.point[:2], anchor.origin[:2], atol=1e-9)
+    (told,) = [sentence for sentence in plan.told if "steeper" in sentence]
+    count = sum(anchor.part != "swing" for anchor in plan.anchors)
+    assert told.startswith(f"{count} of {count} contacts lie on ground steeper than {steep - 5.0:g} degrees")
+    gentle = plant(walk, height_field(lambda x, y: slope * x), Settings(max_slope=np.radians(steep + 5.0)))
+    assert not any("steeper" in sentence for sentence in gentle.told)
+
+
 def test_strength_zero_changes_nothing_at_all() -> None:
     plan = plant(make_walk().clip, HILLS, Settings(strength=0.0))
     assert (plan.turns == [1.0, 0.0, 0.0, 0.0]).all()

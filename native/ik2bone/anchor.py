@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .clip import Array
+from .clip import Array, Ground
 from .contacts import Stance
-from .ground import Support
+from .ground import Support, ask_on
 from .rotations import vector_from_matrix
 
 # A support that turns farther (degrees) under a standing foot twists the leg visibly.
@@ -136,6 +136,19 @@ def tell_turns(anchors: Iterable[Anchor]) -> list[str]:
         for name, angle in most.items()
         if angle > TWIST
     ]
+
+
+def tell_steep(anchors: Sequence[Anchor], ground: Ground, up: Array, frames: int, steepest: float) -> list[str]:
+    """A sentence about standings on ground steeper than feet stand on (radians), of a clip of so many frames."""
+    steep, least = 0, float(np.cos(steepest))
+    for anchor in anchors:
+        frame = min(max(anchor.stance.start, 0), frames - 1)
+        _, normals, found = ask_on(ground, anchor.footholds(frames)[frame][None], up, frame)
+        steep += bool(anchor.found and found[0] and normals[0] @ up < least)
+    if not steep:
+        return []
+    where = f"{steep} of {len(anchors)} contacts lie on ground steeper than {np.degrees(steepest):.3g} degrees"
+    return [f"{where}: feet stay level there, and what they sink in is not counted"]
 
 
 def anchor_at(anchors: Iterable[Anchor], leg: int, frame: int, part: str = "") -> Anchor | None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,13 +77,15 @@ class Footprint:
 class Placed:
     """A print on the surface: a `point` (3,) on it, the `turn` (3, 3) from level, and whether it was `found`.
 
-    `cost` tells how far it was moved aside (leg lengths), and more where it is uneven.
+    `cost` tells how far it was moved aside (leg lengths), and more where it is uneven; `steep` whether the ground there
+    is too steep to stand on.
     """
 
     point: Array
     turn: Array
     found: bool
     cost: float
+    steep: bool = False
 
 
 def find_places(
@@ -91,7 +93,8 @@ def find_places(
 ) -> list[Placed]:
     """Lay a print on the ground of a frame under the standing point `below` (3,), there and aside, the best first.
 
-    Without `spare` an even place is returned alone: then no other is cheaper.
+    Without `spare` an even place is returned alone: then no other is cheaper. So is the very place where all ground
+    near it is steep: there is nothing to be gained aside.
     """
     first = _places(footprint, np.zeros((1, 3)), below, up, leg, ground, frame)
     if not first:
@@ -99,6 +102,8 @@ def find_places(
     if not spare and first[0].cost == 0.0:
         return first
     moved = _places(footprint, _shifts(footprint.forward, up, leg), below, up, leg, ground, frame)
+    if all(place.steep for place in first + moved):
+        return first
     return sorted(first + moved, key=lambda place: place.cost)
 
 
@@ -112,7 +117,8 @@ def _places(
     under, placed = slice(-len(surroundings)), []
     for i in np.flatnonzero(found[:, 0]):
         cost = _unevenness(hits[i], normals[i], found[i], footprint, up, leg) + float(np.linalg.norm(shifts[i])) / leg
-        placed.append(_lay(hits[i, under], normals[i, under], found[i, under], footprint, up, leg, cost))
+        place = _lay(hits[i, under], normals[i, under], found[i, under], footprint, up, leg, cost)
+        placed.append(replace(place, steep=bool(normals[i, 0] @ up < footprint.slopes.least)))
     return placed
 
 

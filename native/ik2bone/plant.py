@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .anchor import tell_turns
+from .anchor import tell_steep, tell_turns
 from .ashore import touch_seen
 from .bearer import find_bearer, ride_on
 from .bend import ease_knees
@@ -110,7 +110,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     sole = lay_palms(clip, sole or measure_limbs(clip), ground, settings)
     held = hold_limbs(clip, sole, ground, settings, _given_ride(clip, settings, offset))
     knees = find_knees(clip)
-    told = _tell(clip, sole, held, knees, settings)
+    told = _tell(clip, sole, held, knees, settings, ground)
     hips = _find_hips(clip, held, settings, offset)
     # How far the hip joints lie from where the clip has them, before the hips go along as much as is wanted.
     moved = np.zeros_like(clip.hip) if offset is None else offset - (strength[:, None] * hips)[:, None]
@@ -241,7 +241,7 @@ def _require_ground(found: Mask) -> None:
         raise NoGround("There is no surface under the character's feet")
 
 
-def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings) -> list[str]:
+def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, ground: Ground) -> list[str]:
     """What the user should know about how this clip was planted."""
     told = list(held.told)
     left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & settings.touching(clip)).sum())
@@ -255,7 +255,8 @@ def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings) 
     if lost:
         where = "near and keep their place" if settings.direction == "NEAREST" else "below and keep their height"
         told.append(f"{lost} of {len(contacts)} contacts have no surface {where}")
-    told += tell_turns(contacts)
+    standing = [anchor for anchor in contacts if not settings.touching(clip)[anchor.stance.leg]]
+    told += tell_turns(contacts) + tell_steep(standing, ground, clip.up, clip.frames, settings.max_slope)
     if not knees.usual.any(axis=(0, 2)).all() and clip.frames > 1:
         told.append("a knee or elbow never bends, so its side is not known")
     return told
