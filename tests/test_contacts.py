@@ -62,6 +62,15 @@ def test_walks_are_found_to_the_frame_whatever_slides_and_sinks(style, fps) -> N
     assert np.median(errors) <= 1
 
 
+@pytest.mark.parametrize("fps", [24, 30, 60, 120])
+@pytest.mark.parametrize("style", STYLES)
+def test_gaits_that_stand_exactly_are_found_to_the_frame(style, fps) -> None:
+    gait = make_gait(style, fps, slide=0.02, sink=0.01)
+    found, truth = contacts_of(gait).any(axis=-1, keepdims=True), gait.standing.any(axis=-1, keepdims=True)
+    assert agreement(found, truth) >= 0.985
+    assert np.median(boundary_errors(found, truth)) <= 1
+
+
 def test_all_walks_together_agree_with_the_truth() -> None:
     gaits = [make_gait(style, fps, slide=0.03) for style in WALKS for fps in (30, 60, 120)]
     assert (np.mean([agreements(gait) for gait in gaits], axis=0) >= [0.995, 0.99]).all()

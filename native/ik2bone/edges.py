@@ -22,9 +22,9 @@ DEPARTURE, ROLL = 0.07, 0.25
 BEFORE, AFTER = 0.2, 0.035
 # A departure between two frames is told to a part of that many a second: the first of them still stands, the other not.
 INSTANTS = 240.0
-# Points on a straight line within this (leg lengths) come from formulas and animators, and the first off it has left. A
-# speed under `REST` is that of such a departure's first frames, for as long as this (s).
-ON_LINE, UNSEEN = 2e-5, 0.04
+# Points on a straight line within the first (leg lengths) for the second (s) come from formulas and animators, and the
+# first off it has left.
+ON_LINE, LINE = 2e-5, 0.1
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,11 @@ def rolled(feet: Feet, stands: Mask) -> Mask:
 
 def _end(feet: Feet, run: Run, exact: bool) -> int:
     """The frame after the last in which the part of a run stands, `exact` or by the frame nearest to when it leaves."""
-    if run.end == feet.frames or (not run.held and feet.rolls[run.end, run.leg, run.part]):
+    if run.end == feet.frames:
+        return run.end
+    if exact and (left := _off_line(feet, run)):
+        return left
+    if not run.held and feet.rolls[run.end, run.leg, run.part]:
         return run.end
     speeds = feet.speeds[:, run.leg, run.part]
     rest = max(REST, 2.0 * feet.tremble, 1.3 * float(np.median(speeds[run.start : run.end])))
@@ -106,24 +110,27 @@ def _departure(feet: Feet, run: Run, rest: int, exact: bool) -> int:
     first = max(min(max((run.start + run.end) // 2, rest - before), rest - 2), run.start)
     last = min(run.end + feet.half + after, feet.frames)
     path, parts = feet.paths[first:last, run.leg, run.part], max(1, round(INSTANTS / feet.fps)) if exact else 1
-    if exact and (left := _off_line(path, rest - feet.half - first, round(UNSEEN * feet.fps))):
-        return first + left
     knots = range(parts * max(rest - first - 1, 0), parts * (min(run.end + feet.half, last - 2) - first - 1) + 1)
     return first + _best_knot(path, knots, parts) // parts + 1 if knots else run.end
 
 
-def _off_line(path: Array, most: int, fewer: int) -> int:
-    """The first of points (N, 3) off the straight line through those before it; 0 where they are not on one.
-
-    The line is told by the first `most` points, or up to so many `fewer`, but not by less than three.
-    """
-    time = np.stack([np.ones(len(path)), np.arange(len(path))], axis=-1)
-    for count in range(most, max(most - fewer - 1, 2), -1):
-        line = np.linalg.lstsq(time[:count], path[:count], rcond=None)[0]
-        off = np.linalg.norm(path - time @ line, axis=-1) > ON_LINE
-        if off.any() and not off[:count].any():
-            return int(np.argmax(off))
+def _off_line(feet: Feet, run: Run) -> int:
+    """The first frame late in a run that is off the straight line through those before it; 0 where none is on one."""
+    path, count = feet.paths[: run.end + feet.half + 1, run.leg, run.part], max(3, round(LINE * feet.fps))
+    late = round((ROLL if run.held else LINE) * feet.fps)
+    for frame in range(run.end, max(run.end - late - 1, run.start + 1, count - 1), -1):
+        start, speed = _line_fit(count) @ path[frame - count : frame]
+        time = np.arange(-count, len(path) - frame)[:, None]
+        off = np.linalg.norm(path[frame - count :] - start - speed * time, axis=-1) > ON_LINE
+        if not off[:count].any():
+            return frame - count + int(np.argmax(off)) if off.any() else 0
     return 0
+
+
+@lru_cache
+def _line_fit(count: int) -> Array:
+    """What tells start and speed (2, count) of the line fitted to points at the times -count to -1."""
+    return np.linalg.pinv(np.stack([np.ones(count), np.arange(-count, 0)], axis=-1))
 
 
 def _best_knot(path: Array, knots: range, parts: int) -> int:
