@@ -23,8 +23,9 @@ BEFORE, AFTER = 0.2, 0.035
 # A departure between two frames is told to a part of that many a second: the first of them still stands, the other not.
 INSTANTS = 240.0
 # Points on a straight line within the first (leg lengths) for the second (s) come from formulas and animators, and the
-# first off it has left.
-ON_LINE, LINE = 2e-5, 0.1
+# first off it has left. For a part that rolls up while the other holds the foot they are so for the third: it is sought
+# for longer, and what bends one way and then the other is straight for a while between.
+ON_LINE, LINE, ROLL_LINE = 2e-5, 0.1, 0.15
 
 
 @dataclass(frozen=True)
@@ -116,8 +117,8 @@ def _departure(feet: Feet, run: Run, rest: int, exact: bool) -> int:
 
 def _off_line(feet: Feet, run: Run) -> int:
     """The first frame late in a run that is off the straight line through those before it; 0 where none is on one."""
-    path, count = feet.paths[: run.end + feet.half + 1, run.leg, run.part], max(3, round(LINE * feet.fps))
-    late = round((ROLL if run.held else LINE) * feet.fps)
+    span, late = (round(seconds * feet.fps) for seconds in ((ROLL_LINE, ROLL) if run.held else (LINE, LINE)))
+    path, count = feet.paths[: run.end + feet.half + 1, run.leg, run.part], max(span, 3) + 1
     for frame in range(run.end, max(run.end - late - 1, run.start + 1, count - 1), -1):
         start, speed = _line_fit(count) @ path[frame - count : frame]
         time = np.arange(-count, len(path) - frame)[:, None]
