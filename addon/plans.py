@@ -138,13 +138,15 @@ def make_plan(
         strength=task.strength,
         direction=task.options.direction,
         marks=marks,
+        asked=task.body.chosen,
     )
     try:
         return Plan(before, ground, core.plant(clip, ground, settings, sole, offset))
     except core.NoGround:
         names = ", ".join(ground.names) or "meshes without faces"
-        where = "under the feet" if task.stands else "within reach of the limbs"
-        raise Refusal(f"no surface lies {where} of {task.armature.name}: only {names} was looked at") from None
+        stands = task.stands and all(limb.is_leg for limb in task.body.planned)
+        where = "under the feet" if stands else "within reach of the limbs"
+        raise Refusal(f"no surface lies {where} of {task.armature.name}: nothing but {names} was looked at") from None
 
 
 def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Ground | Floor:

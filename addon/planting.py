@@ -34,7 +34,7 @@ from .keys import Channel
 from .outcome import OWN_FLOOR, Outcome, outcome_of, together
 from .plans import Array, Rows, Task, correct, make_plan, make_report
 from .properties import PlantingOptions
-from .refusals import refuse_shared, refuse_strength, refuse_uneditable, refuse_unshown
+from .refusals import refuse_numbers, refuse_shared, refuse_uneditable, refuse_unshown
 from .sample import Sample
 from .seams import tell_steps
 from .stored import kept_rows, marks_for, wanted_rows, wished_rows
@@ -79,7 +79,7 @@ def plant_feet(context: Context, armature: Object, options: PlantingOptions) -> 
 
 def plant_all(context: Context, armatures: Sequence[Object], options: PlantingOptions) -> Outcome:
     """Plant the feet of every armature, or of none: a `Refusal` leaves the scene as it was."""
-    refuse_strength(options)
+    refuse_numbers(options)
     refuse_shared(armatures, options)
     # What each armature went through is kept for the case that a later one is refused.
     with settings_kept_on_error(context.scene.ik2bone), ExitStack() as undo:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import isfinite
 
 from bpy.types import Object, Scene
 
@@ -15,10 +16,12 @@ from .keys import Channel
 from .properties import PlantingOptions
 
 
-def refuse_strength(options: PlantingOptions) -> None:
-    """Refuse what the property takes from scripts and corrections cannot be blended by."""
+def refuse_numbers(options: PlantingOptions) -> None:
+    """Refuse what properties take from scripts and nothing can be reckoned with."""
     if not 0.0 <= options.strength <= 1.0:
         raise Refusal(f"strength should be a number from 0 to 1, but it is {options.strength}")
+    if not isfinite(options.max_slope):
+        raise Refusal(f"max_slope should be an angle in radians, but it is {options.max_slope}")
 
 
 def refuse_uneditable(armature: Object, options: PlantingOptions) -> None:

@@ -55,6 +55,11 @@ def test_foot_without_length_is_planted_all_the_same() -> None:
     assert np.isfinite(plan.turns).all() and np.isfinite(plan.hips_offset).all()
 
 
+def test_steepest_slope_that_is_no_number_is_an_error() -> None:
+    with pytest.raises(ValueError, match="max_slope: expected an angle in radians, got nan"):
+        plant(make_walk().clip, HILLS, Settings(max_slope=np.nan))
+
+
 def test_strength_that_is_no_share_is_an_error() -> None:
     for strength in (-0.1, 1.5, float("nan")):
         with pytest.raises(ValueError, match="strength: expected a number from 0 to 1"):

@@ -14,6 +14,7 @@ from ik2bone.plant import NoGround, Settings, plant
 from ik2bone.report import figures
 from ik2bone.skin import Skin
 from ik2bone.sole import apply
+from ik2bone.spans import Span, marks_of
 from ik2bone.touch import find_touches
 from walk import FLAT, make_walk, planted
 
@@ -190,6 +191,15 @@ def test_a_hand_that_never_touches_is_left_alone_and_told() -> None:
     moved = planted(away, plan).ball[:, 3] - away.ball[:, 3]
     assert moved == pytest.approx(plan.hips_offset, abs=1e-9)
     assert np.abs(moved).max() > 0.01
+
+
+def test_sentences_count_the_limbs_that_were_asked_for() -> None:
+    clip = make_climb().clip
+    for asked, sentence in (([0, 0, 1, 1], "2 of 2 limbs never come to rest"), ([1, 1, 0, 1], "1 of 3 limbs")):
+        marks = marks_of([Span(limb, "ball", 0, clip.frames, "forbidden") for limb in "cd"], "abcd", 0, clip.frames)
+        settings = replace(NEAREST, asked=np.array(asked, bool), marks=marks)
+        (told,) = [told for told in plant(clip, ladder(make_climb().rungs), settings).told if "limbs" in told]
+        assert told.startswith(sentence)
 
 
 def _walk_along_a_rail() -> tuple[Clip, np.ndarray]:

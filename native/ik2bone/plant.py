@@ -244,13 +244,14 @@ def _require_ground(found: Mask) -> None:
 def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, ground: Ground) -> list[str]:
     """What the user should know about how this clip was planted."""
     told = list(held.told)
-    left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & settings.touching(clip)).sum())
+    asked = settings.counts(clip)
+    left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & settings.touching(clip) & asked).sum())
     if left and not settings.always(clip.frames):
-        told.append(f"{left} of {clip.legs} limbs never come to rest near a surface and are left alone")
+        told.append(f"{left} of {asked.sum()} limbs never come to rest near a surface and are left alone")
     if "proportion" in sole.source:
         told.append("the height of the soles was taken by proportion")
     told += tell_doubts(clip, sole)
-    contacts = [anchor for anchor in held.targets.anchors if anchor.part != "swing"]
+    contacts = [a for a in held.targets.anchors if a.part != "swing" and asked[a.stance.leg]]
     lost = sum(not anchor.found for anchor in contacts)
     if lost:
         where = "near and keep their place" if settings.direction == "NEAREST" else "below and keep their height"

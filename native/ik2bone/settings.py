@@ -19,7 +19,7 @@ class Settings:
     `marks` are what people want of contacts (F, L, 2): under AUTO what they enforce and forbid stays in force.
     `direction` is where surfaces are looked for: 'DOWN', under and over a limb, or 'NEAREST'. `strength` in [0, 1]
     blends it all; it may be an array (F,), for corrections that come and go. Feet do not stand on what is steeper than
-    `max_slope` (radians).
+    `max_slope` (radians). `asked` (L,) are the limbs that sentences for the user count, all by default.
     """
 
     contacts: str = "AUTO"
@@ -29,10 +29,13 @@ class Settings:
     direction: str = "DOWN"
     max_slope: float = STEEPEST
     marks: Marks | None = None
+    asked: Mask | None = None
 
     @property
     def slopes(self) -> Slopes:
         """What soles make of slopes."""
+        if not np.isfinite(self.max_slope):
+            raise ValueError(f"max_slope: expected an angle in radians, got {self.max_slope}")
         return Slopes(self.use_slope, self.max_slope)
 
     def always(self, frames: int) -> bool:
@@ -54,7 +57,12 @@ class Settings:
 
     def choose(self, limbs: Mask) -> Settings:
         """The same settings for some of the limbs (L,)."""
-        return replace(self, marks=self.marks and self.marks.choose(limbs))
+        asked = None if self.asked is None else self.asked[limbs]
+        return replace(self, marks=self.marks and self.marks.choose(limbs), asked=asked)
+
+    def counts(self, clip: Clip) -> Mask:
+        """Which limbs (L,) sentences for the user count."""
+        return np.ones(clip.legs, bool) if self.asked is None else self.asked
 
     def enforced(self, contacts: Mask) -> Mask:
         """Those contacts (F, L, 2) that people enforce; every frame under ALWAYS is nobody's wish."""

@@ -221,6 +221,6 @@ def test_a_wall_out_of_reach_is_refused(bpy, arms):
 
     _box(bpy, "Wall", location=(0.0, 5.0, 0.0))
     before = fingerprint.of_scene(bpy)
-    with pytest.raises(RuntimeError, match="no surface lies within reach of the limbs of Walker: only Wall"):
+    with pytest.raises(RuntimeError, match="no surface lies within reach of the limbs of Walker: nothing but Wall"):
         bpy.ops.ik2bone.plant_feet(bones=HANDS, direction="NEAREST")
     assert fingerprint.of_scene(bpy) == before

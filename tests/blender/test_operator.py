@@ -43,6 +43,15 @@ def test_a_moved_turned_and_scaled_armature_is_planted_in_world_space(bpy, walke
     assert record_of(walker)["report"]["after"]["drift"] < 1e-3
 
 
+@pytest.mark.parametrize(("scale", "told"), [((1.0, 1.2, 0.9), True), ((-1.1, 1.1, 1.1), False)])
+def test_an_armature_that_is_scaled_unevenly_is_told(bpy, walker, slope, scale, told):
+    walker.scale = scale
+    plant(bpy)
+    sentences = [sentence for sentence in record_of(walker)["report"]["told"] if "unevenly" in sentence]
+    expected = ["Walker is scaled unevenly, by 0.9 to 1.2, so it is planted less exactly"]
+    assert sentences == (expected if told else [])
+
+
 def test_strength_blends(bpy, walker, slope):
     frames = range(1, biped.LAST, 10)
     before = heads(bpy, walker, frames)
