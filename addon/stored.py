@@ -93,6 +93,8 @@ def set_state(action: Action, number: int, state: str) -> None:
     rows = list(readable_rows(action) or [])
     if not 0 <= number < len(rows):
         raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {number}")
+    if not isinstance(rows[number], dict):
+        raise Refusal(f"contacts[{number}] of action {action.name}: expected an object, got {rows[number]!r}")
     rows[number] = rows[number] | {"state": state}
     records.store_contacts(action, rows)
 
