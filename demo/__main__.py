@@ -24,7 +24,9 @@ def main() -> None:
     parser.add_argument("--clip", default="walk", help="a .bvh, .fbx, .gltf or .glb file; default: a generated walk")
     parser.add_argument("--ground", default=grounds.DEFAULT, help=f"{kinds}, sums by +, {others}, .obj or .glb")
     parser.add_argument("--out", default="build/demo", type=Path, help="folder for the results")
-    parser.add_argument("--samples", default=SAMPLES, type=int, help="samples per pixel of the picture, 1 for a rough one")
+    parser.add_argument(
+        "--samples", default=SAMPLES, type=int, help="samples a pixel of the picture, 1 for a rough one"
+    )
     given = parser.parse_args()
     try:
         check(given.clip, given.ground)
