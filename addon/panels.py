@@ -100,7 +100,7 @@ def draw_options(layout: UILayout, owner: Any) -> None:
     for names in (
         ("chains", "bones"),
         ("contacts", "direction"),
-        ("use_hips", "use_slope", "max_slope"),
+        ("use_hips", "max_drop", "use_slope", "max_slope"),
         ("strength", "output"),
     ):
         column = layout.column(align=True)
@@ -115,6 +115,7 @@ def _counts(owner: Any, name: str) -> bool:
     idle = {
         "chains": bool(owner.bones.strip()),
         "output": owner.frame_range == "CURRENT",
+        "max_drop": not owner.use_hips,
         "max_slope": owner.direction == "NEAREST",
     }
     return not idle.get(name, False)

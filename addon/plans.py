@@ -135,6 +135,7 @@ def make_plan(
         use_hips=task.moves_hips if offset is None else task.options.use_hips,
         use_slope=task.options.use_slope,
         max_slope=task.options.max_slope,
+        max_drop=task.options.max_drop,
         strength=task.strength,
         direction=task.options.direction,
         marks=marks,

@@ -25,6 +25,7 @@ OPTIONS = (
     "direction",
     "use_hips",
     "use_slope",
+    "max_drop",
     "max_slope",
     "strength",
     "output",
@@ -80,6 +81,13 @@ class PlantingOptions:
         name="Move Hips",
         description="Let the hips move so that the legs, not the arms, reach the surface",
         default=True,
+    )
+    max_drop: FloatProperty(
+        name="Deepest",
+        description="How far the hips may come down for legs to reach, in leg lengths",
+        default=0.4,
+        min=0.0,
+        soft_max=1.0,
     )
     use_slope: BoolProperty(
         name="Align to Slope",

@@ -22,6 +22,8 @@ def refuse_numbers(options: PlantingOptions) -> None:
         raise Refusal(f"strength should be a number from 0 to 1, but it is {options.strength}")
     if not isfinite(options.max_slope):
         raise Refusal(f"max_slope should be an angle in radians, but it is {options.max_slope}")
+    if not isfinite(options.max_drop):
+        raise Refusal(f"max_drop should be a number of leg lengths, but it is {options.max_drop}")
 
 
 def refuse_uneditable(armature: Object, options: PlantingOptions) -> None:

@@ -14,18 +14,19 @@ ACCELERATION = 4.5
 # A leg is stretched as far as in the clip, but not past this share of its reach, and need not bend more than this.
 LONGEST = 0.992
 EASY = 0.97
-# What the hips give at the most for one frame (leg lengths).
+# How far the hips come down for the sake of reach, if not told otherwise (leg lengths).
 DEEPEST = 0.4
 
 
-def hips_offset(clip: Clip, ankle: Array, rise: Array, standing: Mask) -> Array:
+def hips_offset(clip: Clip, ankle: Array, rise: Array, standing: Mask, deepest: float = DEEPEST) -> Array:
     """Translation (F, 3) of the hips, along up, so that every ankle target (F, L, 3) is in reach.
 
-    `rise` (F, L) is how much each foot's ground lies higher than in the clip. Over feet that are `standing` (F, L) the
+    `rise` (F, L) is how much each foot's ground lies higher than in the clip; the hips come down from its mean by
+    `deepest` (leg lengths) at the most, and leave the rest out of reach. Over feet that are `standing` (F, L) the
     hips stay high enough for their knees, where they can.
     """
     wish = rise.mean(axis=1)
-    ceiling = np.maximum(highest(clip, ankle).min(axis=1), wish - DEEPEST * clip.leg)
+    ceiling = np.maximum(highest(clip, ankle).min(axis=1), wish - deepest * clip.leg)
     floor = np.where(standing, lowest(clip, ankle), -np.inf).max(axis=1)
     wish, ceiling, floor = (heights / clip.leg for heights in (wish, ceiling, np.minimum(floor, ceiling)))
     return clip.leg * smooth_below(wish, ceiling, clip.fps, ACCELERATION, floor)[:, None] * clip.up

@@ -151,13 +151,14 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, offset: Array | None)
     legs = ~clip.hands
     if not legs.any() or not _moves_hips(clip, settings, offset):
         return np.zeros((clip.frames, 3))
-    return _move_hips(clip.choose(legs), held.targets.choose(legs), held.contacts[:, legs].any(axis=-1))
+    standing = held.contacts[:, legs].any(axis=-1)
+    return _move_hips(clip.choose(legs), held.targets.choose(legs), standing, settings.max_drop)
 
 
-def _move_hips(clip: Clip, targets: Targets, standing: Mask) -> Array:
+def _move_hips(clip: Clip, targets: Targets, standing: Mask, deepest: float) -> Array:
     """How far the hips move (F, 3): along with what carries the figure, and so that its legs reach and do not fold."""
     ride = smoothed(targets.ride, odd_window(RIDE_WINDOW, clip.fps))
-    return ride + hips_offset(clip, targets.ankle - ride[:, None], targets.rise, standing)
+    return ride + hips_offset(clip, targets.ankle - ride[:, None], targets.rise, standing, deepest)
 
 
 def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .clip import Array, Clip, Mask
 from .footprint import STEEPEST, Slopes
+from .hips import DEEPEST
 from .spans import Marks
 
 
@@ -19,7 +20,8 @@ class Settings:
     `marks` are what people want of contacts (F, L, 2): under AUTO what they enforce and forbid stays in force.
     `direction` is where surfaces are looked for: 'DOWN', under and over a limb, or 'NEAREST'. `strength` in [0, 1]
     blends it all; it may be an array (F,), for corrections that come and go. Feet do not stand on what is steeper than
-    `max_slope` (radians). `asked` (L,) are the limbs that sentences for the user count, all by default.
+    `max_slope` (radians), and for the sake of reach hips come down by `max_drop` (leg lengths) at the most. `asked` (L,)
+    are the limbs that sentences for the user count, all by default.
     """
 
     contacts: str = "AUTO"
@@ -28,6 +30,7 @@ class Settings:
     strength: float | Array = 1.0
     direction: str = "DOWN"
     max_slope: float = STEEPEST
+    max_drop: float = DEEPEST
     marks: Marks | None = None
     asked: Mask | None = None
 

@@ -94,7 +94,13 @@ def test_every_option_has_its_place_in_a_panel(bpy, addon, draw):
 
 
 @pytest.mark.parametrize(
-    ("given", "idle"), [({"bones": "hand.L"}, "chains"), ({"direction": "NEAREST"}, "max_slope"), ({}, None)]
+    ("given", "idle"),
+    [
+        ({"bones": "hand.L"}, "chains"),
+        ({"direction": "NEAREST"}, "max_slope"),
+        ({"use_hips": False}, "max_drop"),
+        ({}, None),
+    ],
 )
 def test_options_that_make_no_difference_are_greyed(bpy, addon, given, idle):
     settings = bpy.context.scene.ik2bone

@@ -173,7 +173,7 @@ def test_a_list_of_no_bones(bpy, walker, ground):
     _refused(bpy, "bones should be names of bones", bones=" , ")
 
 
-@pytest.mark.parametrize("name", ["strength", "max_slope"])
+@pytest.mark.parametrize("name", ["strength", "max_slope", "max_drop"])
 def test_numbers_that_are_none(bpy, walker, ground, name):
     _refused(bpy, f"{name} should be an? .* but it is nan", **{name: float("nan")})
 

@@ -33,6 +33,7 @@ def test_the_operator_s_defaults_are_those_of_the_contract(bpy):
     properties = bpy.ops.ik2bone.plant_feet.get_rna_type().properties
     defaults = {p.identifier: p.default for p in properties if p.identifier != "rna_type"}
     assert defaults.pop("max_slope") == pytest.approx(radians(50.0))
+    assert defaults.pop("max_drop") == pytest.approx(0.4)
     assert defaults == {
         "surface": "",
         "chains": "AUTO",
