@@ -100,7 +100,8 @@ def draw_options(layout: UILayout, owner: Any) -> None:
     for names in (
         ("chains", "bones"),
         ("contacts", "direction"),
-        ("use_hips", "max_drop", "use_slope", "max_slope"),
+        ("use_hips", "max_drop", "gives_way"),
+        ("use_slope", "max_slope"),
         ("strength", "output"),
     ):
         column = layout.column(align=True)

@@ -136,6 +136,7 @@ def make_plan(
         use_slope=task.options.use_slope,
         max_slope=task.options.max_slope,
         max_drop=task.options.max_drop,
+        gives_way=task.options.gives_way,
         strength=task.strength,
         direction=task.options.direction,
         marks=marks,

@@ -26,6 +26,7 @@ OPTIONS = (
     "use_hips",
     "use_slope",
     "max_drop",
+    "gives_way",
     "max_slope",
     "strength",
     "output",
@@ -88,6 +89,15 @@ class PlantingOptions:
         default=0.4,
         min=0.0,
         soft_max=1.0,
+    )
+    gives_way: EnumProperty(
+        name="Gives Way",
+        description="What gives way first where a leg does not reach",
+        items=(
+            ("HIPS_HEEL", "Hips, Heel, Spot", "The hips come down, then heels rise, then feet leave their spots"),
+            ("HEEL_HIPS", "Heel, Hips, Spot", "Heels rise, then the hips come down, then feet leave their spots"),
+            ("HIPS", "Hips, Spot", "The hips come down, then feet leave their spots; heels stay down"),
+        ),
     )
     use_slope: BoolProperty(
         name="Align to Slope",

@@ -68,7 +68,7 @@ def with_raw_hips(patch) -> None:
 
 
 def with_still_hips(patch) -> None:
-    """The hips stay, so that feet are missed."""
+    """The hips stay, so that heels rise as far as they go, and feet are missed."""
     patch.setattr(ik2bone.plant, "hips_offset", lambda clip, *_: np.zeros((clip.frames, 3)))
 
 
@@ -116,7 +116,7 @@ CONTROLS = {
     "no blend": Control(without_blend, STEPS, ("foot_pop", "knee_pop")),
     "linear blend": Control(with_linear_blend, STEPS, ("knee_pop",)),
     "raw hips": Control(with_raw_hips, STEPS, ("hips_acceleration",)),
-    "still hips": Control(with_still_hips, STEPS, ("drift",)),
+    "still hips": Control(with_still_hips, STEPS, ("slope", "knee_pop")),
     "no swing lift": Control(without_lift, STEPS, ("toe_under",)),
     "no heel": Control(without_heel, DALES, ("heel_under",)),
     "sole 0": Control(with_flat_soles, HILLS, ("heel_under",)),

@@ -37,6 +37,10 @@ def highest(clip: Clip, ankle: Array) -> Array:
     across = ankle - clip.hip
     height = across @ clip.up
     level = np.sum(across**2, axis=-1) - height**2
+    return height + np.sqrt(np.maximum(own_reach(clip) ** 2 - level, 0.0))
+
+
+def own_reach(clip: Clip) -> Array:
+    """How far each leg (F, L) may be stretched: as in the clip, within bounds."""
     stretch = np.linalg.norm(clip.ankle - clip.hip, axis=-1) / clip.reach
-    reach = clip.reach * np.clip(stretch, EASY, LONGEST)
-    return height + np.sqrt(np.maximum(reach**2 - level, 0.0))
+    return clip.reach * np.clip(stretch, EASY, LONGEST)

@@ -24,6 +24,7 @@ from .legs import solve_legs, weaken
 from .motion import odd_window, smoothed
 from .palms import lay_palms
 from .planting import Planting
+from .reach import SHORT, raise_heels_fully, raise_heels_to_reach, refuse_order, tell_reach, without_raised
 from .rotations import quaternion_from_vector
 from .settings import Settings
 from .sole import Sole, apply, tell_doubts
@@ -111,16 +112,22 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     held = hold_limbs(clip, sole, ground, settings, _given_ride(clip, settings, offset))
     knees = find_knees(clip)
     told = _tell(clip, sole, held, knees, settings, ground)
+    stands = held.contacts.any(axis=-1) & ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
     hips = _find_hips(clip, held, settings, offset)
     # How far the hip joints lie from where the clip has them, before the hips go along as much as is wanted.
     moved = np.zeros_like(clip.hip) if offset is None else offset - (strength[:, None] * hips)[:, None]
     targets = held.targets.moved(held.free[..., None] * (moved + hips[:, None]))
     swings = ~held.contacts.any(axis=-1) & ~settings.touching(clip)
     joint = clip.hip + moved + hips[:, None]
+    pitch = np.zeros(stands.shape)
+    refuse_order(settings.gives_way)
+    if settings.gives_way != "HIPS":
+        targets, pitch = raise_heels_to_reach(clip, targets, joint, stands)
+        held = replace(held, contacts=without_raised(held.contacts, pitch))
     targets = ease_knees(clip, unfold_swings(clip, targets, joint, swings), joint, swings)
     turns, miss = solve_legs(clip, targets, moved, hips, knees, strength)
-    stands = held.contacts[..., 1] & ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
-    toes, short = lay_toes(clip, sole, targets, stands, ground)
+    toes, short = lay_toes(clip, sole, targets, stands & held.contacts[..., 1], ground)
+    told += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), stands)
     return Planting(
         turns,
         quaternion_from_vector(strength[:, None, None] * toes),
@@ -152,7 +159,10 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, offset: Array | None)
     if not legs.any() or not _moves_hips(clip, settings, offset):
         return np.zeros((clip.frames, 3))
     standing = held.contacts[:, legs].any(axis=-1)
-    return _move_hips(clip.choose(legs), held.targets.choose(legs), standing, settings.max_drop)
+    walking, targets = clip.choose(legs), held.targets.choose(legs)
+    if settings.gives_way == "HEEL_HIPS":
+        targets = raise_heels_fully(walking, targets, ~settings.touching(walking))
+    return _move_hips(walking, targets, standing, settings.max_drop)
 
 
 def _move_hips(clip: Clip, targets: Targets, standing: Mask, deepest: float) -> Array:

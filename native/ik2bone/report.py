@@ -31,14 +31,14 @@ from .ground import ask
 from .hold import standing_place
 from .motion import runs
 from .planting import Planting
+from .reach import SHORT
 from .sole import apply
 from .spans import PARTS
 
 Frames = NDArray[np.int64]
 
 LIMBS = {"foot": ("foot", "feet"), "hand": ("hand", "hands")}
-# Larger ones count: misses and pops of the foot (leg lengths), pops of the knee (degrees).
-SHORT = 1e-4
+# Larger ones count: pops of the knee (degrees) and of the foot (leg lengths).
 KNEE_POP = 5.0
 FOOT_POP = 0.02
 SIDES = ("before", "after")

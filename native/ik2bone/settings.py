@@ -20,8 +20,9 @@ class Settings:
     `marks` are what people want of contacts (F, L, 2): under AUTO what they enforce and forbid stays in force.
     `direction` is where surfaces are looked for: 'DOWN', under and over a limb, or 'NEAREST'. `strength` in [0, 1]
     blends it all; it may be an array (F,), for corrections that come and go. Feet do not stand on what is steeper than
-    `max_slope` (radians), and for the sake of reach hips come down by `max_drop` (leg lengths) at the most. `asked` (L,)
-    are the limbs that sentences for the user count, all by default.
+    `max_slope` (radians). For the sake of reach hips come down by `max_drop` (leg lengths) at the most; what gives way
+    first tells `gives_way`: 'HIPS_HEEL' or 'HEEL_HIPS', or 'HIPS' where heels stay down. `asked` (L,) are the limbs
+    that sentences for the user count, all by default.
     """
 
     contacts: str = "AUTO"
@@ -31,6 +32,7 @@ class Settings:
     direction: str = "DOWN"
     max_slope: float = STEEPEST
     max_drop: float = DEEPEST
+    gives_way: str = "HIPS_HEEL"
     marks: Marks | None = None
     asked: Mask | None = None
 
