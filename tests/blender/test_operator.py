@@ -24,6 +24,18 @@ def test_feet_stand_on_the_surface_and_stay_there(bpy, walker, slope):
         assert not ball or np.ptp(path, axis=0).max() < 1e-4
 
 
+def test_heels_give_way_where_the_hips_may_not_come_down(bpy, walker):
+    biped.make_slope(bpy, rise=0.25)
+    reports = {}
+    for order in ("HIPS", "HIPS_HEEL"):
+        plant(bpy, max_drop=0.0, gives_way=order)
+        reports[order] = record_of(walker)["report"]
+    spots, heels = (report["after"]["short"] for report in reports.values())
+    assert spots > 0.01 and heels < 0.5 * spots
+    assert "feet leave their spots" in " ".join(reports["HIPS"]["told"])
+    assert "heels rise by up to" in " ".join(reports["HIPS_HEEL"]["told"])
+
+
 @pytest.mark.parametrize("mode", ["AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"])
 def test_every_rotation_mode_is_planted_in_its_own_channels_without_jumps(bpy, slope, mode):
     walker = biped.make_walker(bpy, mode=mode)
