@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from ik2bone.anchor import Anchor
 from ik2bone.contacts import Stance
-from ik2bone.passing import costs_beside, passing_costs
+from ik2bone.passing import passing_costs
 from ik2bone.sole import measure_sole, sole_points
 from walk import FLAT, height_field, make_walk
 
@@ -26,7 +26,7 @@ def spans_of(walk) -> list[Stance]:
     return [Stance(0, int(a) + 1, int(b) + 1) for a, b in zip(edges[::2], edges[1::2], strict=False)]
 
 
-def costs(walk, ground, ways=(0.0,), turn=None, scale=1.0, cost=passing_costs):
+def costs(walk, ground, ways=(0.0,), turn=None, scale=1.0):
     """Costs of the second standing, in its own place and moved ahead by some ways."""
     clip = make_walk(scale=scale).clip
     spans = spans_of(walk)
@@ -34,7 +34,7 @@ def costs(walk, ground, ways=(0.0,), turn=None, scale=1.0, cost=passing_costs):
     turn = np.eye(3) if turn is None else turn
     places = [Anchor(spans[1], "ball", origin, origin + [scale * way, 0, 0], turn, True) for way in ways]
     soles = sole_points(clip, measure_sole(clip))[:, 0]
-    return cost(clip, soles, spans, 1, places, ground, NEAR * clip.leg)
+    return passing_costs(clip, soles, spans, 1, places, ground, NEAR * clip.leg)
 
 
 def wall_before(walk, distance: float, scale: float = 1.0):
@@ -80,9 +80,3 @@ def test_first_and_last_standing_have_a_cost_too(walk) -> None:
     for span in (Stance(0, 0, clip.frames), Stance(0, 0, 20)):
         place = Anchor(span, "ball", origin, origin, np.eye(3), True)
         assert passing_costs(clip, soles, [span], 0, [place], FLAT, NEAR) == 0.0
-
-
-def test_others_are_looked_at_where_the_best_place_has_an_edge_beside_it(walk) -> None:
-    wall, ways = wall_before(walk, 0.28), (0.0, 0.05, 0.2)
-    assert (costs(walk, wall, ways, cost=costs_beside) == costs(walk, wall, ways)).all()
-    assert (costs(walk, wall, ways[::-1], cost=costs_beside) == 0.0).all()

@@ -22,17 +22,6 @@ DIP = 0.03
 FLANK = 0.5
 
 
-def costs_beside(
-    clip: Clip, soles: Array, spans: list[Stance], index: int, places: list[Anchor], ground: Ground, near: float
-) -> Array:
-    """As `passing_costs`, of places of which the first is the best: where nothing lies beside that, others are not
-    looked at, which saves most of the time.
-    """
-    if not passing_costs(clip, soles, spans, index, places[:1], ground, near).any():
-        return np.zeros(len(places))
-    return passing_costs(clip, soles, spans, index, places, ground, near)
-
-
 def passing_costs(
     clip: Clip, soles: Array, spans: list[Stance], index: int, places: list[Anchor], ground: Ground, near: float
 ) -> Array:

@@ -16,7 +16,7 @@ from .footprint import Footprint, Slopes, find_places
 from .ground import support_of
 from .hold import Hold, standing_frames, standing_place
 from .motion import smoothstep
-from .passing import costs_beside
+from .passing import passing_costs
 from .rotations import matrix_from_vector, vector_from_matrix
 from .route import choose_places
 from .sole import Sole, sole_points
@@ -211,7 +211,7 @@ def _chosen(clip: Clip, soles: Array, options: list[list[Anchor]], leg: int, gro
     spans = [found[0].stance for found in mine]
     for index, places in enumerate(mine):
         if len(places) > 1:
-            costs[index] += costs_beside(clip, soles, spans, index, places, ground, SLOPE_RANGE * clip.leg)
+            costs[index] += passing_costs(clip, soles, spans, index, places, ground, SLOPE_RANGE * clip.leg)
     chosen = choose_places(spans, moves, costs, clip.up, clip.fps, clip.leg)
     return [found[index] for found, index in zip(mine, chosen, strict=True)]
 
