@@ -102,14 +102,16 @@ def test_the_body_stands_on_its_soles_and_follows_the_bones(bpy, walk):
 
 
 def test_one_run_leaves_picture_file_and_figures(bpy, tmp_path):
-    done = run_demo("--ground", "hills", "--samples", "1", "--out", str(tmp_path))
+    done = run_demo("--samples", "1", "--out", str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
-    folder = tmp_path / "walk-hills"
+    folder = tmp_path / "walk-hills+steps"
     names = {"picture.png", "planted.blend", "report.json", "report.png", "report.txt"}
     assert {path.name for path in folder.iterdir()} == names
     assert (folder / "report.txt").read_text().partition("\n\n")[0] in done.stdout
     report = json.loads((folder / "report.json").read_text())
     assert report["after"]["penetration"] < 0.1 * report["before"]["penetration"]
+    assert report["after"]["knee_pop"] <= 10.0
+    assert report["after"]["foot_pop"] <= 0.04 * report["leg"]
     _look_at_picture(bpy, folder / "picture.png")
     _look_at_file(bpy, folder / "planted.blend")
 
@@ -173,7 +175,7 @@ def _look_at_file(bpy, path: Path) -> None:
     assert len(bpy.data.collections["Ground"].objects) == 1
     assert bpy.context.scene.camera is not None
     assert {thing.type for thing in bpy.data.objects} == {"ARMATURE", "MESH", "CAMERA", "LIGHT"}
-    assert [thing.name for thing in bpy.data.objects if thing.type == "MESH"] == ["body", "hills"]
+    assert [thing.name for thing in bpy.data.objects if thing.type == "MESH"] == ["body", "hills+steps"]
 
 
 @pytest.mark.parametrize(
