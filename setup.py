@@ -67,10 +67,11 @@ class BuildWithCglm(build_ext):
             # Where gcc 12 makes vectors of straight-line code, (double)(float)x loses its rounding;
             # with fused multiply-add, each kind of processor would give digits of its own.
             # With the sanitizers, -O3 of the tiles takes many minutes.
-            optimise = "-O1" if "-fsanitize" in os.environ.get("CFLAGS", "") else "-O3"
+            # Python's own flags ask for debug information, three quarters of the file.
+            sanitized = "-fsanitize" in os.environ.get("CFLAGS", "")
             ext.extra_compile_args += [
                 "-std=c11",
-                optimise,
+                *(["-O1"] if sanitized else ["-O3", "-g0"]),
                 "-fno-math-errno",
                 "-fno-trapping-math",
                 "-fno-tree-slp-vectorize",
