@@ -171,15 +171,4 @@ CLASSES: tuple[type, ...] = (
     IK2BONE_OT_import_contacts,
     IK2BONE_OT_export_contacts,
 )
-
-
-def register() -> None:
-    """Register every class."""
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Unregister in reverse order."""
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

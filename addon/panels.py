@@ -153,15 +153,4 @@ def _sentence(text: str) -> str:
 
 
 CLASSES: tuple[type, ...] = (IK2BONE_PT_main, IK2BONE_PT_options, IK2BONE_PT_report)
-
-
-def register() -> None:
-    """Register every class."""
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Unregister in reverse order."""
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -3,24 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from walk import make_walk
+from walk import in_place, make_walk
 
 from demo.track import FIGURE_SPACE, choose_instants, find_track
-
-
-def in_place(clip):
-    """The same clip on a treadmill: every joint without the hips' level travel."""
-    move = np.zeros((clip.frames, 1, 3))
-    move[:, 0, :2] = clip.hip.mean(axis=1)[0, :2] - clip.hip.mean(axis=1)[:, :2]
-    fields = {name: getattr(clip, name) + move for name in ("ball", "tip")}
-    for name in ("thigh", "shin", "foot", "toe"):
-        fields[name] = getattr(clip, name).copy()
-        fields[name][..., :3, 3] += move
-    return replace(clip, **fields)
 
 
 @pytest.mark.parametrize("turn", [0.0, 2.0, -1.0])

@@ -12,7 +12,7 @@ from ik2bone.plant import NoGround, Settings, plant, starts_in_calibration_pose
 from ik2bone.report import figures, summary, table
 from ik2bone.sole import measure_sole
 from measures import measure
-from walk import FLAT, HILLS, NOTHING, height_field, make_walk, planted
+from walk import FLAT, HILLS, NOTHING, height_field, in_place, make_walk, planted
 
 
 def degrees(turns) -> np.ndarray:
@@ -246,16 +246,6 @@ def overstretched(clip):
     assert near.any()
     moved = {name: getattr(clip, name).copy() for name in ("thigh", "shin")}
     moved["shin"][near, :3, 3] -= 1.02 * out[near]
-    return replace(clip, **moved)
-
-
-def in_place(clip):
-    """The walk on a treadmill."""
-    back = np.arange(clip.frames)[:, None, None] / clip.fps * np.array([2 * 0.62 / 1.1, 0.0, 0.0])
-    moved = {name: getattr(clip, name) - back for name in ("ball", "tip")}
-    for name in ("thigh", "shin", "foot", "toe"):
-        moved[name] = getattr(clip, name).copy()
-        moved[name][..., :3, 3] -= back
     return replace(clip, **moved)
 
 

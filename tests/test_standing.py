@@ -12,7 +12,7 @@ from ik2bone.report import contact_spans
 from ik2bone.sole import apply, measure_sole
 from ik2bone.spans import Marks, Span, marks_of, no_marks, spans_of
 from ik2bone.standing import find_standing
-from walk import FLAT, HILLS, make_walk, planted
+from walk import FLAT, HILLS, in_place, make_walk, planted
 
 FEET = ("left", "right")
 
@@ -108,18 +108,9 @@ def test_stored_contacts_are_needed() -> None:
         plant(make_walk(1.0).clip, FLAT, Settings(contacts="STORED"))
 
 
-def on_treadmill(clip):
-    back = np.arange(clip.frames)[:, None, None] / clip.fps * np.array([2 * 0.62 / 1.1, 0.0, 0.0])
-    moved = {name: getattr(clip, name) - back for name in ("ball", "tip")}
-    for name in ("thigh", "shin", "foot", "toe"):
-        moved[name] = getattr(clip, name).copy()
-        moved[name][..., :3, 3] -= back
-    return replace(clip, **moved)
-
-
 def test_clip_in_place_stands_without_being_locked_and_tells_so() -> None:
     walk = make_walk()
-    clip = on_treadmill(walk.clip)
+    clip = in_place(walk.clip)
     plan = plant(clip, HILLS)
     assert not plan.locked.any()
     assert (plan.contacts.any(axis=-1) == walk.standing).mean() > 0.93
@@ -154,7 +145,7 @@ def test_walk_that_slides_since_its_legs_were_scaled_is_locked_to_spots(scale) -
 
 
 def test_clip_in_place_is_locked_where_that_is_enforced() -> None:
-    clip = on_treadmill(make_walk().clip)
+    clip = in_place(make_walk().clip)
     marks = marked(clip, Span("left", "ball", 60, 90, "enforced"))
     plan = plant(clip, FLAT, Settings(marks=marks))
     assert plan.locked.all()

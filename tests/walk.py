@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import ik2bone
 import numpy as np
-from ik2bone.clip import Clip
+from ik2bone.clip import Clip, level_part
 
 UPPER, LOWER, FOOT, BALL, STEP, CYCLE, STAND = 0.5, 0.5, 0.18, 0.05, 0.62, 1.1, 0.62
 HIP_HEIGHT, ANKLE = 1.02, 0.12
@@ -87,6 +87,12 @@ def _rotation_y(angle):
 def _rotation_z(angle):
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def in_place(clip):
+    """The same clip on a treadmill: every joint without the hips' level travel."""
+    middle = clip.hip.mean(axis=1)
+    return clip.moved(level_part(middle[0] - middle, clip.up))
 
 
 def height_field(height):

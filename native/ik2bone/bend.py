@@ -68,8 +68,7 @@ def _bends(angle: Array, fps: float) -> Array:
 def _nearby(source: Array, fps: float) -> Array:
     """The largest bend (F, L) of the clip's own angles near each frame."""
     window = 2 * round(NEARBY * fps) + 1
-    bends = np.abs(_bends(source, fps))
-    return np.stack([running_maximum(bends[:, leg], window) for leg in range(source.shape[1])], axis=1)
+    return running_maximum(np.abs(_bends(source, fps)), window)
 
 
 def _eased(angle: Array, swings: Mask, allowed: Array, fps: float) -> Array:

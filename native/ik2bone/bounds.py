@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .clip import Array
-from .motion import hann_average, odd_window, running_maximum
+from .motion import odd_window, smooth_cover
 
 # Wishes are followed about as slowly as this (s).
 SLOW = 0.12
@@ -33,7 +33,7 @@ def smooth_below(wish: Array, ceiling: Array, fps: float, acceleration: float, f
     curve = smooth_between(wish[knots], bottom, ceiling[knots], fps / stride, acceleration, SLOW)
     curve = curve if stride == 1 or len(knots) < 2 else _between(curve, np.arange(len(wish)) / stride)
     window = odd_window(REST_WINDOW, fps)
-    return curve - hann_average(running_maximum(np.maximum(curve - ceiling, 0.0), window), window)
+    return curve - smooth_cover(np.maximum(curve - ceiling, 0.0), window)
 
 
 def smooth_between(

@@ -10,7 +10,7 @@ import numpy as np
 from .clip import Array, Clip, Ground, Mask
 from .footprint import Slopes
 from .ground import ask
-from .motion import hann_average, odd_window, running_maximum
+from .motion import hann_average, odd_window, smooth_cover
 from .rotations import matrix_from_vector, shortest_turns
 from .sole import Sole, sole_points
 from .targets import Targets
@@ -72,6 +72,5 @@ def _cleared(clip: Clip, targets: Targets, points: Array, ground: Ground, window
     hits, _, found = ask(ground, targets.asking(placed, clip.up), clip.up)
     under = np.where(found, (hits - placed) @ clip.up, 0.0).max(axis=2)
     under = np.maximum(under, 0.0)
-    lift = np.stack([hann_average(running_maximum(under[:, leg], window), window) for leg in range(clip.legs)], axis=1)
-    move = lift[..., None] * clip.up
+    move = smooth_cover(under, window)[..., None] * clip.up
     return replace(targets, ball=targets.ball + move, ankle=targets.ankle + move)

@@ -10,7 +10,7 @@ import numpy as np
 from .anchor import unridden
 from .clip import Array, Clip, Ground, Mask
 from .ground import ask
-from .motion import hann_average, odd_window, running_maximum, runs
+from .motion import odd_window, runs, smooth_cover
 from .rotations import matrix_from_vector
 from .sole import Sole, apply
 from .targets import Targets
@@ -33,8 +33,7 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground
     for _ in range(2):
         needed, axis = _needed_pitch(clip, sole, replace(targets, turn=turn), ground)
         needed = np.where(contacts.any(axis=-1), np.clip(needed, 0.0, STEEPEST_PITCH), 0.0)
-        for leg in range(clip.legs):
-            pitch[:, leg] += hann_average(running_maximum(needed[:, leg], window), window)
+        pitch += smooth_cover(needed, window)
         turn = matrix_from_vector(axis * pitch[..., None]) @ targets.turn
     ankle = targets.ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
     return replace(targets, turn=turn, ankle=ankle)

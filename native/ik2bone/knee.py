@@ -10,6 +10,7 @@ import numpy as np
 from ._core import hinge_of
 from .clip import Array, Clip
 from .motion import smoothstep
+from .rotations import unit
 
 # Sine of the angle (9 degrees) under which a knee's own bend is rather noise: it turns sideways, or over backwards.
 BENT = 0.15
@@ -37,11 +38,11 @@ def find_knees(clip: Clip) -> Knees:
     own = np.asarray(hinge_of(clip.thigh, clip.shin, clip.ankle))
     sine = knee_sine(clip)
     weight = np.where(sine > BENT, sine, 0.0)[..., None] ** 2
-    usual = _unit((weight * own).sum(axis=0))
+    usual = unit((weight * own).sum(axis=0))
     natural = sine * np.sign(np.sum(own * usual, axis=-1))
     doubt = np.where(usual.any(axis=-1), 1.0 - smoothstep(natural / BENT), 0.0)
     hinge = (1.0 - doubt)[..., None] * own + doubt[..., None] * usual
-    axes = _unit(np.swapaxes(clip.shin[..., :3, :3], -1, -2))
+    axes = unit(np.swapaxes(clip.shin[..., :3, :3], -1, -2))
     return Knees(hinge, np.einsum("flji,lj->fli", axes, usual), doubt)
 
 
@@ -50,7 +51,3 @@ def knee_sine(clip: Clip) -> Array:
     upper, lower = clip.hip - clip.knee, clip.ankle - clip.knee
     lengths = np.linalg.norm(upper, axis=-1) * np.linalg.norm(lower, axis=-1)
     return np.linalg.norm(np.cross(upper, lower), axis=-1) / np.maximum(lengths, 1e-300)
-
-
-def _unit(vectors: Array) -> Array:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-300)

@@ -56,10 +56,15 @@ def _weighed(padded: Array, window: int) -> Array:
 
 
 def running_maximum(values: Array, window: int) -> Array:
-    """Largest of the values (F,) within a window of so many frames (odd) round each frame."""
+    """Largest of the values (F, ...) within a window of so many frames (odd) round each frame."""
     half = window // 2
-    padded = np.concatenate([np.repeat(values[:1], half), values, np.repeat(values[-1:], half)])
-    return sliding_window_view(padded, window).max(axis=-1)
+    ends = np.repeat(values[:1], half, axis=0), np.repeat(values[-1:], half, axis=0)
+    return sliding_window_view(np.concatenate([ends[0], values, ends[1]]), window, axis=0).max(axis=-1)
+
+
+def smooth_cover(values: Array, window: int) -> Array:
+    """A smooth curve (F, ...) that is nowhere less than the values: their running maximum, averaged as widely."""
+    return hann_average(running_maximum(values, window), window)
 
 
 def runs(mask: Mask) -> list[tuple[int, int]]:

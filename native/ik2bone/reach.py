@@ -9,7 +9,7 @@ import numpy as np
 
 from .clip import Array, Clip, Mask, level_part
 from .hips import own_reach
-from .motion import hann_average, odd_window, running_maximum
+from .motion import odd_window, smooth_cover
 from .rotations import matrix_from_vector
 from .targets import Targets
 
@@ -40,9 +40,7 @@ def raise_heels_to_reach(clip: Clip, targets: Targets, hip: Array, standing: Mas
     needed = np.where(standing, needed, 0.0)
     if not needed.any():
         return targets, needed
-    window = odd_window(WINDOW, clip.fps)
-    legs = [hann_average(running_maximum(needed[:, leg], window), window) for leg in range(clip.legs)]
-    pitch = np.stack(legs, axis=1)
+    pitch = smooth_cover(needed, odd_window(WINDOW, clip.fps))
     return pitched(clip, targets, axis * pitch[..., None]), pitch
 
 

@@ -8,6 +8,11 @@ import numpy as np
 from .clip import Array
 
 
+def unit(vectors: Array) -> Array:
+    """Unit vectors (..., 3); zero where they are zero."""
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-300)
+
+
 def matrix_from_vector(vectors: Array) -> Array:
     """Rotation matrices (..., 3, 3) of rotation vectors (..., 3), radians (Rodrigues)."""
     vectors = np.asarray(vectors, float)

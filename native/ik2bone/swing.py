@@ -10,7 +10,7 @@ import numpy as np
 
 from .clip import Array, Clip, Ground, Mask
 from .ground import ask
-from .motion import SHARPEST, gaps, hann_average, odd_window, running_maximum, smoothstep
+from .motion import SHARPEST, gaps, odd_window, smooth_cover, smoothstep
 from .sole import Sole, sole_points
 from .targets import Targets
 
@@ -114,7 +114,7 @@ def _local(wanted: Array, duration: float, closed: tuple[bool, bool]) -> list[Ar
     lifts = []
     for seconds in ROUND:
         window = odd_window(seconds, fps)
-        lift = hann_average(running_maximum(np.maximum(wanted, 0.0), window), window)
+        lift = smooth_cover(np.maximum(wanted, 0.0), window)
         lift = lift * smoothstep(time / seconds) if closed[0] else lift
         lifts.append(lift * smoothstep((duration - time) / seconds) if closed[1] else lift)
     return lifts

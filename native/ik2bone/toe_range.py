@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .clip import Array, Clip, Mask
-from .rotations import matrix_from_vector, vector_from_matrix
+from .rotations import matrix_from_vector, unit, vector_from_matrix
 from .sole import Sole, apply
 
 # Great toes bend up by about 70 degrees by their own strength and down by 45, clinicians' tables of the range of motion
@@ -35,13 +35,13 @@ def within_range(clip: Clip, sole: Sole, feet: Array, turns: Array) -> tuple[Arr
 
 def _foot_axes(clip: Clip, sole: Sole, feet: Array) -> Array:
     """Axes (F, L, 3, 3) of the soles, in columns: forward, aside to the left, up."""
-    up, forward = (_unit(np.einsum("flij,lj->fli", clip.foot[..., :3, :3], way)) for way in (sole.up, sole.forward))
+    up, forward = (unit(np.einsum("flij,lj->fli", clip.foot[..., :3, :3], way)) for way in (sole.up, sole.forward))
     return feet @ _frame(forward, up)
 
 
 def _toe_axes(clip: Clip, sole: Sole, feet: Array) -> Array:
     """The same of the toes."""
-    up = _unit(np.einsum("flij,lj->fli", clip.toe[..., :3, :3], sole.toe_up))
+    up = unit(np.einsum("flij,lj->fli", clip.toe[..., :3, :3], sole.toe_up))
     return feet @ _frame(apply(clip.toe, sole.tip) - clip.ball, up)
 
 
@@ -52,7 +52,7 @@ def _frame(forward: Array, up: Array) -> Array:
     level = forward - np.sum(forward * up, axis=-1, keepdims=True) * up
     length = np.linalg.norm(level, axis=-1, keepdims=True)
     spare = np.cross(up, np.eye(3)[np.argmin(np.abs(up), axis=-1)])
-    level = _unit(np.where(length > 1e-6 * np.linalg.norm(forward, axis=-1, keepdims=True), level, spare))
+    level = unit(np.where(length > 1e-6 * np.linalg.norm(forward, axis=-1, keepdims=True), level, spare))
     return np.stack([level, np.cross(up, level), up], axis=-1)
 
 
@@ -84,7 +84,3 @@ def _between(values: Array, least: Array, most: Array) -> Array:
     """Values within bounds: as they are up to EASE before one, from there on ever more slowly towards it."""
     over, under = np.maximum(values - (most - EASE), 0.0), np.maximum(least + EASE - values, 0.0)
     return values - (over - EASE * np.tanh(over / EASE)) + (under - EASE * np.tanh(under / EASE))
-
-
-def _unit(vectors: Array) -> Array:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-300)

@@ -10,7 +10,7 @@ from .clip import Array, Clip, Ground, Mask
 from .footprint import EVEN
 from .ground import ask
 from .motion import come_to_rest, gaps, runs, smoothstep
-from .rotations import matrix_from_vector, nearest_rotations, shortest_turns, vector_from_matrix
+from .rotations import matrix_from_vector, nearest_rotations, shortest_turns, unit, vector_from_matrix
 from .sole import Sole, apply
 from .targets import Targets
 from .toe_range import within_range
@@ -50,7 +50,7 @@ def tell_toes(short: Mask) -> list[str]:
 
 def _normals(clip: Clip, sole: Sole, targets: Targets) -> Array:
     """What the soles lie along (F, L, 3): the slopes of anchors, else how the foot is turned."""
-    normals = _unit(np.einsum("flij,lj->fli", targets.turn @ clip.foot[..., :3, :3], sole.up))
+    normals = unit(np.einsum("flij,lj->fli", targets.turn @ clip.foot[..., :3, :3], sole.up))
     for anchor in targets.anchors:
         if anchor.part != "swing":
             normals[_span(anchor), anchor.stance.leg] = (anchor.turns(clip.frames) @ clip.up)[_span(anchor)]
@@ -66,7 +66,7 @@ def _laid(clip: Clip, sole: Sole, targets: Targets, normals: Array, ground: Grou
     toe = targets.turn @ clip.toe[..., :3, :3]
     upright = matrix_from_vector(shortest_turns(np.einsum("flij,lj->fli", toe, sole.toe_up), normals))
     tip = np.einsum("flij,flj->fli", upright @ targets.turn, apply(clip.toe, sole.tip) - clip.ball)
-    aside = _unit(np.cross(tip, normals))
+    aside = unit(np.cross(tip, normals))
     length = np.maximum(np.linalg.norm(tip, axis=-1), 1e-300)
     present = np.arcsin(np.clip(np.sum(tip * normals, axis=-1) / length, -1.0, 1.0))
     pitch = np.zeros_like(present)
@@ -104,7 +104,3 @@ def _fade(vectors: Array, stands: Mask, fps: float) -> None:
                 between += (1.0 - smoothstep(share))[:, None] * vectors[edge]
                 between += sign * frames * come_to_rest(share)[:, None] * rates[edge]
         vectors[start:end] = between
-
-
-def _unit(vectors: Array) -> Array:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-300)
