@@ -29,7 +29,7 @@ POSES = 12
 class Leg:
     """Bone names of a leg; its joints are their heads. `toe` is None where no bone hangs under the foot.
 
-    Of any other limb, such as an arm, they are those of its upper bone, its lower bone and its end: `is_leg` is false.
+    Further bones may lie between them, which follow the one above. Of any other limb, such as an arm, they are those of its upper bone, its lower bone and its end: `is_leg` is false.
     """
 
     thigh: str
@@ -152,9 +152,20 @@ def check_chain(armature: Object, legs: Iterable[Leg]) -> None:
             trouble = _trouble(armature, name)
             if trouble:
                 raise Refusal(f"bone {name} {trouble}, so keys on it do not show")
-        for name in leg.bones[1:3]:
+        between = _between(armature, leg)
+        for name in between:
+            trouble = _trouble(armature, name)
+            if trouble:
+                raise Refusal(f"bone {name} {trouble}, so it does not simply follow the bones above")
+        for name in (*leg.bones[1:3], *between):
             if not armature.data.bones[name].use_inherit_rotation:
                 raise Refusal(f"bone {name} does not inherit its parent's rotation, so the bones above cannot move it")
+
+
+def _between(armature: Object, leg: Leg) -> list[str]:
+    """Names of the bones that lie between those of a limb, as twist bones do."""
+    line = [bone.name for bone in _up(armature.pose.bones[leg.foot])]
+    return [name for name in line[1 : line.index(leg.thigh)] if name != leg.shin]
 
 
 def toe_trouble(armature: Object, toe: str) -> str | None:

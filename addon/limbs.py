@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .poses import Array
+from .segments import are_segments, lines_to
 
 # Upper to lower length of a leg, either way round: 0.79 to 1.16 on the people of the data folder.
 PROPORTION = 2.2
@@ -86,7 +87,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Limb:
-    """Three bones in a row, with the distances between their heads."""
+    """Three bones under one another, with the distances between their heads; twist bones may lie between."""
 
     root: int
     mid: int
@@ -169,17 +170,20 @@ def _choose(tree: Tree, rest: Tree, pairs: list[Pair]) -> list[Pair]:
 
 
 def _limbs(tree: Tree) -> list[Limb]:
-    """Every bone, child and grandchild of comparable lengths."""
+    """Every bone, child and grandchild of comparable lengths, each of the first two with what carries it on."""
     found = []
-    for end, mid in enumerate(tree.parents):
-        root = tree.parents[mid] if mid >= 0 else -1
-        if root < 0:
-            continue
-        limb = Limb(root, mid, end, tree.length(root, mid), tree.length(mid, end))
-        proportionate = limb.upper < PROPORTION * limb.lower and limb.lower < PROPORTION * limb.upper
-        if proportionate and _ends_in_foot(tree, limb):
-            found.append(limb)
+    for end in range(len(tree.parents)):
+        for mid, lower in lines_to(tree, end):
+            for root, upper in lines_to(tree, mid):
+                limb = Limb(root, mid, end, tree.length(root, mid), tree.length(mid, end))
+                whole = not (upper or lower) or are_segments(tree, limb, upper, lower)
+                if whole and _is_proportionate(limb) and _ends_in_foot(tree, limb):
+                    found.append(limb)
     return found
+
+
+def _is_proportionate(limb: Limb) -> bool:
+    return limb.upper < PROPORTION * limb.lower and limb.lower < PROPORTION * limb.upper
 
 
 def _ends_in_foot(tree: Tree, limb: Limb) -> bool:
@@ -199,9 +203,16 @@ def _mirrored(tree: Tree) -> list[Pair]:
         for a, b in combinations(_limbs(tree), 2)
         if _alike(a.upper, b.upper)
         and _alike(a.lower, b.lower)
+        and _segments(tree, a) == _segments(tree, b)
         and _are_branches(tree, a.root, b.root, MIRROR * a.reach, HANGER * a.reach)
         and min(tree.length(a.root, b.root), tree.length(a.end, b.end)) > PLACE * a.reach
     ]
+
+
+def _segments(tree: Tree, limb: Limb) -> list[int]:
+    """Of how many bones the upper and the lower bone of a limb are made."""
+    root, mid, end = (len(tree.line(bone)) for bone in limb.bones)
+    return [mid - root, end - mid]
 
 
 def _alike(length: float, other: float) -> bool:

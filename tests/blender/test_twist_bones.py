@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Thighs and shins that are made of two bones in a line, as Rigify's deform bones and many game rigs have them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from planted import heads, plant, record_of
+
+NAMES = {"numbered": "{0}.{1}.001", "twist": "{0}Twist.{1}", "foreign": "{0[0]}{1}2"}
+FRAMES = range(1, 62)
+
+
+def split(bpy, armature, names, share=0.5):
+    """Put a second bone into each thigh and shin, which carries the knee or the foot on."""
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = armature.data.edit_bones
+    for side in "LR":
+        for part, below in (("thigh", "shin"), ("shin", "foot")):
+            upper, second = bones[f"{part}.{side}"], bones.new(names.format(part, side))
+            second.head, second.tail = upper.head.lerp(upper.tail, share), upper.tail.copy()
+            second.roll, upper.tail, second.parent = upper.roll, second.head.copy(), upper
+            bones[f"{below}.{side}"].parent = second
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+def test_legs_bend_at_hip_and_knee_alone(bpy, walker, slope, names, share):
+    plant(bpy)
+    feet = heads(bpy, walker, FRAMES)
+    bpy.ops.ik2bone.restore()
+    split(bpy, walker, names, share)
+    plant(bpy)
+    np.testing.assert_allclose(heads(bpy, walker, FRAMES), feet, atol=1e-5)
+    turned = {path.split('"')[1] for path in record_of(walker)["channels"]}
+    assert turned == {"hips", *(f"{part}.{side}" for part in ("thigh", "shin", "foot", "toe") for side in "LR")}
+
+
+@pytest.mark.parametrize("names", [NAMES["numbered"], NAMES["twist"]])
+def test_names_tell_twist_bones_of_legs_that_do_not_move(bpy, walker, slope, addon, names):
+    split(bpy, walker, names)
+    legs = addon("chains").find_legs(walker, (10, 10))
+    assert [leg.bones for leg in legs] == [
+        tuple(f"{part}.{side}" for part in ("thigh", "shin", "foot", "toe")) for side in "LR"
+    ]
+
+
+def test_twist_bones_may_twist(bpy, walker, slope):
+    split(bpy, walker, NAMES["twist"])
+    bone = walker.pose.bones["thighTwist.L"]
+    bone.rotation_mode = "XYZ"
+    for frame, angle in ((1, -0.4), (61, 0.5)):
+        bone.rotation_euler.y = angle
+        bone.keyframe_insert("rotation_euler", frame=frame)
+    plant(bpy)
+    after = record_of(walker)["report"]["after"]
+    assert after["drift"] < 1e-4 and after["penetration"] < 1e-4
+
+
+def test_what_turns_a_twist_bone_is_refused(bpy, walker, slope, addon):
+    split(bpy, walker, NAMES["twist"])
+    legs, chains = addon("chains").find_legs(walker, (1, 61)), addon("chains")
+    constraint = walker.pose.bones["thighTwist.L"].constraints.new("COPY_ROTATION")
+    constraint.target, constraint.subtarget = walker, "foot.L"
+    with pytest.raises(chains.Refusal, match="bone thighTwist.L is under the active constraint Copy Rotation"):
+        chains.check_chain(walker, legs)
+    walker.pose.bones["thighTwist.L"].constraints.remove(constraint)
+    walker.data.bones["shinTwist.R"].use_inherit_rotation = False
+    with pytest.raises(chains.Refusal, match="bone shinTwist.R does not inherit"):
+        chains.check_chain(walker, legs)
