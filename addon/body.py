@@ -87,7 +87,7 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     choice = choose_limbs(context, armature, options, bounds)
     limbs = choice.limbs
     check_chain(armature, limbs)
-    _refuse_keyed_mode(armature, limbs)
+    _refuse_changing_mode(armature, limbs)
     toes, told = _toes(armature, limbs, options)
     told += _tell_scale(armature)
     numbers = tuple(choice.every.index(limb) for limb in limbs)
@@ -124,8 +124,9 @@ def _tell_scale(armature: Object) -> tuple[str, ...]:
 def _curve_trouble(armature: Object, name: str, options: PlantingOptions) -> str | None:
     """What about a bone's F-curves keeps keys from being put, where they are put into the curves themselves."""
     bone, curves = armature.pose.bones[name], actions.curves_of(actions.assigned(armature))
-    if curves.find(bone.path_from_id("rotation_mode"), 0):
-        return f"bone {name} has keys on its rotation mode"
+    trouble = _mode_trouble(armature, name)
+    if trouble:
+        return f"bone {name} has {trouble} on its rotation mode"
     if options.output == "NEW_ACTION" and options.frame_range != "CURRENT":
         return None
     path = bone.path_from_id(rotations.property_of(bone.rotation_mode))
@@ -133,8 +134,17 @@ def _curve_trouble(armature: Object, name: str, options: PlantingOptions) -> str
     return next((f"the F-curve of the rotation of bone {name} {trouble}" for trouble in found if trouble), None)
 
 
-def _refuse_keyed_mode(armature: Object, legs: tuple[Leg, ...]) -> None:
-    curves = actions.curves_of(actions.assigned(armature))
+def _refuse_changing_mode(armature: Object, legs: tuple[Leg, ...]) -> None:
     for name in (name for leg in legs for name in leg.bones[:3]):
-        if curves.find(armature.pose.bones[name].path_from_id("rotation_mode"), 0):
-            raise Refusal(f"bone {name} has keys on its rotation mode, so its rotation has no channels of its own")
+        trouble = _mode_trouble(armature, name)
+        if trouble:
+            raise Refusal(f"bone {name} has {trouble} on its rotation mode, so its rotation has no channels of its own")
+
+
+def _mode_trouble(armature: Object, name: str) -> str | None:
+    """What may change a bone's rotation mode over time, if anything does."""
+    path = armature.pose.bones[name].path_from_id("rotation_mode")
+    drivers = armature.animation_data.drivers if armature.animation_data else ()
+    if any(driver.data_path == path and not driver.mute for driver in drivers):
+        return "a driver"
+    return "keys" if actions.curves_of(actions.assigned(armature)).find(path, 0) else None

@@ -29,7 +29,8 @@ POSES = 12
 class Leg:
     """Bone names of a leg; its joints are their heads. `toe` is None where no bone hangs under the foot.
 
-    Further bones may lie between them, which follow the one above. Of any other limb, such as an arm, they are those of its upper bone, its lower bone and its end: `is_leg` is false.
+    Further bones may lie between them, which follow the one above. Of any other limb, such as an arm, they are those of
+    its upper bone, its lower bone and its end: `is_leg` is false.
     """
 
     thigh: str
@@ -113,10 +114,11 @@ def find_hips(armature: Object, legs: Sequence[Leg]) -> str | None:
     carried = [_largest_branch(armature, name, {line for leg in lines for line in leg}) for name in shared]
     lowest, moving = carried.index(max(carried)), _moving(armature)
     between = {name for line in lines for name in line[1 : line.index(shared[lowest])]}
-    if any(_is_held(armature.pose.bones[name], moving) for name in between):
+    turned = dict(_reached_by_ik(armature, moving))
+    if any(name in turned or _is_held(armature.pose.bones[name], moving) for name in between):
         return None
     for bone in (armature.pose.bones[name] for name in shared[lowest:]):
-        if _is_held(bone, moving):
+        if bone.name in turned or _is_held(bone, moving):
             # What holds it in its place would do so under any ancestor that moves.
             return None
         if _is_free(bone, moving):

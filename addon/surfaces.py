@@ -33,7 +33,10 @@ def _names(context: Context, name: str) -> list[str]:
     """The name itself where something has it, else the names that its commas separate."""
     if name in context.view_layer.objects or name in bpy.data.collections:
         return [name]
-    return [part.strip() for part in name.split(",") if part.strip()]
+    names = [part.strip() for part in name.split(",") if part.strip()]
+    if not names:
+        raise Refusal(f"surface should be names of objects or collections separated by commas, but it is '{name}'")
+    return names
 
 
 def bone_shapes() -> set[Object]:

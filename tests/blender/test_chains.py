@@ -330,6 +330,14 @@ def test_hips_stay_where_a_constraint_places_a_bone_between_them_and_the_thighs(
     assert chains.find_hips(armature, legs) == expected
 
 
+@pytest.mark.parametrize(("count", "expected"), [(1, "hips"), (0, None)])
+def test_hips_stay_where_inverse_kinematics_turns_them(knight, count, expected):
+    armature, legs, chains = knight
+    constraint = armature.pose.bones["head"].constraints.new("IK")
+    constraint.target, constraint.subtarget, constraint.chain_count = armature, "root", count
+    assert chains.find_hips(armature, legs) == expected
+
+
 @pytest.mark.parametrize("name", ["influence", "enabled"])
 @pytest.mark.parametrize("how", ["keyed", "driven"])
 def test_a_constraint_that_is_switched_in_the_animation_counts_as_active(walker, name, how):

@@ -136,6 +136,12 @@ def test_a_keyed_rotation_mode(bpy, walker, ground):
     _refused(bpy, "thigh.L has keys on its rotation mode")
 
 
+def test_a_driven_rotation_mode(bpy, walker, ground):
+    walker.pose.bones["shin.R"].driver_add("rotation_mode").driver.expression = "0 if frame < 30 else 1"
+    bpy.context.view_layer.update()
+    _refused(bpy, "shin.R has a driver on its rotation mode")
+
+
 def test_tweak_mode_of_the_nla(bpy, walker, ground):
     data = walker.animation_data
     data.nla_tracks.new().strips.new("Walk", 1, data.action).select = True

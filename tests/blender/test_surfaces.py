@@ -173,6 +173,7 @@ def test_a_named_collection_means_all_its_meshes_that_have_a_shape(bpy, surfaces
     ("name", "sentence"),
     [
         ("Nowhere", "no object and no collection named 'Nowhere'"),
+        (" , ", "separated by commas, but it is ' , '"),
         ("Walker", "should be a mesh, but it is of type ARMATURE"),
         ("Body", "belongs to the character"),
         ("Empty", "holds no mesh"),
