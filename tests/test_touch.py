@@ -202,6 +202,26 @@ def test_sentences_count_the_limbs_that_were_asked_for() -> None:
         assert told.startswith(sentence)
 
 
+def _reaching_for_a_wall(state: str, away: float = 0.15):
+    """A climb a fraction of an arm before a wall, whose left hand has a contact there; the wall and the palm after."""
+    clip = make_climb().clip.choose(HANDS)
+    ground = wall([0.0, clip.ball[..., 1].max() + away, 0.0], [0.0, -1.0, 0.0])
+    marks = marks_of([Span("left", "ball", 64, 75, state)], ["left", "right"], 0, clip.frames)
+    plan = plant(clip, ground, replace(NEAREST, contacts="STORED", marks=marks))
+    return plan, _distances(_touching_points(planted(clip, plan), plan)[64:76, 0], ground)
+
+
+def test_hands_reach_for_what_people_want_them_to_touch() -> None:
+    plan, distances = _reaching_for_a_wall("enforced")
+    assert distances.max() < 1e-6
+    assert runs(plan.contacts[:, 0, 1]) == [(64, 76)] and not plan.contacts[:, 1].any()
+
+
+def test_hands_do_not_reach_far_by_themselves() -> None:
+    with pytest.raises(NoGround):
+        _reaching_for_a_wall("automatic")
+
+
 def _walk_along_a_rail() -> tuple[Clip, np.ndarray]:
     """The walk with an arm that twice holds on to something 1.1 high at its side, and when it does so."""
     walk, time = make_walk().clip, np.arange(300) / 60.0

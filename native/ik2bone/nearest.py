@@ -12,6 +12,8 @@ from .ground import ask_on
 
 # Farther from every surface than this (limb lengths) nothing is touched, only missed: 12 cm for a person's arm.
 WITHIN = 0.2
+# Where people want a limb to touch, it does so from as far off as it is long.
+FAR = 1.0
 # A surface is wide enough to turn a palm or a sole to it when points this far around (limb lengths) lie in one plane,
 # up to so much (limb lengths), and look one way, up to this cosine (25 degrees). Rungs do not turn hands.
 AROUND, EVEN, ALIKE = 0.06, 0.012, 0.906
@@ -34,14 +36,21 @@ class Spot:
 
 
 def find_spot(
-    ground: Ground, point: Array, length: float, up: Array | None, frame: int, sole_up: Array | None = None
+    ground: Ground,
+    point: Array,
+    length: float,
+    up: Array | None,
+    frame: int,
+    sole_up: Array | None = None,
+    within: float = WITHIN,
 ) -> Spot:
     """The spot nearest to a resting point (3,) of a limb of some length, on a frame.
 
-    With `up` (3,) it is the one over or under the point; `sole_up` (3,) is where the sole of a foot looks up to.
+    With `up` (3,) it is the one over or under the point; `sole_up` (3,) is where the sole of a foot looks up to. It is
+    at most `within` limb lengths away.
     """
     hit, normal, found = (row[0] for row in ask_on(ground, point[None], up, frame))
-    if not found or np.linalg.norm(hit - point) > WITHIN * length:
+    if not found or np.linalg.norm(hit - point) > within * length:
         return Spot(point, normal, False, False)
     hits, normals, there = ask_on(ground, hit + AROUND * length * across(normal), up, frame)
     mean, wide = mean_normal(hit, normal, hits, normals, there, np.asarray(length))

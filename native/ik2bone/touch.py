@@ -16,7 +16,7 @@ from .contacts import ENTER_SPEED, LEAST_CONTACT, LEAST_GAP, LEAVE_SPEED, Stance
 from .ground import NoGround, ask, support_of
 from .hold import hold_feet, standing_place
 from .motion import gaps, hann_average, odd_window, runs, smoothstep, velocity
-from .nearest import AROUND, WITHIN, Spot, across, facing_of, find_spot, mean_axes, mean_normal, unit_axes
+from .nearest import AROUND, FAR, WITHIN, Spot, across, facing_of, find_spot, mean_axes, mean_normal, unit_axes
 from .rotations import matrix_from_vector, shortest_turns, vector_from_matrix
 from .settings import Settings
 from .sole import Sole, apply, measure_sole
@@ -75,14 +75,14 @@ def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Arr
     up = settings.way_up(clip)
     path = apply(clip.foot, sole.ball)
     distance, _ = away_from(ground, path, up)
-    distance = distance / limb_lengths(clip)
-    if not (distance < (1.0 if settings.always(clip.frames) else WITHIN)).any():
+    distance, asked = distance / limb_lengths(clip), _asked(clip, settings)
+    if not (distance < np.where(asked, FAR, WITHIN)).any():
         raise NoGround("There is no surface within reach of the limbs")
     if settings.always(clip.frames):
         return _follow(clip, sole, ground, up, settings.use_slope)
     stands = _wanted(find_touches(path / limb_lengths(clip)[:, None], distance, clip.fps), settings, clip.fps)
     contacts = np.stack([np.zeros_like(stands), stands], axis=-1)
-    anchors = _find_anchors(clip, sole, path, contacts, ground, up, settings.use_slope)
+    anchors = _find_anchors(clip, sole, path, contacts, ground, up, settings.use_slope, asked)
     targets, free = _blend(clip, contacts, anchors)
     cleared = _clear_swings(clip, sole, targets, contacts, free, ground, up)
     return Held(contacts, cleared, free, np.ones(clip.legs, bool))
@@ -92,6 +92,13 @@ def away_from(ground: Ground, path: Array, up: Array | None) -> tuple[Array, Arr
     """How far points (F, T, 3) are from the surface (F, T), infinitely where there is none, and its normals there."""
     hits, normals, found = ask(ground, path, up)
     return np.where(found, np.linalg.norm(path - hits, axis=-1), np.inf), normals
+
+
+def _asked(clip: Clip, settings: Settings) -> Mask:
+    """Where people want limbs to touch (F, T), however far from a surface they are."""
+    if settings.always(clip.frames):
+        return np.ones((clip.frames, clip.legs), bool)
+    return np.zeros((clip.frames, clip.legs), bool) if settings.marks is None else settings.marks.enforced.any(axis=-1)
 
 
 def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
@@ -144,18 +151,29 @@ def _spans(slow: Mask, still: Mask, fps: float) -> Mask:
 
 
 def _find_anchors(
-    clip: Clip, sole: Sole, path: Array, contacts: Mask, ground: Ground, up: Array | None, use_slope: bool
+    clip: Clip,
+    sole: Sole,
+    path: Array,
+    contacts: Mask,
+    ground: Ground,
+    up: Array | None,
+    use_slope: bool,
+    asked: Mask,
 ) -> list[Anchor]:
-    """One anchor a contact: the touching point goes to the surface nearest to where it rested, and the ball with it."""
+    """One anchor a contact: the touching point goes to the surface nearest to where it rested, and the ball with it.
+
+    That lies near, but where it is `asked` for (F, T) as far off as the limb is long.
+    """
     anchors: list[Anchor] = []
     for leg, length in enumerate(limb_lengths(clip)):
         spans = [stance for stance in stances(contacts) if stance.leg == leg]
         axes = np.array([mean_axes(clip.foot[span.start : span.end, leg, :3, :3]) for span in spans]).reshape(-1, 3, 3)
         points = [standing_place(path[:, leg], np.arange(span.start, span.end)) for span in spans]
+        reaches = [FAR if asked[span.start : span.end, leg].any() else WITHIN for span in spans]
         soles_up = [None if clip.hands[leg] else axis @ sole.up[leg] for axis in axes]
         spots = [
-            find_spot(ground, point, length, up, (span.start + span.end) // 2, sole_up)
-            for span, point, sole_up in zip(spans, points, soles_up, strict=True)
+            find_spot(ground, point, length, up, (span.start + span.end) // 2, sole_up, within)
+            for span, point, sole_up, within in zip(spans, points, soles_up, reaches, strict=True)
         ]
         turns = _turns(sole.up[leg], axes, spots) if use_slope else [np.eye(3)] * len(spans)
         for span, point, spot, turn in zip(spans, points, spots, turns, strict=True):
@@ -262,7 +280,7 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     """Every frame on the surface nearest to it, whatever its height."""
     path, length, window = apply(clip.foot, sole.ball), limb_lengths(clip), odd_window(WINDOW, clip.fps)
     hits, normals, found = ask(ground, path, up)
-    found &= np.linalg.norm(path - hits, axis=-1) < length
+    found &= np.linalg.norm(path - hits, axis=-1) < FAR * length
     mean, wide = normals, np.zeros_like(found)
     if use_slope:
         around = hits[:, :, None] + AROUND * length[:, None, None] * across(normals)
