@@ -47,13 +47,14 @@ def make_walk(seconds=5.0, fps=60.0, *, slide=0.0, noise=0.0, seed=0, scale=1.0,
     knee = ik2bone.solve(hip, hip + [0.05, 0.0, -UPPER], hip + [0.0, 0.0, -0.99], ankle, pole=[1.0, 0.0, 0.0]).mid
     knee, ankle = _rigid(hip, np.asarray(knee), ankle)
     heading, size = _rotation_z(turn), scale
-    frames = [_frame(*pair) for pair in ((hip, knee), (knee, ankle))] + [axes]
+    frames = [pointing(*pair) for pair in ((hip, knee), (knee, ankle))] + [axes]
     matrices = [
-        _matrices(size * at @ heading.T, heading @ axes_) for at, axes_ in zip((hip, knee, ankle), frames, strict=True)
+        matrices_of(size * at @ heading.T, heading @ axes_)
+        for at, axes_ in zip((hip, knee, ankle), frames, strict=True)
     ]
     ball = size * (ankle + np.einsum("flij,j->fli", axes, [FOOT, 0.0, BALL - ANKLE])) @ heading.T
     tip = ball + size * np.einsum("flij,j->fli", heading @ axes, [0.06, 0.0, 0.0])
-    clip = Clip(fps, *matrices, ball, tip, _matrices(ball, heading @ axes), np.ones(2, bool),
+    clip = Clip(fps, *matrices, ball, tip, matrices_of(ball, heading @ axes), np.ones(2, bool),
                 np.ones((len(time), 2, 4, 3)), np.array([0.0, 0.0, 1.0]))  # fmt: skip
     return Walk(clip, phase < STAND)
 
@@ -65,7 +66,7 @@ def _rigid(hip, knee, ankle):
     return knee, knee + LOWER * lower / np.linalg.norm(lower, axis=-1, keepdims=True)
 
 
-def _frame(start, end):
+def pointing(start, end):
     """Axes with y along the bone and x sideways."""
     along = end - start
     along = along / np.linalg.norm(along, axis=-1, keepdims=True)
@@ -73,7 +74,7 @@ def _frame(start, end):
     return np.stack([side, along, np.cross(side, along)], axis=-1)
 
 
-def _matrices(places, axes):
+def matrices_of(places, axes):
     matrices = np.zeros((*places.shape[:-1], 4, 4))
     matrices[..., :3, :3], matrices[..., :3, 3], matrices[..., 3, 3] = axes, places, 1.0
     return matrices
@@ -118,8 +119,8 @@ def planted(clip: Clip, planting) -> Clip:
     """The clip with a planting's turns and hips offset applied by plain matrix products."""
     from dataclasses import replace
 
-    turns = [_matrices(np.zeros((*q.shape[:-1], 3)), _quaternion(q)) for q in np.moveaxis(planting.turns, 2, 0)]
-    turns.append(_matrices(np.zeros((*planting.toe_turns.shape[:-1], 3)), _quaternion(planting.toe_turns)))
+    turns = [matrices_of(np.zeros((*q.shape[:-1], 3)), _quaternion(q)) for q in np.moveaxis(planting.turns, 2, 0)]
+    turns.append(matrices_of(np.zeros((*planting.toe_turns.shape[:-1], 3)), _quaternion(planting.toe_turns)))
     thigh = clip.thigh.copy()
     thigh[..., :3, 3] += planting.hips_offset[:, None]
     parts, new = (clip.thigh, clip.shin, clip.foot, clip.toe), [thigh @ turns[0]]

@@ -75,7 +75,11 @@ def find_contacts(
     gait, slack = gait_speed(feet), FLOOR_SHARE * float(np.linalg.norm(floor, axis=-1).mean()) / leg
     limits = max(enter, ENTER_SHARE * gait) + slack, max(leave, LEAVE_SHARE * gait) + slack
     slow = _lasting(feet, _slow(feet, *limits, height), least)
-    return rolled(feet, sharpened(feet, slow)) if exact else sharpened_where_still(feet, _settled(feet, slow), STILL)
+    return (
+        rolled(feet, sharpened(feet, slow))
+        if exact
+        else sharpened_where_still(feet, _landed(feet, _settled(feet, slow)), STILL)
+    )
 
 
 def _check(paths: list[Array], fps: float, leg: float) -> None:
@@ -157,6 +161,21 @@ def _settled(feet: Feet, slow: Mask) -> Mask:
                 heel[end - 1] = False
                 end -= 1
     return settled
+
+
+def _landed(feet: Feet, settled: Mask) -> Mask:
+    """The settled frames (F, L, 2) without a part that only begins to come down as the clip begins, or has just risen
+    as it ends, round one that stands: it is slow there, but far from the place where it stands.
+    """
+    landed = settled.copy()
+    for leg, part in np.ndindex(*settled.shape[1:]):
+        found, path = runs(settled[:, leg, part]), feet.paths[:, leg, part]
+        for (start, end), near in ((found[0], found[1][0]), (found[-1], found[-2][1] - 1)) if len(found) > 1 else ():
+            cut = start == 0 or end == feet.frames
+            if cut and end - start < LEAST_CONTACT * feet.fps and settled[start:end, leg, 1 - part].all():
+                edge = end - 1 if start == 0 else start
+                landed[start:end, leg, part] = np.linalg.norm(path[near] - path[edge]) < SAME_PLACE
+    return landed
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ LARGEST_TILT, LARGEST_PIVOT = np.radians(1.0), np.radians(2.0)
 JITTER = 0.05
 # Points slower than this (leg lengths a second) rest, as animators and formulas have it, which so many frames tell.
 STILL, LEAST_FRAMES = 0.03, 3
+# They come to lie so close together (leg lengths): noise of motion capture is larger, rounding smaller.
+RESTS = 1e-4
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ def _hold_leg(
 ) -> tuple[Array, Array]:
     ball, fps = clip.ball[:, leg], clip.fps
     spans = [(stance.start, stance.end) for stance in stances(contacts[:, None])]
-    turn = _hold_direction(heel - ball, contacts.all(axis=-1), firm, spans, fps, clip.up)
+    turn = _hold_direction(clip, heel - ball, contacts.all(axis=-1), firm, spans)
     away = np.einsum("fij,fj->fi", matrix_from_vector(turn), heel - ball)
     shift, rate, known = np.zeros_like(ball), np.zeros_like(ball), np.zeros(len(ball), bool)
     for start, end in spans:
@@ -85,8 +87,9 @@ def _rates_of(path: Array, frames: NDArray[np.intp], span: tuple[int, int], fps:
     return (inside if rests else velocity(path, fps)[frames]) / fps
 
 
-def _hold_direction(away: Array, both: Mask, firm: Mask, spans: list[tuple[int, int]], fps: float, up: Array) -> Array:
+def _hold_direction(clip: Clip, away: Array, both: Mask, firm: Mask, spans: list[tuple[int, int]]) -> Array:
     """Rotation vectors (F, 3) that keep the way from ball to heel (F, 3) in its mean direction where both stand."""
+    fps, up = clip.fps, clip.up
     turn, rate, known = np.zeros_like(away), np.zeros_like(away), np.zeros(len(away), bool)
     # Frames beside a stance that tell the speed at its ends.
     beside = max(1, round(0.04 * fps))
@@ -94,14 +97,13 @@ def _hold_direction(away: Array, both: Mask, firm: Mask, spans: list[tuple[int, 
         frames = np.arange(start, end)[both[start:end]]
         if len(frames):
             around = np.arange(max(start - beside, 0), min(end + beside, len(away)))
-            turns, inside = (
-                shortest_turns(away[around], standing_place(away, frames)),
-                slice(start - around[0], end - around[0]),
-            )
-            whole = firm[start:end].any()
-            rate[around] = velocity(turns if whole else _limited(turns, up), fps) / fps
-            held = turns[inside] if whole else _without_roll(turns[inside], fps, up)
-            turn[frames] = held[frames - start]
+            mean, first = standing_place(away, frames, clip.leg), around[0]
+            turns, whole = shortest_turns(away[around], mean), firm[start:end].any()
+            noise = turns if whole else _limited(turns, up)
+            span = frames[0] - first, frames[-1] + 1 - first
+            inside = turns[slice(*span)]
+            rate[frames] = _rates_of(noise, frames - first, span, fps, clip.leg / float(np.linalg.norm(mean)))
+            turn[frames] = (inside if whole else _without_roll(inside, fps, up))[frames - frames[0]]
             known[frames] = True
     _fill(turn, rate, known, fps)
     return turn
@@ -137,9 +139,14 @@ def standing_core(frames: NDArray[np.intp]) -> NDArray[np.intp]:
     return frames[trim : len(frames) - trim]
 
 
-def standing_place(path: Array, frames: NDArray[np.intp]) -> Array:
-    """Mean place (3,) over the middle three fifths of the frames (indices) in which a point stands."""
-    return path[standing_core(frames)].mean(axis=0)
+def standing_place(path: Array, frames: NDArray[np.intp], leg: float) -> Array:
+    """Mean place (3,) over the middle three fifths of the frames (indices) in which a point stands.
+
+    Of a point that rests there but creeps away before or after, only the frames count in which it rests.
+    """
+    core = path[standing_core(frames)]
+    rests = np.linalg.norm(core - np.median(core, axis=0), axis=-1) < RESTS * leg
+    return core[rests if rests.sum() >= LEAST_FRAMES and 2 * rests.sum() > len(core) else slice(None)].mean(axis=0)
 
 
 def _fill(values: Array, rates: Array, known: Mask, fps: float) -> None:

@@ -102,7 +102,7 @@ def contact_spans(after: Clip, planting: Planting) -> list[dict[str, Any]]:
                     places = held.points(after.frames)[start:end]
                 else:
                     rest = unridden(planting.anchors, leg, (start, end), path[start:end])
-                    places = path[start:end] + (standing_place(rest, np.arange(end - start)) - rest)
+                    places = path[start:end] + (standing_place(rest, np.arange(end - start), after.leg) - rest)
                 drift = np.linalg.norm(path[start:end] - places, axis=-1).max()
                 support = held or anchor_at(planting.anchors, leg, start)
                 spans.append({

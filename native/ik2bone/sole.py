@@ -10,6 +10,8 @@ import numpy as np
 
 from .clip import Array, Clip, Mask, level_part
 from .contacts import find_contacts
+from .heel_strike import heel_behind
+from .hold import RESTS
 from .motion import runs
 from .skin import lay_flat
 
@@ -26,6 +28,9 @@ HIGHEST_BALL = 0.12
 LOWEST_BALL = -0.01
 # Feet that stand so much higher than the lowest (leg lengths) do not tell where the floor is.
 ALIKE = 0.03
+# Beside the mean of both, a foot that rests at one height keeps so much of its own (leg lengths): good motion stays,
+# and both feet of a clip stand alike within 0.003.
+OWN = 0.0014
 # Height of the ball joint over the sole by proportion, in leg lengths (a person's ball joint lies 2 to 4 cm high).
 PROPORTION = 0.035
 
@@ -80,11 +85,31 @@ def measure_sole(clip: Clip) -> Sole:
     contacts = find_contacts(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
     flat = [_flat_frames(clip, contacts[:, leg], leg) for leg in range(clip.legs)]
     standing = np.array([_standing_height(clip, contacts[:, leg, 1], leg) for leg in range(clip.legs)])
-    heights, floor, source = _ball_heights(clip, standing)
+    own = [_rests(clip, contacts[:, leg, 1], leg) for leg in range(clip.legs)]
+    heights, floor, source = _ball_heights(clip, standing, np.array(own))
     rows = [_points(clip, leg, frames, heights[leg]) for leg, frames in enumerate(flat)]
     heel, ball, tip, joint, forward, up, toe_up, lengths = (np.array(column) for column in zip(*rows, strict=True))
     sole = Sole(heights, heel, ball, tip, joint, forward, up, toe_up, lengths, floor, (source,) * clip.legs)
+    sole = _with_struck_heels(clip, sole, contacts[..., 1])
     return sole if clip.skins is None else _with_skins(clip, sole, standing)
+
+
+def _with_struck_heels(clip: Clip, sole: Sole, balls: Mask) -> Sole:
+    """The soles with heels where feet turn as they strike, if they do so exactly before their balls (F, L) stand."""
+    heel, lengths = sole.heel.copy(), sole.lengths.copy()
+    for leg in range(clip.legs):
+        forward, unit = sole.forward[leg], _unit_of(clip, leg)
+        length = float(lengths[leg, 0]) / (1 + HEEL_BEHIND) / unit
+        under = heel[leg] + HEEL_BEHIND * length * forward
+        behind = heel_behind(clip.foot[:, leg], under, forward, length, clip.up, balls[:, leg], clip.fps)
+        if np.isfinite(behind):
+            heel[leg], lengths[leg, 0] = under - behind * forward, unit * (length + behind)
+    return replace(sole, heel=heel, lengths=lengths)
+
+
+def _unit_of(clip: Clip, leg: int) -> float:
+    """Length of foot space's unit in the scene."""
+    return float(np.linalg.norm(clip.foot[:, leg, :3, :3], axis=1).mean())
 
 
 def _with_skins(clip: Clip, sole: Sole, standing: Array) -> Sole:
@@ -93,7 +118,7 @@ def _with_skins(clip: Clip, sole: Sole, standing: Array) -> Sole:
     rows = {name: value.copy() for name, value in sole.rows()}
     source = list(sole.source)
     for leg, skin in enumerate(clip.skins):
-        unit = float(np.linalg.norm(clip.foot[:, leg, :3, :3], axis=1).mean())
+        unit = _unit_of(clip, leg)
         found = lay_flat(skin, sole.ball_joint[leg], sole.forward[leg], sole.up[leg], clip.leg / unit)
         if found is None:
             continue
@@ -128,13 +153,25 @@ def sole_points(clip: Clip, sole: Sole) -> Array:
 
 def _standing_height(clip: Clip, stands: Mask, leg: int) -> float:
     """Height of the ball joint in the middle of its contacts; where it never stands, of its lowest frames."""
+    if not stands.any():
+        return float(np.quantile(clip.ball[:, leg] @ clip.up, LOW_SHARE))
+    return float(np.median(_heights_in_contact(clip, stands, leg)))
+
+
+def _rests(clip: Clip, stands: Mask, leg: int) -> bool:
+    """Whether the ball joint is at one height in the middle of its contacts, most of the time."""
+    if not stands.any():
+        return False
+    heights = _heights_in_contact(clip, stands, leg)
+    return bool(np.median(np.abs(heights - np.median(heights))) < RESTS * clip.leg)
+
+
+def _heights_in_contact(clip: Clip, stands: Mask, leg: int) -> Array:
+    """Heights (N,) of the ball joint on the frames in the middle of its contacts, of which there are some."""
     heights = clip.ball[:, leg] @ clip.up
-    spans = runs(stands)
-    if not spans:
-        return float(np.quantile(heights, LOW_SHARE))
-    trims = [(end - start) // 5 for start, end in spans]
-    middle = [heights[start + trim : end - trim] for (start, end), trim in zip(spans, trims, strict=True)]
-    return float(np.median(np.concatenate(middle)))
+    return np.concatenate(
+        [heights[start + (end - start) // 5 : end - (end - start) // 5] for start, end in runs(stands)]
+    )
 
 
 def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> Mask:
@@ -150,14 +187,18 @@ def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> Mask:
     return stands & (drop <= np.quantile(drop[stands], FLAT_SHARE) + 1e-6 * clip.leg)
 
 
-def _ball_heights(clip: Clip, standing: Array) -> tuple[Array, float, str]:
-    """Ball heights (L,) over the sole, the clip's floor, and where the height was taken from."""
+def _ball_heights(clip: Clip, standing: Array, rests: Mask) -> tuple[Array, float, str]:
+    """Ball heights (L,) over the sole, the clip's floor, and where the height was taken from.
+
+    `standing` (L,) are the heights at which the ball joints stand, `rests` (L,) says which of them are exact.
+    """
     # Both feet have one shape: the mean of near heights is truer than each. A foot that stays up does not count.
     near = standing - standing.min() < ALIKE * clip.leg
     height = float(standing[near].mean())
     for floor in clip.floors:
         if LOWEST_BALL * clip.leg <= height - floor <= HIGHEST_BALL * clip.leg:
-            return np.full(clip.legs, max(height - floor, 0.0)), floor, "clip's floor"
+            own = np.where(near & rests, np.clip(standing - height, -OWN * clip.leg, OWN * clip.leg), 0.0)
+            return np.maximum(height - floor + own, 0.0), floor, "clip's floor"
     return np.full(clip.legs, PROPORTION * clip.leg), height - PROPORTION * clip.leg, "proportion"
 
 

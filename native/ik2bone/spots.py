@@ -27,7 +27,7 @@ def separate_spots(clip: Clip, contacts: Mask, kept: Mask | None = None) -> Mask
         balls = runs(contacts[stance.start : stance.end, stance.leg, 1])
         for (start, end), (later, last) in zip(balls, balls[1:], strict=False):
             path = clip.ball[stance.start : stance.end, stance.leg]
-            places = [standing_place(path, np.arange(*run)) for run in ((start, end), (later, last))]
+            places = [standing_place(path, np.arange(*run), clip.leg) for run in ((start, end), (later, last))]
             if np.linalg.norm(places[1] - places[0]) > SAME_SPOT * clip.leg:
                 separate[stance.start + end : stance.start + later, stance.leg] = False
     return separate if kept is None else separate | kept
@@ -54,9 +54,9 @@ def _part(clip: Clip, contacts: Mask, spans: tuple[Stance, Stance], cores: list[
     nothing but their cores is left.
     """
     (before, after), ((_, stays), (begins, _)) = spans, cores
-    path, end, start = clip.ball[:, before.leg], before.end, after.start
+    end, start = before.end, after.start
     while end > stays or start < begins:
-        off = [_off(path, contacts, span, frame) for span, frame in ((before, end - 1), (after, start))]
+        off = [_off(clip, contacts, span, frame) for span, frame in ((before, end - 1), (after, start))]
         acceleration = SHARPEST * np.linalg.norm(off[1] - off[0] + climb) * (clip.fps / (start - end + 1)) ** 2
         if acceleration <= HASTY * clip.leg:
             return
@@ -74,7 +74,7 @@ def _core(contacts: Mask, span: Stance, kept: Mask | None) -> tuple[int, int]:
     return span.start + int(frames[0]), span.start + int(frames[-1]) + 1
 
 
-def _off(path: Array, contacts: Mask, span: Stance, frame: int) -> Array:
+def _off(clip: Clip, contacts: Mask, span: Stance, frame: int) -> Array:
     """How far (3,) the spot of a standing lies from where the clip has the ball on a frame."""
-    frames = span.start + standing_frames(contacts[span.start : span.end])
-    return standing_place(path, frames) - path[frame]
+    path, frames = clip.ball[:, span.leg], span.start + standing_frames(contacts[span.start : span.end])
+    return standing_place(path, frames, clip.leg) - path[frame]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .clip import Array, Clip, Mask
+from .clip import Array, Clip, Mask, level_part
 from .contacts import LEAST_CONTACT, find_contacts, stances
 from .motion import runs, velocity
 from .sole import Sole, apply
@@ -17,8 +17,10 @@ from .treadmill import floor_velocity
 
 # A foot of a clip in place that never stands on its floor does so where it is this close to it (leg lengths).
 LOW = 0.03
-# Parts slower than this (leg lengths a second) on so many frames stand exactly still; faster than the last they leave.
-EXACT, LEAST_EXACT, LEAVES = 1e-3, 3, 0.3
+# Parts slower than this (leg lengths a second) on so many frames stand exactly still, from the frame on which they are
+# so close to their place (leg lengths) until they leave it. Balls may creep off while their toes keep the spot: they
+# are held as long as they are slower than the next, and rise by less than the last share of the way that they slide.
+EXACT, LEAST_EXACT, AT_PLACE, CREEPS, RISES = 1e-3, 3, 2e-4, 0.3, 0.5
 NEVER = "no foot ever stands still: planted as a clip in place, by height and slope only"
 CARRIED = "a clip in place, its feet carried back as on a treadmill: planted by height and slope only"
 HURRIED = "a foot needs time from one spot to the next"
@@ -128,20 +130,37 @@ def _without_rolling_heels(clip: Clip, sole: Sole, heel: Array, contacts: Mask) 
 
 
 def _as_long_as_exact(clip: Clip, heel: Array, contacts: Mask) -> Mask:
-    """Without the ends at which parts move that else stand exactly still, as animators and formulas make them.
+    """With other ends for parts that stand exactly still in between, as animators and formulas make them.
 
     What creeps or trembles is best held; but a foot that stood still and rolls off does so because the clip wants it.
     """
     standing = contacts.copy()
-    for leg in range(clip.legs):
-        for part, path in enumerate((heel[:, leg], clip.ball[:, leg])):
-            speeds = np.linalg.norm(velocity(path, clip.fps), axis=-1) / clip.leg
-            for start, end in runs(contacts[:, leg, part]):
-                slow = start + np.flatnonzero(speeds[start:end] < LEAVES)
-                if (speeds[start:end] < EXACT).sum() >= LEAST_EXACT and len(slow):
-                    standing[start : slow[0], leg, part] = False
-                    standing[slow[-1] + 1 : end, leg, part] = False
+    for leg, part in np.ndindex(*contacts.shape[1:]):
+        path = (clip.ball if part else heel)[:, leg]
+        speeds = np.linalg.norm(velocity(path, clip.fps), axis=-1) / clip.leg
+        for start, end in runs(contacts[:, leg, part]):
+            still = start + np.flatnonzero(speeds[start:end] < EXACT)
+            if len(still) >= LEAST_EXACT:
+                first, last = _at_place(path, still[0], clip.leg)[0], _at_place(path, still[-1], clip.leg)[1]
+                if part:
+                    last = max(last, _creeps_until(path, speeds, (still[-1], end), clip.up))
+                standing[start:end, leg, part] = False
+                standing[first:last, leg, part] = True
     return standing
+
+
+def _creeps_until(path: Array, speeds: Array, span: tuple[int, int], up: Array) -> int:
+    """The frame after the last of [start, end) on which a ball (F, 3) is slow and goes along the ground, not up."""
+    start, end = span
+    away = path[start:end] - path[start]
+    along = away @ up <= RISES * np.linalg.norm(level_part(away, up), axis=-1)
+    return start + int(np.flatnonzero((speeds[start:end] < CREEPS) & along)[-1]) + 1
+
+
+def _at_place(path: Array, frame: int, leg: float) -> tuple[int, int]:
+    """The run of frames round one of a path (F, 3) in which it is where it is then."""
+    here = runs(np.linalg.norm(path - path[frame], axis=-1) < AT_PLACE * leg)
+    return next(run for run in here if run[0] <= frame < run[1])
 
 
 def _low(clip: Clip, sole: Sole, heel: Array) -> Mask:

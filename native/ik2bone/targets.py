@@ -182,7 +182,7 @@ def find_anchors(
         carried = ride_of([found[0] for found in options], clip.frames) if ride is None else ride
         frames, part = _standing_frames(contacts, stance)
         path, height = (clip.ball, sole.ball_height[stance.leg]) if part == "ball" else (heel, 0.0)
-        origin = standing_place(path[:, stance.leg], frames)
+        origin = standing_place(path[:, stance.leg], frames, clip.leg)
         standing = Standing(stance, part, frames, origin, float(height), rise, carried[frames[0]])
         hurried = _is_hurried(stance, spans, clip.fps)
         options.append(_anchors(clip, sole, ground, slopes, standing, hurried))

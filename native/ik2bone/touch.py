@@ -168,7 +168,7 @@ def _find_anchors(
     for leg, length in enumerate(limb_lengths(clip)):
         spans = [stance for stance in stances(contacts) if stance.leg == leg]
         axes = np.array([mean_axes(clip.foot[span.start : span.end, leg, :3, :3]) for span in spans]).reshape(-1, 3, 3)
-        points = [standing_place(path[:, leg], np.arange(span.start, span.end)) for span in spans]
+        points = [standing_place(path[:, leg], np.arange(span.start, span.end), clip.leg) for span in spans]
         reaches = [FAR if asked[span.start : span.end, leg].any() else WITHIN for span in spans]
         soles_up = [None if clip.hands[leg] else axis @ sole.up[leg] for axis in axes]
         spots = [
@@ -177,7 +177,7 @@ def _find_anchors(
         ]
         turns = _turns(sole.up[leg], axes, spots) if use_slope else [np.eye(3)] * len(spans)
         for span, point, spot, turn in zip(spans, points, spots, turns, strict=True):
-            origin = standing_place(clip.ball[:, leg], np.arange(span.start, span.end))
+            origin = standing_place(clip.ball[:, leg], np.arange(span.start, span.end), clip.leg)
             goal = spot.point + turn @ (origin - point) if spot.found else origin
             anchor, middle = Anchor(span, "ball", origin, goal, turn, spot.found), (span.start + span.end) // 2
             anchors.append(anchor.on(support_of(ground, spot.point, middle), middle) if spot.found else anchor)

@@ -37,9 +37,9 @@ def test_walk_with_exact_contacts_is_left_alone_on_its_floor(bpy, walker, scale)
 
 
 def test_hand_made_walk_stays_but_for_what_slides(bpy, data):
-    """Its balls stand 0.008 leg apart in height, and are planted on the mean: half of that is what still feet move.
+    """Its balls stand 0.0084 leg apart in height: they come closer until they stand alike within 0.003.
 
-    Rolling off they slide by 0.035, which is held as long as it is slow.
+    Rolling off they slide by 0.035 leg, which is held as long as it is slow, and given back as they swing.
     """
     from demo import clips, picture
 
@@ -54,7 +54,7 @@ def test_hand_made_walk_stays_but_for_what_slides(bpy, data):
     speeds = np.linalg.norm(np.diff(before.ball, axis=0), axis=-1) * before.fps / before.leg
     standing = np.concatenate([speeds[:1], speeds]) < 0.03
     assert np.linalg.norm((after.hip - before.hip).mean(axis=1), axis=-1).max() / before.leg <= 0.01
-    assert moved[standing].max() <= 0.006
-    assert moved.max() <= 0.032
-    assert turns(before, after, "foot").max() <= 0.75
+    assert moved[standing].max() <= 0.003
+    assert moved.max() <= 0.035
+    assert turns(before, after, "foot").max() <= 0.5
     assert turns(before, after, "toe")[standing].max() <= 3.0
