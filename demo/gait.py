@@ -25,7 +25,7 @@ HARMONICS = 6
 FOOT_OFFSET = np.radians(5.0)  # The published ankle is zero for a marker line, not for the sole: flat in midstance.
 TOE_OFF = 0.6  # Stance and double support in shares of the stride: J. Perry, Gait Analysis (Slack, 1992).
 DOUBLE_SUPPORT = 0.1
-FLAT_ZONE = np.radians(4.0)  # Pitch of the foot within which it counts as flat: the curves are good to a degree or two.
+FLAT_ZONE = np.radians(3.0)  # Pitch of the foot within which it is flat: the curves are good to a few degrees.
 CLEARANCE = 0.02  # Of the leg: least height of the sole in mid-swing; 1.3 cm and more are measured on people.
 SURGE = 0.25  # The curves' rigid legs would swing the hips' speed by 50 % within a step; people stay near 10 %.
 LONGEST = 0.995  # Of thigh plus shin: a walking leg keeps the knee a few degrees bent.
@@ -33,7 +33,10 @@ LONGEST = 0.995  # Of thigh plus shin: a walking leg keeps the knee a few degree
 
 @dataclass(frozen=True)
 class Leg:
-    """Lengths of thigh and shin, and the sole's points seen from the ankle of a flat foot."""
+    """Lengths of thigh and shin, and heel, ball and tip of the toes seen from the ankle of a flat foot.
+
+    Heel and tip lie on the sole; the ball is the joint of the toes, on the sole or above it.
+    """
 
     thigh: float
     shin: float
@@ -86,8 +89,8 @@ def _pitch(point: complex, angle: Real) -> Complex:
 
 
 def _flatten(pitch: Real) -> Real:
-    """A standing foot within the flat zone is flat; smooth, and the same pitch far from it."""
-    flattened = pitch * (1 - np.exp(-((pitch / FLAT_ZONE) ** 2)))
+    """A standing foot within the flat zone is flat; smooth, and the same pitch from twice as much on."""
+    flattened = pitch * _smooth(np.abs(pitch) / FLAT_ZONE - 1)
     return np.where(np.arange(len(pitch)) < TOE_OFF * len(pitch), flattened, pitch)
 
 

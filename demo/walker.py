@@ -64,11 +64,13 @@ def _plane(point) -> complex:
 
 
 def _leg(armature) -> gait.Leg:
-    """Measured on the left leg of the rest pose, which faces -Y and has its sole on the floor."""
+    """Measured on the left leg of the rest pose, which faces -Y and has its sole on the floor.
+
+    The foot rolls over the joint of its toes, which lie still on the floor meanwhile.
+    """
     bones = armature.data.bones
-    thigh, shin, foot, toe, heel = (_plane(bones[f"{bone}.L"].head_local) for bone in (*LEG, "heel.02"))
-    tip = _plane(bones["toe.L"].tail_local)
-    ball, tip = complex(toe.real, heel.imag), complex(tip.real, heel.imag)
+    thigh, shin, foot, ball, heel = (_plane(bones[f"{bone}.L"].head_local) for bone in (*LEG, "heel.02"))
+    tip = complex(_plane(bones["toe.L"].tail_local).real, heel.imag)
     return gait.Leg(abs(shin - thigh), abs(foot - shin), heel - foot, ball - foot, tip - foot)
 
 

@@ -36,6 +36,18 @@ def test_walk_with_exact_contacts_is_left_alone_on_its_floor(bpy, walker, scale)
     assert max(turns(before, after, bone).max() for bone in ("foot", "toe")) <= 0.05
 
 
+def test_generated_walk_of_the_demo_is_left_alone_on_its_floor(bpy):
+    from demo import walker
+
+    armature = walker.make_walk(bpy)
+    biped.make_slope(bpy, rise=0.0, size=50.0)
+    bpy.context.view_layer.objects.active = armature
+    before, after = before_and_after(bpy, armature, BIPED, range(1, bpy.context.scene.frame_end + 1, 3))
+    assert np.abs(after.hip - before.hip).max() <= 0.01 * before.leg
+    assert np.linalg.norm(after.ball - before.ball, axis=-1).max() <= 0.002 * before.leg
+    assert max(turns(before, after, bone).max() for bone in ("foot", "toe")) <= 0.5
+
+
 def test_hand_made_walk_stays_but_for_what_slides(bpy, data):
     """Its balls stand 0.0084 leg apart in height: they come closer until they stand alike within 0.003.
 
