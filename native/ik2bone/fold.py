@@ -10,8 +10,8 @@ import numpy as np
 from .clip import Array, Clip, Mask
 from .targets import Targets
 
-# Between thigh and shin of a knee folded as far as people can by their own strength, 0 is straight; clips that fold
-# theirs further keep that. About what clinicians' tables of the range of motion give.
+# Between thigh and shin of a knee folded as far as people can, 0 is straight; clips that fold theirs further keep that.
+# Measured: 141 (American Academy of Orthopaedic Surgeons) and 142.5 degrees (Boone and Azen, 1979), deviation 5.
 FOLDED = np.radians(140.0)
 
 

@@ -9,8 +9,9 @@ from .clip import Array, Clip, Mask
 from .rotations import matrix_from_vector, unit, vector_from_matrix
 from .sole import Sole, apply
 
-# Great toes bend up by about 70 degrees by their own strength and down by 45, clinicians' tables of the range of motion
-# tell; under the body's weight they bend up by 90. Aside and about their length they only follow the ground a little.
+# Great toes bend up by 70 degrees when an examiner bends them, by 85 at most, and down by 45 (orthopaedic tables of the
+# first metatarsophalangeal joint); walking takes 42 to 65. Characters get a little more, since feet of rigs are stiff.
+# Aside and about their length toes only follow the ground a little.
 BENT_UP, BENT_DOWN, ASIDE = np.radians([90.0, 45.0, 20.0])
 # The last of that (radians) is come to slowly, so that toes do not stop with a jolt.
 EASE = np.radians(10.0)
