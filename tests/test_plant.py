@@ -128,6 +128,19 @@ def test_feet_stand_where_they_are_on_ground_that_is_too_steep_all_about_and_tha
     assert not any("steeper" in sentence for sentence in gentle.told)
 
 
+@pytest.mark.parametrize("contacts", ["ALWAYS", "AUTO"])
+def test_feet_that_follow_the_ground_tell_where_it_is_too_steep(contacts) -> None:
+    clip = in_place(make_walk().clip)
+    steep, gentle = height_field(lambda x, y: 0.5 * x), height_field(lambda x, y: 0.1 * x)
+    limit = np.radians(20.0)
+    told = [plant(clip, ground, Settings(contacts=contacts, max_slope=limit)).told for ground in (steep, gentle)]
+    (sentence,) = [sentence for sentence in told[0] if "steeper" in sentence]
+    assert (
+        sentence == f"on {clip.frames} frames the ground under feet is steeper than 20 degrees: they stay level there"
+    )
+    assert not any("steeper" in sentence for sentence in told[1])
+
+
 def test_strength_zero_changes_nothing_at_all() -> None:
     plan = plant(make_walk().clip, HILLS, Settings(strength=0.0))
     assert (plan.turns == [1.0, 0.0, 0.0, 0.0]).all()

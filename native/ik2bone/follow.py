@@ -54,6 +54,15 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Tar
     return _cleared(clip, targets, sole_points(clip, sole)[:, :, :2], ground, window)
 
 
+def tell_steep_under(targets: Targets, standing: Mask, ground: Ground, up: Array, steepest: float) -> list[str]:
+    """A sentence about frames on which feet that follow the ground stand (F, L) where it is too steep (radians)."""
+    _, normals, found = ask(ground, targets.ball, up)
+    steep = standing & found & (normals @ up < np.cos(steepest))
+    frames = int(steep.any(axis=-1).sum())
+    where = f"on {frames} frames the ground under feet is steeper than {np.degrees(steepest):.3g} degrees"
+    return [f"{where}: they stay level there"] if frames else []
+
+
 def _gentle(ground: Ground, below: Array, up: Array, slopes: Slopes) -> tuple[Array, Array, Mask]:
     """Ground under points (F, L, 3); normals of what is no ground, or too steep to stand on, point up."""
     hits, normals, found = ask(ground, below, up)

@@ -14,7 +14,7 @@ from .bend import ease_knees
 from .carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
 from .clip import Array, Clip, Ground, Mask, level_part
 from .fold import unfold_swings
-from .follow import follow_ground, lay_on_ground
+from .follow import follow_ground, lay_on_ground, tell_steep_under
 from .ground import MovingGround, NoGround, ask, cut_ground
 from .heel import raise_heels, standing_contacts
 from .hips import hips_offset
@@ -269,6 +269,8 @@ def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, 
         told.append(f"{lost} of {len(contacts)} contacts have no surface {where}")
     standing = [anchor for anchor in contacts if not settings.touching(clip)[anchor.stance.leg]]
     told += tell_turns(contacts) + tell_steep(standing, ground, clip.up, clip.frames, settings.max_slope)
+    following = held.contacts.any(axis=-1) & ~held.locked & ~settings.touching(clip) & asked
+    told += tell_steep_under(held.targets, following, ground, clip.up, settings.max_slope)
     if not knees.usual.any(axis=(0, 2)).all() and clip.frames > 1:
         told.append("a knee or elbow never bends, so its side is not known")
     return told
