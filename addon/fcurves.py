@@ -29,6 +29,10 @@ OWN = ("extrapolation", "mute", "lock", "hide", "select", "auto_smoothing", "col
 PIECE = ("interpolation", "easing", "amplitude", "back", "period")
 # Pieces of these kinds can be cut in two; the others are formulas for the whole piece.
 CUT = {"CONSTANT", "LINEAR", "BEZIER"}
+# Pieces of these kinds use amplitude and period.
+WAVES = {"ELASTIC", "BACK"}
+# The period of keys whose value is zero: the smallest normal number, which tells them from keys without any.
+NO_VALUE = np.finfo(np.float32).tiny
 
 
 def evaluate(curve: FCurve, frames: Frames) -> Array:
@@ -47,19 +51,52 @@ def inside(keyed: NDArray, frames: Frames) -> NDArray[np.bool_]:
 
 
 def count_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> int:
-    """How many keys between the first and the last of `frames` neither a tool made nor the source has too."""
-    handmade = _read(curve, "type")[:, 0] != _number("type", "GENERATED")
+    """How many keys between the first and the last of `frames` neither a tool made nor the source has too.
+
+    Those that a tool made and that were changed since count too.
+    """
+    keys = {name: _read(curve, name) for name in ("type", "co", "interpolation", "amplitude", "period")}
+    handmade = (keys["type"][:, 0] != _number("type", "GENERATED")) | _are_changed(keys)
     copied = {tuple(co) for co in _read(source, "co").tolist()} if source else set()
-    own = np.array([tuple(co) not in copied for co in _read(curve, "co").tolist()], bool)
-    return int(np.count_nonzero(handmade & own & inside(times(curve), frames)))
+    own = np.array([tuple(co) not in copied for co in keys["co"].tolist()], bool)
+    return int(np.count_nonzero(handmade & own & inside(keys["co"][:, 0], frames)))
 
 
 def mark_generated(curve: FCurve, frame: int) -> None:
     """Give the key on a frame, which keeps the type it had before it was inserted again, the type of our keys."""
-    kinds, frames = _read(curve, "type"), np.array([frame])
-    kinds[inside(times(curve), frames)] = _number("type", "GENERATED")
+    keys, here = _read_all(curve), inside(times(curve), np.array([frame]))
+    keys["type"][here] = _number("type", "GENERATED")
+    _sign(keys, here)
     # In bulk, because setting the type of a single key has the whole action evaluated again.
-    curve.keyframe_points.foreach_set("type", kinds.reshape(-1))
+    for name in ("type", "amplitude", "period"):
+        curve.keyframe_points.foreach_set(name, keys[name].reshape(-1))
+
+
+def _sign(keys: Keys, rows: NDArray[np.bool_]) -> None:
+    """Note the values of some keys in their periods, which pieces without waves do not use.
+
+    Blender keeps the type of a key over which another is inserted, so that only this tells that a key was changed.
+    """
+    rows = rows & ~_are_waves(keys)
+    keys["amplitude"][rows] = 0.0
+    keys["period"][rows] = _signature(keys)[rows]
+
+
+def _signature(keys: Keys) -> NDArray[np.float32]:
+    """What signed keys have for a period (K, 1)."""
+    values = keys["co"][:, 1:]
+    return np.where(values == 0.0, NO_VALUE, values)
+
+
+def _are_changed(keys: Keys) -> NDArray[np.bool_]:
+    """Which keys were signed and have other values now; keys that other tools insert have an amplitude."""
+    signed = (keys["amplitude"] == 0.0) & (keys["period"] != 0.0)
+    return (signed & (keys["period"] != _signature(keys)))[:, 0] & ~_are_waves(keys)
+
+
+def _are_waves(keys: Keys) -> NDArray[np.bool_]:
+    """Which keys begin pieces that use amplitude and period."""
+    return np.isin(keys["interpolation"][:, 0], [_number("interpolation", name) for name in WAVES])
 
 
 def copy(source: FCurve, target: FCurve) -> None:
@@ -195,6 +232,7 @@ def _insert(curve: FCurve, frame: int) -> None:
     if before is not None and after is not None:
         for name in PIECE:
             new[name][0] = present[name][right - 1]
+        _sign(new, np.array([True]))
     elif before is not None and curve.keyframe_points[right - 1].interpolation not in CUT:
         present["interpolation"][right - 1] = _number("interpolation", "LINEAR")
     _replace(curve, _with_rows(present, right, new))
@@ -215,6 +253,7 @@ def write(curve: FCurve, frames: Frames, values: Array) -> None:
         _join_before(present, before, new, float(frames[0]), curve.evaluate(frames[0]))
     if len(after["co"]):
         _join_after(present, new, after, float(frames[-1]), curve.evaluate(frames[-1]))
+    _sign(new, np.ones(len(frames), bool))
     _replace(curve, {name: np.concatenate([before[name], new[name], after[name]]) for name in present})
 
 
@@ -278,7 +317,9 @@ def _generated(frames: Frames, values: Array) -> Keys:
     keys |= {name: np.full((len(co), 1), _property(name).default, np.float32) for name in NUMBERS if name not in keys}
     enums = zip(ENUMS, ("LINEAR", "AUTO", "GENERATED", "AUTO_CLAMPED", "AUTO_CLAMPED"), strict=True)
     keys |= {name: np.full((len(co), 1), _number(name, item), np.int32) for name, item in enums}
-    return keys | {name: np.zeros((len(co), 1), np.bool_) for name in FLAGS}
+    keys |= {name: np.zeros((len(co), 1), np.bool_) for name in FLAGS}
+    _sign(keys, np.ones(len(co), bool))
+    return keys
 
 
 def _replace(curve: FCurve, keys: Keys) -> None:

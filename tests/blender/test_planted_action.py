@@ -172,6 +172,21 @@ def test_hand_made_keys_are_counted_before_they_are_replaced(bpy, walker, slope,
     assert not any("by hand" in warning for warning in again.warnings)
 
 
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
+def test_keys_inserted_over_planted_ones_are_counted(bpy, slope, options, addon, mode):
+    walker = biped.make_walker(bpy, mode=mode)
+    plant(bpy)
+    bone, name = walker.pose.bones["shin.R"], "rotation_quaternion" if mode == "QUATERNION" else "rotation_euler"
+    bpy.context.scene.frame_set(10)
+    getattr(bone, name)[:] = [value + 0.1 for value in getattr(bone, name)]
+    for frame in (10, 20, 20.5):
+        bone.keyframe_insert(name, frame=frame)
+    warnings = addon("planting").plant_feet(bpy.context, walker, options()).warnings
+    assert f"{3 * len(getattr(bone, name))} keys made by hand were replaced" in warnings
+    again = addon("planting").plant_feet(bpy.context, walker, options())
+    assert not any("by hand" in warning for warning in again.warnings)
+
+
 def test_restoring_passes_over_a_bone_that_was_renamed(bpy, walker, slope):
     _forget_hips(bpy, walker)
     thigh = fingerprint.bags_of(walker.animation_data.action)[0]
