@@ -5,14 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import fields
 from math import ceil, floor
-from typing import Any
 
 import numpy as np
 from bpy.types import Context, Object
-from ik2bone.clip import Clip
-from ik2bone.sole import Sole
 
 from . import actions, fcurves, keys, properties, records
 from .actions import Assignment, Curves
@@ -22,9 +18,10 @@ from .drafts import curves_kept_on_error, marks_kept_on_error
 from .frames import Bounds, action_bounds, choose_frames, fade
 from .keys import Channel
 from .outcome import OWN_FLOOR, Outcome, outcome_of
-from .plans import Plan, Task, correct, make_plan, make_report
+from .plans import Task, correct, make_plan, make_report
 from .properties import PlantingOptions
 from .refusals import refuse_unkeyable
+from .soles import known_sole, soles_as_data
 from .stored import kept_rows, marks_for, wanted_rows, wished_rows
 
 
@@ -52,7 +49,7 @@ def plant_in_place(
     old = records.read(assignment.action)
     rows = wanted_rows(armature, old)
     marks = marks_for(body, whole, rows, options.contacts, armature)
-    plan = make_plan(task, before, _known_sole(task, before.clip, old), marks=marks)
+    plan = make_plan(task, before, known_sole(body.planned, before.clip, old), marks=marks)
     corrected = correct(task, plan.cut(task.part), channels, curves)
     undo.enter_context(curves_kept_on_error(assignment))
     undo.enter_context(marks_kept_on_error(assignment.action))
@@ -64,30 +61,9 @@ def plant_in_place(
     record = records.new(None, armature, properties.as_dict(options))
     wished = wished_rows(body.legs, body.numbers, rows, options.contacts)
     record |= {"contacts": [*kept_rows(body.legs, rows, True), *contacts, *wished], "report": figures}
-    record["soles"] = old.get("soles", {}) | _soles(task, plan)
+    record["soles"] = old.get("soles", {}) | soles_as_data(body.planned, plan.planting.sole, before.clip.leg)
     records.store(assignment.action, None, records.as_text(record))
     return outcome_of(figures, warnings)
-
-
-def _soles(task: Task, plan: Plan) -> dict[str, Any]:
-    """The soles as plain data by foot bone, for runs to come: feet on hills no longer tell how high they stand."""
-    sole, leg = plan.planting.sole, plan.before.clip.leg
-    return {
-        limb.foot: {"leg": leg, "floor": sole.floor, "source": sole.source[i]}
-        | {name: row[i].tolist() for name, row in sole.rows()}
-        for i, limb in enumerate(task.body.planned)
-    }
-
-
-def _known_sole(task: Task, clip: Clip, record: records.Record) -> Sole | None:
-    """The soles that an earlier run measured, if it knew all feet of this one and they have the same size still."""
-    known = [record.get("soles", {}).get(limb.foot, {}) for limb in task.body.planned]
-    names = [field.name for field in fields(Sole) if field.name not in ("floor", "source")]
-    complete = all({"leg", "floor", "source", *names} <= sole.keys() for sole in known)
-    if not complete or not np.allclose([sole["leg"] for sole in known], clip.leg, rtol=1e-3):
-        return None
-    rows = {name: np.array([sole[name] for sole in known], float) for name in names}
-    return Sole(**rows, floor=known[0]["floor"], source=tuple(sole["source"] for sole in known))
 
 
 def _reach(curves: Curves, bounds: Bounds) -> Bounds:

@@ -37,6 +37,7 @@ from .properties import PlantingOptions
 from .refusals import refuse_numbers, refuse_shared, refuse_uneditable, refuse_unshown
 from .sample import Sample
 from .seams import tell_steps
+from .soles import known_sole
 from .stored import kept_rows, marks_for, wanted_rows, wished_rows
 from .surfaces import find_surfaces
 
@@ -121,7 +122,8 @@ def _plant_action(
     source = _read_source(run)
     offset = _offset(run, source)
     draft = undo.enter_context(draft_of(armature, run.planted if run.again else run.source))
-    plan = make_plan(run.task, run.before, offset=offset, marks=marks)
+    sole = known_sole(run.task.body.planned, run.before.clip, records.read(run.source.action))
+    plan = make_plan(run.task, run.before, sole, offset, marks)
     corrected = correct(run.task, plan.cut(run.task.part), source.channels, actions.curves_of(draft))
     _write(run, draft, corrected, source.unkeyed)
     told = tell_steps(run.task, run.before.clip)

@@ -10,6 +10,7 @@ import numpy as np
 from .clip import Array, Clip, Ground, Mask
 from .footprint import Slopes
 from .ground import ask
+from .lying import lie_along, own_floor
 from .motion import hann_average, odd_window, smooth_cover
 from .rotations import matrix_from_vector, shortest_turns
 from .sole import Sole, sole_points
@@ -22,14 +23,20 @@ NEAR, FAR = 0.05, 0.3
 
 
 def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Targets:
-    """Targets that raise each foot with the ground below it and tilt it with its slope; it keeps its own height."""
+    """Targets that raise each foot with the ground below it and tilt it with its slope; it keeps its own height.
+
+    Feet that keep to this very ground already do not do so twice.
+    """
     below = clip.ball - sole.ball_height[:, None] * clip.up
-    height = below @ clip.up - sole.floor
+    height = below @ clip.up - own_floor(clip, sole, below, ground)
     # From the clip's own floor, because a foot kicked high may be nearer to a roof.
     hits, normals, found = _gentle(ground, below - height[..., None] * clip.up, clip.up, slopes)
     window = odd_window(WINDOW, clip.fps)
     rise = hann_average(np.where(found, (hits - below) @ clip.up + height, 0.0), window)
-    near = np.clip((FAR - height / clip.leg) / (FAR - NEAR), 0.0, 1.0) if slopes.aligned else np.zeros_like(height)
+    near = np.clip((FAR - height / clip.leg) / (FAR - NEAR), 0.0, 1.0)
+    soles_up, low = np.einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up), height < NEAR * clip.leg
+    if not slopes.aligned or lie_along(soles_up[low], normals[low], clip.up):
+        near = np.zeros_like(near)
     turn = matrix_from_vector(near[..., None] * shortest_turns(clip.up, hann_average(normals, window)))
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)
     targets = _targets(clip, ball, turn, rise, hits @ clip.up)

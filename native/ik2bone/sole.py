@@ -133,9 +133,21 @@ def _with_skins(clip: Clip, sole: Sole, standing: Array) -> Sole:
     measured = np.array(source) == "mesh"
     if not measured.any():
         return sole
-    floors = (standing - rows["ball_height"])[measured]
-    floor = float(floors[floors - floors.min() < ALIKE * clip.leg].mean())
+    floor = _floor_under(standing[measured], rows["ball_height"][measured], clip.leg)
     return replace(sole, **rows, floor=floor, source=tuple(source))
+
+
+def _floor_under(standing: Array, ball_heights: Array, leg: float) -> float:
+    """The floor under balls that stand at some heights (L,); a foot that stays up does not count."""
+    floors = standing - ball_heights
+    return float(floors[floors - floors.min() < ALIKE * leg].mean())
+
+
+def with_own_floor(clip: Clip, sole: Sole) -> Sole:
+    """Soles that were measured from another clip of the same feet, with the floor of this one."""
+    contacts = find_contacts(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
+    standing = np.array([_standing_height(clip, contacts[:, leg, 1], leg) for leg in range(clip.legs)])
+    return replace(sole, floor=_floor_under(standing, sole.ball_height, clip.leg))
 
 
 def tell_doubts(clip: Clip, sole: Sole) -> list[str]:

@@ -15,6 +15,7 @@ from .contacts import Stance, stances
 from .footprint import Footprint, Slopes, find_places
 from .ground import support_of
 from .hold import Hold, standing_frames, standing_place
+from .lying import leave_lying
 from .motion import smoothstep
 from .passing import passing_costs
 from .rotations import matrix_from_vector, vector_from_matrix
@@ -192,7 +193,8 @@ def find_anchors(
     anchors = [anchor for leg in range(clip.legs) for anchor in _chosen(clip, soles[:, leg], options, leg, ground)]
     anchors.sort(key=lambda anchor: anchor.stance.start)
     carried = ride_of(anchors, clip.frames) if ride is None else ride
-    return anchors + _swing_anchors(clip, sole, ground, slopes, anchors, carried)
+    anchors += _swing_anchors(clip, sole, ground, slopes, anchors, carried)
+    return leave_lying(clip, sole, contacts, anchors)
 
 
 def _is_hurried(stance: Stance, spans: list[Stance], fps: float) -> bool:

@@ -8,6 +8,8 @@ enters, so a rung will do as well as a wall.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .anchor import Anchor
@@ -19,7 +21,7 @@ from .motion import gaps, hann_average, odd_window, runs, smoothstep, velocity
 from .nearest import AROUND, FAR, WITHIN, Spot, across, facing_of, find_spot, mean_axes, mean_normal, unit_axes
 from .rotations import matrix_from_vector, shortest_turns, vector_from_matrix
 from .settings import Settings
-from .sole import Sole, apply, measure_sole
+from .sole import Sole, apply, measure_sole, with_own_floor
 from .spans import Marks
 from .swing import clear
 from .targets import Held, Targets, anchor_weights, place_path, places_of
@@ -45,6 +47,13 @@ def measure_limbs(clip: Clip) -> Sole:
     if clip.hands.all():
         return hands
     return measure_sole(clip.choose(~clip.hands)).beside(hands, clip.hands)
+
+
+def with_floor_of(clip: Clip, sole: Sole) -> Sole:
+    """Soles that were measured from another clip of the same limbs, with the floor of this one."""
+    feet = ~clip.hands
+    floor = with_own_floor(clip.choose(feet), sole.choose(feet)).floor if feet.any() else clip.floors[0]
+    return replace(sole, floor=floor)
 
 
 def _palms(clip: Clip) -> Sole:

@@ -42,6 +42,24 @@ def _written(armature):
     return [curve for curve in curves if curve.data_path.split('"')[1].split(".")[0] in names]
 
 
+ALL = ("foot.L", "foot.R", "hips")
+
+
+def _curve_along(armature):
+    """The curve of the hips' location along the way."""
+    curves = [c for c in fingerprint.curves_of(armature.animation_data.action) if c.data_path.endswith("location")]
+    return max(curves, key=lambda curve: np.ptp([point.co.y for point in curve.keyframe_points]))
+
+
+def _tails(bpy, armature):
+    """Ways from heads to tails of the feet."""
+    rows = []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(int(frame))
+        rows.append([armature.pose.bones[name].vector for name in ALL[:2]])
+    return np.array(rows)
+
+
 def test_keys_go_into_the_action_itself_and_feet_stand(bpy, walker, slope):
     action = walker.animation_data.action
     _plant(bpy)
@@ -105,6 +123,21 @@ def test_a_second_run_changes_little_and_knows_the_soles(bpy, walker, bones):
         again = heads(bpy, walker, FRAMES[rows], (span["bone"],))[:, 0]
         np.testing.assert_allclose(again, once[rows, foot], atol=0.003)
     assert record_of(walker)["report"]["feet"][-1]["sole_height"] == sole
+
+
+@pytest.mark.parametrize("rise", [0.0, 0.3])
+@pytest.mark.parametrize("travels", [True, False])
+def test_many_runs_neither_lift_nor_tilt_what_stands(bpy, walker, rise, travels):
+    if not travels:
+        for point in _curve_along(walker).keyframe_points:
+            point.co.y = 0.0
+    biped.make_slope(bpy, rise=rise, height=0.3)
+    _plant(bpy)
+    once, tips = heads(bpy, walker, FRAMES, ALL), _tails(bpy, walker)
+    for _ in range(3):
+        _plant(bpy)
+    np.testing.assert_allclose(heads(bpy, walker, FRAMES, ALL), once, atol=0.05)
+    np.testing.assert_allclose(_tails(bpy, walker), tips, atol=0.15 * np.radians(4.0))
 
 
 @pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT"])
