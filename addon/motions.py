@@ -8,12 +8,15 @@ from contextlib import contextmanager
 
 import bpy
 import numpy as np
-from bpy.types import Object, Scene
+from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, Scene
 from numpy.typing import NDArray
 
 from .poses import private_scene
+from .surfaces import shows_collection
 
 Array = NDArray[np.float64]
+# The name of the object that shows it, and Blender's numbers for it.
+Instance = tuple[str, tuple[int, ...]]
 
 # A surface moves, or changes its shape, when a corner does by more than this share of its size.
 STILL = 1e-6
@@ -66,6 +69,47 @@ def _matrices(scene: Scene, objects: Sequence[Object], frame: int) -> list[Array
     scene.frame_set(int(frame))
     depsgraph = scene.view_layers[0].depsgraph
     return [np.array(ob.evaluated_get(depsgraph).matrix_world) for ob in objects]
+
+
+def find_inner_motions(owners: Sequence[Object], frames: Sequence[int]) -> dict[Instance, Array]:
+    """World matrices (F, 4, 4) on whole scene frames of what objects show of collections in which things move.
+
+    Frames are stepped in a scene of its own that holds only those objects.
+    """
+    moving = [ob for ob in owners if any(_may_move(inner) for inner in shown_by(ob))]
+    if not moving or len(frames) < 2:
+        return {}
+    scene = private_scene(moving)
+    try:
+        rows = [_instance_matrices(scene, moving, frame) for frame in frames]
+    finally:
+        bpy.data.scenes.remove(scene)
+    # What is hidden on some frames is taken as it is now.
+    always = set.intersection(*(set(row) for row in rows))
+    motions = {instance: np.array([row[instance] for row in rows]) for instance in always}
+    return {instance: motion for instance, motion in motions.items() if (motion != motion[0]).any()}
+
+
+def shown_by(owner: Object) -> Iterator[Object]:
+    """The objects that one shows of its collection, and those that these show of theirs."""
+    for ob in owner.instance_collection.all_objects:
+        yield ob
+        if shows_collection(ob):
+            yield from shown_by(ob)
+
+
+def instances_of(depsgraph: Depsgraph, owners: Sequence[Object]) -> Iterator[tuple[Instance, DepsgraphObjectInstance]]:
+    """What objects show of their collections, each with what names it on every frame."""
+    for instance in depsgraph.object_instances:
+        owner = instance.parent.original if instance.is_instance and instance.parent else None
+        if owner in owners:
+            yield (owner.name_full, tuple(instance.persistent_id)), instance
+
+
+def _instance_matrices(scene: Scene, owners: Sequence[Object], frame: int) -> dict[Instance, Array]:
+    scene.frame_set(int(frame))
+    found = instances_of(scene.view_layers[0].depsgraph, owners)
+    return {name: np.array(instance.matrix_world) for name, instance in found}
 
 
 def _moves(ob: Object, matrices: Array) -> bool:

@@ -148,7 +148,9 @@ def make_plan(
         names = ", ".join(ground.names) or "meshes without faces"
         stands = task.stands and all(limb.is_leg for limb in task.body.planned)
         where = "under the feet" if stands else "within reach of the limbs"
-        raise Refusal(f"no surface lies {where} of {task.armature.name}: nothing but {names} was looked at") from None
+        told = "".join(f"; {sentence}" for sentence in ground.told)
+        looked = f"nothing but {names} was looked at{told}"
+        raise Refusal(f"no surface lies {where} of {task.armature.name}: {looked}") from None
 
 
 def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Ground | Floor:

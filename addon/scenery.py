@@ -12,7 +12,7 @@ from mathutils import Matrix
 from mathutils.bvhtree import BVHTree
 
 from .ground import Array, Ground, Surface
-from .motions import find_motions, find_unfollowed
+from .motions import Instance, find_inner_motions, find_motions, find_unfollowed, instances_of, shown_by
 from .surfaces import deformers, shows_collection
 
 # Volume of an object's axes over the cube of the longest under which it has no inverse worth the name.
@@ -33,9 +33,11 @@ def make_ground(
     gone = [ob.name for ob, motion in motions.items() if any(_is_flat(matrix) for matrix in motion)]
     objects = [ob for ob in objects if ob.name not in gone]
     surfaces = [surface for ob in objects for surface in _surfaces(depsgraph, ob, motions.get(ob), nearest)]
-    surfaces += _instances(depsgraph, [ob for ob in objects if shows_collection(ob)], motions, nearest)
+    owners = [ob for ob in objects if shows_collection(ob)]
+    surfaces += _instances(depsgraph, owners, motions, find_inner_motions(owners, frames), nearest)
     told = [f"{name} is scaled to nothing on some frames, and was left out" for name in gone]
-    told += [*find_unfollowed(objects, frames), *_scattered(depsgraph, objects)]
+    inner = [ob for owner in owners for ob in shown_by(owner)]
+    told += [*find_unfollowed(list(dict.fromkeys([*objects, *inner])), frames), *_scattered(depsgraph, objects)]
     return Ground(tuple(surfaces), leg, tuple(told))
 
 
@@ -60,27 +62,39 @@ def _surfaces(depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: b
 
 
 def _instances(
-    depsgraph: Depsgraph, owners: Sequence[Object], motions: Mapping[Object, Array], nearest: bool
+    depsgraph: Depsgraph,
+    owners: Sequence[Object],
+    motions: Mapping[Object, Array],
+    inner: Mapping[Instance, Array],
+    nearest: bool,
 ) -> list[Surface]:
-    """The meshes that objects show of their collections, named by those objects, with one tree a mesh."""
+    """The meshes that objects show of their collections, named by those objects, with one tree a mesh.
+
+    They follow their `inner` motion where they have one, else that of the object.
+    """
     if not owners:
         return []
     trees: dict[tuple[int, bytes], tuple[BVHTree, Array]] = {}
     surfaces = []
-    for instance in depsgraph.object_instances:
-        owner = instance.parent.original if instance.is_instance and instance.parent else None
-        if owner not in owners or instance.object.type != "MESH" or any(True for _ in deformers(instance.object)):
+    for name, instance in instances_of(depsgraph, owners):
+        if instance.object.type != "MESH" or any(True for _ in deformers(instance.object)):
             continue
         mesh, matrix = instance.object.data, np.array(instance.matrix_world)
-        if not mesh.polygons or _is_flat(matrix):
+        if not mesh.polygons or any(_is_flat(each) for each in (matrix, *inner.get(name, ()))):
             continue
         stretch = _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
         key = mesh.as_pointer(), stretch.tobytes()
         if key not in trees:
             trees[key] = _tree(mesh, Matrix(stretch))
-        motion, placing = motions.get(owner), matrix @ np.linalg.inv(stretch)
-        inside = np.linalg.inv(np.array(instance.parent.matrix_world)) @ placing
-        surfaces.append(Surface(owner.name, *trees[key], placing if motion is None else motion @ inside, inside))
+        shrink = np.linalg.inv(stretch)
+        inside = np.linalg.inv(np.array(instance.parent.matrix_world)) @ matrix @ shrink
+        owner = instance.parent.original
+        motion = motions.get(owner)
+        placing = matrix @ shrink if motion is None else motion @ inside
+        if name in inner:
+            # The space of the object that shows it is not that in which feet stand on it.
+            placing, inside = inner[name] @ shrink, None
+        surfaces.append(Surface(owner.name, *trees[key], placing, inside))
     return surfaces
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from biped import make_mesh
+from ik2bone.ground import Support
 
 DOWN = np.array([0.0, 0.0, -1.0])
 FRAMES = range(1, 21)
@@ -89,6 +90,29 @@ def test_a_shown_collection_moves_with_the_empty_that_shows_it(bpy, ground_of):
     np.testing.assert_allclose(hits[:, 2], [0.5, 1.5], atol=1e-5)
     support = ground.support(hits[1], 10)
     assert support.name == "Ferry" and support.motion.shape == (20, 4, 4)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_moves_within_a_shown_collection_is_followed(bpy, ground_of, nested):
+    content, lift, still = bpy.data.collections.new("Content"), plane(bpy, "Lift"), plane(bpy, "Still", height=-3.0)
+    for ob in (lift, still):
+        bpy.context.collection.objects.unlink(ob)
+        content.objects.link(ob)
+    key(lift, "location", {1: (0.0, 0.0, 0.0), 21: (0.0, 0.0, 2.0)})
+    if nested:
+        inner, outer = bpy.data.objects.new("Inner", None), bpy.data.collections.new("Outer")
+        inner.instance_type, inner.instance_collection = "COLLECTION", content
+        outer.objects.link(inner)
+        content = outer
+    house = bpy.data.objects.new("House", None)
+    house.instance_type, house.instance_collection, house.location = "COLLECTION", content, (0.0, 0.0, 0.25)
+    bpy.context.collection.objects.link(house)
+    bpy.context.scene.frame_set(5)
+    ground = ground_of(house)
+    hits, _normals, _found = ground.ask(np.zeros((2, 3)), DOWN, np.array([0, 10]))
+    np.testing.assert_allclose(hits[:, 2], [0.25, 1.25], atol=1e-5)
+    assert ground.support(hits[1], 10).motion.shape == (20, 4, 4)
+    assert ground.support(np.array([0.0, 0.0, -2.75]), 10) == Support("House")
 
 
 def test_keys_that_do_not_move_anything_leave_a_surface_at_rest(bpy, ground_of):

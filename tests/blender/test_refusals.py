@@ -131,6 +131,13 @@ def test_legs_under_a_driver(bpy, walker, ground):
     _refused(bpy, "foot.L has a driver")
 
 
+def test_nothing_but_scattered_ground(bpy, walker):
+    points, leaf = biped.make_mesh(bpy, "Points", [(0.0, 0.0, 0.0)], []), biped.make_slope(bpy, "Leaf")
+    leaf.parent, points.instance_type = points, "VERTS"
+    leaf.hide_set(True)
+    _refused(bpy, "no surface lies under the feet of Walker: .*; what is scattered on Points was not taken for ground")
+
+
 def test_a_keyed_rotation_mode(bpy, walker, ground):
     walker.pose.bones["thigh.L"].keyframe_insert("rotation_mode", frame=1)
     _refused(bpy, "thigh.L has keys on its rotation mode")
