@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Legs brought to their targets, stretched ones too: by plain matrix products ankles lie where they were asked to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from ik2bone.clip import Clip
+from ik2bone.knee import find_knees
+from ik2bone.legs import solve_legs
+from ik2bone.targets import Targets
+from walk import _matrices, _quaternion, make_walk
+
+
+def _stretched(clip: Clip, factor: float) -> Clip:
+    """The clip with thighs stretched along themselves, and shins and feet sheared by that."""
+    own = np.diag([1.0, factor, 1.0, 1.0])
+    thigh = clip.thigh @ own
+    shin, foot = (thigh @ np.linalg.inv(clip.thigh) @ part for part in (clip.shin, clip.foot))
+    scale = clip.scale.copy()
+    scale[..., 0, 1] = factor
+    return replace(clip, thigh=thigh, shin=shin, foot=foot, scale=scale)
+
+
+def _ankles(clip: Clip, turns: np.ndarray) -> np.ndarray:
+    """Ankles (F, L, 3) after corrections of thigh and shin."""
+    own, turn = np.zeros((*clip.thigh.shape[:2], 4, 4)), _matrices(np.zeros((*turns.shape[:-1], 3)), _quaternion(turns))
+    own[..., range(3), range(3)], own[..., 3, 3] = clip.scale[..., 0, :], 1.0
+    thigh = clip.thigh @ np.linalg.inv(own) @ turn[:, :, 0] @ own
+    shin = thigh @ np.linalg.inv(clip.thigh) @ clip.shin @ turn[:, :, 1]
+    return (shin @ np.linalg.inv(clip.shin) @ clip.foot)[..., :3, 3]
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.1, 0.85])
+@pytest.mark.parametrize("strength", [1.0, 0.5])
+def test_stretched_legs_reach_their_targets(factor: float, strength: float) -> None:
+    clip = _stretched(make_walk(seconds=2.0).clip, factor)
+    targets = replace(Targets.of(clip), ankle=clip.ankle + [0.02, 0.01, 0.08])
+    none, shares = np.zeros(clip.ankle.shape), np.full(clip.frames, strength)
+    turns, miss = solve_legs(clip, targets, none, none[:, 0], find_knees(clip), shares)
+    asked = clip.ankle + strength * (targets.ankle - clip.ankle)
+    assert miss.max() < 1e-4 * clip.leg
+    np.testing.assert_allclose(_ankles(clip, turns), asked, atol=1e-4 * clip.leg)
