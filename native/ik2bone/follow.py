@@ -63,6 +63,8 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Tar
 
 def tell_steep_under(targets: Targets, standing: Mask, ground: Ground, up: Array, steepest: float) -> list[str]:
     """A sentence about frames on which feet that follow the ground stand (F, L) where it is too steep (radians)."""
+    if not standing.any():
+        return []
     _, normals, found = ask(ground, targets.ball, up)
     steep = standing & found & (normals @ up < np.cos(steepest))
     frames = int(steep.any(axis=-1).sum())
