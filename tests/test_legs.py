@@ -11,7 +11,7 @@ from ik2bone.clip import Clip
 from ik2bone.knee import find_knees
 from ik2bone.legs import solve_legs
 from ik2bone.targets import Targets
-from walk import _matrices, _quaternion, make_walk
+from walk import make_walk, matrices_of, rotations_of
 
 
 def _stretched(clip: Clip, factor: float) -> Clip:
@@ -26,7 +26,10 @@ def _stretched(clip: Clip, factor: float) -> Clip:
 
 def _ankles(clip: Clip, turns: np.ndarray) -> np.ndarray:
     """Ankles (F, L, 3) after corrections of thigh and shin."""
-    own, turn = np.zeros((*clip.thigh.shape[:2], 4, 4)), _matrices(np.zeros((*turns.shape[:-1], 3)), _quaternion(turns))
+    own, turn = (
+        np.zeros((*clip.thigh.shape[:2], 4, 4)),
+        matrices_of(np.zeros((*turns.shape[:-1], 3)), rotations_of(turns)),
+    )
     own[..., range(3), range(3)], own[..., 3, 3] = clip.scale[..., 0, :], 1.0
     thigh = clip.thigh @ np.linalg.inv(own) @ turn[:, :, 0] @ own
     shin = thigh @ np.linalg.inv(clip.thigh) @ clip.shin @ turn[:, :, 1]

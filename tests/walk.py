@@ -119,8 +119,8 @@ def planted(clip: Clip, planting) -> Clip:
     """The clip with a planting's turns and hips offset applied by plain matrix products."""
     from dataclasses import replace
 
-    turns = [matrices_of(np.zeros((*q.shape[:-1], 3)), _quaternion(q)) for q in np.moveaxis(planting.turns, 2, 0)]
-    turns.append(matrices_of(np.zeros((*planting.toe_turns.shape[:-1], 3)), _quaternion(planting.toe_turns)))
+    turns = [matrices_of(np.zeros((*q.shape[:-1], 3)), rotations_of(q)) for q in np.moveaxis(planting.turns, 2, 0)]
+    turns.append(matrices_of(np.zeros((*planting.toe_turns.shape[:-1], 3)), rotations_of(planting.toe_turns)))
     thigh = clip.thigh.copy()
     thigh[..., :3, 3] += planting.hips_offset[:, None]
     parts, new = (clip.thigh, clip.shin, clip.foot, clip.toe), [thigh @ turns[0]]
@@ -135,7 +135,7 @@ def _carry(matrices, points):
     return np.einsum("flij,flj->fli", matrices[..., :3, :3], points) + matrices[..., :3, 3]
 
 
-def _quaternion(q):
+def rotations_of(q):
     w, x, y, z = np.moveaxis(q, -1, 0)
     rows = [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), 2 * (x * y + w * z),
             1 - 2 * (x * x + z * z), 2 * (y * z - w * x), 2 * (x * z - w * y), 2 * (y * z + w * x),
