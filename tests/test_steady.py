@@ -42,6 +42,18 @@ def test_trembling_foot_is_found_where_it_trembles() -> None:
     assert share[:, 1].max() == 0.0
 
 
+@pytest.mark.parametrize("tremble", [0.0, 1.5])
+def test_foot_that_pivots_fast_is_steadied_only_where_it_trembles(tremble) -> None:
+    clip = make_walk(fps=60.0).clip
+    pivot = np.radians(40.0) * np.sin(2 * np.pi * np.arange(clip.frames) / 30.0)
+    away = np.zeros((clip.frames, 2, 3))
+    away[:, 0, 2] = pivot
+    turn = matrix_from_vector(away)
+    pivoting = replace(clip, ball=clip.ankle + np.einsum("flij,flj->fli", turn, clip.ball - clip.ankle))
+    share = trembling(shaken(pivoting, tremble) if tremble else pivoting)[30:-30, 0]
+    assert share.mean() > 0.6 if tremble else share.max() == 0.0
+
+
 def test_steadied_foot_trembles_less_and_keeps_its_ankle_and_shape() -> None:
     clip = make_walk(fps=60.0).clip
     shaking = shaken(clip, 4.0)

@@ -18,6 +18,9 @@ from .targets import Targets
 # The running maximum and the average after it share this width (s): the pitch is never less than what is needed.
 WINDOW = 0.15
 STEEPEST_PITCH = np.radians(40.0)
+# Heels of soles that are known by proportion alone may lie under the ground as deep as they do under their balls in the
+# clip, up to this (leg lengths): lifting them there would tilt feet for the sake of a guess.
+SINKS = 0.006
 # A heel that leaves its place by more than this (leg lengths) does not stand.
 STAYS = 0.001
 # Nor does one that is higher over the ground than this (leg lengths).
@@ -60,7 +63,10 @@ def _needed_pitch(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> t
     away = np.einsum("flij,flj->fli", targets.turn, apply(clip.foot, sole.heel) - clip.ball)
     heel = targets.ball + away
     hits, _, found = ask(ground, targets.asking(heel, clip.up), clip.up)
-    under = np.where(found, (hits - heel) @ clip.up, 0.0)
+    guessed = np.array([name == "proportion" for name in sole.source])
+    lower = (apply(clip.foot, sole.ball) - apply(clip.foot, sole.heel)) @ clip.up
+    sunk = np.clip(lower, 0.0, SINKS * clip.leg * guessed)
+    under = np.where(found, (hits - heel) @ clip.up - sunk, 0.0)
     level = away - (away @ clip.up)[..., None] * clip.up
     length = np.maximum(np.linalg.norm(level, axis=-1), 1e-9 * clip.leg)
     axis = np.cross(level, clip.up) / length[..., None]

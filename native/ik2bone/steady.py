@@ -15,7 +15,7 @@ from .rotations import matrix_from_vector, nearest_rotations, vector_from_matrix
 # noise, and positive for motion. It is steadied between these two, and between these sizes of noise (degrees): of
 # twelve recorded clips one trembles by up to 12, the others hardly anywhere by 0.4.
 LAG, NEAR = 1 / 60, 0.2
-CORRELATION = (0.25, 0.45)
+CORRELATION = (0.1, 0.3)
 NOISE = (0.4, 0.8)
 # The trembling foot takes its mean direction over this time (s).
 WINDOW = 0.15

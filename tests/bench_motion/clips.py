@@ -51,9 +51,8 @@ IN_THE_AIR = (
 )
 OFF_AT_ONCE = "at 24 frames a second feet leave within one frame; the judge counts the one before, which is no contact"
 DANCE = (
-    "the soles are known by proportion alone, and heels that the clip then has 0.015 leg under its floor are raised,"
-    " which tilts the feet, most where one turns on its ball over a hill; on frame 326 the right foot jumps by 9"
-    " degrees while it turns on its ball, and its knee with it"
+    "the soles are known by proportion alone, and heels that the clip then has 0.015 leg under its balls are raised to"
+    " 0.006, which tilts the feet, most where one turns on its ball over a hill"
 )
 
 CLIPS = (
