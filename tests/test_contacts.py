@@ -11,6 +11,7 @@ from gaits import STYLES, make_gait, make_rest, on_treadmill, retargeted
 from ik2bone.contacts import find_contacts, stances
 from ik2bone.motion import runs
 from ik2bone.treadmill import floor_velocities, floor_velocity
+from walk import make_walk
 
 UP = np.array([0.0, 0.0, 1.0])
 WALKS = ("walk", "gentle walk", "flat-footed walk", "slow walk", "fast walk", "backward walk")
@@ -255,6 +256,9 @@ def test_short_touch_is_no_contact() -> None:
     assert not find_contacts(path, path, fps=30, leg=1.0).any()
 
 
+STILL_FEET = {"heel": np.zeros((5, 1, 3)), "ball": np.zeros((5, 1, 3)), "fps": 30.0, "leg": 1.0}
+
+
 def test_one_and_two_frames_are_taken() -> None:
     for count in (1, 2):
         still = np.zeros((count, 2, 3))
@@ -269,12 +273,41 @@ def test_one_and_two_frames_are_taken() -> None:
         ({"ball": np.full((5, 1, 3), np.nan)}, "ball: expected finite numbers, got nan"),
         ({"fps": 0.0}, "fps: expected a positive number, got 0.0"),
         ({"leg": -1.0}, "leg: expected a positive number, got -1.0"),
+        ({"fps": np.inf}, "fps: expected a positive number, got inf"),
+        ({"up": (0.0, 1.0)}, "up: expected three numbers"),
+        ({"up": (0.0, 0.0, 0.0)}, "up: expected three numbers that are not all zero"),
     ],
 )
 def test_bad_arguments_are_refused_by_name(change, message) -> None:
-    arguments = {"heel": np.zeros((5, 1, 3)), "ball": np.zeros((5, 1, 3)), "fps": 30.0, "leg": 1.0} | change
     with pytest.raises(ValueError, match=message):
-        find_contacts(arguments["heel"], arguments["ball"], fps=arguments["fps"], leg=arguments["leg"])
+        find_contacts(**STILL_FEET | change)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"heel": None}, "heel: expected paths of shape"),
+        ({"ball": "path"}, "ball: expected an array of numbers, got str"),
+        ({"fps": None}, "fps: expected a number, got None"),
+        ({"leg": "0.9"}, "leg: expected a number, got '0.9'"),
+        ({"leg": [0.9, 0.9]}, "leg: expected a number, got "),
+    ],
+)
+def test_arguments_of_a_wrong_kind_are_refused_by_name(change, message) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        find_contacts(**STILL_FEET | change)
+
+
+@pytest.mark.parametrize("shape", [(0, 2, 3), (5, 0, 3)])
+def test_without_frames_or_legs_nothing_stands(shape) -> None:
+    nothing = np.zeros(shape)
+    assert find_contacts(nothing, nothing, fps=30, leg=1.0).shape == (*shape[:2], 2)
+
+
+def test_the_length_of_up_does_not_count() -> None:
+    clip = make_walk().clip
+    found = [find_contacts(clip.ankle, clip.ball, fps=60, leg=1.0, up=(0, 0, length)) for length in (1e-3, 1, 40)]
+    assert (found[0] == found[1]).all() and (found[2] == found[1]).all()
 
 
 def force_plates(data):

@@ -67,9 +67,11 @@ def find_contacts(
     `exact` slow frames stay, for holding feet that a recording lets tremble and creep; of a foot that rests on one part
     the other counts only where it is nearly still.
     """
-    paths = [np.asarray(path, float) for path in (heel, ball)]
+    paths = [_numbers(name, path) for name, path in (("heel", heel), ("ball", ball))]
     _check(paths, fps, leg)
-    upward = np.asarray(up, float)
+    upward = _direction(up)
+    if not paths[0].size:
+        return np.zeros((*paths[0].shape[:2], 2), bool)
     floor = floor_velocities(*paths, fps=fps, leg=leg, up=upward)
     feet = observe(np.stack([carried(path, floor, fps) for path in paths], axis=2) / leg, fps, upward)
     gait, slack = gait_speed(feet), FLOOR_SHARE * float(np.linalg.norm(floor, axis=-1).mean()) / leg
@@ -82,6 +84,13 @@ def find_contacts(
     )
 
 
+def _numbers(name: str, values: object) -> Array:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected an array of numbers, got {type(values).__name__}") from None
+
+
 def _check(paths: list[Array], fps: float, leg: float) -> None:
     for name, path in zip(("heel", "ball"), paths, strict=True):
         if path.ndim != 3 or path.shape[-1] != 3 or path.shape != paths[0].shape:
@@ -89,8 +98,18 @@ def _check(paths: list[Array], fps: float, leg: float) -> None:
         if not np.isfinite(path).all():
             raise ValueError(f"{name}: expected finite numbers, got {path[~np.isfinite(path)][0]}")
     for name, value in (("fps", fps), ("leg", leg)):
-        if not value > 0:
+        if value is None or isinstance(value, str) or np.ndim(value):
+            raise TypeError(f"{name}: expected a number, got {value!r}")
+        if not 0 < value < np.inf:
             raise ValueError(f"{name}: expected a positive number, got {value}")
+
+
+def _direction(up: object) -> Array:
+    """The unit vector (3,) against gravity."""
+    upward = _numbers("up", up)
+    if upward.shape != (3,) or not np.isfinite(upward).all() or not upward.any():
+        raise ValueError(f"up: expected three numbers that are not all zero, got {up}")
+    return upward / np.linalg.norm(upward)
 
 
 def _slow(feet: Feet, enter: float, leave: float, height: float) -> Mask:
