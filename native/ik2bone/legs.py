@@ -53,6 +53,7 @@ def solve_legs(
             break
         target = target + away / np.maximum(share, LEAST_SHARE)[..., None]
         solution = _solve(joints, target, share, knees, clip)
+    assert solution.end is not None
     miss = np.linalg.norm(solution.position - asked, axis=-1)
     return np.stack([solution.root, solution.mid, solution.end], axis=2), miss
 
