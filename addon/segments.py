@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 # The first of several bones is at most followed by so many: Rigify puts in one, other rigs up to three.
 MOST = 3
-# Joints lie in one line when those between are within this share of its length from it on every pose: knees that bend
-# by 5 degrees do not.
+# Joints lie in one line when those between are within this share of its length from it on every pose, its ends too:
+# knees that bend by 5 degrees do not.
 STRAIGHT = 0.02
 # A limb whose ends come nearer by this share of its reach on some pose than on others shows where it bends.
 BENDS = 0.03
@@ -35,11 +35,12 @@ def lines_to(tree: Tree, bone: int) -> Iterator[Line]:
 
 def _lies_between(tree: Tree, part: int, upper: int, lower: int) -> bool:
     start, end = tree.heads[:, upper], tree.heads[:, lower]
-    way, away = end - start, tree.heads[:, part] - start
-    length = np.maximum(np.linalg.norm(way, axis=-1), 1e-300)
-    share = np.sum(way * away, axis=-1) / length**2
-    aside = np.linalg.norm(away - share[:, None] * way, axis=-1)
-    return bool(np.all((aside < STRAIGHT * length) & (share > 0.0) & (share < 1.0)))
+    length = np.linalg.norm(end - start, axis=-1)
+    way, away = (end - start) / np.maximum(length, 1e-300)[:, None], tree.heads[:, part] - start
+    along = np.sum(way * away, axis=-1)
+    aside = np.linalg.norm(away - along[:, None] * way, axis=-1)
+    near = STRAIGHT * length
+    return bool(np.all((aside < near) & (along > -near) & (along < length + near)))
 
 
 def are_segments(tree: Tree, limb: Limb, upper: tuple[int, ...], lower: tuple[int, ...]) -> bool:

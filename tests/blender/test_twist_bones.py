@@ -70,3 +70,19 @@ def test_what_turns_a_twist_bone_is_refused(bpy, walker, slope, addon):
     walker.data.bones["shinTwist.R"].use_inherit_rotation = False
     with pytest.raises(chains.Refusal, match="bone shinTwist.R does not inherit"):
         chains.check_chain(walker, legs)
+
+
+def test_bones_in_one_place_are_one_knee(bpy, walker, slope):
+    plant(bpy)
+    feet = heads(bpy, walker, FRAMES)
+    bpy.ops.ik2bone.restore()
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = walker.data.edit_bones
+    for side in "LR":
+        double = bones.new(f"double.{side}")
+        double.head, double.tail, double.parent = bones[f"shin.{side}"].head, (0.0, 0.3, 0.5), bones[f"thigh.{side}"]
+        bones[f"shin.{side}"].use_connect, bones[f"shin.{side}"].parent = False, double
+    bpy.ops.object.mode_set(mode="OBJECT")
+    with np.errstate(all="raise"):
+        plant(bpy)
+    np.testing.assert_allclose(heads(bpy, walker, FRAMES), feet, atol=1e-5)
