@@ -12,7 +12,7 @@ from ik2bone.plant import Settings, plant
 from ik2bone.reach import HIGHEST_HEEL, raise_heels_to_reach, without_raised
 from ik2bone.targets import Targets
 from measures import pop
-from walk import FLAT, height_field, make_walk, planted
+from walk import FLAT, height_field, in_place, make_walk, planted
 
 CLIP = make_walk(3.0).clip
 STAIRS = height_field(lambda x, y: 0.3 * np.floor(x / 1.1))
@@ -85,6 +85,14 @@ def test_heels_that_give_way_first_leave_the_hips_higher() -> None:
     assert first.miss.max() < 1e-4
     heels = [np.degrees(np.arccos(np.clip(plan.targets.turn[..., 2, 2], -1, 1))).max() for plan in (first, second)]
     assert heels[0] > heels[1] + 5.0
+
+
+def test_hips_come_down_for_feet_in_place_whose_heels_do_not_rise() -> None:
+    clip, hills = in_place(CLIP), height_field(lambda x, y: 0.08 * np.sign(y))
+    first, second = (plant(clip, hills, Settings(gives_way=order)) for order in ("HEEL_HIPS", "HIPS_HEEL"))
+    assert not first.anchors
+    assert first.miss.max() < 1e-4 * clip.leg
+    np.testing.assert_allclose(first.hips_offset, second.hips_offset)
 
 
 def test_rising_heels_do_not_jolt(plans) -> None:

@@ -112,7 +112,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     held = hold_limbs(clip, sole, ground, settings, _given_ride(clip, settings, offset))
     knees = find_knees(clip)
     told = _tell(clip, sole, held, knees, settings, ground)
-    stands = held.contacts.any(axis=-1) & ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
+    stands = held.contacts.any(axis=-1) & _may_rise(clip, held, settings)
     hips = _find_hips(clip, held, settings, offset)
     # How far the hip joints lie from where the clip has them, before the hips go along as much as is wanted.
     moved = np.zeros_like(clip.hip) if offset is None else offset - (strength[:, None] * hips)[:, None]
@@ -161,8 +161,13 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, offset: Array | None)
     standing = held.contacts[:, legs].any(axis=-1)
     walking, targets = clip.choose(legs), held.targets.choose(legs)
     if settings.gives_way == "HEEL_HIPS":
-        targets = raise_heels_fully(walking, targets, ~settings.touching(walking))
+        targets = raise_heels_fully(walking, targets, _may_rise(clip, held, settings)[legs])
     return _move_hips(walking, targets, standing, settings.max_drop)
+
+
+def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
+    """Which feet (L,) may raise their heels where legs do not reach; those of a clip in place stand on no spot."""
+    return ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
 
 
 def _move_hips(clip: Clip, targets: Targets, standing: Mask, deepest: float) -> Array:
