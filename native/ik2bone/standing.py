@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .clip import Array, Clip, Mask, level_part
 from .contacts import LEAST_CONTACT, find_contacts, stances
@@ -17,9 +18,9 @@ from .treadmill import floor_velocity
 
 # A foot of a clip in place that never stands on its floor does so where it is this close to it (leg lengths).
 LOW = 0.03
-# Parts slower than this (leg lengths a second) on so many frames stand exactly still, from the frame on which they are
-# so close to their place (leg lengths) until they leave it. Balls may creep off while their toes keep the spot: they
-# are held as long as they are slower than the next, and rise by less than the last share of the way that they slide.
+# Parts slower than this (leg lengths a second) on so many frames stand exactly still while they are so close to their
+# place (leg lengths). They may creep there, or away, along the ground: what is slower than the next, and rises by less
+# than the last share of the way that it slides, is held.
 EXACT, LEAST_EXACT, AT_PLACE, CREEPS, RISES = 1e-3, 3, 2e-4, 0.3, 0.5
 NEVER = "no foot ever stands still: planted as a clip in place, by height and slope only"
 CARRIED = "a clip in place, its feet carried back as on a treadmill: planted by height and slope only"
@@ -142,19 +143,18 @@ def _as_long_as_exact(clip: Clip, heel: Array, contacts: Mask) -> Mask:
             still = start + np.flatnonzero(speeds[start:end] < EXACT)
             if len(still) >= LEAST_EXACT:
                 first, last = _at_place(path, still[0], clip.leg)[0], _at_place(path, still[-1], clip.leg)[1]
-                if part:
-                    last = max(last, _creeps_until(path, speeds, (still[-1], end), clip.up))
+                before, after = np.arange(start, still[0] + 1), np.arange(still[-1], end)
+                slow = [frames[speeds[frames] < CREEPS] for frames in (before, after)]
+                creeps = [_along(path, frames, clip.up) for frames in (slow[0][::-1], slow[1])]
                 standing[start:end, leg, part] = False
-                standing[first:last, leg, part] = True
+                standing[min(first, int(creeps[0][-1])) : max(last, int(creeps[1][-1]) + 1), leg, part] = True
     return standing
 
 
-def _creeps_until(path: Array, speeds: Array, span: tuple[int, int], up: Array) -> int:
-    """The frame after the last of [start, end) on which a ball (F, 3) is slow and goes along the ground, not up."""
-    start, end = span
-    away = path[start:end] - path[start]
-    along = away @ up <= RISES * np.linalg.norm(level_part(away, up), axis=-1)
-    return start + int(np.flatnonzero((speeds[start:end] < CREEPS) & along)[-1]) + 1
+def _along(path: Array, frames: NDArray[np.intp], up: Array) -> NDArray[np.intp]:
+    """Those of the frames on which a point (F, 3) went along the ground, rather than up, since the first of them."""
+    away = path[frames] - path[frames[0]]
+    return frames[np.abs(away @ up) <= RISES * np.linalg.norm(level_part(away, up), axis=-1)]
 
 
 def _at_place(path: Array, frame: int, leg: float) -> tuple[int, int]:
