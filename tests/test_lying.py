@@ -13,6 +13,7 @@ from walk import FLAT, HILLS, height_field, in_place, make_walk, planted
 
 UP = np.array([0.0, 0.0, 1.0])
 SLOPE = height_field(lambda x, y: 0.3 * x + 2.0)
+STAIRS = height_field(lambda x, y: 0.14 * np.floor((x + 0.4) / 0.62))
 LEVEL = height_field(lambda x, y: 0.0 * x + 0.7)
 
 
@@ -28,7 +29,7 @@ def _apart(path, other):
     return np.linalg.norm(path - other, axis=-1)[30:240].max()
 
 
-@pytest.mark.parametrize("ground", [SLOPE, HILLS, LEVEL], ids=["slope", "hills", "level"])
+@pytest.mark.parametrize("ground", [SLOPE, HILLS, STAIRS, LEVEL], ids=["slope", "hills", "stairs", "level"])
 @pytest.mark.parametrize("make", [lambda clip: clip, in_place], ids=["walk", "in place"])
 def test_planting_again_changes_little(ground, make) -> None:
     once, again = _planted_twice(make(make_walk(roll=0.4).clip), ground)

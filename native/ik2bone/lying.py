@@ -38,23 +38,24 @@ def lie_along(soles_up: Array, normals: Array, up: Array) -> bool:
 
 
 def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -> list[Anchor]:
-    """The anchors without their turns, and in their places, where feet flat on the ground lie along it already."""
+    """The anchors as they shall be where the clip's feet keep to the ground already, up stairs and along slopes.
+
+    Feet that lie along it keep their tilt and their places, and those that swing have it for their own floor.
+    """
     standing = [anchor for anchor in anchors if anchor.part != "swing" and anchor.found]
-    rows = [_flat_frames(clip, sole, contacts, anchor) for anchor in standing]
-    if not rows or not _keep_to_ground(clip, standing):
+    if not standing:
         return anchors
-    soles_up, normals = (np.concatenate(column) for column in zip(*rows, strict=True))
-    if not lie_along(soles_up, normals, clip.up):
-        return anchors
-    return [_left(clip, sole, anchor) for anchor in anchors]
-
-
-def _keep_to_ground(clip: Clip, anchors: list[Anchor]) -> bool:
-    """Whether the clip has its feet as much higher and lower from one standing to the next as the ground is."""
     moves, heights = (
-        np.ptp(np.array(rows) @ clip.up) for rows in zip(*((a.move, a.point) for a in anchors), strict=True)
+        np.ptp(np.array(rows) @ clip.up) for rows in zip(*((a.move, a.point) for a in standing), strict=True)
     )
-    return bool(moves < max(ALONG * heights, LEVEL * clip.leg))
+    if moves > max(ALONG * heights, LEVEL * clip.leg):
+        return anchors
+    rows = (_flat_frames(clip, sole, contacts, anchor) for anchor in standing)
+    soles_up, normals = (np.concatenate(column) for column in zip(*rows, strict=True))
+    along = lie_along(soles_up, normals, clip.up)
+    if along or heights > LEVEL * clip.leg:
+        anchors = [a if a.part != "swing" else replace(a, origin=a.point - a.carried) for a in anchors]
+    return [_left(clip, sole, anchor) for anchor in anchors] if along else anchors
 
 
 def _flat_frames(clip: Clip, sole: Sole, contacts: Mask, anchor: Anchor) -> tuple[Array, Array]:
@@ -67,11 +68,8 @@ def _flat_frames(clip: Clip, sole: Sole, contacts: Mask, anchor: Anchor) -> tupl
 def _left(clip: Clip, sole: Sole, anchor: Anchor) -> Anchor:
     """An anchor that leaves the foot's tilt; along the ground it leaves its place too, if that is what it was put to.
 
-    A foot on a slope is put beside the place under its ball, by no more than the ball is high. A foot that swings has
-    the ground for its own floor.
+    A foot on a slope is put beside the place under its ball, by no more than the ball is high.
     """
-    if anchor.part == "swing":
-        return replace(anchor, turn=np.eye(3), origin=anchor.point - anchor.carried)
     normal = anchor.turn @ clip.up
     aside = anchor.move - (anchor.move @ normal) * normal
     beside = aside if np.linalg.norm(aside) <= sole.ball_height[anchor.stance.leg] else np.zeros(3)
