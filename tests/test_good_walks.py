@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from figures import figure_of
-from gaits import FOOT, make_gait
+from gaits import FOOT, SIDES, Gait, make_gait
 from ik2bone.plant import plant
 from ik2bone.rotations import vector_from_matrix
 from ik2bone.sole import apply, measure_sole
@@ -50,3 +50,16 @@ def test_clip_that_begins_with_toes_in_the_air_keeps_them_there() -> None:
     assert gait.ball[0, 0, 2] > 0.07
     plan = plant(figure_of(gait), FLAT)
     assert plan.contacts[0, 0].tolist() == [True, False]
+
+
+def test_feet_that_land_and_slide_to_their_rest_stand_from_the_landing_on() -> None:
+    """As after a jump: down within 0.4 s, aside by 0.06 leg within 0.3 s, and still."""
+    fps, frame = 24.0, np.arange(48.0)
+    down, aside = np.clip(1.0 - frame / 10.0, 0.0, 1.0), np.clip((frame - 10.0) / 8.0, 0.0, 1.0)
+    path = np.zeros((48, 2, 3))
+    path[..., 1] = (1.0 - 0.6 * aside[:, None]) * SIDES
+    path[..., 2] = 0.4 * down[:, None] ** 2
+    gait = Gait(path - [FOOT, 0.0, 0.0], path, np.ones((48, 2, 2), bool), fps, 1.0)
+    plan = plant(figure_of(gait), FLAT)
+    assert plan.contacts[11:].all()
+    assert not plan.contacts[:8].any()
