@@ -87,7 +87,9 @@ def test_walks_that_tremble_are_found(style, fps) -> None:
         assert either >= 0.95
         assert part >= 0.93
         errors += boundary_errors(contacts_of(gait), gait.standing)
-    assert np.median(errors) <= max(1, fps / 60)
+    # A heel that rises as slowly as the slow walk's may have left 6 frames earlier or later, at 120 a second and 3 mm,
+    # by powers of time that keep as close to its path as the noise.
+    assert np.median(errors) <= (2 if (style, fps) == ("slow walk", 120) else 1)
 
 
 @pytest.mark.parametrize("noise", [0.0, MILLIMETRE, 3 * MILLIMETRE])

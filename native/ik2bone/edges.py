@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from .clip import Array, Mask
+from .departure import Departure, agreed, chances
 from .feet import Feet
 from .motion import runs
 
@@ -20,6 +22,8 @@ REST = 0.12
 DEPARTURE, ROLL = 0.07, 0.25
 # Time (s) of standing before a departure, and of moving after its speed tells, that place it.
 BEFORE, AFTER = 0.2, 0.035
+# A speed (leg lengths a second) that all departures pass.
+TELLING = 0.35
 # A departure between two frames is told to a part of that many a second: the first of them still stands, the other not.
 INSTANTS = 240.0
 # Points on a straight line within the first (leg lengths) for the second (s) come from formulas and animators, and the
@@ -43,9 +47,9 @@ class Run:
 
 def sharpened(feet: Feet, slow: Mask) -> Mask:
     """Contacts from the frames (F, L, 2) in which parts are slow: from the frame each was put down to that it left."""
-    back, stands = feet.reversed(), np.zeros_like(slow)
-    for first, last in _run_ends(feet, slow):
-        stands[feet.frames - _end(back, first, True) : _end(feet, last, True), last.leg, last.part] = True
+    stands = np.zeros_like(slow)
+    for run, start, end in _bounds(feet, _run_ends(feet, slow), exact=True):
+        stands[start:end, run.leg, run.part] = True
     return stands
 
 
@@ -53,25 +57,47 @@ def sharpened_where_still(feet: Feet, slow: Mask, still: float) -> Mask:
     """Contacts to the nearest frame, from long runs slower than `still` (leg lengths a second) half of the time, for
     those of their ends that the other part does not hold.
     """
-    back, stands = feet.reversed(), slow.copy()
+    stands, ends = slow.copy(), []
     for first, last in _run_ends(feet, slow):
         run = slice(last.start, last.end), last.leg, last.part
-        if last.end - last.start < BEFORE * feet.fps or np.median(feet.speeds[run]) > still:
-            continue
-        stands[run] = False
-        start = last.start if first.held else feet.frames - _end(back, first, False)
-        stands[start : last.end if last.held else _end(feet, last, False), last.leg, last.part] = True
+        if last.end - last.start >= BEFORE * feet.fps and np.median(feet.speeds[run]) <= still:
+            stands[run] = False
+            ends.append((first, last))
+    for (first, last), (_, start, end) in zip(ends, _bounds(feet, ends, exact=False), strict=True):
+        stands[last.start if first.held else start : last.end if last.held else end, last.leg, last.part] = True
     return stands
 
 
-def _run_ends(feet: Feet, slow: Mask) -> Iterator[tuple[Run, Run]]:
+def _run_ends(feet: Feet, slow: Mask) -> list[tuple[Run, Run]]:
     """Each run of slow frames (F, L, 2) as its first end, seen backwards, and its last."""
-    frames = feet.frames
+    frames, ends = feet.frames, []
     for leg, part in np.ndindex(*slow.shape[1:]):
         other = slow[:, leg, 1 - part]
         for start, end in runs(slow[:, leg, part]):
             first = Run(leg, part, frames - end, frames - start, start > 0 and bool(other[start - 1]))
-            yield first, Run(leg, part, start, end, end < frames and bool(other[end]))
+            ends.append((first, Run(leg, part, start, end, end < frames and bool(other[end]))))
+    return ends
+
+
+def _bounds(feet: Feet, ends: Sequence[tuple[Run, Run]], exact: bool) -> list[tuple[Run, int, int]]:
+    """The last end of each run with the first frame in which its part stands and the frame after the last."""
+    firsts = _left(feet.reversed(), [first for first, _ in ends], exact)
+    lasts = _left(feet, [last for _, last in ends], exact)
+    return [(last, feet.frames - a, b) for (_, last), a, b in zip(ends, firsts, lasts, strict=True)]
+
+
+def _left(feet: Feet, ends: Sequence[Run], exact: bool) -> list[int]:
+    """The frame after the last in which each part stands; departures of the same part, held or not, tell each other."""
+    found = [_end(feet, run, exact) for run in ends]
+    left = [end if isinstance(end, int) else 0 for end in found]
+    alike: dict[tuple[int, bool], dict[int, Departure]] = defaultdict(dict)
+    for i, (run, end) in enumerate(zip(ends, found, strict=True)):
+        if isinstance(end, Departure):
+            alike[run.part, run.held][i] = end
+    for departures in alike.values():
+        for i, instant in zip(departures, agreed(list(departures.values()), feet.fps), strict=True):
+            left[i] = int(instant) + 1
+    return left
 
 
 def rolled(feet: Feet, stands: Mask) -> Mask:
@@ -84,8 +110,10 @@ def rolled(feet: Feet, stands: Mask) -> Mask:
     return longer
 
 
-def _end(feet: Feet, run: Run, exact: bool) -> int:
-    """The frame after the last in which the part of a run stands, `exact` or by the frame nearest to when it leaves."""
+def _end(feet: Feet, run: Run, exact: bool) -> int | Departure:
+    """The frame after the last in which the part of a run stands, `exact` or by the frame nearest to when it leaves, or
+    when it may depart.
+    """
     if run.end == feet.frames:
         return run.end
     if exact and (left := _off_line(feet, run)):
@@ -101,18 +129,33 @@ def _end(feet: Feet, run: Run, exact: bool) -> int:
     return _departure(feet, run, early + int(resting[-1]) if len(resting) else early, exact)
 
 
-def _departure(feet: Feet, run: Run, rest: int, exact: bool) -> int:
-    """The frame after that one from which on the part's path is best told by a departure from a straight line.
+def _departure(feet: Feet, run: Run, rest: int, exact: bool) -> int | Departure:
+    """When the part of a run departs that rests at that frame for the last time.
 
-    The candidates reach from the frame `rest` to as far beyond the run's end, where the speed tells, as speeds are
-    smoothed. Where that is `exact` they lie between frames, too.
+    The instants reach from that frame to as far beyond the run's end, where the speed tells, as speeds are smoothed.
+    Where the answer is `exact` they lie between frames, too.
     """
     before, after = (max(2, round(seconds * feet.fps)) for seconds in (BEFORE, AFTER))
     first = max(min(max((run.start + run.end) // 2, rest - before), rest - 2), run.start)
     last = min(run.end + feet.half + after, feet.frames)
     path, parts = feet.paths[first:last, run.leg, run.part], max(1, round(INSTANTS / feet.fps)) if exact else 1
-    knots = range(parts * max(rest - first - 1, 0), parts * (min(run.end + feet.half, last - 2) - first - 1) + 1)
-    return first + _best_knot(path, knots, parts) // parts + 1 if knots else run.end
+    knots = range(parts * (rest - first), parts * (min(run.end + feet.half, last - 2) - first - 1) + 1)
+    if not knots:
+        return run.end
+    return Departure(first + np.array(knots) / parts, chances(path, knots, parts), parts, _told(feet, run, rest))
+
+
+def _told(feet: Feet, run: Run, rest: int) -> float:
+    """The instant, in frames, at which the speed of a run's part passes TELLING after that frame: by a straight line
+    through the speeds about it.
+    """
+    frames = np.arange(max(rest - 2, 0), min(run.end + max(2, round(AFTER * feet.fps)), feet.frames))
+    speeds = feet.speeds[frames, run.leg, run.part]
+    near = (speeds > 0.5 * TELLING) & (speeds < 2.0 * TELLING)
+    if near.sum() < 2:
+        return float(run.end)
+    slope, start = np.polyfit(frames[near] - run.end, speeds[near], 1)
+    return run.end + (TELLING - start) / slope if slope > 0 else float(run.end)
 
 
 def _off_line(feet: Feet, run: Run) -> int:
@@ -132,22 +175,3 @@ def _off_line(feet: Feet, run: Run) -> int:
 def _line_fit(count: int) -> Array:
     """What tells start and speed (2, count) of the line fitted to points at the times -count to -1."""
     return np.linalg.pinv(np.stack([np.ones(count), np.arange(-count, 0)], axis=-1))
-
-
-def _best_knot(path: Array, knots: range, parts: int) -> int:
-    """The knot (in parts of a frame) after which a path (N, 3) best departs.
-
-    Standing, a point stays or slides evenly; departing, it gains the second and third power of time.
-    """
-    path, bases = path - path[0], _departures(len(path), knots, parts)
-    errors = np.sum((path - bases @ (np.swapaxes(bases, 1, 2) @ path)) ** 2, axis=(1, 2))
-    return knots[int(np.argmin(errors))]
-
-
-@lru_cache(maxsize=256)
-def _departures(count: int, knots: range, parts: int) -> Array:
-    """Orthonormal bases (C, count, 4) of all paths that depart after each of the knots, in parts of a frame."""
-    time = np.arange(count) / count
-    gone = np.maximum(time - np.array(knots)[:, None] / (parts * count), 0.0)
-    line = np.broadcast_to(np.stack([np.ones(count), time], axis=-1), (len(gone), count, 2))
-    return np.linalg.qr(np.concatenate([line, gone[..., None] ** 2, gone[..., None] ** 3], axis=-1))[0]
