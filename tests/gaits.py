@@ -117,10 +117,13 @@ def on_treadmill(gait: Gait, style: str) -> Gait:
     return replace(gait, heel=gait.heel - back, ball=gait.ball - back)
 
 
-def retargeted(gait: Gait, style: str, scale: float, radius: float = np.inf) -> Gait:
-    """The same gait with legs scaled below hips that go on as before, on a curve of that radius (legs)."""
-    time = np.arange(len(gait.heel)) / gait.fps
-    hips = gait.leg * (STYLES[style].stride / STYLES[style].cycle * time[:, None] * [1.0, 0.0, 0.0] + [0.0, 0.0, 1.0])
+def retargeted(gait: Gait, style: str, scale: float, radius: float = np.inf, bob: float = 0.0) -> Gait:
+    """The same gait with legs scaled below hips that go on as before, on a curve of that radius (legs), and `bob` by so
+    much (legs) with every step.
+    """
+    time = np.arange(len(gait.heel))[:, None] / gait.fps
+    height = 1.0 + bob * np.sin(4 * np.pi * time / STYLES[style].cycle)
+    hips = gait.leg * (STYLES[style].stride / STYLES[style].cycle * time * [1.0, 0.0, 0.0] + height * [0.0, 0.0, 1.0])
     heel, ball, hips = (_bent(path, gait.leg * radius) for path in (gait.heel, gait.ball, hips[:, None]))
     return replace(gait, heel=hips + scale * (heel - hips), ball=hips + scale * (ball - hips), leg=scale * gait.leg)
 

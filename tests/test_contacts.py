@@ -84,8 +84,8 @@ def test_walks_that_tremble_are_found(style, fps) -> None:
     for seed, millimetres in enumerate((1, 2, 3, 4, 5)):
         gait = make_gait(style, fps, slide=0.02, noise=millimetres * MILLIMETRE, seed=seed)
         either, part = agreements(gait)
-        assert either >= 0.95
-        assert part >= 0.93
+        assert either >= 0.96
+        assert part >= 0.94
         errors += boundary_errors(contacts_of(gait), gait.standing)
     # A heel that rises as slowly as the slow walk's may have left 6 frames earlier or later, at 120 a second and 3 mm,
     # by powers of time that keep as close to its path as the noise.
@@ -174,6 +174,19 @@ def test_feet_that_slide_evenly_under_hips_of_longer_or_shorter_legs_stand(style
         assert either >= 0.93
         assert part >= (0.9 if style != "run" else 0.85)
         assert not floor_velocity(scaled.heel, scaled.ball, fps=fps, leg=scaled.leg, up=UP).any()
+
+
+@pytest.mark.parametrize("bob", [0.0, 0.02])
+@pytest.mark.parametrize("fps", [30, 60, 120])
+def test_feet_that_hang_from_hips_of_longer_or_shorter_legs_are_found_nearly_to_the_frame(fps, bob) -> None:
+    feet = [
+        agreements(retargeted(make_gait(style, fps, slide=0.02), style, scale, radius, bob))[0]
+        for style in (*WALKS, "run")
+        for scale in (0.8, 0.9, 1.1, 1.2)
+        for radius in (np.inf, 3.0)
+    ]
+    assert min(feet) >= 0.975
+    assert np.mean(feet) >= 0.99
 
 
 @pytest.mark.parametrize("scale", [0.8, 1.2])

@@ -73,7 +73,8 @@ def find_contacts(
     if not paths[0].size:
         return np.zeros((*paths[0].shape[:2], 2), bool)
     floor = floor_velocities(*paths, fps=fps, leg=leg, up=upward)
-    feet = observe(np.stack([carried(path, floor, fps) for path in paths], axis=2) / leg, fps, upward)
+    seen = np.stack([carried(path, floor, fps) for path in paths], axis=2) / leg
+    feet = observe(seen, fps, upward, bobs=bool(floor.any()))
     gait, slack = gait_speed(feet), FLOOR_SHARE * float(np.linalg.norm(floor, axis=-1).mean()) / leg
     limits = max(enter, ENTER_SHARE * gait) + slack, max(leave, LEAVE_SHARE * gait) + slack
     slow = _lasting(feet, _slow(feet, *limits, height), least)

@@ -16,6 +16,8 @@ from .clip import Array
 POWERS, GAINS = (1, 2, 3), (0.3, 1.0, 1.0)
 # How large these gains may be: their variances, where that of the noise is 1.
 SIZES = 10.0 ** np.arange(-4, 11)
+# How large the bend of a rest may be, likewise, where hips bob that feet hang from.
+BENDS = 0.0, 1e3
 # Feet at rest give way, and paths bend, by about this (leg lengths).
 GIVE = 3e-4
 # Steps of a gait depart alike within this time (s) of the instant at which their speed tells it, for so large a share
@@ -36,35 +38,43 @@ class Departure:
     told: float
 
 
-def chances(path: Array, knots: range, parts: int) -> Array:
+def chances(path: Array, knots: range, parts: int, bends: bool = False) -> Array:
     """How likely (C,) a path (N, 3), in leg lengths, departs after each of the knots, in parts of a frame.
 
-    Standing, a point stays or slides evenly; departing, it gains powers of time by unknown, normal amounts. Those and
-    the deviation of the noise are integrated out: the evidence of a linear model (Bishop, Pattern Recognition and
-    Machine Learning, 2006, section 3.5). So a shape that needs less of it is not mistaken for an earlier departure.
+    Standing, a point stays or slides evenly, or its rest `bends`; departing, it gains powers of time by unknown, normal
+    amounts. Those and the deviation of the noise are integrated out: the evidence of a linear model (Bishop, Pattern
+    Recognition and Machine Learning, 2006, section 3.5).
     """
-    line, bases, lengths = _departures(len(path), knots, parts)
     path = path - path[0]
-    path = path - line @ (line.T @ path)
-    found = np.sum((np.swapaxes(bases, 1, 2) @ path) ** 2, axis=-1)
-    gains = SIZES[:, None, None] * lengths**2
-    errors = np.sum(path**2) - np.sum(gains / (1.0 + gains) * found, axis=-1)
-    errors = np.maximum(errors, 0.0) + len(path) * GIVE**2
-    evidence = -1.5 * np.log1p(gains).sum(axis=-1) - 1.5 * (len(path) - 2) * np.log(errors)
+    evidence = np.concatenate([_evidence(path, knots, parts, bend) for bend in BENDS[: 2 if bends else 1]])
     likely = np.exp(evidence - evidence.max()).sum(axis=0)
     return likely / likely.sum()
 
 
+def _evidence(path: Array, knots: range, parts: int, bend: float) -> Array:
+    """The logarithm of the evidence (S, C) for departures of each of the SIZES after each of the knots."""
+    restless, bases, lengths = _departures(len(path), knots, parts, bend)
+    path = restless @ path
+    found = np.sum((np.swapaxes(bases, 1, 2) @ path) ** 2, axis=-1)
+    gains = SIZES[:, None, None] * lengths**2
+    errors = np.sum(path**2) - np.sum(gains / (1.0 + gains) * found, axis=-1)
+    errors = np.maximum(errors, 0.0) + len(path) * GIVE**2
+    return -1.5 * (np.log1p(gains).sum(axis=-1) + np.log1p(bend) + (len(path) - 2) * np.log(errors))
+
+
 @lru_cache(maxsize=256)
-def _departures(count: int, knots: range, parts: int) -> tuple[Array, Array, Array]:
-    """Orthonormal bases of all lines (count, 2), and of all departures (C, count, 3) beside them with their lengths."""
+def _departures(count: int, knots: range, parts: int, bend: float) -> tuple[Array, Array, Array]:
+    """What takes lines out of paths, and weighs down their bends (count, count); orthonormal bases of all departures
+    (C, count, 3) seen so, with their lengths.
+    """
     time = np.arange(count) / count
     gone = np.maximum(time - np.array(knots)[:, None] / (parts * count), 0.0)
     gone = gone / gone[:, -1:]
-    line = np.linalg.qr(np.stack([np.ones(count), time], axis=-1))[0]
+    slide = np.linalg.qr(np.stack([np.ones(count), time, time**2], axis=-1))[0]
+    restless = np.eye(count) - slide * [1.0, 1.0, 1.0 - 1.0 / np.sqrt(1.0 + bend)] @ slide.T
     powers = np.stack([gain * gone**power for power, gain in zip(POWERS, GAINS, strict=True)], axis=-1)
-    bases, lengths, _ = np.linalg.svd(powers - line @ (line.T @ powers), full_matrices=False)
-    return line, bases, lengths
+    bases, lengths, _ = np.linalg.svd(restless @ powers, full_matrices=False)
+    return restless, bases, lengths
 
 
 def agreed(departures: Sequence[Departure], fps: float) -> list[float]:

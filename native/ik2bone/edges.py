@@ -19,7 +19,7 @@ from .motion import runs
 REST = 0.12
 # It departs from rest to the speed that ends a contact within the first time (s), and within the second while the
 # other part holds the foot: there it rolls up slowly. What creeps longer slides, or rolls over its toes.
-DEPARTURE, ROLL = 0.07, 0.25
+DEPARTURE, ROLL = 0.085, 0.25
 # Time (s) of standing before a departure, and of moving after its speed tells, that place it.
 BEFORE, AFTER = 0.2, 0.035
 # A speed (leg lengths a second) that all departures pass.
@@ -28,8 +28,9 @@ TELLING = 0.35
 INSTANTS = 240.0
 # Points on a straight line within the first (leg lengths) for the second (s) come from formulas and animators, and the
 # first off it has left. For a part that rolls up while the other holds the foot they are so for the third: it is sought
-# for longer, and what bends one way and then the other is straight for a while between.
-ON_LINE, LINE, ROLL_LINE = 2e-5, 0.1, 0.15
+# for longer, and what bends one way and then the other is straight for a while between. Feet that bob do so as they
+# stand: theirs is straight for the fourth, that of others for as long or for half of their standing.
+ON_LINE, LINE, ROLL_LINE, LONG_LINE = 2e-5, 0.1, 0.15, 0.2
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,8 @@ def _departure(feet: Feet, run: Run, rest: int, exact: bool) -> int | Departure:
     knots = range(parts * (rest - first), parts * (min(run.end + feet.half, last - 2) - first - 1) + 1)
     if not knots:
         return run.end
-    return Departure(first + np.array(knots) / parts, chances(path, knots, parts), parts, _told(feet, run, rest))
+    likely = chances(path, knots, parts, feet.bobs)
+    return Departure(first + np.array(knots) / parts, likely, parts, _told(feet, run, rest))
 
 
 def _told(feet: Feet, run: Run, rest: int) -> float:
@@ -160,8 +162,11 @@ def _told(feet: Feet, run: Run, rest: int) -> float:
 
 def _off_line(feet: Feet, run: Run) -> int:
     """The first frame late in a run that is off the straight line through those before it; 0 where none is on one."""
-    span, late = (round(seconds * feet.fps) for seconds in ((ROLL_LINE, ROLL) if run.held else (LINE, LINE)))
-    path, count = feet.paths[: run.end + feet.half + 1, run.leg, run.part], max(span, 3) + 1
+    span, late, most = (
+        round(seconds * feet.fps) for seconds in ((ROLL_LINE, ROLL) if run.held else (LINE, LINE)) + (LONG_LINE,)
+    )
+    least = most if feet.bobs else min(most, (run.end - run.start) // 2)
+    path, count = feet.paths[: run.end + feet.half + 1, run.leg, run.part], max(span, least, 3) + 1
     for frame in range(run.end, max(run.end - late - 1, run.start + 1, count - 1), -1):
         start, speed = _line_fit(count) @ path[frame - count : frame]
         time = np.arange(-count, len(path) - frame)[:, None]

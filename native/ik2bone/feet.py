@@ -25,7 +25,8 @@ class Feet:
 
     `speeds` (F, L, 2) and `heights` (F, L, 2) are theirs, in leg lengths (a second); `rolls` (F, L, 2) tells when the
     foot turns about that part, which hardly moves. `tremble` is the root mean square of what noise leaves in the
-    speeds, `half` the number of frames that they are smoothed over to each side.
+    speeds, `half` the number of frames that they are smoothed over to each side. Feet that rest on a floor which moves
+    bob with the hips (`bobs`).
     """
 
     fps: float
@@ -35,6 +36,7 @@ class Feet:
     rolls: Mask
     tremble: float
     half: int
+    bobs: bool = False
 
     @property
     def frames(self) -> int:
@@ -52,14 +54,14 @@ class Feet:
         return self.paths.shape[1]
 
 
-def observe(paths: Array, fps: float, up: Array) -> Feet:
-    """Look at heels and balls (F, L, 2, 3), in leg lengths."""
+def observe(paths: Array, fps: float, up: Array, bobs: bool = False) -> Feet:
+    """Look at heels and balls (F, L, 2, 3), in leg lengths, which bob with the hips or do not."""
     noise = noise_of(paths)
     half = _half_window(noise, fps)
     velocities = velocity(paths, fps, 2 * half / fps)
     speeds = np.linalg.norm(velocities, axis=-1)
     rolls = _rolls(speeds, np.linalg.norm(velocities[:, :, 0] - velocities[:, :, 1], axis=-1))
-    return Feet(fps, paths, speeds, paths @ up, rolls, _tremble(noise, half, fps), half)
+    return Feet(fps, paths, speeds, paths @ up, rolls, _tremble(noise, half, fps), half, bobs)
 
 
 def _rolls(speeds: Array, turning: Array) -> Mask:
