@@ -63,9 +63,9 @@ def find_contacts(
     second; more for runners), while it is less than `height` leg lengths above the lowest place that it has then, and
     a majority over 0.05 s agrees. Slow feet stand where they are as low as nearby in time, or carry the figure alone.
     Gaps under 0.06 s close, and contacts shorter than `least` seconds are dropped. Then each contact gets its first
-    and last frame from the path: where it departs from rest, or has stopped rolling over the foot's end. Without
-    `exact` slow frames stay, for holding feet that a recording lets tremble and creep; of a foot that rests on one part
-    the other counts only where it is nearly still.
+    and last frame from the path: where it departs from rest, as steps like it do, or has stopped rolling over the
+    foot's end. Without `exact` slow frames stay, for holding feet that a recording lets tremble and creep; of a foot
+    that rests on one part the other counts only where it is nearly still.
     """
     paths = [_numbers(name, path) for name, path in (("heel", heel), ("ball", ball))]
     _check(paths, fps, leg)
