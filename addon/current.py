@@ -31,7 +31,7 @@ def plant_pose(
     refuse_between(context.scene, playing_action, bounds)
     body = find_body(context, armature, options, bounds)
     task = Task(context, armature, body, options, surfaces, frames, whole=frames, present=True)
-    sole = sole_of_action(task, bounds) if playing_action.action else None
+    sole = sole_of_action(task, bounds) if bounds[1] > bounds[0] else None
     plan = make_plan(task, task.sample(), sole)
     channels = _read_pose(task)
     refuse_unkeyable(actions.curves_of(playing_action), channels)

@@ -25,12 +25,14 @@ from .ground import Floor, Ground
 from .keys import Channel
 from .motions import find_motions
 from .properties import PlantingOptions
-from .sample import Sample, sample
+from .sample import Sample, rest_clip, sample
 from .scenery import make_ground
 from .skins import find_skins
 from .stored import Rows
 
 Array = NDArray[np.float64]
+# Hips lie over the feet by at least this share of the leg where a rest pose stands.
+UPRIGHT = 0.7
 
 
 @dataclass(frozen=True)
@@ -125,10 +127,12 @@ def make_plan(
 ) -> Plan:
     """Plan how the sampled pose stands.
 
-    `sole` is measured from the action where the pose is a single one, `offset` (F, L, 3) how far the hip joints lie
-    from the sampled ones already. `marks` are what people want of contacts.
+    `sole` is measured from the action where the pose is a single one of it; a pose that is all there is takes that of
+    the rest pose. `offset` (F, L, 3) is how far the hip joints lie from the sampled ones already. `marks` are what
+    people want of contacts.
     """
     clip = replace(before.clip, skins=find_skins(task.armature, task.body.planned))
+    sole = sole or (_sole_of_rest(task) if clip.frames == 1 else None)
     ground = _find_ground(task, clip, sole)
     settings = core.Settings(
         contacts="ALWAYS" if task.present else task.options.contacts,
@@ -169,6 +173,18 @@ def sole_of_action(task: Task, bounds: tuple[int, int]) -> Sole:
         ground = make_ground(depsgraph, task.surfaces, clip.leg, whole, near)
         clip = as_made(clip, ground, None if near else clip.up)
     return measure_limbs(clip)
+
+
+def _sole_of_rest(task: Task) -> Sole | None:
+    """The soles by the rest pose, if that stands: the only other one there is where nothing is animated."""
+    limbs = task.body.planned
+    clip = replace(rest_clip(task.armature, limbs), skins=find_skins(task.armature, limbs))
+    feet = ~clip.hands
+    stands = (clip.hip - clip.ball) @ clip.up > UPRIGHT * clip.leg
+    sole = measure_limbs(clip)
+    if not feet.any() or not stands[:, feet].all() or "proportion" in sole.source:
+        return None
+    return replace(sole, source=tuple("rest pose" if name == "clip's floor" else name for name in sole.source))
 
 
 def correct(task: Task, plan: Plan, channels: list[Channel], curves: Curves) -> list[Channel]:

@@ -88,6 +88,14 @@ def sample(
     )
 
 
+def rest_clip(armature: Object, legs: Sequence[Leg]) -> Clip:
+    """The rest pose as a clip of one frame."""
+    world, bones = np.array(armature.matrix_world), armature.data.bones
+    names = _bone_names(legs, None)
+    poses = {name: (world @ np.array(bones[name].matrix_local))[None] for name in names}
+    return _clip(armature, legs, poses, {name: np.ones((1, 3)) for name in names})
+
+
 def _bone_names(legs: Sequence[Leg], hips: str | None) -> list[str]:
     names = [name for leg in legs for name in leg.bones]
     return names + [hips] if hips is not None and hips not in names else names

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fingerprint
+import numpy as np
 import pytest
 
 PATH = 'pose.bones["shin.L"].rotation_quaternion'
@@ -49,3 +50,20 @@ def test_a_curve_that_takes_or_shows_no_key_is_refused(bpy, walker, slope, state
         curve.convert_to_samples(1, 62)
     bpy.context.scene.frame_set(12)
     _refused(bpy, f"the F-curve of rotation_quaternion of bone shin.L {state}")
+
+
+@pytest.mark.parametrize("animated", [False, True], ids=["no action", "an action of one frame"])
+@pytest.mark.parametrize("lift", [0.0, 0.05, -0.04])
+def test_a_pose_that_is_all_there_is_stands_on_soles_as_the_rest_pose_has_them(bpy, walker, slope, lift, animated):
+    bpy.context.scene.frame_set(27)
+    walker.animation_data_clear()
+    walker.pose.bones["hips"].location.y += lift
+    if animated:
+        for bone in walker.pose.bones:
+            bone.keyframe_insert("rotation_quaternion")
+            bone.keyframe_insert("location")
+    bpy.ops.ik2bone.plant_feet(frame_range="CURRENT")
+    normal = np.array([0.0, -0.1, 1.0]) / np.hypot(0.1, 1.0)
+    for name in ("toe.L", "toe.R"):
+        for place in (walker.pose.bones[name].head, walker.pose.bones[name].tail):
+            assert np.array(walker.matrix_world @ place) @ normal == pytest.approx(0.02, abs=1e-4)
