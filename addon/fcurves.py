@@ -130,6 +130,8 @@ def _copy_modifier(source: FModifier, target: FModifier) -> None:
 
 def _clear(curve: FCurve) -> None:
     """Take away keys, samples and modifiers."""
+    if curve.sampled_points:
+        curve.convert_to_keyframes(0, 1)
     curve.keyframe_points.clear()
     for modifier in list(curve.modifiers):
         curve.modifiers.remove(modifier)

@@ -63,6 +63,19 @@ def test_a_copy_is_played_by_the_slot_of_the_same_name(bpy, actions):
     assert actions.curves_of(copy).span() == (1, 20)
 
 
+def test_samples_are_overwritten_by_other_samples_without_a_warning(bpy, actions, capfd):
+    source = actions.assigned(_animated(bpy, actions, "A"))
+    target = actions.copy(source)
+    for value, assignment in ((3.0, source), (5.0, target)):
+        curve = actions.curves_of(assignment).find(PATH, 0)
+        curve.keyframe_points.insert(4, value)
+        curve.convert_to_samples(1, 11)
+    actions.overwrite(target, source)
+    curve = actions.curves_of(target).find(PATH, 0)
+    assert len(curve.sampled_points) == 10 and curve.evaluate(4) == 3.0
+    assert "already has sample points" not in "".join(capfd.readouterr())
+
+
 def test_the_curves_of_another_slot_are_not_seen(bpy, actions):
     ob, other = _animated(bpy, actions, "A"), _object(bpy, "B")
     action = actions.assigned(ob).action
