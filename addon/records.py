@@ -39,7 +39,21 @@ def _parse(text: str) -> Record:
         record = json.loads(text)
     except ValueError:
         return EMPTY
-    return EMPTY | record if isinstance(record, dict) else EMPTY
+    if not isinstance(record, dict):
+        return EMPTY
+    channels, soles = (_objects(record.get(name)) for name in ("channels", "soles"))
+    known = {path: values for path, values in channels.items() if values is None or _are_numbers(values)}
+    return record | {"channels": known, "soles": {name: sole for name, sole in soles.items() if _objects(sole)}}
+
+
+def _objects(value: Any) -> dict[str, Any]:
+    """A JSON object, an empty one for anything else: people and scripts edit records."""
+    return value if isinstance(value, dict) else {}
+
+
+def _are_numbers(values: Any) -> bool:
+    """Whether these can be the values of a location or rotation."""
+    return isinstance(values, list) and len(values) in (3, 4) and all(isinstance(n, int | float) for n in values)
 
 
 def trouble(action: Action | None) -> str | None:
@@ -100,7 +114,7 @@ def mark(action: Action, marks: dict[str, Any]) -> None:
 
 def store_contacts(action: Action, rows: list[dict[str, Any]]) -> None:
     """Put contacts on an action, in place of those that it has."""
-    record = {name: value for name, value in read(action).items() if name != "channels" or value}
+    record = {name: value for name, value in read(action).items() if value or name not in ("channels", "soles")}
     mark(action, {RECORD: as_text(record | {"contacts": rows})})
 
 
@@ -121,16 +135,16 @@ def restore(armature: Object) -> str:
 def put_back(armature: Object, record: Record) -> None:
     """Set what the source does not animate, which would keep the values that planting gave it."""
     for path, values in record["channels"].items():
-        if values is not None and _resolves(armature, path):
+        if values is not None and _length(armature, path) == len(values):
             armature.path_resolve(path)[:] = values
 
 
-def _resolves(armature: Object, path: str) -> bool:
-    """Whether there is such a property: its bone may have been renamed or removed since."""
+def _length(armature: Object, path: str) -> int:
+    """How many numbers a property holds, none where there is no such one: its bone may have been renamed or removed."""
     try:
-        return armature.path_resolve(path) is not None
-    except ValueError:
-        return False
+        return len(armature.path_resolve(path))
+    except (TypeError, ValueError):
+        return 0
 
 
 def planted_of(armature: Object, source: Assignment) -> Assignment | None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 
 import biped
@@ -197,6 +198,18 @@ def test_restoring_passes_over_a_bone_that_was_renamed(bpy, walker, slope):
     assert bpy.ops.ik2bone.restore() == {"FINISHED"}
     assert walker.animation_data.action.name == "walk"
     assert tuple(walker.pose.bones["hips"].location) == pytest.approx((0.03, 0.0, -0.1))
+
+
+@pytest.mark.parametrize("broken", [5, [1], None, {"foot.L": 5}, {'pose.bones["hips"].location': [1]}])
+@pytest.mark.parametrize("output", ["NEW_ACTION", "IN_PLACE"])
+def test_a_record_with_broken_parts_is_as_good_as_one_without_them(bpy, walker, slope, broken, output):
+    plant(bpy, output=output)
+    once, action = values_of(walker, range(1, 62)), walker.animation_data.action
+    action["ik2bone"] = json.dumps(record_of(walker) | {"channels": broken, "soles": broken})
+    plant(bpy, output=output)
+    if output == "NEW_ACTION":
+        assert values_of(walker, range(1, 62)) == once
+        assert bpy.ops.ik2bone.restore() == {"FINISHED"}
 
 
 def test_restoring_needs_a_planted_action(bpy, walker, slope):
