@@ -26,6 +26,11 @@ def spans_of(walk) -> list[Stance]:
     return [Stance(0, int(a) + 1, int(b) + 1) for a, b in zip(edges[::2], edges[1::2], strict=False)]
 
 
+def instants_of(spans: list[Stance]) -> np.ndarray:
+    """When the foot comes to them and leaves."""
+    return np.array([(span.start, span.end) for span in spans]) - 0.5
+
+
 def costs(walk, ground, ways=(0.0,), turn=None, scale=1.0):
     """Costs of the second standing, in its own place and moved ahead by some ways."""
     clip = make_walk(scale=scale).clip
@@ -34,7 +39,7 @@ def costs(walk, ground, ways=(0.0,), turn=None, scale=1.0):
     turn = np.eye(3) if turn is None else turn
     places = [Anchor(spans[1], "ball", origin, origin + [scale * way, 0, 0], turn, True) for way in ways]
     soles = sole_points(clip, measure_sole(clip))[:, 0]
-    return passing_costs(clip, soles, spans, 1, places, ground, NEAR * clip.leg)
+    return passing_costs(clip, soles, instants_of(spans), 1, places, ground, NEAR * clip.leg)
 
 
 def wall_before(walk, distance: float, scale: float = 1.0):
@@ -79,4 +84,4 @@ def test_first_and_last_standing_have_a_cost_too(walk) -> None:
     soles = sole_points(clip, measure_sole(clip))[:, 0]
     for span in (Stance(0, 0, clip.frames), Stance(0, 0, 20)):
         place = Anchor(span, "ball", origin, origin, np.eye(3), True)
-        assert passing_costs(clip, soles, [span], 0, [place], FLAT, NEAR) == 0.0
+        assert passing_costs(clip, soles, instants_of([span]), 0, [place], FLAT, NEAR) == 0.0

@@ -4,20 +4,17 @@
 from __future__ import annotations
 
 import numpy as np
-from ik2bone.contacts import Stance
 from ik2bone.plant import plant
 from ik2bone.route import choose_places
 from walk import height_field, make_walk, planted
 
 UP = np.array([0.0, 0.0, 1.0])
-FPS = 100.0
 # Two standings on a lower step, the second as well on the upper one, where it costs less.
 LOWER, UPPER = np.array([[0.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 0.18], [0.1, 0.0, 0.0]])
 
 
 def chosen(gap: float, leg: float = 1.0) -> list[int]:
-    spans = [Stance(0, 0, 50), Stance(0, 50 + round(gap * FPS), 200)]
-    return choose_places(spans, [leg * LOWER, leg * UPPER], [np.zeros(1), np.array([0.05, 0.1])], UP, FPS, leg)
+    return choose_places([gap], [leg * LOWER, leg * UPPER], [np.zeros(1), np.array([0.05, 0.1])], UP, leg)
 
 
 def test_each_standing_takes_its_cheapest_place_where_there_is_time() -> None:
@@ -33,29 +30,28 @@ def test_choice_does_not_depend_on_the_unit() -> None:
 
 
 def test_chain_of_one_takes_the_cheapest() -> None:
-    assert choose_places([Stance(0, 0, 9)], [UPPER], [np.array([0.3, 0.2])], UP, FPS, 1.0) == [1]
+    assert choose_places([], [UPPER], [np.array([0.3, 0.2])], UP, 1.0) == [1]
 
 
 def test_choice_is_the_best_of_all_chains() -> None:
     random = np.random.default_rng(1)
-    spans = [Stance(0, 30 * i, 30 * i + 15 + 4 * i) for i in range(4)]
-    moves, costs = [random.normal(0, 0.2, (3, 3)) for _ in spans], [random.uniform(0, 1, 3) for _ in spans]
+    times = [0.16, 0.12, 0.08]
+    moves, costs = random.normal(0, 0.2, (4, 3, 3)), random.uniform(0, 1, (4, 3))
 
     def cost(chain) -> float:
         total = sum(costs[i][k] for i, k in enumerate(chain))
         for i in range(3):
-            pair = choose_places_cost(moves[i][chain[i]], moves[i + 1][chain[i + 1]], spans[i], spans[i + 1])
-            total += pair
+            total += cost_of_change(moves[i][chain[i]], moves[i + 1][chain[i + 1]], times[i])
         return total
 
     best = min(np.ndindex(3, 3, 3, 3), key=cost)
-    assert choose_places(spans, moves, costs, UP, FPS, 1.0) == list(best)
+    assert choose_places(times, list(moves), list(costs), UP, 1.0) == list(best)
 
 
-def choose_places_cost(before, after, first: Stance, second: Stance) -> float:
-    """A quintic over the gap has its peak of acceleration at 10 / sqrt(3) of way over time squared."""
+def cost_of_change(before, after, time: float) -> float:
+    """A quintic over the time has its peak of acceleration at 10 / sqrt(3) of way over time squared."""
     change = np.linalg.norm((after - before) * [1.0, 1.0, 2.0])
-    return (10 / np.sqrt(3) * change / ((second.start - first.end + 1) / FPS) ** 2 / 40.0) ** 2
+    return (10 / np.sqrt(3) * change / time**2 / 40.0) ** 2
 
 
 def test_walk_over_a_riser_leaves_no_sole_across_it() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .clip import Array
-from .motion import odd_window, smooth_cover
+from .motion import between, odd_window, smooth_cover
 
 # Wishes are followed about as slowly as this (s).
 SLOW = 0.12
@@ -17,7 +17,7 @@ KNOTS = 60.0
 # unit of the curve, at which they end.
 WEIGHT, RELAXATION, ROUNDS, ENOUGH = 3.0, 1.6, 400, 1e-5
 # What is left over the ceiling then is taken away over this time (s).
-REST_WINDOW = 0.3
+REST_WINDOW = 0.5
 
 
 def smooth_below(wish: Array, ceiling: Array, fps: float, acceleration: float, floor: Array | float = -np.inf) -> Array:
@@ -31,7 +31,7 @@ def smooth_below(wish: Array, ceiling: Array, fps: float, acceleration: float, f
     knots = np.arange(0, len(wish) + stride - 1, stride).clip(max=len(wish) - 1)
     bottom = np.broadcast_to(floor, wish.shape)[knots]
     curve = smooth_between(wish[knots], bottom, ceiling[knots], fps / stride, acceleration, SLOW)
-    curve = curve if stride == 1 or len(knots) < 2 else _between(curve, np.arange(len(wish)) / stride)
+    curve = curve if stride == 1 or len(knots) < 2 else between(curve, np.arange(len(wish)) / stride)
     window = odd_window(REST_WINDOW, fps)
     return curve - smooth_cover(np.maximum(curve - ceiling, 0.0), window)
 
@@ -67,14 +67,3 @@ def _to_cosines(values: Array) -> NDArray[np.complex128]:
 
 def _from_cosines(spectrum: NDArray[np.complex128], count: int) -> Array:
     return np.asarray(np.fft.irfft(spectrum, 2 * count)[:count], float)
-
-
-def _between(knots: Array, places: Array) -> Array:
-    """Values between knots (K,) at places counted in knots: cubics with the slopes of Catmull and Rom (1974)."""
-    slopes = np.gradient(knots)
-    index = np.minimum(places.astype(int), len(knots) - 2)
-    t = places - index
-    start, end = knots[index], knots[index + 1]
-    rise = end - start
-    first, last = slopes[index], slopes[index + 1]
-    return start + t * (first + t * (3 * rise - 2 * first - last + t * (first + last - 2 * rise)))

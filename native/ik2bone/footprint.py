@@ -21,6 +21,11 @@ TANGENT = 0.2
 EDGE = 0.02
 WIDE_EDGE = 0.1
 WIDE_WEIGHT = 0.1
+# Of places equally far aside those ahead are taken, then those to the left, rather than what frames decide by chance:
+# far in this direction (ahead, left) costs by so much less. Half way between two of the eight ways none is as good.
+PREFERRED = 0.005 * np.array([np.cos(np.pi / 16), np.sin(np.pi / 16)])
+# Nearer than this (leg lengths) directions count for less.
+NEAR = 0.05
 # How far a print may be moved off an edge, along the foot and other ways (leg lengths).
 ALONG = (0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.32, 0.4)
 ASIDE = (0.04, 0.08, 0.16, 0.25, 0.32)
@@ -96,38 +101,52 @@ def find_places(
     Without `spare` an even place is returned alone: then no other is cheaper. So is the very place where all ground
     near it is steep: there is nothing to be gained aside.
     """
-    first = _places(footprint, np.zeros((1, 3)), below, up, leg, ground, frame)
+    first = lay_prints(footprint, np.zeros((1, 3)), below, up, leg, ground, frame)
     if not first:
         return [Placed(below, np.eye(3), False, 0.0)]
     if not spare and first[0].cost == 0.0:
         return first
-    moved = _places(footprint, _shifts(footprint.forward, up, leg), below, up, leg, ground, frame)
+    moved = lay_prints(footprint, _shifts(footprint.forward, up, leg), below, up, leg, ground, frame)
     if all(place.steep for place in first + moved):
         return first
     return sorted(first + moved, key=lambda place: place.cost)
 
 
-def _places(
+def lay_prints(
     footprint: Footprint, shifts: Array, below: Array, up: Array, leg: float, ground: Ground, frame: int
 ) -> list[Placed]:
-    """The print moved by each of the shifts (S, 3) for which there is ground."""
+    """The print under a standing point `below` (3,) moved by each of the shifts (S, 3) for which there is ground."""
     surroundings = footprint.surroundings(leg)
     asked = below + shifts[:, None] + np.concatenate([footprint.points(up, leg), surroundings])
     hits, normals, found = ask_on(ground, asked, up, frame)
     under, placed = slice(-len(surroundings)), []
     for i in np.flatnonzero(found[:, 0]):
-        cost = _unevenness(hits[i], normals[i], found[i], footprint, up, leg) + float(np.linalg.norm(shifts[i])) / leg
+        cost = _unevenness(hits[i], normals[i], found[i], footprint, up, leg)
+        cost += _aside(shifts[i], footprint.forward, up, leg)
         place = _lay(hits[i, under], normals[i, under], found[i, under], footprint, up, leg, cost)
         placed.append(replace(place, steep=bool(normals[i, 0] @ up < footprint.slopes.least)))
     return placed
 
 
-def _shifts(forward: Array, up: Array, leg: float) -> Array:
-    """How a print may be moved (S, 3): along the foot, aside, and between."""
+def _aside(shift: Array, forward: Array, up: Array, leg: float) -> float:
+    """Cost of a shift (3,): how far it goes aside (leg lengths), a little less where it is preferred."""
+    length, (ahead, left) = float(np.linalg.norm(shift)) / leg, PREFERRED
+    direction = shift / (leg * (length + NEAR))
+    return length - float(direction @ (ahead * forward + left * np.cross(up, forward)))
+
+
+def ways_aside(forward: Array, up: Array) -> Array:
+    """The ways (8, 3) that a print may be moved: along the foot, aside, and between."""
     side, half = np.cross(up, forward), np.sqrt(0.5)
     diagonals = half * (forward + side), half * (forward - side)
-    ways = [(way, length) for way in (side, *diagonals) for length in ASIDE] + [(forward, length) for length in ALONG]
-    return np.array([sign * length * leg * way for way, length in ways for sign in (1, -1)])
+    return np.array([sign * way for way in (side, *diagonals, forward) for sign in (1, -1)])
+
+
+def _shifts(forward: Array, up: Array, leg: float) -> Array:
+    """How a print may be moved (S, 3): by lengths along each way."""
+    ways = ways_aside(forward, up)
+    lengths = [(way, ASIDE) for way in ways[:-2]] + [(way, ALONG) for way in ways[-2:]]
+    return np.array([length * leg * way for way, each in lengths for length in each])
 
 
 def _unevenness(hits: Array, normals: Array, found: Mask, footprint: Footprint, up: Array, leg: float) -> float:

@@ -88,3 +88,15 @@ def come_to_rest(t: Array) -> Array:
     """Quintic over t in [0, 1]: starts at 0 with slope 1, ends at 0 at rest, without second derivative at both ends."""
     t = np.clip(t, 0.0, 1.0)
     return t - t**3 * (6.0 - t * (8.0 - 3.0 * t))
+
+
+def between(values: Array, places: Array) -> Array:
+    """Values (P, ...) at places (P,) between frames (F, ...): cubics with the slopes of Catmull and Rom (1974)."""
+    slopes = np.gradient(values, axis=0)
+    index = np.minimum(places.astype(int), len(values) - 2)
+    t = (places - index).reshape(-1, *[1] * (values.ndim - 1))
+    start, end = values[index], values[index + 1]
+    rise = end - start
+    first, last = slopes[index], slopes[index + 1]
+    curve: Array = start + t * (first + t * (3 * rise - 2 * first - last + t * (first + last - 2 * rise)))
+    return curve

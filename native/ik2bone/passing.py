@@ -9,13 +9,12 @@ import numpy as np
 
 from .anchor import Anchor
 from .clip import Array, Clip, Ground
-from .contacts import Stance
 from .ground import ask_on
-from .motion import SHARPEST
+from .motion import SHARPEST, between
 from .route import HURRY
 
 # Looked at so long (s) before a standing and after it, and no farther than half way to the next one.
-TIMES = np.array([0.04, 0.06, 0.08, 0.1, 0.125, 0.15, 0.2, 0.25, 0.3])
+TIMES = np.geomspace(0.04, 0.3, 14)
 # A sole that dips no deeper than this (leg lengths) meets no edge: those of clips do so where they roll.
 DIP = 0.03
 # Share of a quintic's peak of acceleration with which a lift gets over something on its flank, instead of at its top.
@@ -23,19 +22,19 @@ FLANK = 0.5
 
 
 def passing_costs(
-    clip: Clip, soles: Array, spans: list[Stance], index: int, places: list[Anchor], ground: Ground, near: float
+    clip: Clip, soles: Array, instants: Array, index: int, places: list[Anchor], ground: Ground, near: float
 ) -> Array:
     """Cost (C,) of each of the places of a leg's standing, in leg lengths put aside, by what lies beside it.
 
-    `soles` (F, P, 3) are points of the leg's soles as the clip has them, `spans` its standings in order. The foot is
-    looked at as it swings in the clip, placed as where it stands: by what it would be under the ground it has to be
-    lifted in the time that is left. Acceleration over HURRY, which can be seen, costs by the square of what is over.
-    Farther than `near` a foot follows the slope no more.
+    `soles` (F, P, 3) are points of the leg's soles as the clip has them, `instants` (N, 2) when it comes to its
+    standings and leaves them, in frames and in order. The foot is looked at as it swings in the clip, placed as where
+    it stands: by what it would be under the ground it has to be lifted in the time that is left. Acceleration over
+    HURRY, which can be seen, costs by the square of what is over. Farther than `near` a foot follows the slope no more.
     """
     total = np.zeros(len(places))
-    for frames, times in _beside(clip, spans, index):
-        points = _placed(_at(soles, frames), places, near)
-        hits, _, found = ask_on(ground, points, clip.up, spans[index].start)
+    for frames, times in _beside(clip, instants, index):
+        points = _placed(between(soles, frames), places, near)
+        hits, _, found = ask_on(ground, points, clip.up, places[0].stance.start)
         under = np.where(found, (hits - points) @ clip.up, 0.0).max(axis=2) / clip.leg
         acceleration = FLANK * SHARPEST * np.maximum(under - DIP, 0.0) / times**2
         total += np.maximum(acceleration.max(axis=1, initial=0.0) / HURRY - 1.0, 0.0) ** 2
@@ -51,21 +50,12 @@ def _placed(soles: Array, places: list[Anchor], near: float) -> Array:
     return soles + moved[:, None, None] + np.einsum("cij,tpj->ctpi", tilts, limited)
 
 
-def _beside(clip: Clip, spans: list[Stance], index: int) -> Iterator[tuple[Array, Array]]:
-    """Where among the frames to look before and after a standing, each with how far away (s) from it that is.
-
-    A foot comes to stand between two frames, on the average half way.
-    """
-    stance, times = spans[index], TIMES
-    first = (spans[index - 1].end + stance.start) / 2 if index else 0.0
-    last = (stance.end + spans[index + 1].start) / 2 if index + 1 < len(spans) else clip.frames - 1.0
-    for frames in (stance.start - 0.5 - times * clip.fps, stance.end - 0.5 + times * clip.fps):
+def _beside(clip: Clip, instants: Array, index: int) -> Iterator[tuple[Array, Array]]:
+    """Where among the frames to look before and after a standing, each with how far away (s) from it that is."""
+    comes, leaves = instants[index]
+    first = (instants[index - 1, 1] + comes) / 2 if index else 0.0
+    last = (leaves + instants[index + 1, 0]) / 2 if index + 1 < len(instants) else clip.frames - 1.0
+    for frames in (comes - TIMES * clip.fps, leaves + TIMES * clip.fps):
         inside = (frames >= first) & (frames <= last)
-        yield frames[inside], times[inside]
-
-
-def _at(points: Array, frames: Array) -> Array:
-    """Points (F, P, 3) at places between frames (T,)."""
-    index = np.minimum(frames.astype(int), len(points) - 2)
-    share = (frames - index)[:, None, None]
-    return (1.0 - share) * points[index] + share * points[index + 1]
+        if inside.any():
+            yield frames[inside], TIMES[inside]

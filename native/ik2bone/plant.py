@@ -23,6 +23,7 @@ from .knee import Knees, find_knees
 from .legs import solve_legs, weaken
 from .motion import odd_window, smoothed
 from .palms import lay_palms
+from .placing import find_anchors
 from .planting import Planting
 from .reach import SHORT, raise_heels_fully, raise_heels_to_reach, refuse_order, tell_reach, without_raised
 from .rotations import quaternion_from_vector
@@ -31,7 +32,7 @@ from .sole import Sole, apply, tell_doubts
 from .standing import StandingFeet, feet_that_stand
 from .steady import steady_feet
 from .swing import lift_swings
-from .targets import Held, Targets, blend_targets, find_anchors, give_anchors_time, places_of
+from .targets import Held, Targets, blend_targets, give_anchors_time, places_of
 from .toes import lay_toes, tell_toes
 from .touch import measure_limbs
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from .clip import Array
-from .contacts import Stance
 from .motion import SHARPEST
 
 # Moving from one standing's offset to the next with this peak of acceleration (leg lengths / s^2) costs as much as
@@ -18,17 +19,17 @@ CLIMB = 2.0
 
 
 def choose_places(
-    spans: list[Stance], moves: list[Array], costs: list[Array], up: Array, fps: float, leg: float
+    times: Sequence[float] | Array, moves: list[Array], costs: list[Array], up: Array, leg: float
 ) -> list[int]:
     """The option that each of a foot's standings takes, in order of time: least cost of all together (Viterbi, 1967).
 
-    `moves[i]` (C, 3) is how far each of the options moves the foot, `costs[i]` (C,) what it costs by itself.
+    `times` (s) are those from each to the next, `moves[i]` (C, 3) is how far each of the options moves the foot,
+    `costs[i]` (C,) what it costs by itself.
     """
     moves = [move + (CLIMB - 1.0) * (move @ up)[:, None] * up for move in moves]
     total, back = costs[0], []
-    for i in range(1, len(spans)):
-        time = (spans[i].start - spans[i - 1].end + 1) / fps
-        hurried = total[:, None] + _hurry(moves[i - 1], moves[i], time, leg)
+    for i in range(1, len(moves)):
+        hurried = total[:, None] + _hurry(moves[i - 1], moves[i], times[i - 1], leg)
         back.append(np.argmin(hurried, axis=0))
         total = hurried.min(axis=0) + costs[i]
     return _followed(int(np.argmin(total)), back)

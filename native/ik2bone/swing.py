@@ -17,7 +17,11 @@ from .targets import Targets
 # Shares of a swing over which a bump rises or falls.
 RAMPS = (0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 # Shares of a swing between which it climbs or comes down.
-CLIMBS = ((0.0, 1.0), (0.0, 0.75), (0.0, 0.5), (0.25, 1.0), (0.5, 1.0))
+CLIMBS = (
+    (0.0, 1.0),
+    *((0.0, end) for end in (0.875, 0.75, 0.625, 0.5)),
+    *((begin, 1.0) for begin in (0.125, 0.25, 0.375, 0.5)),
+)
 # A swinging sole keeps its own height over the clip's floor up to this, in leg lengths; beside where it stands, over
 # this share of the swing, it may dip into the ground instead. Lifting it there would take a jump.
 MARGIN = 0.02
@@ -31,6 +35,9 @@ EXCESS = 1.5
 # 40 legs / s^2 move a foot 0.04 leg within 1/30 s from where it was heading, which can just be seen.
 ACCELERATION = 40.0
 SHORT = 0.006
+# Lifts that cost so large a share more than the best weigh a third of it. Where the best alone was taken, a little more
+# or less of the ground beside a foot would send it another way, by half a leg on a slope.
+ALIKE = 0.1
 # A foot that swings for longer than this (s) is lifted where it needs it, within one of these times (s).
 LONG = 1.0
 ROUND = (0.1, 0.2, 0.4)
@@ -85,7 +92,7 @@ def clear(wanted: Array, climb: float, duration: float, closed: tuple[bool, bool
     """Height (F,) to add to a swing of so many seconds so that it clears the ground, about `wanted`, in leg lengths.
 
     The swing climbs by `climb` along a quintic over its whole time. Climbing earlier, or coming down later, and a bump
-    on top are tried together; the one that costs least by acceleration and by what it leaves under ground is taken.
+    on top are tried together; those that cost least by acceleration and by what they leave under ground are mixed.
     `closed` tells whether the foot stands before and after; where the clip begins or ends instead, a bump keeps its
     full height.
     """
@@ -93,18 +100,24 @@ def clear(wanted: Array, climb: float, duration: float, closed: tuple[bool, bool
         return np.zeros_like(wanted)
     time = np.arange(1, len(wanted) + 1) / (len(wanted) + 1)
     bumps, sharpness = _bumps(time, closed)
-    best, chosen = np.inf, wanted
+    lifts, costs = [], []
     for begin, end in CLIMBS if abs(climb) > NEGLIGIBLE else CLIMBS[:1]:
         shifted = climb * (smoothstep((time - begin) / (end - begin)) - smoothstep(time))
         heights, short = _heights(wanted - shifted, bumps)
         acceleration = SHARPEST / duration**2 * (heights * sharpness + abs(climb) / (end - begin) ** 2)
-        costs = acceleration / ACCELERATION + short / SHORT
-        index = int(np.argmin(costs))
-        if costs[index] < best:
-            best, chosen = costs[index], shifted + heights[index] * bumps[index]
+        lifts.append(shifted + heights[:, None] * bumps)
+        costs.append(acceleration / ACCELERATION + short / SHORT)
+    chosen = _mixed(np.concatenate(lifts), np.concatenate(costs))
     if duration > LONG:
         return min([chosen, *_local(wanted, duration, closed)], key=lambda lift: _cost(lift, wanted, duration))
     return chosen
+
+
+def _mixed(lifts: Array, costs: Array) -> Array:
+    """The mean (F,) of the lifts (N, F) that cost hardly more than the best: its cost is no more than their mean."""
+    least = float(costs.min())
+    weights = np.exp((least - costs) / max(ALIKE * least, 1e-300))
+    return np.asarray(weights @ lifts / weights.sum())
 
 
 def _local(wanted: Array, duration: float, closed: tuple[bool, bool]) -> list[Array]:

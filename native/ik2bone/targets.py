@@ -10,25 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .anchor import Anchor, ride_of
-from .clip import Array, Clip, Ground, Mask
+from .clip import Array, Clip, Mask
 from .contacts import Stance, stances
-from .footprint import Footprint, Slopes, find_places
-from .ground import support_of
-from .hold import Hold, standing_frames, standing_place
-from .lying import leave_lying
+from .hold import Hold
 from .motion import smoothstep
-from .passing import passing_costs
 from .rotations import matrix_from_vector, vector_from_matrix
-from .route import choose_places
-from .sole import Sole, sole_points
 from .spots import give_time
 
-# Time (s) from one standing to the next, where the clip's beginning or end hides one.
-SWING = 0.5
-# A foot that does not stand for longer than this (s) follows the ground below it about so often.
-LONG = 0.8
-# A foot that stands again within this time (s) may have to stand elsewhere to get there.
-HURRIED = 0.3
 # Farther than this from where it stands (leg lengths), a foot no longer follows the slope it stood on.
 SLOPE_RANGE = 0.35
 BY_LEG = ("ball", "ankle", "turn", "rise", "level")
@@ -146,78 +134,6 @@ def _renumbered(anchors: Sequence[Anchor], numbers: NDArray[np.intp]) -> list[An
     return [replace(anchor, stance=stance) for anchor, stance in zip(anchors, stances, strict=True)]
 
 
-@dataclass(frozen=True)
-class Standing:
-    """A standing that asks for a place: a foot held by `part` on `frames`, at `origin` (3,), `height` over its sole.
-
-    The ground is looked for under the origin, raised by `rise`, as the figure was `carried` (3,) on the first frame.
-    """
-
-    stance: Stance
-    part: str
-    frames: NDArray[np.intp]
-    origin: Array
-    height: float
-    rise: float
-    carried: Array
-
-
-def find_anchors(
-    clip: Clip,
-    sole: Sole,
-    heel: Array,
-    contacts: Mask,
-    ground: Ground,
-    slopes: Slopes,
-    ride: Array | None = None,
-) -> list[Anchor]:
-    """One anchor for each stance, on the surface nearest to where the foot stood, raised as the foot before it was.
-
-    A foot that swings as the clip begins or ends gets one more there, with the part "swing". `ride` (F, 3) is how far
-    the figure is carried over the frames, where that is not told by the supports it stands on.
-    """
-    options: list[list[Anchor]] = []
-    rise = 0.0
-    spans = stances(contacts)
-    for stance in sorted(spans, key=lambda s: s.start):
-        carried = ride_of([found[0] for found in options], clip.frames) if ride is None else ride
-        frames, part = _standing_frames(contacts, stance)
-        path, height = (clip.ball, sole.ball_height[stance.leg]) if part == "ball" else (heel, 0.0)
-        origin = standing_place(path[:, stance.leg], frames, clip.leg)
-        standing = Standing(stance, part, frames, origin, float(height), rise, carried[frames[0]])
-        hurried = _is_hurried(stance, spans, clip.fps)
-        options.append(_anchors(clip, sole, ground, slopes, standing, hurried))
-        # The way goes on from there: the mean of both feet lags behind, which is enough to fall through open stairs.
-        rise = float(options[-1][0].move @ clip.up) if options[-1][0].found else rise
-    soles = sole_points(clip, sole)
-    anchors = [anchor for leg in range(clip.legs) for anchor in _chosen(clip, soles[:, leg], options, leg, ground)]
-    anchors.sort(key=lambda anchor: anchor.stance.start)
-    carried = ride_of(anchors, clip.frames) if ride is None else ride
-    anchors += _swing_anchors(clip, sole, ground, slopes, anchors, carried)
-    return leave_lying(clip, sole, contacts, anchors)
-
-
-def _is_hurried(stance: Stance, spans: list[Stance], fps: float) -> bool:
-    """Whether the same foot stands shortly before or after."""
-    gaps = [max(other.start - stance.end, stance.start - other.end) for other in spans if other.leg == stance.leg]
-    return any(0 <= gap < HURRIED * fps for gap in gaps)
-
-
-def _chosen(clip: Clip, soles: Array, options: list[list[Anchor]], leg: int, ground: Ground) -> list[Anchor]:
-    """The anchors of one leg, whose `soles` (F, P, 3) are given, of the options for each of its stances."""
-    mine = [found for found in options if found[0].stance.leg == leg]
-    if not mine:
-        return []
-    moves = [np.array([anchor.move for anchor in found]) for found in mine]
-    costs = [np.array([anchor.cost for anchor in found]) for found in mine]
-    spans = [found[0].stance for found in mine]
-    for index, places in enumerate(mine):
-        if len(places) > 1:
-            costs[index] += passing_costs(clip, soles, spans, index, places, ground, SLOPE_RANGE * clip.leg)
-    chosen = choose_places(spans, moves, costs, clip.up, clip.fps, clip.leg)
-    return [found[index] for found, index in zip(mine, chosen, strict=True)]
-
-
 def give_anchors_time(
     clip: Clip, contacts: Mask, anchors: list[Anchor], kept: Mask | None = None
 ) -> tuple[Mask, list[Anchor]]:
@@ -239,76 +155,6 @@ def _within(longer: Stance, spans: list[Stance]) -> Stance:
 def places_of(anchors: list[Anchor]) -> dict[Stance, Array]:
     """Where feet stand in the clip (3,), by stance."""
     return {anchor.stance: anchor.origin for anchor in anchors if anchor.part != "swing"}
-
-
-def _standing_frames(contacts: Mask, stance: Stance) -> tuple[NDArray[np.intp], str]:
-    """The frames and the part by which a foot is held: its ball where that stands, else its heel."""
-    frames = stance.start + standing_frames(contacts[stance.start : stance.end, stance.leg])
-    return frames, "ball" if contacts[frames[0], stance.leg, 1] else "heel"
-
-
-def _swing_anchors(
-    clip: Clip, sole: Sole, ground: Ground, slopes: Slopes, anchors: list[Anchor], ride: Array
-) -> list[Anchor]:
-    """Where feet that swing at the clip's first or last frame, or for long, come from or go to: the ground below."""
-    found = []
-    for leg in range(clip.legs):
-        mine = [anchor for anchor in anchors if anchor.stance.leg == leg]
-        if mine and mine[0].stance.start > 0:
-            found.append((0, min(0, mine[0].stance.start - round(SWING * clip.fps)), mine[0]))
-        if mine and mine[-1].stance.end < clip.frames:
-            last = clip.frames - 1
-            found.append((last, max(clip.frames, mine[-1].stance.end + round(SWING * clip.fps)), mine[-1]))
-        for before, after in zip(mine, mine[1:], strict=False):
-            found += [(frame, frame, near) for frame, near in _passed(before, after, clip.fps)]
-    standings = [_swing_standing(clip, sole, *place, ride) for place in found]
-    return [_anchors(clip, sole, ground, slopes, standing)[0] for standing in standings]
-
-
-def _passed(before: Anchor, after: Anchor, fps: float) -> list[tuple[int, Anchor]]:
-    """Frames between standings far apart, on which the foot goes by the ground below it, each with the nearer one."""
-    start, end = before.stance.end, after.stance.start
-    count = round((end - start) / (LONG * fps))
-    frames = np.linspace(start, end, count + 1).round().astype(int)[1:-1]
-    return [(int(frame), before if 2 * frame < start + end else after) for frame in frames]
-
-
-def _swing_standing(clip: Clip, sole: Sole, frame: int, when: int, beside: Anchor, ride: Array) -> Standing:
-    leg, height = beside.stance.leg, float(sole.ball_height[beside.stance.leg])
-    origin = clip.ball[frame, leg]
-    # The clip's own floor may be uneven: it lies where the foot stands next.
-    level = beside.origin @ clip.up + (height if beside.part == "heel" else 0.0)
-    origin = origin + (level - origin @ clip.up) * clip.up
-    rise = float(beside.move @ clip.up)
-    return Standing(Stance(leg, when, when), "swing", np.array([frame]), origin, height, rise, ride[frame])
-
-
-def _anchors(
-    clip: Clip, sole: Sole, ground: Ground, slopes: Slopes, standing: Standing, spare: bool = False
-) -> list[Anchor]:
-    """Where a foot may stand, with what it stands on there, the best first."""
-    footprint = replace(_footprint(clip, sole, standing.stance.leg, standing.frames, standing.part), slopes=slopes)
-    place, frame = standing.origin + standing.carried, int(standing.frames[0])
-    below = place - clip.up * (standing.height - standing.rise)
-    anchors = []
-    for placed in find_places(footprint, below, clip.up, clip.leg, ground, frame, spare):
-        turn = placed.turn if slopes.aligned else np.eye(3)
-        point = placed.point + turn @ clip.up * standing.height if placed.found else place
-        at = placed.point if placed.found else place
-        origin, carried = standing.origin, standing.carried
-        anchor = Anchor(standing.stance, standing.part, origin, point, turn, placed.found, placed.cost, at, carried)
-        anchors.append(anchor.on(support_of(ground, at, frame), frame) if placed.found else anchor)
-    return anchors
-
-
-def _footprint(clip: Clip, sole: Sole, leg: int, frames: NDArray[np.intp], part: str) -> Footprint:
-    """The level footprint round the standing point, turned as the foot is while it stands."""
-    forward = clip.foot[frames, leg, :3, :3] @ sole.forward[leg]
-    forward = forward - (forward @ clip.up)[:, None] * clip.up
-    forward /= np.maximum(np.linalg.norm(forward, axis=-1, keepdims=True), 1e-300)
-    length, ahead = sole.lengths[leg]
-    ball = length if part == "heel" else 0.0
-    return Footprint(forward, np.array([ball - length, ball, ball + ahead]), 0.3 * length)
 
 
 def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor], ride: Array | None = None) -> Targets:
