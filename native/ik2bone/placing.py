@@ -178,10 +178,8 @@ def _standing(
     leg, frames = stance.leg, stance.start + standing_frames(contacts[stance.start : stance.end, stance.leg])
     part = "ball" if contacts[frames[0], leg, 1] else "heel"
     path, height = (clip.ball, float(sole.ball_height[leg])) if part == "ball" else (heel, 0.0)
-    origin, footprint = (
-        standing_place(path[:, leg], frames, clip.leg),
-        _footprint(clip, sole, slopes, leg, frames, part),
-    )
+    origin = standing_place(path[:, leg], frames, clip.leg)
+    footprint = _footprint(clip, sole, slopes, leg, frames, part)
     return Standing(stance, part, frames, origin, height, rise, carried[frames[0]], footprint)
 
 
