@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Swinging knees do not snap, standing ones stay, and no foot is pushed away from its hip."""
+"""Knees do not snap, neither swinging nor as they land, and no foot is pushed away from its hip."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from figures import figure_of
+from gaits import make_gait
 from ik2bone.bend import ease_knees
+from ik2bone.plant import plant
 from ik2bone.targets import Targets
-from walk import make_walk
+from measures import measure
+from walk import height_field, make_walk, planted
 
 FPS = 60.0
 
@@ -58,3 +62,15 @@ def test_feet_are_only_drawn_towards_their_hips() -> None:
 def test_motion_of_the_clip_itself_is_left_alone() -> None:
     clip, targets, standing = snapping(0.0)
     assert ease_knees(clip, targets, clip.hip, ~standing).ankle == pytest.approx(clip.ankle, abs=1e-12)
+
+
+@pytest.mark.parametrize("height", [0.12, 0.18])
+@pytest.mark.parametrize("style", ["walk", "fast walk"])
+def test_hips_come_down_so_that_knees_do_not_snap_as_feet_land_on_lower_steps(style, height) -> None:
+    steps = height_field(lambda x, _: height * (np.abs((np.floor(x / 0.9 + 0.35) + 3) % 6 - 3) - 1))
+    clip = figure_of(make_gait(style, 30.0))
+    plan = plant(clip, steps)
+    judged = measure(clip, planted(clip, plan), steps, plan.sole.heel)
+    assert judged.knee_pop <= 10.0
+    assert judged.hips_acceleration <= 4.6
+    assert plan.miss.max() < 1e-6

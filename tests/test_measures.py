@@ -56,6 +56,7 @@ def with_linear_blend(patch) -> None:
         patch.setattr(module, "smoothstep", lambda t: np.clip(t, 0.0, 1.0))
     patch.setattr(ik2bone.hold, "come_to_rest", lambda t: 0.0 * t)
     patch.setattr(ik2bone.plant, "ease_knees", lambda clip, targets, *_: targets)
+    patch.setattr(ik2bone.hips, "EASINGS", 0)
 
 
 def with_raw_hips(patch) -> None:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Swinging knees that do not snap: where one would straighten and stop too suddenly, its foot is drawn up a little."""
+"""Knees that do not snap: where one would straighten and stop too suddenly, its swinging foot is drawn up a little, or
+hips come down to the standing one.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +23,8 @@ SLOW = 0.06
 BESIDE = 0.15
 # What is added goes to nothing within this time (s) of a standing.
 SETTLE = 1.0 / 60.0
+# Less (radians) is not worth moving the hips for.
+LEAST_EXTRA = np.radians(0.2)
 # A knee is bent by this much more at the most (radians).
 MOST = np.radians(25.0)
 
@@ -30,10 +34,16 @@ def ease_knees(clip: Clip, targets: Targets, hip: Array, swings: Mask) -> Target
 
     Those out of reach are drawn into it.
     """
+    move = _drawn_up(clip, targets.ankle, hip, swings)
+    return replace(targets, ball=targets.ball + move, ankle=targets.ankle + move)
+
+
+def _drawn_up(clip: Clip, ankle: Array, hip: Array, swings: Mask) -> Array:
+    """How far (F, L, 3) `ease_knees` draws feet with these ankles."""
     upper = np.linalg.norm(clip.knee - clip.hip, axis=-1)
     lower = np.linalg.norm(clip.ankle - clip.knee, axis=-1)
     source = _angle(np.linalg.norm(clip.ankle - clip.hip, axis=-1), upper, lower)
-    line = targets.ankle - hip
+    line = ankle - hip
     distance = np.maximum(np.linalg.norm(line, axis=-1), 1e-300)
     angle = _angle(distance, upper, lower)
     extra, allowed = np.zeros_like(angle), SNAP + _nearby(source, clip.fps)
@@ -47,8 +57,27 @@ def ease_knees(clip: Clip, targets: Targets, hip: Array, swings: Mask) -> Target
     eased = np.sqrt(np.maximum(upper**2 + lower**2 + 2 * upper * lower * np.cos(angle + extra), 0.0))
     drawn = (extra > 0.0) | (swings & (distance > upper + lower))
     share = np.where(drawn, eased / distance - 1.0, 0.0)
-    move = share[..., None] * line
-    return replace(targets, ball=targets.ball + move, ankle=targets.ankle + move)
+    return share[..., None] * line
+
+
+def unsnapped(clip: Clip, ankle: Array, standing: Mask) -> Array:
+    """How far from the clip's hips ankles (F, L, 3) may lie so that knees of `standing` legs (F, L) do not snap
+    straight: distances (F, L), infinite where they do not. Those of swinging legs are eased.
+    """
+    ankle = ankle + _drawn_up(clip, ankle, clip.hip, ~standing)
+    upper, lower = (np.linalg.norm(way, axis=-1) for way in (clip.knee - clip.hip, clip.ankle - clip.knee))
+    source = _angle(np.linalg.norm(clip.ankle - clip.hip, axis=-1), upper, lower)
+    angle = _angle(np.linalg.norm(ankle - clip.hip, axis=-1), upper, lower)
+    extra, allowed = np.zeros_like(angle), SNAP + _nearby(source, clip.fps)
+    snaps = standing & (_bends(angle, clip.fps) > allowed)
+    beside = round(BESIDE * clip.fps)
+    for leg in range(clip.legs):
+        for start, end in runs(running_maximum(snaps[:, leg].astype(float), 2 * beside + 1) > 0.0):
+            rows = slice(start, end), leg
+            curve = _eased_curve(angle[*rows], standing[*rows], allowed[*rows], clip.fps)
+            extra[*rows] = np.where(standing[*rows], curve - angle[*rows], 0.0)
+    eased = np.sqrt(np.maximum(upper**2 + lower**2 + 2 * upper * lower * np.cos(angle + extra), 0.0))
+    return np.where(standing & (extra > LEAST_EXTRA), eased, np.inf)
 
 
 def _angle(distance: Array, upper: Array, lower: Array) -> Array:
@@ -75,9 +104,13 @@ def _eased(angle: Array, swings: Mask, allowed: Array, fps: float) -> Array:
     """What to add (F,) to an angle (F,) in a swing so that it bends no more suddenly than allowed (F,)."""
     if (np.abs(_bends(angle, fps)) <= allowed)[swings].all():
         return np.zeros_like(angle)
-    ceiling = np.where(swings, angle + MOST, angle)
-    curve = smooth_between(angle, angle, ceiling, fps, allowed, SLOW, soft=0.0)
+    curve = _eased_curve(angle, swings, allowed, fps)
     return _settled(np.clip(curve - angle, 0.0, MOST), swings, fps)
+
+
+def _eased_curve(angle: Array, free: Mask, allowed: Array, fps: float) -> Array:
+    """The curve over an angle (F,), and on it where it is not `free` (F,), that bends no more suddenly than allowed."""
+    return smooth_between(angle, angle, np.where(free, angle + MOST, angle), fps, allowed, SLOW, soft=0.0)
 
 
 def _settled(extra: Array, swings: Mask, fps: float) -> Array:
