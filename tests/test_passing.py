@@ -85,3 +85,15 @@ def test_first_and_last_standing_have_a_cost_too(walk) -> None:
     for span in (Stance(0, 0, clip.frames), Stance(0, 0, 20)):
         place = Anchor(span, "ball", origin, origin, np.eye(3), True)
         assert passing_costs(clip, soles, instants_of([span]), 0, [place], FLAT, NEAR) == 0.0
+
+
+def test_nothing_is_looked_at_beyond_the_frames_of_the_clip(walk) -> None:
+    """The foot came from a spot before the first frame, goes on to one after the last, and falls fast on both."""
+    clip = walk.clip
+    soles = sole_points(clip, measure_sole(clip))[:, 0]
+    soles[[0, -1], :, 2] -= 0.3
+    place = Anchor(Stance(0, 2, clip.frames - 2), "ball", clip.ball[20, 0], clip.ball[20, 0], np.eye(3), True)
+    alone = np.array([[2.0, clip.frames - 3.0]])
+    between = np.array([[-20.0, -9.0], *alone, [clip.frames + 9.0, clip.frames + 20.0]])
+    expected = passing_costs(clip, soles, alone, 0, [place], FLAT, NEAR)
+    assert passing_costs(clip, soles, between, 1, [place], FLAT, NEAR) == expected

@@ -91,7 +91,7 @@ def come_to_rest(t: Array) -> Array:
 
 
 def between(values: Array, places: Array) -> Array:
-    """Values (P, ...) at places (P,) between frames (F, ...): cubics with the slopes of Catmull and Rom (1974)."""
+    """Values (P, ...) at places (P,) between frames (F, ...), two or more: cubics, slopes of Catmull and Rom (1974)."""
     slopes = np.gradient(values, axis=0)
     index = np.minimum(places.astype(int), len(values) - 2)
     t = (places - index).reshape(-1, *[1] * (values.ndim - 1))

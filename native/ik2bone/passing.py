@@ -56,6 +56,6 @@ def _beside(clip: Clip, instants: Array, index: int) -> Iterator[tuple[Array, Ar
     first = (instants[index - 1, 1] + comes) / 2 if index else 0.0
     last = (leaves + instants[index + 1, 0]) / 2 if index + 1 < len(instants) else clip.frames - 1.0
     for frames in (comes - TIMES * clip.fps, leaves + TIMES * clip.fps):
-        inside = (frames >= first) & (frames <= last)
+        inside = (frames >= max(first, 0.0)) & (frames <= min(last, clip.frames - 1.0))
         if inside.any():
             yield frames[inside], TIMES[inside]
