@@ -102,7 +102,8 @@ def _hold_direction(clip: Clip, away: Array, both: Mask, firm: Mask, spans: list
             noise = turns if whole else _limited(turns, up)
             span = frames[0] - first, frames[-1] + 1 - first
             inside = turns[slice(*span)]
-            rate[frames] = _rates_of(noise, frames - first, span, fps, clip.leg / float(np.linalg.norm(mean)))
+            length = max(float(np.linalg.norm(mean)), 1e-9 * clip.leg)
+            rate[frames] = _rates_of(noise, frames - first, span, fps, clip.leg / length)
             turn[frames] = (inside if whole else _without_roll(inside, fps, up))[frames - frames[0]]
             known[frames] = True
     _fill(turn, rate, known, fps)
