@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import bmesh
 import numpy as np
-from bpy.types import Depsgraph, Mesh, Object
+from bpy.types import Depsgraph, DepsgraphObjectInstance, Mesh, Object
 from mathutils import Matrix
 from mathutils.bvhtree import BVHTree
 
@@ -86,16 +86,24 @@ def _instances(
         key = mesh.as_pointer(), stretch.tobytes()
         if key not in trees:
             trees[key] = _tree(mesh, Matrix(stretch))
-        shrink = np.linalg.inv(stretch)
-        inside = np.linalg.inv(np.array(instance.parent.matrix_world)) @ matrix @ shrink
         owner = instance.parent.original
-        motion = motions.get(owner)
-        placing = matrix @ shrink if motion is None else motion @ inside
-        if name in inner:
-            # The space of the object that shows it is not that in which feet stand on it.
-            placing, inside = inner[name] @ shrink, None
-        surfaces.append(Surface(owner.name, *trees[key], placing, inside))
+        placing = _placing(instance, np.linalg.inv(stretch), motions.get(owner), inner.get(name))
+        surfaces.append(Surface(owner.name, *trees[key], *placing))
     return surfaces
+
+
+def _placing(
+    instance: DepsgraphObjectInstance, shrink: Array, motion: Array | None, inner: Array | None
+) -> tuple[Array, Array | None]:
+    """Where a mesh that an object shows lies in the world, on every frame if it moves, and in the space of that object.
+
+    The second is None for what moves within it: feet on that do not stand in that space.
+    """
+    if inner is not None:
+        return inner @ shrink, None
+    matrix = np.array(instance.matrix_world)
+    inside = np.linalg.inv(np.array(instance.parent.matrix_world)) @ matrix @ shrink
+    return matrix @ shrink if motion is None else motion @ inside, inside
 
 
 def _scattered(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[str]:

@@ -162,9 +162,8 @@ def _told(feet: Feet, run: Run, rest: int) -> float:
 
 def _off_line(feet: Feet, run: Run) -> int:
     """The first frame late in a run that is off the straight line through those before it; 0 where none is on one."""
-    span, late, most = (
-        round(seconds * feet.fps) for seconds in ((ROLL_LINE, ROLL) if run.held else (LINE, LINE)) + (LONG_LINE,)
-    )
+    times = (ROLL_LINE, ROLL) if run.held else (LINE, LINE)
+    span, late, most = (round(seconds * feet.fps) for seconds in (*times, LONG_LINE))
     least = most if feet.bobs else min(most, (run.end - run.start) // 2)
     path, count = feet.paths[: run.end + feet.half + 1, run.leg, run.part], max(span, least, 3) + 1
     for frame in range(run.end, max(run.end - late - 1, run.start + 1, count - 1), -1):

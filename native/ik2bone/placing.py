@@ -73,7 +73,9 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True)
 class Way:
-    """The standings of one leg in order, with their `instants` (N, 2), and its `soles` (F, P, 3), on a ground."""
+    """The way of one leg over a ground: when it comes to its standings and leaves them, in order (`instants` (N, 2), in
+    frames), and points of its soles as the clip has them (`soles` (F, P, 3)).
+    """
 
     clip: Clip
     ground: Ground
@@ -109,17 +111,7 @@ def find_anchors(
     A foot that swings as the clip begins or ends gets one more there, with the part "swing". `ride` (F, 3) is how far
     the figure is carried over the frames, where that is not told by the supports it stands on.
     """
-    found: list[tuple[Standing, list[Anchor]]] = []
-    rise = 0.0
-    spans = stances(contacts)
-    for stance in sorted(spans, key=lambda s: s.start):
-        carried = ride_of([anchors[0] for _, anchors in found], clip.frames) if ride is None else ride
-        standing = _standing(clip, sole, heel, contacts, slopes, stance, rise, carried)
-        anchors = _anchors(clip, ground, standing, _is_hurried(stance, spans, clip.fps))
-        found.append((standing, anchors))
-        # The way goes on from there: the mean of both feet lags behind, which is enough to fall through open stairs.
-        rise = float(anchors[0].move @ clip.up) if anchors[0].found else rise
-    soles = sole_points(clip, sole)
+    found, soles = _choices(clip, sole, heel, contacts, ground, slopes, ride), sole_points(clip, sole)
     legs = [
         _chosen(clip, contacts[:, leg], soles[:, leg], [each for each in found if each[0].stance.leg == leg], ground)
         for leg in range(clip.legs)
@@ -128,6 +120,28 @@ def find_anchors(
     carried = ride_of(chosen, clip.frames) if ride is None else ride
     chosen += _swing_anchors(clip, sole, ground, slopes, chosen, carried)
     return leave_lying(clip, sole, contacts, chosen)
+
+
+def _choices(
+    clip: Clip,
+    sole: Sole,
+    heel: Array,
+    contacts: Mask,
+    ground: Ground,
+    slopes: Slopes,
+    ride: Array | None,
+) -> list[tuple[Standing, list[Anchor]]]:
+    """The standings of all feet in order of time, each with the anchors that it may have, the best first."""
+    found: list[tuple[Standing, list[Anchor]]] = []
+    rise, spans = 0.0, stances(contacts)
+    for stance in sorted(spans, key=lambda s: s.start):
+        carried = ride_of([anchors[0] for _, anchors in found], clip.frames) if ride is None else ride
+        standing = _standing(clip, sole, heel, contacts, slopes, stance, rise, carried)
+        anchors = _anchors(clip, ground, standing, _is_hurried(stance, spans, clip.fps))
+        found.append((standing, anchors))
+        # The way goes on from there: the mean of both feet lags behind, which is enough to fall through open stairs.
+        rise = float(anchors[0].move @ clip.up) if anchors[0].found else rise
+    return found
 
 
 def _is_hurried(stance: Stance, spans: list[Stance], fps: float) -> bool:
@@ -148,20 +162,22 @@ def _chosen(
     leg = found[0][0].stance.leg
     parts = np.stack([soles[:, 0], clip.ball[:, leg]], axis=1)
     instants = standing_instants([each.stance for each, _ in found], parts, contacts, clip.fps, clip.leg)
-    way, free = Way(clip, ground, soles, instants), [len(anchors) > 1 for _, anchors in found]
-    best = way.best(
-        [
-            way.options(index, anchors) if free[index] else [Option(anchors[0], anchors[0].cost)]
-            for index, (_, anchors) in enumerate(found)
-        ]
-    )
-    for step in STEPS if any(free) else ():
+    way, options = Way(clip, ground, soles, instants), [[Option(anchors[0], anchors[0].cost)] for _, anchors in found]
+    free = {index: standing for index, (standing, anchors) in enumerate(found) if len(anchors) > 1}
+    for index in free:
+        options[index] = way.options(index, found[index][1])
+    return [option.anchor for option in _refined(way, free, way.best(options))]
+
+
+def _refined(way: Way, free: dict[int, Standing], best: list[Option]) -> list[Option]:
+    """The best options, one a standing; those of the `free` standings (by number) moved to where they are better."""
+    for step in STEPS if free else ():
         options = [[option] for option in best]
-        for index in np.flatnonzero(free):
-            around = _around(clip, ground, found[index][0], best[index].anchor, step * clip.leg)
-            options[index] += way.options(int(index), around) if around else []
+        for index, standing in free.items():
+            around = _around(way.clip, way.ground, standing, best[index].anchor, step * way.clip.leg)
+            options[index] += way.options(index, around) if around else []
         best = way.best(options)
-    return [option.anchor for option in best]
+    return best
 
 
 def _standing(

@@ -11,7 +11,7 @@ import numpy as np
 from .clip import Array, Clip, Mask, level_part
 from .contacts import find_contacts
 from .heel_strike import heel_behind
-from .hold import RESTS
+from .hold import RESTS, standing_core
 from .motion import runs
 from .skin import lay_flat
 
@@ -82,9 +82,9 @@ def measure_sole(clip: Clip) -> Sole:
 
     Where no ball ever stands all frames count.
     """
-    contacts = find_contacts(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
+    contacts = _contacts(clip)
     flat = [_flat_frames(clip, contacts[:, leg], leg) for leg in range(clip.legs)]
-    standing = np.array([_standing_height(clip, contacts[:, leg, 1], leg) for leg in range(clip.legs)])
+    standing = _standing_heights(clip, contacts[..., 1])
     own = [_rests(clip, contacts[:, leg, 1], leg) for leg in range(clip.legs)]
     heights, floor, source = _ball_heights(clip, standing, np.array(own))
     rows = [_points(clip, leg, frames, heights[leg]) for leg, frames in enumerate(flat)]
@@ -145,8 +145,7 @@ def _floor_under(standing: Array, ball_heights: Array, leg: float) -> float:
 
 def with_own_floor(clip: Clip, sole: Sole) -> Sole:
     """Soles that were measured from another clip of the same feet, with the floor of this one."""
-    contacts = find_contacts(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
-    standing = np.array([_standing_height(clip, contacts[:, leg, 1], leg) for leg in range(clip.legs)])
+    standing = _standing_heights(clip, _contacts(clip)[..., 1])
     return replace(sole, floor=_floor_under(standing, sole.ball_height, clip.leg))
 
 
@@ -161,6 +160,16 @@ def sole_points(clip: Clip, sole: Sole) -> Array:
     """Heel, ball and tip on the sole (F, L, 3, 3) as the clip has them, world space; the tip moves with the toes."""
     heel, ball = (apply(clip.foot, point) for point in (sole.heel, sole.ball))
     return np.stack([heel, ball, apply(clip.toe, sole.tip)], axis=2)
+
+
+def _contacts(clip: Clip) -> Mask:
+    """Contacts (F, L, 2) of ankles and balls, which are there before a sole is known."""
+    return find_contacts(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
+
+
+def _standing_heights(clip: Clip, balls: Mask) -> Array:
+    """Heights (L,) at which the ball joints stand, by when they do (F, L)."""
+    return np.array([_standing_height(clip, balls[:, leg], leg) for leg in range(clip.legs)])
 
 
 def _standing_height(clip: Clip, stands: Mask, leg: int) -> float:
@@ -180,10 +189,8 @@ def _rests(clip: Clip, stands: Mask, leg: int) -> bool:
 
 def _heights_in_contact(clip: Clip, stands: Mask, leg: int) -> Array:
     """Heights (N,) of the ball joint on the frames in the middle of its contacts, of which there are some."""
-    heights = clip.ball[:, leg] @ clip.up
-    return np.concatenate(
-        [heights[start + (end - start) // 5 : end - (end - start) // 5] for start, end in runs(stands)]
-    )
+    middles = [standing_core(np.arange(start, end)) for start, end in runs(stands)]
+    return clip.ball[np.concatenate(middles), leg] @ clip.up
 
 
 def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> Mask:
