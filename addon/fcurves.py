@@ -29,8 +29,8 @@ OWN = ("extrapolation", "mute", "lock", "hide", "select", "auto_smoothing", "col
 PIECE = ("interpolation", "easing", "amplitude", "back", "period")
 # Pieces of these kinds can be cut in two; the others are formulas for the whole piece.
 CUT = {"CONSTANT", "LINEAR", "BEZIER"}
-# Pieces of these kinds use amplitude and period.
-WAVES = {"ELASTIC", "BACK"}
+# Pieces of this kind alone use amplitude and period.
+WAVE = "ELASTIC"
 # The period of keys whose value is zero: the smallest normal number, which tells them from keys without any.
 NO_VALUE = np.finfo(np.float32).tiny
 
@@ -96,7 +96,7 @@ def _are_changed(keys: Keys) -> NDArray[np.bool_]:
 
 def _are_waves(keys: Keys) -> NDArray[np.bool_]:
     """Which keys begin pieces that use amplitude and period."""
-    return np.isin(keys["interpolation"][:, 0], [_number("interpolation", name) for name in WAVES])
+    return keys["interpolation"][:, 0] == _number("interpolation", WAVE)
 
 
 def copy(source: FCurve, target: FCurve) -> None:
