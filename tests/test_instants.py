@@ -10,7 +10,7 @@ from ik2bone.instants import standing_instants
 from walk import CYCLE, STAND, make_walk
 
 MOST = 240
-# Instants agree within this (s), a tenth of a frame or less.
+# Instants agree within this (s), a tenth of a frame of the lowest rate.
 LATE = 3e-3
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .clip import Array
 
@@ -102,10 +103,10 @@ def _median(instants: Array, weights: Array) -> float:
     return float(instants[np.searchsorted(total, 0.5 * total[-1])])
 
 
-def _places(departure: Departure, before: int, after: int) -> Array:
+def _places(departure: Departure, before: int, after: int) -> NDArray[np.intp]:
     """The instants (C,) counted in parts of a frame from the first that other steps are asked about."""
-    parts = np.round((departure.instants - departure.told) * departure.parts).astype(int) + before
-    return np.clip(parts, 0, before + after)
+    parts = np.round((departure.instants - departure.told) * departure.parts)
+    return np.clip(parts, -before, after).astype(int) + before
 
 
 def _mostly_alike(likely: Array, deviation: float) -> Array:

@@ -22,7 +22,8 @@ EDGE = 0.02
 WIDE_EDGE = 0.1
 WIDE_WEIGHT = 0.1
 # Of places equally far aside those ahead are taken, then those to the left, rather than what frames decide by chance:
-# far in this direction (ahead, left) costs by so much less. Half way between two of the eight ways none is as good.
+# far in this direction (ahead, left) costs by so much less. It lies a quarter of the way from ahead to the next of the
+# eight ways, so that no two of them are alike to it.
 PREFERRED = 0.005 * np.array([np.cos(np.pi / 16), np.sin(np.pi / 16)])
 # Nearer than this (leg lengths) directions count for less.
 NEAR = 0.05

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .clip import Array, Mask
 from .motion import runs
@@ -37,7 +38,7 @@ def heel_behind(foot: Array, under: Array, forward: Array, length: float, up: Ar
     return _agreed(behind[exact] / length, len(exact)) * length
 
 
-def _landings(ball: Mask, fps: float) -> Array:
+def _landings(ball: Mask, fps: float) -> NDArray[np.intp]:
     """Frames, the last excluded, round those on which a ball (F,) comes to stand."""
     spans = [np.arange(start - round(BEFORE * fps), start + round(AFTER * fps)) for start, _ in runs(ball)]
     frames = np.concatenate([*spans, np.zeros(0, int)])

@@ -15,7 +15,7 @@ from .sole import Sole
 
 # Soles lie along a slope when their angles to it are at most this share of those to the level.
 ALONG = 0.5
-# Slopes of less than this (radians) on the mean are too little to tell.
+# Ground is too level to tell where it slopes by less than this (radians) under so many of the feet as LOW_SHARE says.
 LEAST_SLOPE = np.radians(0.5)
 # Ground whose height differs by less than this (leg lengths) is level.
 LEVEL = 0.01
