@@ -40,23 +40,18 @@ def ease_knees(clip: Clip, targets: Targets, hip: Array, swings: Mask) -> Target
 
 def _drawn_up(clip: Clip, ankle: Array, hip: Array, swings: Mask) -> Array:
     """How far (F, L, 3) `ease_knees` draws feet with these ankles."""
-    upper = np.linalg.norm(clip.knee - clip.hip, axis=-1)
-    lower = np.linalg.norm(clip.ankle - clip.knee, axis=-1)
-    source = _angle(np.linalg.norm(clip.ankle - clip.hip, axis=-1), upper, lower)
     line = ankle - hip
     distance = np.maximum(np.linalg.norm(line, axis=-1), 1e-300)
-    angle = _angle(distance, upper, lower)
-    extra, allowed = np.zeros_like(angle), SNAP + _nearby(source, clip.fps)
+    angle, allowed, beside = _angle(clip, distance), _allowed(clip), round(BESIDE * clip.fps)
+    extra = np.zeros_like(angle)
     for leg in range(clip.legs):
         for start, end in runs(swings[:, leg]):
-            beside = round(BESIDE * clip.fps)
             window = slice(max(start - beside, 0), min(end + beside, clip.frames))
             free = np.zeros(clip.frames, bool)
             free[start:end] = True
             extra[window, leg] += _eased(angle[window, leg], free[window], allowed[window, leg], clip.fps)
-    eased = np.sqrt(np.maximum(upper**2 + lower**2 + 2 * upper * lower * np.cos(angle + extra), 0.0))
-    drawn = (extra > 0.0) | (swings & (distance > upper + lower))
-    share = np.where(drawn, eased / distance - 1.0, 0.0)
+    drawn = (extra > 0.0) | (swings & (distance > clip.reach))
+    share = np.where(drawn, _distance(clip, angle + extra) / distance - 1.0, 0.0)
     return share[..., None] * line
 
 
@@ -65,25 +60,39 @@ def unsnapped(clip: Clip, ankle: Array, standing: Mask) -> Array:
     straight: distances (F, L), infinite where they do not. Those of swinging legs are eased.
     """
     ankle = ankle + _drawn_up(clip, ankle, clip.hip, ~standing)
-    upper, lower = (np.linalg.norm(way, axis=-1) for way in (clip.knee - clip.hip, clip.ankle - clip.knee))
-    source = _angle(np.linalg.norm(clip.ankle - clip.hip, axis=-1), upper, lower)
-    angle = _angle(np.linalg.norm(ankle - clip.hip, axis=-1), upper, lower)
-    extra, allowed = np.zeros_like(angle), SNAP + _nearby(source, clip.fps)
-    snaps = standing & (_bends(angle, clip.fps) > allowed)
-    beside = round(BESIDE * clip.fps)
+    angle = _angle(clip, np.linalg.norm(ankle - clip.hip, axis=-1))
+    allowed, beside = _allowed(clip), round(BESIDE * clip.fps)
+    extra, snaps = np.zeros_like(angle), standing & (_bends(angle, clip.fps) > allowed)
     for leg in range(clip.legs):
         for start, end in runs(running_maximum(snaps[:, leg].astype(float), 2 * beside + 1) > 0.0):
             rows = slice(start, end), leg
             curve = _eased_curve(angle[*rows], standing[*rows], allowed[*rows], clip.fps)
             extra[*rows] = np.where(standing[*rows], curve - angle[*rows], 0.0)
-    eased = np.sqrt(np.maximum(upper**2 + lower**2 + 2 * upper * lower * np.cos(angle + extra), 0.0))
-    return np.where(standing & (extra > LEAST_EXTRA), eased, np.inf)
+    return np.where(standing & (extra > LEAST_EXTRA), _distance(clip, angle + extra), np.inf)
 
 
-def _angle(distance: Array, upper: Array, lower: Array) -> Array:
-    """Angle (F, L) between thigh and shin of a leg so long from end to end, 0 where it is straight."""
+def _lengths(clip: Clip) -> tuple[Array, Array]:
+    """Lengths (F, L) of thighs and of shins."""
+    return np.linalg.norm(clip.knee - clip.hip, axis=-1), np.linalg.norm(clip.ankle - clip.knee, axis=-1)
+
+
+def _angle(clip: Clip, distance: Array) -> Array:
+    """Angles (F, L) between thigh and shin of legs so long (F, L) from end to end, 0 where they are straight."""
+    upper, lower = _lengths(clip)
     cosine = (distance**2 - upper**2 - lower**2) / np.maximum(2 * upper * lower, 1e-300)
     return np.arccos(np.clip(cosine, -1.0, 1.0))
+
+
+def _distance(clip: Clip, angle: Array) -> Array:
+    """How long (F, L) legs are from end to end whose knees are bent by angles (F, L)."""
+    upper, lower = _lengths(clip)
+    return np.sqrt(np.maximum(upper**2 + lower**2 + 2 * upper * lower * np.cos(angle), 0.0))
+
+
+def _allowed(clip: Clip) -> Array:
+    """How suddenly (F, L) knees may change the speed of their angles (radians / s^2)."""
+    source = _angle(clip, np.linalg.norm(clip.ankle - clip.hip, axis=-1))
+    return SNAP + _nearby(source, clip.fps)
 
 
 def _bends(angle: Array, fps: float) -> Array:

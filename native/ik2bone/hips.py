@@ -33,9 +33,8 @@ def hips_offset(clip: Clip, ankle: Array, rise: Array, standing: Mask, deepest: 
     floor = np.where(standing, lowest(clip, ankle), -np.inf).max(axis=1)
     offset = _between(clip, wish, ceiling, floor)
     for _ in range(EASINGS):
-        eased = np.minimum(
-            ceiling, highest(clip, ankle, unsnapped(clip, ankle - offset[:, None], standing)).min(axis=1)
-        )
+        reach = unsnapped(clip, ankle - offset[:, None], standing)
+        eased = np.minimum(ceiling, highest(clip, ankle, reach).min(axis=1))
         ceiling, before = np.maximum(eased, wish - deepest * clip.leg), ceiling
         if (ceiling == before).all():
             break
@@ -45,8 +44,7 @@ def hips_offset(clip: Clip, ankle: Array, rise: Array, standing: Mask, deepest: 
 
 def _between(clip: Clip, wish: Array, ceiling: Array, floor: Array) -> Array:
     """Translation (F, 3) of the hips to heights (F,) that are wished, within bounds."""
-    heights = (height / clip.leg for height in (wish, ceiling, np.minimum(floor, ceiling)))
-    wish, ceiling, floor = heights
+    wish, ceiling, floor = (height / clip.leg for height in (wish, ceiling, np.minimum(floor, ceiling)))
     return clip.leg * smooth_below(wish, ceiling, clip.fps, ACCELERATION, floor)[:, None] * clip.up
 
 
