@@ -13,7 +13,13 @@ from ik2bone.sole import Sole
 from ik2bone.touch import with_floor_of
 
 from .chains import Leg
+from .poses import Array
 from .records import Record
+
+# What a record tells of one sole in numbers, beside the leg length that it was measured at.
+NAMES = [field.name for field in fields(Sole) if field.name not in ("floor", "source")]
+# Points and directions have three; these have others.
+SHAPES: dict[str, tuple[int, ...]] = {"leg": (), "ball_height": (), "lengths": (2,)}
 
 
 def soles_as_data(limbs: Sequence[Leg], sole: Sole, leg: float) -> dict[str, Any]:
@@ -30,9 +36,18 @@ def known_sole(limbs: Sequence[Leg], clip: Clip, record: Record) -> Sole | None:
     Where the floor lies is told by the clip as it is now.
     """
     known = [record.get("soles", {}).get(limb.foot, {}) for limb in limbs]
-    names = [field.name for field in fields(Sole) if field.name not in ("floor", "source")]
-    complete = all({"leg", "source", *names} <= sole.keys() for sole in known)
-    if not complete or not np.allclose([sole["leg"] for sole in known], clip.leg, rtol=1e-3):
+    numbers = [_numbers(sole) for sole in known]
+    if not all(numbers) or not np.allclose([row["leg"] for row in numbers], clip.leg, rtol=1e-3):
         return None
-    rows = {name: np.array([sole[name] for sole in known], float) for name in names}
-    return with_floor_of(clip, Sole(**rows, floor=0.0, source=tuple(sole["source"] for sole in known)))
+    rows = {name: np.array([row[name] for row in numbers]) for name in NAMES}
+    return with_floor_of(clip, Sole(**rows, floor=0.0, source=tuple(str(sole["source"]) for sole in known)))
+
+
+def _numbers(sole: dict[str, Any]) -> dict[str, Array]:
+    """The numbers of one foot's sole; none where any is missing or broken, since people and scripts edit records."""
+    try:
+        rows = {name: np.array(sole[name], float) for name in ("leg", *NAMES)}
+    except (KeyError, TypeError, ValueError):
+        return {}
+    whole = all(row.shape == SHAPES.get(name, (3,)) and np.isfinite(row).all() for name, row in rows.items())
+    return rows if whole and isinstance(sole.get("source"), str) else {}

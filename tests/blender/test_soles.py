@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Soles are read back from a record as they were written, and not at all where any of them is broken."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from ik2bone.touch import measure_limbs
+from walk import make_walk
+
+LIMBS = [SimpleNamespace(foot=f"foot.{side}") for side in "LR"]
+
+
+@pytest.fixture
+def kept(addon):
+    """The module, a clip, its soles, and what an action keeps of them."""
+    soles, clip = addon("soles"), make_walk(seconds=2.0).clip
+    sole = measure_limbs(clip)
+    return soles, clip, sole, json.loads(json.dumps(soles.soles_as_data(LIMBS, sole, clip.leg)))
+
+
+def test_soles_are_read_back_as_they_were_written(kept):
+    soles, clip, sole, data = kept
+    known = soles.known_sole(LIMBS, clip, {"soles": data})
+    for (name, row), (_, written) in zip(known.rows(), sole.rows(), strict=True):
+        np.testing.assert_array_equal(row, written, err_msg=name)
+    assert known.source == sole.source and known.floor == pytest.approx(sole.floor, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("leg", "long"), ("heel", [0.1, 0.2]), ("heel", [0.1, None, float("nan")]), ("lengths", [0.1, [0.2]]),
+     ("ball_height", {}), ("source", 5), ("tip", None), ("leg", 9.0)],
+)  # fmt: skip
+def test_broken_soles_are_measured_anew(kept, name, value):
+    soles, clip, _, data = kept
+    data["foot.R"][name] = value
+    assert soles.known_sole(LIMBS, clip, {"soles": data}) is None
+    assert soles.known_sole(LIMBS[:1], clip.choose(np.array([True, False])), {"soles": data}) is not None
