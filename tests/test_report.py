@@ -7,6 +7,7 @@ import builtins
 import importlib
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -95,7 +96,7 @@ def test_a_knee_that_pops_is_told_on_the_frames_round_the_pop(walked) -> None:
 def _with_knee(clip, knee):
     shin = clip.shin.copy()
     shin[..., :3, 3] = knee
-    return type(clip)(**{**vars(clip), "shin": shin})
+    return replace(clip, shin=shin)
 
 
 def test_text_tells_of_all_of_every_foot_and_of_every_contact(report) -> None:

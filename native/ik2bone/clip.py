@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,13 +88,13 @@ class Clip:
         """End joints (F, L, 3)."""
         return self.foot[..., :3, 3]
 
-    @property
+    @cached_property
     def reach(self) -> Array:
         """Upper plus lower length (F, L), measured on every frame."""
         upper = np.linalg.norm(self.knee - self.hip, axis=-1)
         return upper + np.linalg.norm(self.ankle - self.knee, axis=-1)
 
-    @property
+    @cached_property
     def leg(self) -> float:
         """Median reach of all legs, or of all arms where there are only arms: what tolerances are relative to."""
         return float(np.median(self.reach if self.hands.all() else self.reach[:, ~self.hands]))

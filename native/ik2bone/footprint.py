@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -56,7 +57,7 @@ class Footprint:
     width: float
     slopes: Slopes = Slopes()
 
-    @property
+    @cached_property
     def forward(self) -> Array:
         """The mean heading."""
         mean = self.forwards.mean(axis=0)
@@ -121,19 +122,22 @@ def lay_prints(
     asked = below + shifts[:, None] + np.concatenate([footprint.points(up, leg), surroundings])
     hits, normals, found = ask_on(ground, asked, up, frame)
     under, placed = slice(-len(surroundings)), []
+    level = np.stack([footprint.forward, np.cross(up, footprint.forward), up], axis=1)
+    asides = _aside(shifts, level, leg)
     for i in np.flatnonzero(found[:, 0]):
-        cost = _unevenness(hits[i], normals[i], found[i], footprint, up, leg)
-        cost += _aside(shifts[i], footprint.forward, up, leg)
-        place = _lay(hits[i, under], normals[i, under], found[i, under], footprint, up, leg, cost)
+        cost = _unevenness(hits[i], normals[i], found[i], footprint, up, leg) + float(asides[i])
+        place = _lay(hits[i, under], normals[i, under], found[i, under], footprint, level, leg, cost)
         placed.append(replace(place, steep=bool(normals[i, 0] @ up < footprint.slopes.least)))
     return placed
 
 
-def _aside(shift: Array, forward: Array, up: Array, leg: float) -> float:
-    """Cost of a shift (3,): how far it goes aside (leg lengths), a little less where it is preferred."""
-    length, (ahead, left) = float(np.linalg.norm(shift)) / leg, PREFERRED
-    direction = shift / (leg * (length + NEAR))
-    return length - float(direction @ (ahead * forward + left * np.cross(up, forward)))
+def _aside(shifts: Array, level: Array, leg: float) -> Array:
+    """Costs (S,) of shifts (S, 3) from a print with axes `level` (3, 3): how far they go aside (leg lengths), a little
+    less where that is preferred.
+    """
+    lengths = np.linalg.norm(shifts, axis=-1) / leg
+    directions = shifts / (leg * (lengths + NEAR))[:, None]
+    return lengths - directions @ (level[:, :2] @ PREFERRED)
 
 
 def ways_aside(forward: Array, up: Array) -> Array:
@@ -159,9 +163,14 @@ def _unevenness(hits: Array, normals: Array, found: Mask, footprint: Footprint, 
     return float(10.0 * out[:-2].max() + WIDE_WEIGHT * np.minimum(out[-2:] / EVEN, 1.0).sum())
 
 
-def _lay(hits: Array, normals: Array, found: Mask, footprint: Footprint, up: Array, leg: float, cost: float) -> Placed:
-    """Turn and height of a print: along the line that fits heel, ball and tip, across by the normals near by."""
-    forward = footprint.forward
+def _lay(
+    hits: Array, normals: Array, found: Mask, footprint: Footprint, level: Array, leg: float, cost: float
+) -> Placed:
+    """Turn and height of a print: along the line that fits heel, ball and tip, across by the normals near by.
+
+    `level` (3, 3) are the axes of the level print, in columns: forward, to the left, and up.
+    """
+    forward, up = level[:, 0], level[:, 2]
     gentle = found & (normals @ up >= footprint.slopes.least)
     # The standing point and its sides: farther along the foot other faces may lie.
     near = gentle & np.isin(np.arange(len(found)), (0, len(found) - 2, len(found) - 1))
@@ -172,7 +181,6 @@ def _lay(hits: Array, normals: Array, found: Mask, footprint: Footprint, up: Arr
     side = np.cross(normal, along)
     side /= np.linalg.norm(side)
     slope = np.stack([along, side, np.cross(along, side)], axis=1)
-    level = np.stack([forward, np.cross(up, forward), up], axis=1)
     return Placed(hits[0], slope @ level.T, True, cost)
 
 
