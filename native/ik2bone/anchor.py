@@ -164,3 +164,8 @@ def unridden(anchors: Iterable[Anchor], leg: int, frames: tuple[int, int], path:
         return path
     back = np.linalg.inv(anchor.motion[slice(*frames)])
     return np.einsum("fij,fj->fi", back[:, :3, :3], path) + back[:, :3, 3]
+
+
+def shortened(ways: Array, near: float) -> Array:
+    """Ways (..., 3), hardly shortened while they are short, and nowhere longer than `near`."""
+    return ways * (near / np.sqrt(np.sum(ways**2, axis=-1, keepdims=True) + near**2))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .anchor import Anchor
+from .anchor import Anchor, shortened
 from .clip import Array, Clip, Ground
 from .ground import ask_on
 from .motion import SHARPEST, between
@@ -45,9 +45,8 @@ def _placed(soles: Array, places: list[Anchor], near: float) -> Array:
     """Points (T, P, 3) as each of the places has them (C, T, P, 3), see `targets.place_path`."""
     moved = np.array([place.point - place.origin for place in places])
     tilts = np.array([place.turn for place in places]) - np.eye(3)
-    away = soles - places[0].origin
-    limited = away * (near / np.sqrt(np.sum(away**2, axis=-1, keepdims=True) + near**2))
-    return soles + moved[:, None, None] + np.einsum("cij,tpj->ctpi", tilts, limited)
+    away = shortened(soles - places[0].origin, near)
+    return soles + moved[:, None, None] + np.einsum("cij,tpj->ctpi", tilts, away)
 
 
 def _beside(clip: Clip, instants: Array, index: int) -> Iterator[tuple[Array, Array]]:

@@ -64,6 +64,20 @@ class Standing:
         return self.place - up * (self.height - self.rise)
 
 
+@dataclass(frozen=True)
+class Search:
+    """What places are looked for by: a clip, its soles and heels (F, L, 3), the contacts (F, L, 2) of heels and balls,
+    and a ground with the slopes that feet stand on.
+    """
+
+    clip: Clip
+    sole: Sole
+    heel: Array
+    contacts: Mask
+    ground: Ground
+    slopes: Slopes
+
+
 class Option(NamedTuple):
     """An anchor that a standing may have, and what it costs by itself."""
 
@@ -111,33 +125,26 @@ def find_anchors(
     A foot that swings as the clip begins or ends gets one more there, with the part "swing". `ride` (F, 3) is how far
     the figure is carried over the frames, where that is not told by the supports it stands on.
     """
-    found, soles = _choices(clip, sole, heel, contacts, ground, slopes, ride), sole_points(clip, sole)
+    search = Search(clip, sole, heel, contacts, ground, slopes)
+    found, soles = _choices(search, ride), sole_points(clip, sole)
     legs = [
         _chosen(clip, contacts[:, leg], soles[:, leg], [each for each in found if each[0].stance.leg == leg], ground)
         for leg in range(clip.legs)
     ]
     chosen = sorted((anchor for leg in legs for anchor in leg), key=lambda anchor: anchor.stance.start)
     carried = ride_of(chosen, clip.frames) if ride is None else ride
-    chosen += _swing_anchors(clip, sole, ground, slopes, chosen, carried)
+    chosen += _swing_anchors(search, chosen, carried)
     return leave_lying(clip, sole, contacts, chosen)
 
 
-def _choices(
-    clip: Clip,
-    sole: Sole,
-    heel: Array,
-    contacts: Mask,
-    ground: Ground,
-    slopes: Slopes,
-    ride: Array | None,
-) -> list[tuple[Standing, list[Anchor]]]:
+def _choices(search: Search, ride: Array | None) -> list[tuple[Standing, list[Anchor]]]:
     """The standings of all feet in order of time, each with the anchors that it may have, the best first."""
     found: list[tuple[Standing, list[Anchor]]] = []
-    rise, spans = 0.0, stances(contacts)
+    clip, rise, spans = search.clip, 0.0, stances(search.contacts)
     for stance in sorted(spans, key=lambda s: s.start):
         carried = ride_of([anchors[0] for _, anchors in found], clip.frames) if ride is None else ride
-        standing = _standing(clip, sole, heel, contacts, slopes, stance, rise, carried)
-        anchors = _anchors(clip, ground, standing, _is_hurried(stance, spans, clip.fps))
+        standing = _standing(search, stance, rise, carried)
+        anchors = _anchors(clip, search.ground, standing, _is_hurried(stance, spans, clip.fps))
         found.append((standing, anchors))
         # The way goes on from there: the mean of both feet lags behind, which is enough to fall through open stairs.
         rise = float(anchors[0].move @ clip.up) if anchors[0].found else rise
@@ -180,30 +187,19 @@ def _refined(way: Way, free: dict[int, Standing], best: list[Option]) -> list[Op
     return best
 
 
-def _standing(
-    clip: Clip,
-    sole: Sole,
-    heel: Array,
-    contacts: Mask,
-    slopes: Slopes,
-    stance: Stance,
-    rise: float,
-    carried: Array,
-) -> Standing:
-    """A standing by its contacts (F, L, 2): held by the ball where that stands, else by the heel (F, L, 3)."""
-    leg, frames = stance.leg, stance.start + standing_frames(contacts[stance.start : stance.end, stance.leg])
-    part = "ball" if contacts[frames[0], leg, 1] else "heel"
-    path, height = (clip.ball, float(sole.ball_height[leg])) if part == "ball" else (heel, 0.0)
-    origin = standing_place(path[:, leg], frames, clip.leg)
-    footprint = _footprint(clip, sole, slopes, leg, frames, part)
+def _standing(search: Search, stance: Stance, rise: float, carried: Array) -> Standing:
+    """A standing by its contacts: held by the ball where that stands, else by the heel."""
+    clip, leg = search.clip, stance.leg
+    frames = stance.start + standing_frames(search.contacts[stance.start : stance.end, leg])
+    part = "ball" if search.contacts[frames[0], leg, 1] else "heel"
+    path, height = (clip.ball, float(search.sole.ball_height[leg])) if part == "ball" else (search.heel, 0.0)
+    origin, footprint = standing_place(path[:, leg], frames, clip.leg), _footprint(search, leg, frames, part)
     return Standing(stance, part, frames, origin, height, rise, carried[frames[0]], footprint)
 
 
-def _swing_anchors(
-    clip: Clip, sole: Sole, ground: Ground, slopes: Slopes, anchors: list[Anchor], ride: Array
-) -> list[Anchor]:
+def _swing_anchors(search: Search, anchors: list[Anchor], ride: Array) -> list[Anchor]:
     """Where feet that swing at the clip's first or last frame, or for long, come from or go to: the ground below."""
-    found = []
+    clip, found = search.clip, []
     for leg in range(clip.legs):
         mine = [anchor for anchor in anchors if anchor.stance.leg == leg]
         if mine and mine[0].stance.start > 0:
@@ -213,8 +209,8 @@ def _swing_anchors(
             found.append((last, max(clip.frames, mine[-1].stance.end + round(SWING * clip.fps)), mine[-1]))
         for before, after in zip(mine, mine[1:], strict=False):
             found += [(frame, frame, near) for frame, near in _passed(before, after, clip.fps)]
-    standings = [_swing_standing(clip, sole, slopes, *place, ride) for place in found]
-    return [_anchors(clip, ground, standing)[0] for standing in standings]
+    standings = [_swing_standing(search, *place, ride) for place in found]
+    return [_anchors(clip, search.ground, standing)[0] for standing in standings]
 
 
 def _passed(before: Anchor, after: Anchor, fps: float) -> list[tuple[int, Anchor]]:
@@ -225,16 +221,15 @@ def _passed(before: Anchor, after: Anchor, fps: float) -> list[tuple[int, Anchor
     return [(int(frame), before if 2 * frame < start + end else after) for frame in frames]
 
 
-def _swing_standing(
-    clip: Clip, sole: Sole, slopes: Slopes, frame: int, when: int, beside: Anchor, ride: Array
-) -> Standing:
-    leg, height = beside.stance.leg, float(sole.ball_height[beside.stance.leg])
+def _swing_standing(search: Search, frame: int, when: int, beside: Anchor, ride: Array) -> Standing:
+    clip, leg = search.clip, beside.stance.leg
+    height = float(search.sole.ball_height[leg])
     origin = clip.ball[frame, leg]
     # The clip's own floor may be uneven: it lies where the foot stands next.
     level = beside.origin @ clip.up + (height if beside.part == "heel" else 0.0)
     origin = origin + (level - origin @ clip.up) * clip.up
     rise, frames = float(beside.move @ clip.up), np.array([frame])
-    footprint = _footprint(clip, sole, slopes, leg, frames, "swing")
+    footprint = _footprint(search, leg, frames, "swing")
     return Standing(Stance(leg, when, when), "swing", frames, origin, height, rise, ride[frame], footprint)
 
 
@@ -264,10 +259,11 @@ def _anchor(clip: Clip, ground: Ground, standing: Standing, placed: Placed) -> A
     return anchor.on(support_of(ground, at, standing.frame), standing.frame) if placed.found else anchor
 
 
-def _footprint(clip: Clip, sole: Sole, slopes: Slopes, leg: int, frames: NDArray[np.intp], part: str) -> Footprint:
+def _footprint(search: Search, leg: int, frames: NDArray[np.intp], part: str) -> Footprint:
     """The level footprint round the standing point, turned as the foot is while it stands."""
+    clip, sole = search.clip, search.sole
     forward = level_part(clip.foot[frames, leg, :3, :3] @ sole.forward[leg], clip.up)
     forward /= np.maximum(np.linalg.norm(forward, axis=-1, keepdims=True), 1e-300)
     length, ahead = sole.lengths[leg]
     ball = length if part == "heel" else 0.0
-    return Footprint(forward, np.array([ball - length, ball, ball + ahead]), 0.3 * length, slopes)
+    return Footprint(forward, np.array([ball - length, ball, ball + ahead]), 0.3 * length, search.slopes)

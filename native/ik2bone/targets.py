@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .anchor import Anchor, ride_of
+from .anchor import Anchor, ride_of, shortened
 from .clip import Array, Clip, Mask
 from .contacts import Stance, stances
 from .hold import Hold
@@ -221,7 +221,6 @@ def arrivals(frames: int, spans: list[Stance]) -> Array:
 
 def place_path(path: Array, anchor: Anchor, near: float) -> Array:
     """The path (F, 3) as the anchor places it: rigidly along the slope close by, just moved farther away."""
-    away = path - anchor.origin
-    limited = away * (near / np.sqrt(np.sum(away**2, axis=-1, keepdims=True) + near**2))
-    tilted = np.einsum("fij,fj->fi", anchor.turns(len(path)) - np.eye(3), limited)
+    away = shortened(path - anchor.origin, near)
+    tilted = np.einsum("fij,fj->fi", anchor.turns(len(path)) - np.eye(3), away)
     return path + (anchor.points(len(path)) - anchor.origin) + tilted
