@@ -10,7 +10,7 @@ from gaits import FOOT, SIDES, Gait, make_gait
 from ik2bone.plant import plant
 from ik2bone.rotations import vector_from_matrix
 from ik2bone.sole import apply, measure_sole
-from walk import FLAT, planted
+from walk import FLAT, height_field, planted
 
 # Leg lengths, and degrees, on every frame.
 HIPS, FEET, TURN = 0.01, 0.002, 0.5
@@ -63,3 +63,13 @@ def test_feet_that_land_and_slide_to_their_rest_stand_from_the_landing_on() -> N
     plan = plant(figure_of(gait), FLAT)
     assert plan.contacts[11:].all()
     assert not plan.contacts[:8].any()
+
+
+def test_heel_on_which_a_clip_ends_stays_on_its_anchor_on_a_slope() -> None:
+    clip = figure_of(make_gait("slow walk", 30.0, seconds=3.0))
+    plan = plant(clip, height_field(lambda x, _: 0.25 * x))
+    (anchor,) = [anchor for anchor in plan.anchors if anchor.part == "heel"]
+    frames, leg = slice(anchor.stance.start, anchor.stance.end), anchor.stance.leg
+    heel = apply(planted(clip, plan).foot[frames, leg], plan.sole.heel[leg])
+    assert plan.contacts[frames, leg, 0].all() and anchor.stance.end == clip.frames
+    assert np.linalg.norm(heel - anchor.points(clip.frames)[frames], axis=-1).max() < 5e-4 * clip.leg

@@ -220,7 +220,10 @@ def arrivals(frames: int, spans: list[Stance]) -> Array:
 
 
 def place_path(path: Array, anchor: Anchor, near: float) -> Array:
-    """The path (F, 3) as the anchor places it: rigidly along the slope close by, just moved farther away."""
-    away = shortened(path - anchor.origin, near)
-    tilted = np.einsum("fij,fj->fi", anchor.turns(len(path)) - np.eye(3), away)
+    """The path (F, 3) of a ball as the anchor places it: rigidly along the slope round where it stands, or is while its
+    heel stands; farther than `near` from there it is just moved.
+    """
+    stands = path[anchor.stance.start : anchor.stance.end].mean(axis=0) if anchor.part == "heel" else anchor.origin
+    turned = stands - anchor.origin + shortened(path - stands, near)
+    tilted = np.einsum("fij,fj->fi", anchor.turns(len(path)) - np.eye(3), turned)
     return path + (anchor.points(len(path)) - anchor.origin) + tilted
