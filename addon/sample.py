@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
+from ik2bone import hinge_of
 from ik2bone.clip import Clip
 from mathutils import Matrix
 from numpy.typing import NDArray
@@ -30,6 +31,8 @@ TIP_COSINE, TIP_SHARE = 0.6, (0.3, 0.8)
 TOES_SHARE = 1.0 / 3.0
 # Share of the shin by which a foot without a ball joint and with a useless tail goes on beyond the ankle.
 PAW_SHARE = 0.15
+# Sine of the angle (2 degrees) by which a limb has to be bent in the rest pose for that to be meant.
+MEANT = 0.035
 # Volume of a bone's axes over the cube of the longest under which it has no inverse: ten times what single precision
 # leaves of an axis scaled to zero.
 FLAT = 1e-6
@@ -172,7 +175,17 @@ def _clip(armature: Object, legs: Sequence[Leg], poses: dict[str, Array], scale:
         up=UP,
         is_hand=np.array([not leg.is_leg for leg in legs]),
         palm=np.array([palm.normal for palm in palms]),
+        rest_hinge=np.array([_rest_hinge(armature, leg) for leg in legs]),
     )
+
+
+def _rest_hinge(armature: Object, leg: Leg) -> Array:
+    """The hinge of a limb in the rest pose (3,), in the space of its lower bone; zero where it rests straight."""
+    bones, world = armature.data.bones, np.array(armature.matrix_world)
+    thigh, shin, foot = (world @ np.array(bones[name].matrix_local) for name in (leg.thigh, leg.shin, leg.foot))
+    upper, lower = thigh[:3, 3] - shin[:3, 3], foot[:3, 3] - shin[:3, 3]
+    sine = np.linalg.norm(np.cross(upper, lower)) / max(np.linalg.norm(upper) * np.linalg.norm(lower), 1e-300)
+    return np.asarray(hinge_of(thigh, shin, foot[:3, 3])) if sine > MEANT else np.zeros(3)
 
 
 def _scales(leg: Leg, scale: dict[str, Array]) -> Array:

@@ -7,12 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from figures import figure_of
+from gaits import make_rest
 from ik2bone.clip import Clip
 from ik2bone.plant import NoGround, Settings, plant, starts_in_calibration_pose
 from ik2bone.report import figures, summary, table
 from ik2bone.sole import measure_sole
 from measures import measure
 from walk import FLAT, HILLS, NOTHING, height_field, in_place, make_walk, planted
+
+# A step of 0.1 leg under the left foot.
+CURB = height_field(lambda _, y: 0.1 * (y > 0.0))
 
 
 def degrees(turns) -> np.ndarray:
@@ -289,6 +294,28 @@ def test_straight_leg_takes_its_hinge_from_the_bent_frames() -> None:
     after = planted(clip, plan)
     normal = np.cross(after.knee - after.hip, after.ankle - after.knee)
     assert (normal @ np.array([0.0, 1.0, 0.0]) > 0.0).all()
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_leg_that_never_bends_takes_its_hinge_from_the_rest_pose(side, monkeypatch) -> None:
+    clip = replace(stiff(monkeypatch), rest_hinge=np.array([[-side, 0.0, 0.0]] * 2))
+    plan = plant(clip, CURB)
+    after = planted(clip, plan)
+    line, bend = after.ankle - after.hip, after.knee - after.hip
+    along = np.sum(bend * line, axis=-1, keepdims=True) / np.sum(line**2, axis=-1, keepdims=True)
+    assert (side * (bend - along * line)[:, 0, 0] > 0.1).all()
+    assert not any("never bends" in sentence for sentence in plan.told)
+
+
+def test_leg_whose_side_nothing_tells_is_told(monkeypatch) -> None:
+    assert any("never bends" in sentence for sentence in plant(stiff(monkeypatch), CURB).told)
+
+
+def stiff(patch) -> Clip:
+    """A figure that stands still on legs a little shorter than its hips are high: straight ones."""
+    patch.setattr("figures.STRETCH", 1.006)
+    patch.setattr("figures.HIP_HEIGHT", 2.0)
+    return figure_of(make_rest(30.0, seconds=1.0), ankle_ahead=0.11)
 
 
 def test_report_tells_figures_before_and_after() -> None:

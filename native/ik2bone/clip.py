@@ -40,7 +40,8 @@ class Clip:
 
     A limb may be an arm, or any other chain of three: `is_hand` (L,) tells which. Then thigh, shin and foot are upper
     arm, forearm and hand, and the ball is the point of the palm that touches. `palm` (L, 3) is the unit normal of the
-    palm in hand space, of either sign, zero where it is not known.
+    palm in hand space, of either sign, zero where it is not known. `rest_hinge` (L, 3) is the hinge of each mid joint
+    in the rest pose, in shin space, unit or, where the limb rests straight, zero.
     """
 
     fps: float
@@ -57,6 +58,7 @@ class Clip:
     floors: tuple[float, ...] = (0.0,)
     is_hand: Mask | None = None
     palm: Array | None = None
+    rest_hinge: Array | None = None
 
     @property
     def hands(self) -> Mask:
@@ -114,7 +116,7 @@ class Clip:
     def choose(self, limbs: Mask) -> Clip:
         """The same clip with some of its limbs (L,)."""
         kept: dict[str, Any] = {name: getattr(self, name)[:, limbs] for name in ARRAYS}
-        for name in ("has_toe", "is_hand", "palm"):
+        for name in ("has_toe", "is_hand", "palm", "rest_hinge"):
             row = getattr(self, name)
             kept[name] = None if row is None else row[limbs]
         if self.skins is not None:

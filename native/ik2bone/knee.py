@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The hinge that knees bend about: where a knee is too straight to tell it, the whole clip does."""
+"""The hinge that knees bend about: where a knee is too straight to tell it, the whole clip does, else the rest pose."""
 
 from __future__ import annotations
 
@@ -34,11 +34,16 @@ class Knees:
 
 
 def find_knees(clip: Clip) -> Knees:
-    """Read the hinges: a frame's own where its knee is well bent, the clip's where it is straight or overstretched."""
+    """Read the hinges: a frame's own where its knee is well bent, the clip's where it is straight or overstretched.
+
+    Of a knee that never bends in the clip that is the rest pose's.
+    """
     own = np.asarray(hinge_of(clip.thigh, clip.shin, clip.ankle))
     sine = knee_sine(clip)
     weight = np.where(sine > BENT, sine, 0.0)[..., None] ** 2
     usual = unit((weight * own).sum(axis=0))
+    if clip.rest_hinge is not None:
+        usual = np.where(usual.any(axis=-1, keepdims=True), usual, clip.rest_hinge)
     natural = sine * np.sign(np.sum(own * usual, axis=-1))
     doubt = np.where(usual.any(axis=-1), 1.0 - smoothstep(natural / BENT), 0.0)
     hinge = (1.0 - doubt)[..., None] * own + doubt[..., None] * usual

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import math
 
+import biped
+import ik2bone
 import numpy as np
 import pytest
+from ik2bone.knee import knee_sine
 
 from demo import clips
 
@@ -276,3 +279,23 @@ def test_a_foot_without_toes_ends_at_its_tail_or_under_the_ankle(bpy, addon, dat
     wrists = [i for i, leg in enumerate(legs) if leg.toe is None]
     assert len(wrists) == 2
     assert np.median(fox.clip.ball[:, wrists, 2] - fox.clip.ankle[:, wrists, 2]) < 0.0
+
+
+@pytest.mark.parametrize("mirrored", [1.0, -1.0])
+def test_hinge_of_the_rest_pose_is_told_where_that_is_bent(bpy, addon, mirrored):
+    """As it is where the knee is well bent. The left one is moved forward by 0.05; the right leg rests straight."""
+    from mathutils import Vector
+
+    walker = biped.make_walker(bpy)
+    bpy.ops.object.mode_set(mode="EDIT")
+    thigh, shin = (walker.data.edit_bones[f"{name}.L"] for name in ("thigh", "shin"))
+    thigh.tail = shin.head = shin.head + Vector((0.0, 0.05, 0.0))
+    bpy.ops.object.mode_set(mode="OBJECT")
+    walker.scale.x = mirrored
+    bpy.context.view_layer.update()
+    found, legs, _ = sampled(bpy, addon, walker, range(1, 30))
+    left = next(index for index, leg in enumerate(legs) if leg.foot == "foot.L")
+    clip = found.clip
+    own = ik2bone.hinge_of(clip.thigh, clip.shin, clip.ankle)[np.argmax(knee_sine(clip)[:, left]), left]
+    assert own @ clip.rest_hinge[left] > 0.99
+    assert not clip.rest_hinge[1 - left].any()
