@@ -21,6 +21,8 @@ COME_TO_REST = 0.2
 # does so because the clip wants it. What comes and goes within a shorter time (s) is noise whatever its size.
 LARGEST_TILT, LARGEST_PIVOT = np.radians(1.0), np.radians(2.0)
 JITTER = 0.05
+# Standing feet that are flat but for this (a slant) lie flat; of what is more slanted, ever less is taken.
+FLAT = np.sin(np.radians(0.5))
 # Points slower than this (leg lengths a second) rest, as animators and formulas have it, which so many frames tell.
 STILL, LEAST_FRAMES = 0.03, 3
 # They come to lie so close together (leg lengths): noise of motion capture is larger, rounding smaller.
@@ -37,25 +39,37 @@ class Hold:
     turn: Array
 
 
-def hold_feet(clip: Clip, heel: Array, contacts: Mask, places: dict[Stance, Array], firm: Mask | None = None) -> Hold:
+def hold_feet(
+    clip: Clip,
+    heel: Array,
+    contacts: Mask,
+    places: dict[Stance, Array],
+    firm: Mask | None = None,
+    higher: Array | None = None,
+) -> Hold:
     """Hold standing points, and join the holds with matching velocity where nothing stands.
 
     Where the ball stands it is held in its place (3,), where the heel stands with it the foot keeps its mean direction.
     Where only the heel stands, before or after, it is held where the ball's first or last frame puts it. A standing
-    with frames that are `firm` (F, L) keeps its direction whatever the clip does.
+    with frames that are `firm` (F, L) keeps its direction whatever the clip does. `higher` (F, L) is how much higher
+    than the ball the heel of the sole lies: where that is little the foot lies flat.
     """
     firm = np.zeros((clip.frames, clip.legs), bool) if firm is None else firm
-    legs = [_hold_leg(clip, heel[:, leg], contacts[:, leg], firm[:, leg], leg, places) for leg in range(clip.legs)]
+    higher = np.zeros((clip.frames, clip.legs)) if higher is None else higher
+    legs = [
+        _hold_leg(clip, heel[:, leg], contacts[:, leg], firm[:, leg], higher[:, leg], leg, places)
+        for leg in range(clip.legs)
+    ]
     shift, turn = (np.stack(parts, axis=1) for parts in zip(*legs, strict=True))
     return Hold(shift, turn)
 
 
 def _hold_leg(
-    clip: Clip, heel: Array, contacts: Mask, firm: Mask, leg: int, places: dict[Stance, Array]
+    clip: Clip, heel: Array, contacts: Mask, firm: Mask, higher: Array, leg: int, places: dict[Stance, Array]
 ) -> tuple[Array, Array]:
     ball, fps = clip.ball[:, leg], clip.fps
     spans = [(stance.start, stance.end) for stance in stances(contacts[:, None])]
-    turn = _hold_direction(clip, heel - ball, contacts.all(axis=-1), firm, spans)
+    turn = _hold_direction(clip, heel - ball, contacts.all(axis=-1), firm, higher, spans)
     away = np.einsum("fij,fj->fi", matrix_from_vector(turn), heel - ball)
     shift, rate, known = np.zeros_like(ball), np.zeros_like(ball), np.zeros(len(ball), bool)
     for start, end in spans:
@@ -87,7 +101,9 @@ def _rates_of(path: Array, frames: NDArray[np.intp], span: tuple[int, int], fps:
     return (inside if rests else velocity(path, fps)[frames]) / fps
 
 
-def _hold_direction(clip: Clip, away: Array, both: Mask, firm: Mask, spans: list[tuple[int, int]]) -> Array:
+def _hold_direction(
+    clip: Clip, away: Array, both: Mask, firm: Mask, higher: Array, spans: list[tuple[int, int]]
+) -> Array:
     """Rotation vectors (F, 3) that keep the way from ball to heel (F, 3) in its mean direction where both stand."""
     fps, up = clip.fps, clip.up
     turn, rate, known = np.zeros_like(away), np.zeros_like(away), np.zeros(len(away), bool)
@@ -98,6 +114,7 @@ def _hold_direction(clip: Clip, away: Array, both: Mask, firm: Mask, spans: list
         if len(frames):
             around = np.arange(max(start - beside, 0), min(end + beside, len(away)))
             mean, first = standing_place(away, frames, clip.leg), around[0]
+            mean = mean - _slant(mean, standing_place(higher[:, None], frames, clip.leg), up)
             turns, whole = shortest_turns(away[around], mean), firm[start:end].any()
             noise = turns if whole else _limited(turns, up)
             span = frames[0] - first, frames[-1] + 1 - first
@@ -108,6 +125,12 @@ def _hold_direction(clip: Clip, away: Array, both: Mask, firm: Mask, spans: list
             known[frames] = True
     _fill(turn, rate, known, fps)
     return turn
+
+
+def _slant(away: Array, higher: Array, up: Array) -> Array:
+    """What to take from the way from ball to heel (3,) so that a foot lies flat whose heel is little `higher` (1,)."""
+    length = max(float(np.linalg.norm(away)), 1e-300)
+    return (1.0 - smoothstep(np.abs(higher) / (FLAT * length) - 1.0)) * higher * up
 
 
 def _without_roll(turns: Array, fps: float, up: Array) -> Array:

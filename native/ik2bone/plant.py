@@ -242,7 +242,9 @@ def locked_targets(
     anchors = find_anchors(clip, sole, heel, feet.contacts, ground, settings.slopes, ride)
     _require_ground(np.array([anchor.found for anchor in anchors]))
     contacts, anchors = give_anchors_time(clip, feet.contacts, anchors, feet.kept)
-    targets = blend_targets(clip, hold_feet(clip, heel, contacts, places_of(anchors), feet.firm), anchors, ride)
+    higher = (heel - apply(clip.foot, sole.ball)) @ clip.up
+    hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, higher)
+    targets = blend_targets(clip, hold, anchors, ride)
     targets = raise_heels(clip, sole, targets, contacts, ground)
     targets = lift_swings(clip, sole, targets, contacts, ground)
     contacts = standing_contacts(clip, sole, targets, contacts, ground) | feet.kept

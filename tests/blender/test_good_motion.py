@@ -49,7 +49,8 @@ def test_generated_walk_of_the_demo_is_left_alone_on_its_floor(bpy):
 
 
 def test_hand_made_walk_stays_but_for_what_slides(bpy, data):
-    """Its balls stand 0.0084 leg apart in height: they come closer until they stand alike within 0.003.
+    """Its balls stand 0.0084 leg apart in height: they come closer until they stand alike within 0.003, by feet that
+    turn a little.
 
     Rolling off they slide by 0.035 leg, which is held as long as it is slow, and given back as they swing.
     """
@@ -62,11 +63,14 @@ def test_hand_made_walk_stays_but_for_what_slides(bpy, data):
     bpy.context.view_layer.objects.active = armature
     legs = scenes.leg_names(armature, ["LeftFoot", "RightFoot"])
     before, after = before_and_after(bpy, armature, legs, range(1, 42))
-    moved = np.linalg.norm(after.ball - before.ball, axis=-1) / before.leg
+    moved, balls = (
+        np.linalg.norm(a - b, axis=-1) / before.leg for a, b in ((after.ankle, before.ankle), (after.ball, before.ball))
+    )
     speeds = np.linalg.norm(np.diff(before.ball, axis=0), axis=-1) * before.fps / before.leg
     standing = np.concatenate([speeds[:1], speeds]) < 0.03
     assert np.linalg.norm((after.hip - before.hip).mean(axis=1), axis=-1).max() / before.leg <= 0.01
-    assert moved[standing].max() <= 0.003
+    assert moved[standing].max() <= 0.002
+    assert balls[standing].max() <= 0.003
     assert moved.max() <= 0.035
     assert turns(before, after, "foot").max() <= 0.5
     assert turns(before, after, "toe")[standing].max() <= 3.0
