@@ -103,39 +103,27 @@ def _moves_hips(clip: Clip, settings: Settings, offset: Array | None) -> bool:
 def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Planting:
     """As `plant`, for a clip seen from where it was made."""
     if starts_in_calibration_pose(clip):
-        rest = slice(1, None)
-        later, after = settings.cut(rest), cut_ground(ground, rest)
-        planting = _plant(clip.cut(rest), after, later, sole, None if offset is None else offset[rest])
-        moved = planting.hips_offset[:1, None] if offset is None else offset[:1]
-        return planting.led_by(*_plant_pose(clip, planting.sole, ground, settings, moved))
+        return _plant_after_pose(clip, ground, settings, sole, offset)
     strength = settings.shares(clip.frames)
     sole = lay_palms(clip, sole or measure_limbs(clip), ground, settings)
     held = hold_limbs(clip, sole, ground, settings, _given_ride(clip, settings, offset))
     knees = find_knees(clip)
     told = _tell(clip, sole, held, knees, settings, ground)
-    stands = held.contacts.any(axis=-1) & _may_rise(clip, held, settings)
+    rises = held.contacts.any(axis=-1) & _may_rise(clip, held, settings)
     hips = _find_hips(clip, held, settings, offset)
     # How far the hip joints lie from where the clip has them, before the hips go along as much as is wanted.
     moved = np.zeros_like(clip.hip) if offset is None else offset - (strength[:, None] * hips)[:, None]
-    targets = held.targets.moved(held.free[..., None] * (moved + hips[:, None]))
-    swings = ~held.contacts.any(axis=-1) & ~settings.touching(clip)
-    joint = clip.hip + moved + hips[:, None]
-    pitch = np.zeros(stands.shape)
-    refuse_order(settings.gives_way)
-    if settings.gives_way != "HIPS":
-        targets, pitch = raise_heels_to_reach(clip, targets, joint, stands)
-        held = replace(held, contacts=without_raised(held.contacts, pitch))
-    targets = ease_knees(clip, unfold_swings(clip, targets, joint, swings), joint, swings)
-    turns, miss = solve_legs(clip, targets, moved, hips, knees, strength)
-    toes, short = lay_toes(clip, sole, targets, stands & held.contacts[..., 1], ground)
-    told += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), stands)
+    held, pitch = _within_reach(clip, held, settings, moved + hips[:, None], rises)
+    turns, miss = solve_legs(clip, held.targets, moved, hips, knees, strength)
+    toes, short = lay_toes(clip, sole, held.targets, rises & held.contacts[..., 1], ground)
+    told += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), rises)
     return Planting(
         turns,
         quaternion_from_vector(strength[:, None, None] * toes),
         strength[:, None] * hips if offset is None else np.zeros_like(hips),
         held.contacts,
         settings.enforced(held.contacts),
-        weaken(clip, targets, moved, strength),
+        weaken(clip, held.targets, moved, strength),
         sole,
         miss,
         held.locked,
@@ -145,6 +133,32 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
         settings.slopes,
         told + tell_toes(short & (strength > 0.0)[:, None]),
     )
+
+
+def _plant_after_pose(
+    clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
+) -> Planting:
+    """As `plant`, for a clip whose first frame is a calibration pose: that is set on the ground by itself."""
+    rest = slice(1, None)
+    later, after = settings.cut(rest), cut_ground(ground, rest)
+    planting = _plant(clip.cut(rest), after, later, sole, None if offset is None else offset[rest])
+    moved = planting.hips_offset[:1, None] if offset is None else offset[:1]
+    return planting.led_by(*_plant_pose(clip, planting.sole, ground, settings, moved))
+
+
+def _within_reach(clip: Clip, held: Held, settings: Settings, moved: Array, rises: Mask) -> tuple[Held, Array]:
+    """How limbs hold on as far as they reach from hip joints that have `moved` (F, L, 3), and how far their heels pitch
+    up for it (F, L), as those may of which it `rises` (F, L).
+    """
+    targets, joint = held.targets.moved(held.free[..., None] * moved), clip.hip + moved
+    swings = ~held.contacts.any(axis=-1) & ~settings.touching(clip)
+    pitch, contacts = np.zeros(rises.shape), held.contacts
+    refuse_order(settings.gives_way)
+    if settings.gives_way != "HIPS":
+        targets, pitch = raise_heels_to_reach(clip, targets, joint, rises)
+        contacts = without_raised(contacts, pitch)
+    targets = ease_knees(clip, unfold_swings(clip, targets, joint, swings), joint, swings)
+    return replace(held, contacts=contacts, targets=targets), pitch
 
 
 def _given_ride(clip: Clip, settings: Settings, offset: Array | None) -> Array | None:
