@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from math import ceil, floor
+from typing import Any
 
 import numpy as np
 from bpy.types import Context, Object
+from numpy.typing import NDArray
 
 from . import actions, fcurves, keys, properties, records
 from .actions import Assignment, Curves
@@ -18,7 +20,7 @@ from .drafts import curves_kept_on_error, marks_kept_on_error
 from .frames import Bounds, action_bounds, choose_frames, fade
 from .keys import Channel
 from .outcome import OWN_FLOOR, Outcome, outcome_of
-from .plans import Task, correct, make_plan, make_report
+from .plans import Plan, Task, correct, make_plan, make_report
 from .properties import PlantingOptions
 from .refusals import refuse_unkeyable
 from .soles import known_sole, soles_as_data
@@ -31,37 +33,55 @@ def plant_in_place(
     """Plant the action that the armature plays; keys outside the frames stay, and corrections fade towards them."""
     assignment = actions.assigned(armature)
     bounds = action_bounds(assignment)
+    body = find_body(context, armature, options, bounds)
+    frames, shares = _frames_and_shares(context, options, assignment, bounds)
+    whole = np.arange(bounds[0], bounds[1] + 1)
+    task = Task(context, armature, body, options, surfaces, frames, whole, shares=shares)
+    curves, old = actions.curves_of(assignment), records.read(assignment.action)
+    before, channels = task.sample(), _read(task, curves)
+    refuse_unkeyable(curves, channels)
+    _refuse_uncut(task, curves, channels)
+    marks = marks_for(body, whole, wanted_rows(armature, old), options.contacts, armature)
+    plan = make_plan(task, before, known_sole(body.planned, before.clip, old), marks=marks)
+    corrected = correct(task, plan.cut(task.part), channels, curves)
+    undo.enter_context(curves_kept_on_error(assignment))
+    undo.enter_context(marks_kept_on_error(assignment.action))
+    _write(task, curves, channels, corrected)
+    return _store(task, assignment, plan, old)
+
+
+def _frames_and_shares(
+    context: Context, options: PlantingOptions, assignment: Assignment, bounds: Bounds
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The frames (F,) to plant, and how much of each correction each of them gets (F,)."""
     frames = choose_frames(context.scene, options, bounds)
-    curves = actions.curves_of(assignment)
     render = context.scene.render
-    shares = fade(frames, _reach(curves, bounds), render.fps / render.fps_base)
+    shares = fade(frames, _reach(actions.curves_of(assignment), bounds), render.fps / render.fps_base)
     if not shares.any():
         raise Refusal(
             f"frames {frames[0]} to {frames[-1]} are too few to plant in place: "
             "corrections fade to zero at the ends of a range within the action"
         )
-    body = find_body(context, armature, options, bounds)
-    whole = np.arange(bounds[0], bounds[1] + 1)
-    task = Task(context, armature, body, options, surfaces, frames, whole, shares=shares)
-    before, channels = task.sample(), _read(task, curves)
-    refuse_unkeyable(curves, channels)
-    _refuse_uncut(task, curves, channels)
-    old = records.read(assignment.action)
-    rows = wanted_rows(armature, old)
-    marks = marks_for(body, whole, rows, options.contacts, armature)
-    plan = make_plan(task, before, known_sole(body.planned, before.clip, old), marks=marks)
-    corrected = correct(task, plan.cut(task.part), channels, curves)
-    undo.enter_context(curves_kept_on_error(assignment))
-    undo.enter_context(marks_kept_on_error(assignment.action))
-    unkeyed = keys.unkeyed_values(curves, channels)
+    return frames, shares
+
+
+def _write(task: Task, curves: Curves, channels: list[Channel], corrected: list[Channel]) -> None:
+    """Key what was corrected, as the channels were read."""
+    unkeyed, frames = keys.unkeyed_values(curves, channels), task.frames
     for channel in corrected:
         keys.write(curves, channel, frames, (int(frames[0]), int(frames[-1])), unkeyed)
+
+
+def _store(task: Task, assignment: Assignment, plan: Plan, old: dict[str, Any]) -> Outcome:
+    """Write the record of a planting over the `old` one, and tell what came of it."""
+    body, contacts_from = task.body, task.options.contacts
     warnings = (*body.told, *_warnings(task, assignment))
     contacts, figures = make_report(task, plan, warnings)
-    record = records.new(None, armature, properties.as_dict(options))
-    wished = wished_rows(body.legs, body.numbers, rows, options.contacts)
+    rows = wanted_rows(task.armature, old)
+    wished = wished_rows(body.legs, body.numbers, rows, contacts_from)
+    record = records.new(None, task.armature, properties.as_dict(task.options))
     record |= {"contacts": [*kept_rows(body.legs, rows, True), *contacts, *wished], "report": figures}
-    record["soles"] = old.get("soles", {}) | soles_as_data(body.planned, plan.planting.sole, before.clip.leg)
+    record["soles"] = old.get("soles", {}) | soles_as_data(body.planned, plan.planting.sole, plan.before.clip.leg)
     records.store(assignment.action, None, records.as_text(record))
     return outcome_of(figures, warnings)
 

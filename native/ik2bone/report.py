@@ -62,23 +62,16 @@ def figures(
         "after": _side(before, after, planting, ground, spans, numbers),
     }
     judged = zip(*(sides[name].pop("spans") for name in SIDES), strict=True)
-    rows = [
-        {
-            **span,
-            "start": int(numbers[span["start"]]),
-            "end": int(numbers[span["end"] - 1]),
-            "before": old,
-            "after": new,
-        }
-        for span, (old, new) in zip(spans, judged, strict=True)
-    ]
+    for span, (old, new) in zip(spans, judged, strict=True):
+        first, last = int(numbers[span["start"]]), int(numbers[span["end"] - 1])
+        span |= {"start": first, "end": last, "before": old, "after": new}
     return {
         "leg": before.leg,
         "fps": before.fps,
         "frames": [int(numbers[0]), int(numbers[-1])],
         "contact_share": planting.contacts.any(axis=-1).mean(axis=0).tolist(),
         "feet": planting.feet,
-        "spans": rows,
+        "spans": spans,
         "told": list(planting.told),
         **sides,
     }
