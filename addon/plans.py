@@ -100,21 +100,24 @@ class Task:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the core made of the sampled pose, for all limbs that were planned."""
+    """What the core made of the sampled pose, for all limbs that were planned, and what people want of contacts."""
 
     before: Sample
     ground: Ground | Floor
     planting: core.Planting
+    marks: Marks | None
 
     def cut(self, rows: slice) -> Plan:
         """The same plan over some of its frames."""
         ground = self.ground.cut(rows) if isinstance(self.ground, Ground) else self.ground
-        return replace(self, before=self.before.cut(rows), ground=ground, planting=self.planting.cut(rows))
+        parts = {"before": self.before.cut(rows), "planting": self.planting.cut(rows)}
+        return replace(self, ground=ground, marks=self.marks and self.marks.cut(rows), **parts)
 
     def choose(self, limbs: NDArray[np.bool_]) -> Plan:
         """The same plan for some of its limbs (L,)."""
         before = replace(self.before, clip=self.before.clip.choose(limbs))
-        return replace(self, before=before, planting=self.planting.choose(limbs))
+        marks = self.marks and self.marks.choose(limbs)
+        return replace(self, before=before, planting=self.planting.choose(limbs), marks=marks)
 
     def standing_on(self, rows: NDArray[np.bool_]) -> Plan:
         """The same plan with the contacts of some of its frames only: where corrections fade, feet slide."""
@@ -147,7 +150,7 @@ def make_plan(
         asked=task.body.chosen,
     )
     try:
-        return Plan(before, ground, core.plant(clip, ground, settings, sole, offset))
+        return Plan(before, ground, core.plant(clip, ground, settings, sole, offset), marks)
     except core.NoGround:
         names = ", ".join(ground.names) or "meshes without faces"
         stands = task.stands and all(limb.is_leg for limb in task.body.planned)
@@ -217,8 +220,10 @@ def _rejoins(task: Task) -> bool:
 def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows, dict[str, Any]]:
     """The contacts of the whole and the figures of the written frames, from the corrected scene sampled again.
 
-    Names of bones and surfaces and all that is told are put in.
+    Names of bones and surfaces and all that is told are put in. Contacts are those that stand and those that people
+    want.
     """
+    wanted = _wanted(plan, task.options.contacts).choose(task.body.chosen)
     after, plan = task.sample().clip.choose(task.body.chosen), plan.choose(task.body.chosen)
     part = plan.cut(task.part)
     if task.shares is not None:
@@ -226,7 +231,7 @@ def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows
     figures = report.figures(part.before.clip, after.cut(task.part), part.planting, part.ground, task.frames.tolist())
     for leg, foot in zip(task.body.legs, figures["feet"], strict=True):
         foot["bone"] = leg.foot
-    contacts = report.contact_spans(after, plan.planting)
+    contacts = report.contact_spans(after, wanted)
     for span in contacts:
         span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
     for span in (*figures["spans"], *contacts):
@@ -234,6 +239,15 @@ def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows
     for span in contacts:
         span["leg"] = task.body.numbers[span["leg"]]
     return contacts, figures | {"surfaces": plan.ground.names, "told": [*figures["told"], *plan.ground.told, *warnings]}
+
+
+def _wanted(plan: Plan, mode: str) -> core.Planting:
+    """The planting with the contacts that people want as they want them, even where heels had to rise for reach."""
+    marks = plan.marks
+    if marks is None:
+        return plan.planting
+    contacts = marks.standing if mode == "STORED" else plan.planting.contacts | marks.enforced
+    return replace(plan.planting, contacts=contacts, enforced=marks.enforced)
 
 
 def _name_span(task: Task, plan: Plan, span: dict[str, Any]) -> None:

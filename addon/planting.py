@@ -223,7 +223,9 @@ def _planted_warnings(run: Run, planted: Assignment, channels: list[Channel]) ->
 
 def _record(run: Run, contacts: Rows, figures: dict[str, Any], source: Source) -> records.Record:
     written = {channel.path: source.unkeyed.get(channel.path) for channel in source.channels}
-    settings, channels = properties.as_dict(run.task.options), run.record["channels"] | written
+    # Planted afresh, the action is a copy of its source without what earlier runs wrote.
+    channels = (run.record["channels"] if run.again else {}) | written
+    settings = properties.as_dict(run.task.options)
     others = kept_rows(run.task.body.legs, run.rows, run.again)
     wished = wished_rows(run.task.body.legs, run.task.body.numbers, run.rows, run.task.options.contacts)
     record = records.new(run.source.action, run.task.armature, settings, channels)

@@ -86,6 +86,15 @@ def test_planting_after_restoring_rewrites_the_same_planted_action(bpy, walker, 
     assert fingerprint.of_action(walker.animation_data.action) == once
 
 
+def test_planting_afresh_forgets_what_earlier_runs_wrote(bpy, walker, slope):
+    plant(bpy)
+    bpy.ops.ik2bone.restore()
+    plant(bpy, use_hips=False)
+    once = fingerprint.of_action(walker.animation_data.action)
+    plant(bpy, use_hips=False)
+    assert fingerprint.of_action(walker.animation_data.action) == once
+
+
 def test_another_character_with_the_same_source_gets_a_planted_action_of_its_own(bpy, walker, slope):
     twin = walker.copy()
     twin.location.x = 1.0

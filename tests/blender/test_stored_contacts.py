@@ -105,6 +105,22 @@ def test_stored_contacts_are_not_found_anew(bpy, walker, slope):
     assert spans_on(walker.animation_data.action) != shortened
 
 
+@pytest.mark.parametrize("mode", ["AUTO", "STORED"])
+def test_contacts_of_heels_that_had_to_rise_for_reach_stay_as_people_want_them(bpy, walker, mode):
+    biped.make_slope(bpy, height=-0.1)
+    action, wanted = walker.animation_data.action, Span("foot.L", "heel", 4, 14, "enforced")
+    add(action, wanted, Span("foot.L", "ball", 4, 14), Span("foot.R", "heel", 20, 28), Span("foot.R", "ball", 20, 30))
+    before = spans_on(action)
+    plant(bpy, contacts=mode, use_hips=False)
+    assert "heels rise" in " ".join(record_of(walker)["report"]["told"])
+    assert wanted in spans_on(walker.animation_data.action)
+    if mode == "STORED":
+        assert sorted(spans_on(walker.animation_data.action), key=repr) == sorted(before, key=repr)
+    once = fingerprint.of_action(walker.animation_data.action)
+    plant(bpy, contacts=mode, use_hips=False)
+    assert fingerprint.of_action(walker.animation_data.action) == once
+
+
 def test_stored_contacts_of_an_unedited_run_change_next_to_nothing(bpy, walker, slope):
     plant(bpy)
     before = heads(bpy, walker, FRAMES)
