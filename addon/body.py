@@ -105,10 +105,13 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
 def _toes(armature: Object, legs: Iterable[Leg], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The toe bones that can be keyed, and sentences about the others."""
     # Feet that touch the nearest surface with one point have no sole that toes would belong to.
-    names = [leg.toe for leg in legs if leg.toe and leg.is_leg and options.direction == "DOWN"]
-    troubles = {name: toe_trouble(armature, name) or _curve_trouble(armature, name, options) for name in names}
+    feet = {leg.toe: leg.foot for leg in legs if leg.toe and leg.is_leg and options.direction == "DOWN"}
+    troubles = {
+        name: toe_trouble(armature, name, foot) or _curve_trouble(armature, name, options)
+        for name, foot in feet.items()
+    }
     told = tuple(f"{trouble}, so these toes are not laid on the ground" for trouble in troubles.values() if trouble)
-    return tuple(name for name in names if not troubles[name]), told
+    return tuple(name for name in feet if not troubles[name]), told
 
 
 def _tell_scale(armature: Object) -> tuple[str, ...]:

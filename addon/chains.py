@@ -170,12 +170,16 @@ def _between(armature: Object, leg: Leg) -> list[str]:
     return [name for name in line[1 : line.index(leg.thigh)] if name != leg.shin]
 
 
-def toe_trouble(armature: Object, toe: str) -> str | None:
+def toe_trouble(armature: Object, toe: str, foot: str) -> str | None:
     """What keeps toes from being turned by keys, if anything does: then they go with their foot as they do."""
-    if not armature.data.bones[toe].use_inherit_rotation:
-        return f"bone {toe} does not inherit its parent's rotation"
-    trouble = _trouble(armature, toe)
-    return f"bone {toe} {trouble}" if trouble else None
+    line = [bone.name for bone in _up(armature.pose.bones[toe])]
+    for name in line[: line.index(foot)]:
+        if not armature.data.bones[name].use_inherit_rotation:
+            return f"bone {name} does not inherit its parent's rotation"
+        trouble = _trouble(armature, name)
+        if trouble:
+            return f"bone {name} {trouble}"
+    return None
 
 
 def _trouble(armature: Object, name: str) -> str | None:

@@ -47,6 +47,25 @@ def test_names_tell_twist_bones_of_legs_that_do_not_move(bpy, walker, slope, add
     ]
 
 
+def test_toes_begin_after_the_instep(bpy, walker, slope):
+    plant(bpy)
+    toes = heads(bpy, walker, FRAMES, ("toe.L", "toe.R"))
+    bpy.ops.ik2bone.restore()
+    bpy.context.view_layer.objects.active = walker
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = walker.data.edit_bones
+    for side in "LR":
+        foot, toe = bones[f"foot.{side}"], bones[f"toe.{side}"]
+        instep, tip = bones.new(f"instep.{side}"), bones.new(f"tip.{side}")
+        instep.head, instep.tail, instep.parent = foot.head.lerp(foot.tail, 0.3), foot.tail, foot
+        tip.head, tip.tail, tip.parent = toe.tail, 2.0 * toe.tail - toe.head, toe
+        toe.parent = instep
+    bpy.ops.object.mode_set(mode="OBJECT")
+    plant(bpy)
+    np.testing.assert_allclose(heads(bpy, walker, FRAMES, ("toe.L", "toe.R")), toes, atol=1e-5)
+    assert {path.split('"')[1] for path in record_of(walker)["channels"]} >= {"toe.L", "toe.R"}
+
+
 def test_twist_bones_may_twist(bpy, walker, slope):
     split(bpy, walker, NAMES["twist"])
     bone = walker.pose.bones["thighTwist.L"]
