@@ -91,6 +91,18 @@ def copy(assignment: Assignment) -> Assignment:
     return Assignment(assignment.action.copy(), assignment.slot)
 
 
+def counterpart(assignment: Assignment, action: Action) -> Assignment:
+    """The same slot in an action of which the assignment's is a copy, or the other way round.
+
+    It has the same name, or at least the same handle: people rename slots.
+    """
+    own = _slot(assignment.action, assignment.slot) if hasattr(action, "slots") else None
+    if own is None or _slot(action, assignment.slot) is not None:
+        return Assignment(action, assignment.slot)
+    same = next((slot.identifier for slot in action.slots if slot.handle == own.handle), assignment.slot)
+    return Assignment(action, same)
+
+
 def overwrite(target: Assignment, source: Assignment) -> None:
     """Make the object's curves in one action the same as those in another, keeping both actions."""
     new, old = curves_of(source), curves_of(target)
@@ -109,6 +121,20 @@ def frame_span(assignment: Assignment) -> tuple[float, float] | None:
     if action.use_frame_range:
         return (action.frame_start, action.frame_end)
     return curves_of(assignment).span()
+
+
+def is_blank(assignment: Assignment) -> bool:
+    """Whether nothing is keyed for the object, and a first key would go where the assignment says."""
+    action = assignment.action
+    settled = not hasattr(action, "slots") or not action.slots or _slot(action, assignment.slot) is not None
+    return settled and curves_of(assignment).span() is None
+
+
+def make_blank(action: Action) -> None:
+    """Take away slots and layers, which an action without any gets with its first key."""
+    for part in ("slots", "layers"):
+        for item in list(getattr(action, part, ())):
+            getattr(action, part).remove(item)
 
 
 def players(assignment: Assignment) -> list[Object]:

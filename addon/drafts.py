@@ -67,10 +67,14 @@ def curves_kept_on_error(assignment: Assignment) -> Iterator[None]:
     backup = actions.copy(assignment)
     # The name that Blender gives copies is the next one that a planted action would take.
     backup.action.name = BACKUP
+    had_slots = bool(getattr(assignment.action, "slots", True))
     try:
         yield
     except BaseException:
-        actions.overwrite(assignment, backup)
+        if had_slots:
+            actions.overwrite(assignment, backup)
+        else:
+            actions.make_blank(assignment.action)
         raise
     finally:
         bpy.data.actions.remove(backup.action)

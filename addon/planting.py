@@ -161,7 +161,7 @@ def _prepare(context: Context, armature: Object, options: PlantingOptions, surfa
     """Find out what is to be planted, looking at the source's motion, not at what an earlier run made of it."""
     present = actions.assigned(armature)
     origin = records.source_of(present.action)
-    source = Assignment(origin, present.slot) if origin else present
+    source = actions.counterpart(present, origin) if origin else present
     planted = present if origin else records.planted_of(armature, source)
     record = records.read(planted.action if planted else None)
     rows = wanted_rows(armature, record)

@@ -125,7 +125,7 @@ def restore(armature: Object) -> str:
     """
     present = actions.assigned(armature)
     source, record = source_of(present.action), read(present.action)
-    actions.assign(armature, Assignment(source, present.slot))
+    actions.assign(armature, actions.counterpart(present, source))
     put_back(armature, record)
     if source.is_editable and "contacts" in record:
         store_contacts(source, record["contacts"])
@@ -150,8 +150,9 @@ def _length(armature: Object, path: str) -> int:
 def planted_of(armature: Object, source: Assignment) -> Assignment | None:
     """The action that was planted from `source` for this armature before and that nothing else plays."""
     for action in bpy.data.actions:
-        candidate = Assignment(action, source.slot)
-        ours = source_of(action) == source.action and read(action).get("armature") == armature.name
-        if ours and action.is_editable and actions.players(candidate) in ([], [armature]):
+        if source_of(action) != source.action or read(action).get("armature") != armature.name:
+            continue
+        candidate = actions.counterpart(source, action)
+        if actions.curves_of(candidate).bag and action.is_editable and actions.players(candidate) in ([], [armature]):
             return candidate
     return None

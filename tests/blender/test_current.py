@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import biped
 import fingerprint
 import numpy as np
 import pytest
@@ -38,6 +39,38 @@ def test_any_frame_will_do_where_nothing_is_keyed(bpy, walker, slope):
     walker.animation_data_clear()
     bpy.context.scene.frame_set(500, subframe=0.5)
     assert bpy.ops.ik2bone.plant_feet(frame_range="CURRENT") == {"FINISHED"}
+
+
+@pytest.mark.parametrize("with_slot", [False, True])
+def test_an_action_without_keys_gets_its_first_ones(bpy, walker, slope, with_slot):
+    bpy.context.scene.frame_set(12)
+    action = _blank_action(bpy, walker, with_slot)
+    assert bpy.ops.ik2bone.plant_feet(frame_range="CURRENT") == {"FINISHED"}
+    assert walker.animation_data.action == action
+    paths = {curve.data_path for curve in fingerprint.curves_of(action)}
+    assert paths >= {PATH, 'pose.bones["hips"].location'}
+    assert {key.co.x for curve in fingerprint.curves_of(action) for key in curve.keyframe_points} == {12.0}
+
+
+@pytest.mark.parametrize("with_slot", [False, True])
+def test_an_action_without_keys_stays_so_where_another_armature_is_refused(bpy, walker, slope, with_slot):
+    other = biped.make_walker(bpy, "Other")
+    other.data.pose_position = "REST"
+    action = _blank_action(bpy, walker, with_slot)
+    bpy.context.view_layer.objects.active = walker
+    walker.select_set(True)
+    other.select_set(True)
+    _refused(bpy, "Other shows its rest position")
+    assert not fingerprint.curves_of(action)
+    assert [slot.identifier for slot in getattr(action, "slots", ())] == ["OBWalker"] * with_slot
+
+
+def _blank_action(bpy, armature, with_slot):
+    action = bpy.data.actions.new("blank")
+    armature.animation_data.action = action
+    if with_slot and hasattr(action, "slots"):
+        armature.animation_data.action_slot = action.slots.new(id_type="OBJECT", name=armature.name)
+    return action
 
 
 @pytest.mark.parametrize("state", ["is locked", "is muted", "has modifiers", "consists of samples"])

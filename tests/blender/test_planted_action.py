@@ -108,6 +108,24 @@ def test_another_character_with_the_same_source_gets_a_planted_action_of_its_own
     assert fingerprint.of_action(walker.animation_data.action) == first
 
 
+@pytest.mark.parametrize("renamed", ["planted", "source"])
+@pytest.mark.parametrize("restored", [False, True])
+def test_slots_may_be_renamed(bpy, walker, slope, renamed, restored):
+    if not hasattr(walker.animation_data.action, "slots"):
+        pytest.skip("actions have no slots in this version")
+    plant(bpy)
+    source, planted = bpy.data.actions["walk"], bpy.data.actions["walk.planted"]
+    once = values_of(walker, range(1, 62))
+    {"planted": planted, "source": source}[renamed].slots[0].name_display = "Renamed"
+    if restored:
+        bpy.ops.ik2bone.restore()
+        assert walker.animation_data.action_slot == source.slots[0]
+    plant(bpy)
+    assert walker.animation_data.action == planted and walker.animation_data.action_slot == planted.slots[0]
+    assert values_of(walker, range(1, 62)) == once
+    assert sorted(bpy.data.actions.keys()) == ["walk", "walk.planted"]
+
+
 def test_undo_gives_the_old_state_back(bpy, walker, slope):
     bpy.ops.ed.undo_push(message="before")
     before = fingerprint.of_scene(bpy)
