@@ -180,6 +180,16 @@ def test_strength_of_a_calibration_pose_is_its_own() -> None:
     assert (plan.turns[-1] == plant(spread, HILLS).turns[-1]).all()
 
 
+def test_calibration_pose_keeps_its_shape_over_a_pit() -> None:
+    spread = _spread(make_walk().clip)
+    pit = height_field(lambda _x, y: np.where(y > 0.25, -0.8, 0.0))
+    plan = plant(spread, pit)
+    assert any("calibration" in sentence for sentence in plan.told)
+    assert (spread.ball[0, :, 1] > 0.25).all() and (spread.ball[1:, :, 1] < 0.25).all()
+    assert np.abs(plan.turns[0] - [1.0, 0.0, 0.0, 0.0]).max() < 1e-9
+    assert figures(spread, planted(spread, plan), plan, pit)["after"]["short"] == 0.0
+
+
 def test_hips_stay_when_they_may_not_move() -> None:
     plan = plant(make_walk().clip, HILLS, Settings(use_hips=False))
     assert (plan.hips_offset == 0.0).all()

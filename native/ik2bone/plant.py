@@ -138,7 +138,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
 def _plant_after_pose(
     clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Planting:
-    """As `plant`, for a clip whose first frame is a calibration pose: that is set on the ground by itself."""
+    """As `plant`, for a clip whose first frame is a calibration pose: that keeps its shape as far as it can."""
     rest = slice(1, None)
     later, after = settings.cut(rest), cut_ground(ground, rest)
     planting = _plant(clip.cut(rest), after, later, sole, None if offset is None else offset[rest])
@@ -225,14 +225,13 @@ def starts_in_calibration_pose(clip: Clip) -> bool:
 def _plant_pose(
     clip: Clip, sole: Sole, ground: Ground, settings: Settings, offset: Array
 ) -> tuple[Array, Targets, Array]:
-    """Turns, targets and misses of the first frame, by height and slope of the ground alone."""
+    """Turns, targets and misses of the first frame, of which only feet are moved that the ground lifts."""
     pose, knees = clip.cut(slice(0, 1)), find_knees(clip)
     strength = settings.shares(clip.frames)[:1]
-    touching = settings.touching(clip)
-    targets = Targets.of(pose).moved(offset)
-    if not touching.all():
-        standing = follow_ground(pose.choose(~touching), sole.choose(~touching), ground, settings.slopes)
-        targets = standing.beside(targets.choose(touching), touching)
+    along = Targets.of(pose).moved(offset)
+    following = follow_ground(pose, sole, ground, settings.slopes)
+    lifted = ((following.ankle - along.ankle) @ clip.up > 0.0)[0] & ~settings.touching(clip)
+    targets = along.with_legs(lifted, following)
     first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])
     turns, miss = solve_legs(pose, targets, offset, np.zeros((1, 3)), first, strength)
     return turns, weaken(pose, targets, offset, strength), miss

@@ -76,7 +76,7 @@ class Planting:
             enforced=np.concatenate([np.zeros_like(self.enforced[:1]), self.enforced]),
             miss=np.concatenate([miss, self.miss]),
             targets=self.targets.led_by(targets),
-            told=[*self.told, "the first frame is a calibration pose and was only set on the ground"],
+            told=[*self.told, "the first frame is a calibration pose and was only kept over the ground"],
         )
 
     def carried_by(self, carrier: Carrier) -> Planting:
