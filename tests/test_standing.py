@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone.plant import Settings, plant
-from ik2bone.report import contact_spans
+from ik2bone.report import contact_spans, figures
 from ik2bone.sole import apply, measure_sole
 from ik2bone.spans import Marks, Span, marks_of, no_marks, spans_of
 from ik2bone.standing import find_standing
@@ -22,13 +22,13 @@ def marked(clip, *spans, base=None) -> Marks:
     return marks_of([*stored, *spans], FEET, 0, clip.frames)
 
 
-def swing_of(plan) -> slice:
-    """Frames in the middle of the left foot's first swing between two standings."""
+def swing_of(plan, share=0.5) -> slice:
+    """Frames in the middle of the left foot's first swing between two standings, or at another share of it."""
     stands = plan.contacts[:, 0].any(axis=-1)
     edges = np.flatnonzero(np.diff(stands.astype(int)))
     start = next(edge for edge in edges if not stands[edge + 1])
     end = next(edge for edge in edges if edge > start)
-    middle = (start + end) // 2
+    middle = round(start + share * (end - start))
     return slice(middle - 3, middle + 4)
 
 
@@ -54,6 +54,21 @@ def test_enforced_parts_of_a_swinging_foot_stay_where_they_are(ground, parts, mo
         assert (moved < 2e-3) == (part in parts), part
     states = {span["state"] for span in contact_spans(planted(clip, enforced), enforced)}
     assert states == {"automatic", "enforced"}
+
+
+@pytest.mark.parametrize("ground", [FLAT, HILLS])
+@pytest.mark.parametrize("share", [0.3, 0.7])
+@pytest.mark.parametrize("parts", [("heel", "ball"), ("heel",)])
+def test_feet_that_swing_tilted_lie_on_the_ground_where_their_heels_are_enforced(ground, share, parts) -> None:
+    clip = make_walk().clip
+    swing = swing_of(plant(clip, ground), share)
+    marks = marked(clip, *(Span("left", part, swing.start, swing.stop - 1, "enforced") for part in parts))
+    plan = plant(clip, ground, Settings(marks=marks, max_slope=1.0))
+    after = figures(clip, planted(clip, plan), plan, ground)
+    spans = [span["after"] for span in after["spans"] if span["state"] == "enforced"]
+    assert len(spans) == len(parts)
+    assert max(span["penetration"] for span in spans) < 2e-3 * clip.leg
+    assert max(span["float"] for span in spans) < 6e-3 * clip.leg
 
 
 def test_contacts_that_enforced_ones_shorten_are_told() -> None:

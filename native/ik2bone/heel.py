@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .anchor import unridden
-from .clip import Array, Clip, Ground, Mask
+from .clip import Array, Clip, Ground, Mask, level_part
 from .ground import ask
 from .motion import odd_window, runs, smooth_cover
 from .rotations import matrix_from_vector
@@ -38,13 +38,34 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground
         needed = np.where(contacts.any(axis=-1), np.clip(needed, 0.0, STEEPEST_PITCH), 0.0)
         pitch += smooth_cover(needed, window)
         turn = matrix_from_vector(axis * pitch[..., None]) @ targets.turn
-    ankle = targets.ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
-    return replace(targets, turn=turn, ankle=ankle)
+    return replace(targets, turn=turn, ankle=targets.ball + _turned(turn, clip.ankle - clip.ball))
+
+
+def raise_balls(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforced: Mask, ground: Ground) -> Targets:
+    """Pitch feet about the heel where that is `enforced` (F, L, 2) to stand alone and the ball would lie under ground.
+
+    Heels that were found alone come down before their balls, which are over the ground then.
+    """
+    alone = enforced[..., 0] & ~contacts[..., 1]
+    if not alone.any():
+        return targets
+    foot = apply(clip.foot, sole.heel)
+    heel, turn = targets.ball + _turned(targets.turn, foot - clip.ball), targets.turn
+    pitch = np.zeros(alone.shape)
+    # Once more, because pitching moves the ball over other ground.
+    for _ in range(2):
+        away = _turned(turn, apply(clip.foot, sole.ball) - foot)
+        needed, axis = _ball_pitch(clip, targets, heel, away, ground)
+        needed = smooth_cover(np.where(alone, needed, 0.0), odd_window(WINDOW, clip.fps))
+        pitch += np.where(contacts[..., 1], 0.0, needed)
+        turn = matrix_from_vector(axis * pitch[..., None]) @ targets.turn
+    ball, ankle = (heel + _turned(turn, point - foot) for point in (clip.ball, clip.ankle))
+    return replace(targets, turn=turn, ball=ball, ankle=ankle)
 
 
 def standing_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Mask:
     """The contacts without the frames in which a heel leaves its place or hangs over it: there the foot rolls."""
-    path = targets.ball + np.einsum("flij,flj->fli", targets.turn, apply(clip.foot, sole.heel) - clip.ball)
+    path = targets.ball + _turned(targets.turn, apply(clip.foot, sole.heel) - clip.ball)
     hits, normals, found = ask(ground, targets.asking(path, clip.up), clip.up)
     hangs = found & (np.sum((path - hits) * normals, axis=-1) > HANGS * clip.leg)
     standing = contacts.copy()
@@ -60,14 +81,32 @@ def standing_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, 
 
 def _needed_pitch(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> tuple[Array, Array]:
     """Pitch (F, L) that lifts each heel onto the ground, and the level axis (F, L, 3) it turns about."""
-    away = np.einsum("flij,flj->fli", targets.turn, apply(clip.foot, sole.heel) - clip.ball)
+    away = _turned(targets.turn, apply(clip.foot, sole.heel) - clip.ball)
     heel = targets.ball + away
     hits, _, found = ask(ground, targets.asking(heel, clip.up), clip.up)
     guessed = np.array([name == "proportion" for name in sole.source])
     lower = (apply(clip.foot, sole.ball) - apply(clip.foot, sole.heel)) @ clip.up
     sunk = np.clip(lower, 0.0, SINKS * clip.leg * guessed)
     under = np.where(found, (hits - heel) @ clip.up - sunk, 0.0)
-    level = away - (away @ clip.up)[..., None] * clip.up
-    length = np.maximum(np.linalg.norm(level, axis=-1), 1e-9 * clip.leg)
-    axis = np.cross(level, clip.up) / length[..., None]
+    length, axis = _level_axis(away, clip)
     return np.arctan2(under, length), axis
+
+
+def _ball_pitch(clip: Clip, targets: Targets, heel: Array, away: Array, ground: Ground) -> tuple[Array, Array]:
+    """Pitch (F, L) that lifts each ball, `away` (F, L, 3) from its heel, onto the ground, and the axis (F, L, 3)."""
+    hits, _, found = ask(ground, targets.asking(heel + away, clip.up), clip.up)
+    length, axis = _level_axis(away, clip)
+    under = np.where(found, (hits - heel - away) @ clip.up, 0.0)
+    return np.clip(np.arctan2(under, length), 0.0, STEEPEST_PITCH), axis
+
+
+def _level_axis(away: Array, clip: Clip) -> tuple[Array, Array]:
+    """Level lengths (F, L) of ways (F, L, 3), and the level axes (F, L, 3) about which their ends rise."""
+    level = level_part(away, clip.up)
+    length = np.maximum(np.linalg.norm(level, axis=-1), 1e-9 * clip.leg)
+    return length, np.cross(level, clip.up) / length[..., None]
+
+
+def _turned(turn: Array, ways: Array) -> Array:
+    """Ways (F, L, 3) turned by matrices (F, L, 3, 3)."""
+    return np.einsum("flij,flj->fli", turn, ways)

@@ -16,7 +16,7 @@ from .clip import Array, Clip, Ground, Mask, level_part
 from .fold import unfold_swings
 from .follow import follow_ground, lay_on_ground, tell_steep_under
 from .ground import MovingGround, NoGround, ask, cut_ground
-from .heel import raise_heels, standing_contacts
+from .heel import raise_balls, raise_heels, standing_contacts
 from .hips import hips_offset
 from .hold import hold_feet
 from .knee import Knees, find_knees
@@ -256,9 +256,10 @@ def locked_targets(
     _require_ground(np.array([anchor.found for anchor in anchors]))
     contacts, anchors = give_anchors_time(clip, feet.contacts, anchors, feet.kept)
     higher = (heel - apply(clip.foot, sole.ball)) @ clip.up
-    hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, higher)
+    hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, higher, sole.ball_height)
     targets = blend_targets(clip, hold, anchors, ride)
     targets = raise_heels(clip, sole, targets, contacts, ground)
+    targets = raise_balls(clip, sole, targets, contacts, settings.enforced(contacts), ground)
     targets = lift_swings(clip, sole, targets, contacts, ground)
     contacts = standing_contacts(clip, sole, targets, contacts, ground) | feet.kept
     lost = ~contacts.any(axis=(0, 2))
