@@ -52,3 +52,21 @@ def test_contacts_with_hardly_a_gap_keep_time_between_them() -> None:
     contacts[19:21] = False
     (_, left), (came, _) = standing_instants([Stance(0, 0, 19), Stance(0, 21, 40)], path, contacts, 30.0, 1.0)
     assert came - left >= 1.0
+
+
+@pytest.mark.parametrize("step", [2, 4])
+def test_foot_that_creeps_before_it_stirs_leaves_at_the_same_instant_at_any_frame_rate(step) -> None:
+    time = np.arange(120) / 120
+    stir = np.clip((time - 0.5) / 0.09, 0.0, 1.0)
+    path = np.zeros((120, 2, 3))
+    path[..., 0] = (0.012 * np.clip(time / 0.3, 0.0, 1.0) + 0.03 * stir**2 * (3 - 2 * stir))[:, None]
+    # It stands before the stir and after it.
+    found = []
+    for each, first in [(1, 0)] + [(step, first) for first in range(step)]:
+        when = time[first::each]
+        contacts = np.repeat(((when < 0.505) | (when > 0.585))[:, None], 2, axis=1)
+        ends = int((when < 0.505).sum()), int((when <= 0.585).sum())
+        spans = [Stance(0, 0, ends[0]), Stance(0, ends[1], len(when))]
+        instants = standing_instants(spans, path[first::each], contacts, 120 / each, 1.0)
+        found.append((instants.ravel()[1:3] * each + first) / 120)
+    assert np.abs(np.array(found[1:]) - found[0]).max() < 0.008
