@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from gaits import STYLES, make_gait, make_rest, on_treadmill, retargeted
 from ik2bone.contacts import find_contacts, stances
+from ik2bone.feet import noise_of
 from ik2bone.motion import runs
 from ik2bone.treadmill import floor_velocities, floor_velocity
 from walk import make_walk
@@ -269,6 +270,46 @@ def test_short_touch_is_no_contact() -> None:
     path = np.zeros((60, 1, 3))
     path[:, 0, 0] = np.abs(np.arange(60) - 30) * 0.1
     assert not find_contacts(path, path, fps=30, leg=1.0).any()
+
+
+def stop_for(stands: float, fps: float, late: float) -> np.ndarray:
+    """Path of a point that stops for so long (s) and then goes on, with 20 leg lengths / s^2, seen from a part of a
+    frame `late` on.
+    """
+    after = (np.arange(round(1.2 * fps)) + late) / fps - 0.6
+    moving = np.maximum(np.abs(after) - 0.5 * stands, 0.0)
+    way = np.where(moving < 0.075, 10.0 * moving**2, 1.5 * moving - 0.05625)
+    return np.stack([np.sign(after) * way, 0.0 * way, 0.3 * np.minimum(way, 0.3)], axis=-1)[:, None]
+
+
+@pytest.mark.parametrize(("stands", "lasts"), [(0.025, False), (0.045, True)])
+@pytest.mark.parametrize("fps", [24, 30, 50, 60, 120])
+def test_short_contact_counts_or_does_not_at_any_frame_rate(fps, stands, lasts) -> None:
+    for late in (0.0, 0.25, 0.5, 0.75):
+        ball = stop_for(stands, fps, late)
+        found = find_contacts(ball - [0.2, 0.0, 0.0], ball, fps=fps, leg=1.0, exact=False)
+        assert found.any() == lasts
+
+
+@pytest.mark.parametrize(("creeps", "longer"), [(0.1, True), (0.0, False)])
+def test_foot_that_creeps_is_held_on_the_frame_that_it_comes_to_slowly(creeps, longer) -> None:
+    time = np.arange(20) / 30.0
+    path = np.zeros((20, 1, 3))
+    path[:, 0, 0] = creeps * np.minimum(time, 10 / 30.0)
+    path[11:, 0, 0] += 0.011 + 0.05 * np.arange(9)
+    found = find_contacts(path, path, fps=30, leg=1.0, exact=False).any(axis=(1, 2))
+    assert found[:11].all()
+    assert found[11] == longer
+    assert not found[12:].any()
+
+
+@pytest.mark.parametrize("fps", [25, 30, 60, 120])
+def test_motion_is_not_taken_for_noise(fps) -> None:
+    time = np.arange(4 * fps) / fps
+    path = 0.2 * np.sin(6.0 * time) + 0.05 * np.sin(14.0 * time + 1.0)
+    assert noise_of(path) < 1e-3
+    noisy = path + np.random.default_rng(1).normal(0.0, 0.004, len(path))
+    assert noise_of(noisy) == pytest.approx(0.004, rel=0.35)
 
 
 STILL_FEET = {"heel": np.zeros((5, 1, 3)), "ball": np.zeros((5, 1, 3)), "fps": 30.0, "leg": 1.0}

@@ -9,7 +9,7 @@ import numpy as np
 
 from .clip import Array, Mask
 from .edges import rolled, sharpened, sharpened_where_still
-from .feet import Feet, observe
+from .feet import Feet, finer, observe
 from .footing import OWN_HEIGHT, SAME_PLACE, Spell, find_spells, grounded
 from .motion import hann_average, odd_window, runs
 from .treadmill import carried, floor_velocities, gait_speed
@@ -77,12 +77,12 @@ def find_contacts(
     feet = observe(seen, fps, upward, bobs=bool(floor.any()))
     gait, slack = gait_speed(feet), FLOOR_SHARE * float(np.linalg.norm(floor, axis=-1).mean()) / leg
     limits = max(enter, ENTER_SHARE * gait) + slack, max(leave, LEAVE_SHARE * gait) + slack
-    slow = _lasting(feet, _slow(feet, *limits, height), least)
-    return (
-        rolled(feet, sharpened(feet, slow))
-        if exact
-        else sharpened_where_still(feet, _landed(feet, _settled(feet, slow)), STILL)
-    )
+    fine = feet if exact else finer(feet, upward)
+    slow = _lasting(fine, _slow(fine, *limits, height), limits[1], least)
+    if exact:
+        return rolled(feet, sharpened(feet, slow))
+    held = _on_frames(fine, _landed(fine, _settled(fine, slow)), float(np.mean(limits)))
+    return sharpened_where_still(feet, held, STILL)
 
 
 def _numbers(name: str, values: object) -> Array:
@@ -151,8 +151,8 @@ def _rise(feet: Feet, still: Mask) -> Array:
     return np.stack([rise, -rise], axis=-1)
 
 
-def _lasting(feet: Feet, slow: Mask, least: float) -> Mask:
-    """The slow frames (F, L, 2) with short gaps closed and short runs dropped."""
+def _lasting(feet: Feet, slow: Mask, leave: float, least: float) -> Mask:
+    """The slow frames (F, L, 2) with short gaps closed and short runs dropped; they end where speeds pass `leave`."""
     lasting = slow.copy()
     for leg, part in np.ndindex(*slow.shape[1:]):
         mask, path = lasting[:, leg, part], feet.paths[:, leg, part]
@@ -161,8 +161,31 @@ def _lasting(feet: Feet, slow: Mask, least: float) -> Mask:
                 mask[start:end] = np.linalg.norm(path[end] - path[start - 1]) < SAME_PLACE
         for start, end in runs(mask):
             cut = start == 0 or end == len(mask)
-            mask[start:end] = end - start >= (min(LEAST_REST, least) if cut else least) * feet.fps - 1e-6
+            lasts = _time(feet.speeds[:, leg, part], start, end, leave) / feet.fps
+            mask[start:end] = lasts >= (min(LEAST_REST, least) if cut else least) - 1e-6
     return lasting
+
+
+def _time(speeds: Array, start: int, end: int, leave: float) -> float:
+    """How long (frames, and parts of them) a run of slow frames [start, end) is: to where speeds (F,) pass `leave`."""
+    time = float(end - start - 1)
+    for inside, beyond in ((start, start - 1), (end - 1, end)):
+        passes = 0 <= beyond < len(speeds) and speeds[inside] < leave < speeds[beyond]
+        time += (leave - speeds[inside]) / (speeds[beyond] - speeds[inside]) if passes else 0.5
+    return time
+
+
+def _on_frames(fine: Feet, stands: Mask, slow: float) -> Mask:
+    """What stands (F, L, 2), by finer frames, on the given ones, and on the first of them after a foot began to leave
+    if it came there slower than `slow`: it is hardly off its spot. One that stood still has left at once.
+    """
+    found = stands[:: fine.every].copy()
+    if fine.every == 1:
+        return found
+    between, speeds = stands[1::2], fine.speeds[1::2]
+    left = ~found[2:].any(axis=-1, keepdims=True) & found[1:-1] & (speeds[:-1] > STILL)
+    found[2:] |= left & between[1:] & (speeds[1:] < slow)
+    return found
 
 
 def _settled(feet: Feet, slow: Mask) -> Mask:
