@@ -24,6 +24,8 @@ DROP = 0.5
 # The lowest joints of a pair are at most this share of its reach above the lowest joint of the figure: 0.13 on the
 # front legs of the data folder's fox, which end at the wrist; 0.3 on hands that hang.
 LOW = 0.25
+# So many of a limb's three bones are named like those of legs where names alone tell that it is one.
+NAMED = 2
 # A further pair of legs is at least this share of the first one's reach.
 FURTHER = 0.4
 # Arms are at least this share of the legs' reach: 0.6 on people, 0.2 on fingers.
@@ -113,13 +115,17 @@ Pair = tuple[Limb, Limb]
 
 
 def standing_pairs(animated: Tree, rest: Tree) -> list[Pair]:
-    """Pairs of legs as they stand in the animation, or failing that in the rest pose, the surest first."""
-    for tree in (animated, rest):
-        mirrored = _mirrored(tree)
-        standing = [pair for pair in mirrored if _stands(tree, pair)]
-        candidates = [pair for pair in mirrored if any(_same_limbs(pair, other) for other in standing)]
-        if candidates:
-            return _choose(tree, rest, candidates)
+    """Pairs of legs as they stand in the animation, or failing that in the rest pose, the surest first.
+
+    Where weapons, tails or parked props lie lower than all of them, names tell which pairs are legs.
+    """
+    for are_legs in (_stands, _are_named_legs):
+        for tree in (animated, rest):
+            mirrored = _mirrored(tree)
+            standing = [pair for pair in mirrored if are_legs(tree, pair)]
+            candidates = [pair for pair in mirrored if any(_same_limbs(pair, other) for other in standing)]
+            if candidates:
+                return _choose(tree, rest, candidates)
     return []
 
 
@@ -251,9 +257,19 @@ def _same_limbs(pair: Pair, other: Pair) -> bool:
 
 def _stands(tree: Tree, pair: Pair) -> bool:
     """Whether the pair ends well under its roots, and nothing of the figure lies lower."""
+    return _hangs(tree, pair) and _over_lowest(tree, pair) < LOW * min(limb.reach for limb in pair)
+
+
+def _are_named_legs(tree: Tree, pair: Pair) -> bool:
+    """Whether the pair ends well under its roots, and most bones of either limb are named like those of legs."""
+    ranks = [_rank(tree, limb.bones)[-1] for limb in pair]
+    return _hangs(tree, pair) and min(ranks) >= NAMED
+
+
+def _hangs(tree: Tree, pair: Pair) -> bool:
     reach = min(limb.reach for limb in pair)
     drops = [tree.lowest([limb.root]) - tree.lowest(tree.below(limb.end)) for limb in pair]
-    return bool(np.median(drops) > DROP * reach) and _over_lowest(tree, pair) < LOW * reach
+    return bool(np.median(drops) > DROP * reach)
 
 
 def _over_lowest(tree: Tree, pair: Pair) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+import biped
 import pytest
 
 from demo import clips
@@ -85,6 +86,25 @@ def test_finds_legs_and_hips_of_recorded_clips(bpy, addon, data, clip, legs, hip
     found = addon("chains").find_legs(armature, frame_range(bpy))
     assert {leg.bones for leg in found} == legs
     assert addon("chains").find_hips(armature, found) == hips
+
+
+@pytest.mark.parametrize(("bones", "found"), [(("thigh", "shin", "foot"), True), (("a", "b", "c"), False)])
+def test_names_tell_legs_where_weapons_or_props_hang_lower(bpy, addon, bones, found):
+    walker = biped.make_walker(bpy)
+    bpy.context.view_layer.objects.active = walker
+    bpy.ops.object.mode_set(mode="EDIT")
+    spear = walker.data.edit_bones.new("spear")
+    spear.head, spear.tail, spear.parent = (0.5, 0.0, -0.6), (0.5, 0.0, -0.7), walker.data.edit_bones["chest"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for side in "LR":
+        for old, new in zip(("thigh", "shin", "foot"), bones, strict=True):
+            walker.data.bones[f"{old}.{side}"].name = f"{new}.{side}"
+    if not found:
+        with pytest.raises(addon("chains").Refusal, match="hangs down to the ground"):
+            addon("chains").find_legs(walker, frame_range(bpy))
+        return
+    legs = addon("chains").find_legs(walker, frame_range(bpy))
+    assert [leg.foot for leg in legs] == ["foot.L", "foot.R"]
 
 
 @pytest.mark.parametrize(("clip", "arms"), ARMS, ids=[row[0] for row in ARMS])
