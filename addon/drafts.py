@@ -13,7 +13,7 @@ from . import actions, records
 from .actions import Assignment
 from .properties import Settings
 
-BACKUP = ".ik2bone backup"
+BACKUP, DRAFT = ".ik2bone backup", ".ik2bone draft"
 TRANSFORMS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
 
 
@@ -50,6 +50,8 @@ def draft_of(armature: Object, original: Assignment) -> Iterator[Assignment]:
     """
     before = actions.assigned(armature)
     draft = actions.copy(original)
+    # The name that Blender gives copies is the next one that a planted action would take.
+    draft.action.name = DRAFT
     actions.assign(armature, draft)
     try:
         yield draft
@@ -65,7 +67,6 @@ def draft_of(armature: Object, original: Assignment) -> Iterator[Assignment]:
 def curves_kept_on_error(assignment: Assignment) -> Iterator[None]:
     """On any error make the curves of an action again what they were before."""
     backup = actions.copy(assignment)
-    # The name that Blender gives copies is the next one that a planted action would take.
     backup.action.name = BACKUP
     had_slots = bool(getattr(assignment.action, "slots", True))
     try:

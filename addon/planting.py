@@ -226,7 +226,7 @@ def _record(run: Run, contacts: Rows, figures: dict[str, Any], source: Source) -
     # Planted afresh, the action is a copy of its source without what earlier runs wrote.
     channels = (run.record["channels"] if run.again else {}) | written
     settings = properties.as_dict(run.task.options)
-    others = kept_rows(run.task.body.legs, run.rows, run.again)
+    others = kept_rows(run.task.body.legs, run.rows, run.again, run.task.options.contacts)
     wished = wished_rows(run.task.body.legs, run.task.body.numbers, run.rows, run.task.options.contacts)
     record = records.new(run.source.action, run.task.armature, settings, channels)
     return record | {"contacts": [*others, *contacts, *wished], "report": figures}

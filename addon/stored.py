@@ -58,11 +58,15 @@ def marks_for(body: Body, frames: NDArray[np.int64], rows: Rows | None, mode: st
     return marks if spans and mode != "ALWAYS" else None
 
 
-def kept_rows(legs: Sequence[Leg], rows: Rows | None, again: bool) -> Rows:
-    """Stored contacts of other feet than those of some legs: all of them where those stay planted, else people's."""
+def kept_rows(legs: Sequence[Leg], rows: Rows | None, again: bool, mode: str) -> Rows:
+    """Stored contacts of other feet than those of some legs: all of them where those stay planted, or where none are
+    found anew; else people's.
+    """
     feet = {leg.foot for leg in legs}
     others = [row for row in rows or () if row["bone"] not in feet]
-    return others if again else [row for row in others if row.get("state", "automatic") != "automatic"]
+    return (
+        others if again or mode == "STORED" else [row for row in others if row.get("state", "automatic") != "automatic"]
+    )
 
 
 def wished_rows(legs: Sequence[Leg], numbers: Sequence[int], rows: Rows | None, mode: str) -> Rows:

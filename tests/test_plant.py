@@ -196,6 +196,13 @@ def test_hips_stay_when_they_may_not_move() -> None:
     assert plan.miss.max() > 0.0
 
 
+def test_hips_that_were_rounded_lie_where_the_clip_has_them() -> None:
+    clip = make_walk().clip
+    noise = np.random.default_rng(0).normal(0.0, 1e-8, clip.hip.shape)
+    plan, rounded = plant(clip, HILLS, Settings(use_hips=False)), plant(clip, HILLS, offset=noise)
+    assert (plan.turns == rounded.turns).all() and (rounded.hips_offset == 0.0).all()
+
+
 def test_hips_bring_every_foot_into_reach() -> None:
     assert plant(make_walk().clip, HILLS).miss.max() <= 1e-9
 

@@ -63,6 +63,8 @@ def plant(
     `hips_offset` is zero. Under hips as this planting itself would leave them, legs are bent as it would bend them.
     """
     settings = settings or Settings()
+    if offset is not None and np.abs(offset).max() < STAYED * clip.leg:
+        offset = np.zeros_like(offset)
     carrier = find_carrier(clip, ground, settings.way_up(clip))
     if carrier is not None:
         planting = _plant_aboard(carrier, clip, ground, settings, sole, offset)
@@ -96,8 +98,7 @@ def _plant_aboard(
 
 def _moves_hips(clip: Clip, settings: Settings, offset: Array | None) -> bool:
     """Whether the hips move, or an earlier planting that left them where they are moved them."""
-    stay = offset is not None and np.abs(offset).max() < STAYED * clip.leg
-    return settings.use_hips and not stay
+    return settings.use_hips and (offset is None or bool(offset.any()))
 
 
 def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Planting:

@@ -120,6 +120,16 @@ def test_twins_with_one_source_get_actions_of_their_own(bpy, walker, slope):
     assert sorted(bpy.data.actions.keys()) == ["walk", "walk.planted", "walk.planted.001"]
 
 
+def test_a_twin_planted_with_one_that_is_planted_already_takes_the_next_name(bpy, walker, slope):
+    twin = walker.copy()
+    bpy.context.collection.objects.link(twin)
+    _choose(bpy, walker, walker)
+    plant(bpy)
+    _choose(bpy, walker, walker, twin)
+    plant(bpy)
+    assert twin.animation_data.action.name == "walk.planted.001"
+
+
 @pytest.mark.parametrize("given", [{"output": "IN_PLACE"}, {"frame_range": "CURRENT"}])
 def test_twins_that_would_write_one_action_are_refused(bpy, walker, slope, given):
     twin = walker.copy()

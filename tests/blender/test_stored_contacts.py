@@ -158,6 +158,18 @@ def test_contacts_of_one_leg_are_kept_while_the_other_is_planted(bpy, walker, sl
     assert [span for span in spans_on(walker.animation_data.action) if span.bone == "foot.L"] == left
 
 
+def test_stored_contacts_of_one_leg_are_kept_while_the_other_is_planted_afresh(bpy, walker, slope):
+    plant(bpy)
+    bpy.ops.ik2bone.restore()
+    left = [span for span in spans_on(walker.animation_data.action) if span.bone == "foot.L"]
+    plant(bpy, bones="foot.R", contacts="STORED")
+    action = walker.animation_data.action
+    once = fingerprint.of_action(action)
+    assert [span for span in spans_on(action) if span.bone == "foot.L"] == left
+    plant(bpy, bones="foot.R", contacts="STORED")
+    assert fingerprint.of_action(action) == once
+
+
 def test_contacts_are_kept_in_place_too(bpy, walker, slope):
     plant(bpy, output="IN_PLACE")
     action = walker.animation_data.action
