@@ -103,12 +103,18 @@ def _left(feet: Feet, ends: Sequence[Run], exact: bool) -> list[int]:
 
 def rolled(feet: Feet, stands: Mask) -> Mask:
     """The contacts (F, L, 2) with the frames beside them in which the foot rolls onto or off that part alone."""
-    longer, free = stands.copy(), feet.rolls & ~stands.any(axis=-1, keepdims=True)
+    return stands | _rolled_off(feet, stands) | _rolled_off(feet.reversed(), stands[::-1])[::-1]
+
+
+def _rolled_off(feet: Feet, stands: Mask) -> Mask:
+    """Frames (F, L, 2) after contacts in which the foot rolls off that part alone, unless that left a straight line."""
+    rolled, free = np.zeros_like(stands), feet.rolls & ~stands.any(axis=-1, keepdims=True)
     for leg, part in np.ndindex(*stands.shape[1:]):
-        for start, end in runs(free[:, leg, part]):
-            if stands[max(start - 1, 0), leg, part] or stands[min(end, feet.frames - 1), leg, part]:
-                longer[start:end, leg, part] = True
-    return longer
+        for first, left in runs(stands[:, leg, part]):
+            end = left + int(np.argmin(np.append(free[left:, leg, part], False)))
+            if end > left and _off_line(feet, Run(leg, part, first, left, held=False)) != left:
+                rolled[left:end, leg, part] = True
+    return rolled
 
 
 def _end(feet: Feet, run: Run, exact: bool) -> int | Departure:

@@ -19,6 +19,8 @@ QUIET = 0.08
 # A foot that turns faster than the first, and once than the second (leg lengths a second between heel and ball), rolls
 # off that end of it which is slower than this share: force plates feel it until then.
 ROLLING_SPEEDS, ROLLING_SHARE = (0.8, 1.2), 0.55
+# It is as long as usual while it does so, but for this share: what changes its length does not turn.
+STIFF = 0.1
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,16 @@ def observe(paths: Array, fps: float, up: Array, bobs: bool = False, noise: floa
     half = _half_window(noise, fps)
     velocities = velocity(paths, fps, 2 * half / fps)
     speeds = np.linalg.norm(velocities, axis=-1)
-    rolls = _rolls(speeds, np.linalg.norm(velocities[:, :, 0] - velocities[:, :, 1], axis=-1))
+    turning = np.linalg.norm(velocities[:, :, 0] - velocities[:, :, 1], axis=-1)
+    rolls = _rolls(speeds, np.where(_stiff(paths), turning, 0.0))
     return Feet(fps, paths, speeds, paths @ up, rolls, _tremble(noise, half, fps), half, bobs)
+
+
+def _stiff(paths: Array) -> Mask:
+    """Frames (F, L) in which feet (F, L, 2, 3) are as long as usual."""
+    lengths = np.linalg.norm(paths[:, :, 0] - paths[:, :, 1], axis=-1)
+    usual = np.median(lengths, axis=0)
+    return np.asarray(np.abs(lengths - usual) <= STIFF * usual)
 
 
 def _rolls(speeds: Array, turning: Array) -> Mask:
