@@ -168,7 +168,7 @@ def _told(feet: Feet, run: Run, rest: int) -> float:
 
 def _off_line(feet: Feet, run: Run) -> int:
     """The first frame late in a run that is off the straight line through those before it; 0 where none is on one."""
-    times = (ROLL_LINE, ROLL) if run.held else (LINE, LINE)
+    times = (ROLL_LINE, ROLL) if run.held else (LINE, ROLL)
     span, late, most = (round(seconds * feet.fps) for seconds in (*times, LONG_LINE))
     least = most if feet.bobs else min(most, (run.end - run.start) // 2)
     path, count = feet.paths[: run.end + feet.half + 1, run.leg, run.part], max(span, least, 3) + 1
