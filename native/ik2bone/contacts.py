@@ -9,10 +9,10 @@ import numpy as np
 
 from .clip import Array, Mask
 from .edges import rolled, sharpened, sharpened_where_still
-from .feet import Feet, finer, observe
+from .feet import Feet, finer, observe_over
 from .footing import OWN_HEIGHT, SAME_PLACE, Spell, find_spells, grounded
 from .motion import hann_average, odd_window, runs
-from .treadmill import carried, floor_velocities, gait_speed
+from .treadmill import floor_velocities, gait_speed
 
 # Speeds in leg lengths a second. Published rules spread from 4 to 89 cm/s; on the CMU walks 0.20 and 0.30 miss the
 # start and end of a standing (42 % of a foot's frames), 0.35 and 0.60 pin feet that still swing.
@@ -73,8 +73,7 @@ def find_contacts(
     if not paths[0].size:
         return np.zeros((*paths[0].shape[:2], 2), bool)
     floor = floor_velocities(*paths, fps=fps, leg=leg, up=upward)
-    seen = np.stack([carried(path, floor, fps) for path in paths], axis=2) / leg
-    feet = observe(seen, fps, upward, bobs=bool(floor.any()))
+    feet = observe_over(np.stack(paths, axis=2) / leg, floor / leg, fps, upward)
     gait, slack = gait_speed(feet), FLOOR_SHARE * float(np.linalg.norm(floor, axis=-1).mean()) / leg
     limits = max(enter, ENTER_SHARE * gait) + slack, max(leave, LEAVE_SHARE * gait) + slack
     fine = feet if exact else finer(feet, upward)

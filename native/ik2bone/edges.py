@@ -30,7 +30,7 @@ INSTANTS = 240.0
 # first off it has left. For a part that rolls up while the other holds the foot they are so for the third: it is sought
 # for longer, and what bends one way and then the other is straight for a while between. Feet that bob do so as they
 # stand: theirs is straight for the fourth, that of others for as long or for half of their standing.
-ON_LINE, LINE, ROLL_LINE, LONG_LINE = 2e-5, 0.1, 0.15, 0.2
+ON_LINE, LINE, ROLL_LINE, LONG_LINE = 2e-5, 0.1, 0.15, 0.3
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _off_line(feet: Feet, run: Run) -> int:
     times = (ROLL_LINE, ROLL) if run.held else (LINE, ROLL)
     span, late, most = (round(seconds * feet.fps) for seconds in (*times, LONG_LINE))
     least = most if feet.bobs else min(most, (run.end - run.start) // 2)
-    path, count = feet.paths[: run.end + feet.half + 1, run.leg, run.part], max(span, least, 3) + 1
+    path, count = feet.given[: run.end + feet.half + 1, run.leg, run.part], max(span, least, 3) + 1
     for frame in range(run.end, max(run.end - late - 1, run.start + 1, count - 1), -1):
         start, speed = _line_fit(count) @ path[frame - count : frame]
         time = np.arange(-count, len(path) - frame)[:, None]

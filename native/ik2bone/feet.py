@@ -25,7 +25,7 @@ STIFF = 0.1
 
 @dataclass(frozen=True)
 class Feet:
-    """Heel and ball of L feet over F frames: `paths` (F, L, 2, 3) in leg lengths, on a floor that rests.
+    """Heel and ball of L feet over F frames: `paths` (F, L, 2, 3) in leg lengths, on a floor that rests, or as `given`.
 
     `speeds` (F, L, 2) and `heights` (F, L, 2) are theirs, in leg lengths (a second); `rolls` (F, L, 2) tells when the
     foot turns about that part, which hardly moves. `tremble` is the root mean square of what noise leaves in the
@@ -35,6 +35,7 @@ class Feet:
 
     fps: float
     paths: Array
+    given: Array
     speeds: Array
     heights: Array
     rolls: Mask
@@ -50,7 +51,7 @@ class Feet:
 
     def reversed(self) -> Feet:
         """The same feet seen backwards in time."""
-        names = ("paths", "speeds", "heights", "rolls")
+        names = ("paths", "given", "speeds", "heights", "rolls")
         return replace(self, **{name: getattr(self, name)[::-1] for name in names})
 
     @property
@@ -68,6 +69,12 @@ def finer(feet: Feet, up: Array) -> Feet:
     return replace(found, every=2)
 
 
+def observe_over(given: Array, floor: Array, fps: float, up: Array) -> Feet:
+    """Look at heels and balls (F, L, 2, 3), in leg lengths, over a floor that goes at these velocities (F, 3)."""
+    paths = given - (np.cumsum(floor, axis=0) - floor[0])[:, None, None] / fps
+    return replace(observe(paths, fps, up, bobs=bool(floor.any())), given=given)
+
+
 def observe(paths: Array, fps: float, up: Array, bobs: bool = False, noise: float | None = None) -> Feet:
     """Look at heels and balls (F, L, 2, 3), in leg lengths, which bob with the hips or do not.
 
@@ -79,7 +86,7 @@ def observe(paths: Array, fps: float, up: Array, bobs: bool = False, noise: floa
     speeds = np.linalg.norm(velocities, axis=-1)
     turning = np.linalg.norm(velocities[:, :, 0] - velocities[:, :, 1], axis=-1)
     rolls = _rolls(speeds, np.where(_stiff(paths), turning, 0.0))
-    return Feet(fps, paths, speeds, paths @ up, rolls, _tremble(noise, half, fps), half, bobs)
+    return Feet(fps, paths, paths, speeds, paths @ up, rolls, _tremble(noise, half, fps), half, bobs)
 
 
 def _stiff(paths: Array) -> Mask:

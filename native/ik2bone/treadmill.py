@@ -92,11 +92,6 @@ def gait_speed(feet: Feet) -> float:
     return float(np.median(np.linalg.norm(velocity(middle, feet.fps), axis=-1))) if feet.frames > 1 else 0.0
 
 
-def carried(path: Array, floor: Array, fps: float) -> Array:
-    """A path (F, L, 3) as it would lie on a floor that rests, which went at these velocities (F, 3)."""
-    return path - ((np.cumsum(floor, axis=0) - floor[0]) / fps)[:, None]
-
-
 def _level(vectors: Array, up: Array) -> Array:
     """Vectors (..., 3) without what of them points up."""
     return vectors - (vectors @ up)[..., None] * up
