@@ -36,6 +36,9 @@ LEAST_REST = 0.03
 # Gaps shorter than this (s) close, where the part comes back to its place.
 LEAST_GAP = 0.06
 VOTE = 0.05
+# A part hovers before it lands, or after it left, that is slow for no longer than this time (s), and as close to a
+# longer contact of its own that lies so much (leg lengths) lower.
+HOVERS, HOVER = 0.15, 0.03
 
 
 def find_contacts(
@@ -79,7 +82,7 @@ def find_contacts(
     fine = feet if exact else finer(feet, upward)
     slow = _lasting(fine, _slow(fine, *limits, height), limits[1], least)
     if exact:
-        return rolled(feet, sharpened(feet, slow))
+        return rolled(feet, sharpened(feet, _down(feet, slow)))
     held = _on_frames(fine, _landed(fine, _settled(fine, slow)), float(np.mean(limits)))
     return sharpened_where_still(feet, held, STILL)
 
@@ -218,6 +221,19 @@ def _landed(feet: Feet, settled: Mask) -> Mask:
                 edge = end - 1 if start == 0 else start
                 landed[start:end, leg, part] = np.linalg.norm(path[near] - path[edge]) < SAME_PLACE
     return landed
+
+
+def _down(feet: Feet, slow: Mask) -> Mask:
+    """The slow frames (F, L, 2) without those in which a part hovers beside a contact of its own."""
+    down, most = slow.copy(), HOVERS * feet.fps
+    for leg, part in np.ndindex(*slow.shape[1:]):
+        heights = feet.heights[:, leg, part]
+        lasting = [(start, end, np.median(heights[start:end])) for start, end in runs(slow[:, leg, part])]
+        for start, end, height in lasting:
+            beside = [run for run in lasting if run[0] - end <= most and start - run[1] <= most]
+            lower = [run for run in beside if run[1] - run[0] > end - start and run[2] < height - HOVER]
+            down[start:end, leg, part] = end - start > most or not lower
+    return down
 
 
 @dataclass(frozen=True)
