@@ -101,6 +101,23 @@ def make_gait(
     return Gait(leg * (heel + tremble[0]), leg * (ball + tremble[1]), standing, fps, leg)
 
 
+def make_loose_gait(fps: float = 60.0, *, ease: str = "smooth", bump: str = "sine", noise: float = 0.0) -> Gait:
+    """A slow walk whose heels and balls each stand and swing by themselves, so that feet change their length."""
+    time, cycle, stride = np.arange(round(8.0 * fps)) / fps + 0.0137, 1.65, 1.0
+    paths = np.zeros((2, len(time), 2, 3))
+    standing = np.zeros((len(time), 2, 2), bool)
+    for part, leg in np.ndindex(2, 2):
+        lands, leaves = ((0.0, 0.42), (0.08, 0.62))[part]
+        step, phase = np.divmod(time / cycle + 0.5 * leg - lands, 1.0)
+        swing = np.clip((phase - (leaves - lands)) / (1.0 - (leaves - lands)), 0.0, 1.0)
+        paths[part, :, leg, 0] = (step + EASES[ease](swing)) * stride + FOOT * part
+        paths[part, :, leg, 1] = SIDES[leg]
+        paths[part, :, leg, 2] = 0.12 * BUMPS[bump](swing)
+        standing[:, leg, part] = swing == 0.0
+    heel, ball = paths + np.random.default_rng(0).normal(0.0, 1.0, paths.shape) * noise
+    return Gait(heel, ball, standing, fps, 1.0)
+
+
 def make_rest(fps: float = 60.0, *, seconds: float = 4.0, noise: float = 0.0, seed: int = 0) -> Gait:
     """A figure that stands still."""
     ball = np.zeros((round(seconds * fps), 2, 3)) + np.array([[0.0, side, 0.0] for side in SIDES])

@@ -7,7 +7,7 @@ import csv
 
 import numpy as np
 import pytest
-from gaits import STYLES, make_gait, make_rest, on_treadmill, retargeted
+from gaits import EASES, STYLES, Style, make_gait, make_loose_gait, make_rest, on_treadmill, retargeted
 from ik2bone.contacts import find_contacts, stances
 from ik2bone.feet import noise_of
 from ik2bone.motion import runs
@@ -71,6 +71,25 @@ def test_gaits_that_stand_exactly_are_found_to_the_frame(style, fps) -> None:
     found, truth = contacts_of(gait).any(axis=-1, keepdims=True), gait.standing.any(axis=-1, keepdims=True)
     assert agreement(found, truth) >= 0.985
     assert np.median(boundary_errors(found, truth)) <= 1
+
+
+@pytest.mark.parametrize("fps", [30, 60, 120])
+@pytest.mark.parametrize("ease", EASES)
+def test_heels_and_balls_that_swing_by_themselves_do_not_roll(ease, fps) -> None:
+    for bump in ("sine", "squared sine"):
+        gait = make_loose_gait(fps, ease=ease, bump=bump)
+        assert min(agreements(gait)) >= 0.98
+        gait = make_loose_gait(fps, ease=ease, bump=bump, noise=2 * MILLIMETRE)
+        assert min(agreements(gait)) >= 0.92
+
+
+@pytest.mark.parametrize("fps", [30, 60, 120])
+def test_ball_that_hovers_before_its_heel_lands_does_not_stand(fps) -> None:
+    slow = Style(1.65, 0.1, 0.4, 0.58, 0.7, 0.06, landing=0.35, leaving=0.7, ease="cycloid", bump="squared sine")
+    gait = make_gait(slow, fps, slide=0.02)
+    found = contacts_of(gait)
+    assert min(agreements(gait)) >= 0.98
+    assert len(stances(found)) == len(stances(gait.standing))
 
 
 def test_all_walks_together_agree_with_the_truth() -> None:
@@ -188,6 +207,13 @@ def test_feet_that_hang_from_hips_of_longer_or_shorter_legs_are_found_nearly_to_
     ]
     assert min(feet) >= 0.975
     assert np.mean(feet) >= 0.99
+
+
+@pytest.mark.parametrize("fps", [30, 60, 120])
+def test_feet_that_hang_from_hips_which_go_evenly_are_found_to_the_frame(fps) -> None:
+    for style in WALKS:
+        for scale in (0.8, 0.9, 1.1, 1.2):
+            assert min(agreements(retargeted(make_gait(style, fps), style, scale))) >= 0.98
 
 
 @pytest.mark.parametrize("scale", [0.8, 1.2])
