@@ -245,6 +245,14 @@ def test_floor_of_a_moved_walk_is_found_where_it_was_moved_to() -> None:
     assert sole.ball_height == pytest.approx(measure_sole(clip).ball_height)
 
 
+def test_soles_are_taken_by_proportion_on_a_floor_that_is_nowhere_level_for_long() -> None:
+    clip = make_walk(seconds=8.0).clip
+    height = 0.12 * (np.arange(clip.frames) * 12 // clip.frames % 3 - 1.0)
+    uneven = clip.moved(np.outer(height, clip.up))
+    assert measure_sole(clip).source == ("clip's floor", "clip's floor")
+    assert measure_sole(uneven).source == ("proportion", "proportion")
+
+
 def test_no_surface_at_all_is_an_error() -> None:
     with pytest.raises(NoGround, match="no surface"):
         plant(make_walk().clip, NOTHING)

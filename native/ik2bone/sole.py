@@ -28,6 +28,8 @@ HIGHEST_BALL = 0.12
 LOWEST_BALL = -0.01
 # Feet that stand so much higher than the lowest (leg lengths) do not tell where the floor is.
 ALIKE = 0.03
+# Nor do those that stand farther than this (leg lengths) from their median height half of the time, on uneven floors.
+UNEVEN = 0.06
 # Beside the mean of both, a foot that rests at one height keeps so much of its own (leg lengths): good motion stays,
 # and both feet of a clip stand alike within 0.003.
 OWN = 0.00145
@@ -88,8 +90,8 @@ def measure_sole(clip: Clip) -> Sole:
     contacts = _contacts(clip)
     flat = [_flat_frames(clip, contacts[:, leg], leg) for leg in range(clip.legs)]
     standing = _standing_heights(clip, contacts[..., 1])
-    own = [_rests(clip, contacts[:, leg, 1], leg) for leg in range(clip.legs)]
-    heights, turned, floor, source = _ball_heights(clip, standing, np.array(own))
+    spread = [_spread(clip, contacts[:, leg, 1], leg) for leg in range(clip.legs)]
+    heights, turned, floor, source = _ball_heights(clip, standing, np.array(spread))
     rows = [_points(clip, leg, frames, heights[leg], turned[leg]) for leg, frames in enumerate(flat)]
     heel, ball, tip, joint, forward, up, toe_up, lengths = (np.array(column) for column in zip(*rows, strict=True))
     sole = Sole(heights, heel, ball, tip, joint, forward, up, toe_up, lengths, floor, (source,) * clip.legs)
@@ -182,12 +184,12 @@ def _standing_height(clip: Clip, stands: Mask, leg: int) -> float:
     return float(np.median(_heights_in_contact(clip, stands, leg)))
 
 
-def _rests(clip: Clip, stands: Mask, leg: int) -> bool:
-    """Whether the ball joint is at one height in the middle of its contacts, most of the time."""
+def _spread(clip: Clip, stands: Mask, leg: int) -> float:
+    """How far the ball joint is from the median of its heights in the middle of its contacts, in the median."""
     if not stands.any():
-        return False
+        return np.inf
     heights = _heights_in_contact(clip, stands, leg)
-    return bool(np.median(np.abs(heights - np.median(heights))) < RESTS * clip.leg)
+    return float(np.median(np.abs(heights - np.median(heights))))
 
 
 def _heights_in_contact(clip: Clip, stands: Mask, leg: int) -> Array:
@@ -209,18 +211,19 @@ def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> Mask:
     return stands & (drop <= np.quantile(drop[stands], FLAT_SHARE) + 1e-6 * clip.leg)
 
 
-def _ball_heights(clip: Clip, standing: Array, rests: Mask) -> tuple[Array, Array, float, str]:
+def _ball_heights(clip: Clip, standing: Array, spread: Array) -> tuple[Array, Array, float, str]:
     """Ball heights (L,) over the sole, how much lower than the ball's the heel's sole lies (L,), the clip's floor, and
     where the height was taken from.
 
-    `standing` (L,) are the heights at which the ball joints stand, `rests` (L,) says which of them are exact.
+    `standing` (L,) are the heights at which the ball joints stand, `spread` (L,) how far from there they are.
     """
     # Both feet have one shape: the mean of near heights is truer than each. A foot that stays up does not count.
     near = standing - standing.min() < ALIKE * clip.leg
     height = float(standing[near].mean())
-    for floor in clip.floors:
+    uneven = np.isfinite(spread[near]).any() and spread[near].min() > UNEVEN * clip.leg
+    for floor in () if uneven else clip.floors:
         if LOWEST_BALL * clip.leg <= height - floor <= HIGHEST_BALL * clip.leg:
-            apart = np.where(near & rests, standing - height, 0.0)
+            apart = np.where(near & (spread < RESTS * clip.leg), standing - height, 0.0)
             own = np.clip(apart, -OWN * clip.leg, OWN * clip.leg)
             turned = (1.0 - HEEL_SHARE) * (apart - own)
             return np.maximum(height - floor + own, 0.0), turned, floor, "clip's floor"
