@@ -14,12 +14,11 @@ from measures import measure, shortfalls
 from walk import height_field, planted
 
 WALK, SHORT, RUN = ("bvh/cmu_131_01_startwalkstop.bvh", "bvh/cmu_ic_002_01_walk.bvh", "fbx/cmu_09_11_run.fbx")
-# Standing feet and hips agree within these on hills (leg lengths): the clip's own standing feet slide by 0.036, and
-# its last standing begins a tenth of a second earlier at 120 frames a second, for which the foot hurries.
-STANDING, HIPS = 0.022, 0.03
-# On steps an edge under a sole decides where it stands, and the frames a little of that. Of the first clip, whose feet
-# stir and stand again within a tenth of a second, so many spots may lie farther apart, and none farther than that.
-SPOT, STIRRED, FARTHEST = 0.03, 0.1, 0.12
+# Standing feet and hips agree within these on hills (leg lengths): the clip's own standing feet slide by 0.036.
+STANDING, HIPS = 0.01, 0.015
+# On steps an edge under a sole decides where it stands, and the frames a little of that, even where feet stir and stand
+# again within a tenth of a second, as those of the first clip do.
+SPOT = 0.03
 
 
 @pytest.fixture
@@ -58,9 +57,7 @@ def test_real_clip_stands_in_the_same_spots_at_any_frame_rate(sampled) -> None:
         lower = np.linalg.norm(plans[step].hips_offset - plans[1].hips_offset[every], axis=-1) / clip.leg
         assert off[stands].max() <= STANDING
         assert lower.max() <= HIPS
-        # Of spans of less than five frames the judge trims none, and then counts one in which the foot still moves.
-        untrimmed = {"drift"} if step == 4 else set()
-        assert shortfalls(measure(each, after[step], hills, plans[step].sole.heel)).keys() <= untrimmed
+        assert shortfalls(measure(each, after[step], hills, plans[step].sole.heel)) == {}
 
 
 def apart(clip: Clip, ground, step: int) -> np.ndarray:
@@ -75,10 +72,9 @@ def apart(clip: Clip, ground, step: int) -> np.ndarray:
     return np.array(found)
 
 
-@pytest.mark.parametrize(("sampled", "stirred"), [(WALK, STIRRED), (SHORT, 0.0), (RUN, 0.0)], indirect=["sampled"])
-def test_real_clip_stands_on_the_same_steps_at_any_frame_rate(sampled, stirred) -> None:
+@pytest.mark.parametrize("sampled", [WALK, SHORT, RUN], indirect=True)
+def test_real_clip_stands_on_the_same_steps_at_any_frame_rate(sampled) -> None:
     clip, place = sampled
     off = apart(clip, ground_of("steps", place), 2 if clip.fps < 90.0 else 4)
     assert len(off) >= 7
-    assert (off > SPOT).mean() <= stirred
-    assert off.max() <= (FARTHEST if stirred else SPOT)
+    assert off.max() <= SPOT
