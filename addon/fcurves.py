@@ -161,6 +161,11 @@ def trouble_beyond(curve: FCurve, frame: int, before: bool) -> str | None:
     return None if kind in CUT else f"eases by {kind}"
 
 
+def repeats(curve: FCurve) -> bool:
+    """Whether modifiers repeat the curve beyond its keys."""
+    return any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers)
+
+
 def silence(curve: FCurve) -> None:
     """Take away all that a curve could say once it is heard."""
     _clear(curve)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from bpy.types import Context, Object
 
-from . import actions, keys, properties, records
+from . import actions, fcurves, keys, properties, records
 from .actions import Assignment
 from .body import find_armatures, find_body
 from .chains import Refusal
@@ -197,6 +197,7 @@ def _warnings(run: Run, channels: list[Channel]) -> Iterator[str]:
         yield OWN_FLOOR
     if run.planted:
         yield from _planted_warnings(run, run.planted, channels)
+    yield from _repeating(run, channels)
     name = run.source.action.name
     # Those that this run plants too get planted actions of their own.
     planted = {armature.name for armature in find_armatures(run.task.context)}
@@ -206,6 +207,18 @@ def _warnings(run: Run, channels: list[Channel]) -> Iterator[str]:
     strips = actions.strips_of(run.source.action)
     if strips:
         yield f"NLA strips keep playing {name}: {', '.join(strips)}"
+
+
+def _repeating(run: Run, channels: list[Channel]) -> Iterator[str]:
+    """A sentence about curves that no longer go on beyond the action where the scene does."""
+    scene, curves = run.task.context.scene, actions.curves_of(run.source)
+    goes_on = scene.frame_start < run.bounds[0] or scene.frame_end > run.bounds[1]
+    paths = {channel.path for channel in channels}
+    if goes_on and any(curve.data_path in paths and fcurves.repeats(curve) for curve in curves):
+        yield (
+            f"planted curves no longer repeat beyond frames {run.bounds[0]} to {run.bounds[1]} of "
+            f"{run.source.action.name}: set its manual frame range to all that is to be planted"
+        )
 
 
 def _planted_warnings(run: Run, planted: Assignment, channels: list[Channel]) -> Iterator[str]:

@@ -251,3 +251,18 @@ def test_modifiers_of_written_channels_are_baked(bpy, walker, slope):
     plant(bpy, strength=0.0)
     assert not any(len(c.modifiers) for c in fingerprint.curves_of(walker.animation_data.action))
     assert values_of(walker, range(1, 62)) == before
+
+
+def test_curves_that_repeat_are_told_and_planted_over_a_manual_range(bpy, walker, slope):
+    source = walker.animation_data.action
+    for curve in fingerprint.curves_of(source):
+        curve.modifiers.new("CYCLES")
+    plant(bpy)
+    assert not any("repeat" in sentence for sentence in record_of(walker)["report"]["told"])
+    bpy.context.scene.frame_end = 90
+    plant(bpy)
+    assert "no longer repeat beyond frames 1 to 61 of walk" in "; ".join(record_of(walker)["report"]["told"])
+    source.use_frame_range, source.frame_start, source.frame_end = True, 1, 90
+    plant(bpy)
+    report = record_of(walker)["report"]
+    assert report["frames"] == [1, 90] and not any("repeat" in sentence for sentence in report["told"])
