@@ -11,7 +11,7 @@ from ik2bone.plant import Settings, plant
 from ik2bone.report import contact_spans, figures
 from ik2bone.sole import apply, measure_sole
 from ik2bone.spans import Marks, Span, marks_of, no_marks, spans_of
-from ik2bone.standing import find_standing
+from ik2bone.standing import NEVER, find_standing
 from walk import FLAT, HILLS, in_place, make_walk, planted
 
 FEET = ("left", "right")
@@ -180,3 +180,14 @@ def test_flying_clip_is_told_to_have_no_contact() -> None:
     feet = find_standing(clip, measure_sole(clip))
     assert not feet.locked
     assert any("no foot ever stands still" in sentence for sentence in feet.told)
+
+
+@pytest.mark.parametrize(("seconds", "stands"), [(2.0, False), (0.5, True)])
+def test_figure_that_hovers_for_a_moment_as_its_clip_ends_stands_on_no_spot(seconds, stands) -> None:
+    pose = make_walk(fps=30.0).clip.cut(slice(0, 1))
+    frames = round(30.0 * seconds)
+    clip = pose.cut(np.zeros(frames, int))
+    way = np.maximum(frames - 4 - np.arange(frames), 0)[:, None] / 30.0 * [0.0, 4.0, 1.0]
+    feet = find_standing(clip.moved(way), measure_sole(clip))
+    assert feet.locked == stands
+    assert (NEVER in feet.told) != stands

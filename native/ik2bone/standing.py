@@ -22,6 +22,9 @@ LOW = 0.03
 # place (leg lengths). They may creep there, or away, along the ground: what is slower than the next, and rises by less
 # than the last share of the way that it slides, is held.
 EXACT, LEAST_EXACT, AT_PLACE, CREEPS, RISES = 1e-3, 3, 2e-4, 0.3, 0.5
+# Feet that stand on a smaller share of the frames, and only on those with which the clip begins or ends, turn round in
+# the air there: what is left of a step beyond the clip is longer.
+SELDOM = 0.1
 NEVER = "no foot ever stands still: planted as a clip in place, by height and slope only"
 CARRIED = "a clip in place, its feet carried back as on a treadmill: planted by height and slope only"
 HURRIED = "a foot needs time from one spot to the next"
@@ -61,6 +64,7 @@ def find_standing(clip: Clip, sole: Sole, marks: Marks | None = None) -> Standin
     heel = apply(clip.foot, sole.heel)
     contacts = find_contacts(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
     contacts = _as_long_as_exact(clip, heel, _without_rolling_heels(clip, sole, heel, contacts))
+    contacts &= not _turns_in_the_air(contacts)
     marks, least = marks or no_marks(contacts.shape), LEAST_CONTACT * clip.fps
     told = () if _holds(clip, heel, contacts) else (CARRIED if contacts.any() else NEVER,)
     if not told or marks.enforced.any():
@@ -117,6 +121,13 @@ def _holds(clip: Clip, heel: Array, contacts: Mask) -> bool:
     """Whether feet hold spots where they stand: they do so at all, and their floor does not carry them back."""
     carried = floor_velocity(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
     return bool(contacts.any() and not carried.any())
+
+
+def _turns_in_the_air(contacts: Mask) -> bool:
+    """Whether what there is of contacts (F, L, 2) is hardly any, and beside the ends of the clip."""
+    standing = contacts.any(axis=-1)
+    inner = any(start > 0 and end < len(standing) for leg in standing.T for start, end in runs(leg))
+    return not inner and float(standing.mean()) < SELDOM
 
 
 def _without_rolling_heels(clip: Clip, sole: Sole, heel: Array, contacts: Mask) -> Mask:
