@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ik2bone.departure import Departure, agreed, chances
+from ik2bone.departure import Departure, agreed, chances, evidence_of
 
 FRAMES, PARTS = 40, 2
 KNOTS = range(30, 71)
@@ -19,14 +19,18 @@ def leaving(instant: float, power: float = 2.0, noise: float = 0.0, seed: int = 
     return path + np.random.default_rng(seed).normal(0.0, 1.0, path.shape) * noise
 
 
-def departure(path, told: float) -> Departure:
-    return Departure(np.array(KNOTS) / PARTS, chances(path, KNOTS, PARTS), PARTS, told)
+def departure(path, told: float = 27.0) -> Departure:
+    return Departure(np.array(KNOTS) / PARTS, evidence_of(path, KNOTS, PARTS), PARTS, told)
+
+
+def chances_of(path) -> np.ndarray:
+    return chances([departure(path)])[0]
 
 
 @pytest.mark.parametrize("instant", [20.0, 22.5, 25.0])
-@pytest.mark.parametrize("power", [2.0, 2.5, 3.0])
+@pytest.mark.parametrize("power", [1.0, 2.0, 2.5, 3.0])
 def test_departure_is_told_from_the_path(instant, power) -> None:
-    likely = chances(leaving(instant, power), KNOTS, PARTS)
+    likely = chances_of(leaving(instant, power))
     assert likely.sum() == pytest.approx(1.0)
     assert KNOTS[int(np.argmax(likely))] / PARTS == pytest.approx(instant, abs=1.5)
 
@@ -34,7 +38,7 @@ def test_departure_is_told_from_the_path(instant, power) -> None:
 def test_noise_makes_chances_wide_not_wrong() -> None:
     instants, deviations = np.array(KNOTS) / PARTS, []
     for noise in (0.0005, 0.006):
-        likely = np.mean([chances(leaving(22.0, 2.5, noise, seed), KNOTS, PARTS) for seed in range(6)], axis=0)
+        likely = np.mean([chances_of(leaving(22.0, 2.5, noise, seed)) for seed in range(6)], axis=0)
         mean = instants @ likely
         deviations.append(np.sqrt((instants - mean) ** 2 @ likely))
         assert mean == pytest.approx(22.0, abs=deviations[-1])
@@ -45,7 +49,7 @@ def test_chances_depend_neither_on_place_nor_on_an_even_slide_nor_on_direction()
     path = leaving(24.0, noise=0.001)
     turn = np.array([[0.0, 0.6, 0.8], [1.0, 0.0, 0.0], [0.0, 0.8, -0.6]])
     moved = path @ turn.T + [40.0, -7.0, 900.0] + 0.02 * np.arange(FRAMES)[:, None]
-    assert chances(moved, KNOTS, PARTS) == pytest.approx(chances(path, KNOTS, PARTS), abs=1e-6)
+    assert chances_of(moved) == pytest.approx(chances_of(path), abs=1e-6)
 
 
 def test_like_steps_tell_each_other_when_they_depart() -> None:
@@ -66,3 +70,12 @@ def test_step_unlike_the_others_keeps_its_own_departure() -> None:
     steps = [departure(leaving(22.0, noise=0.0005, seed=seed), 27.0) for seed in range(6)]
     strange = departure(leaving(28.0, noise=0.0005, seed=9), 27.0)
     assert agreed([*steps, strange], 60.0)[-1] == pytest.approx(28.0, abs=1.5)
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0])
+def test_like_steps_tell_each_other_in_which_way_they_depart(power) -> None:
+    steps = [departure(leaving(22.0, power, noise=0.004, seed=seed)) for seed in range(6)]
+    instants, middle = steps[0].instants, (chances([step])[0] for step in steps)
+    alone = [abs(instants - 22.0) @ likely for likely in middle]
+    together = [abs(instants - 22.0) @ likely for likely in chances(steps)]
+    assert np.mean(together) < np.mean(alone)

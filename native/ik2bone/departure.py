@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from .clip import Array
 
-# Departing, a point gains these powers of time, each about so much by the end of what is looked at: feet speed up, they
-# seldom jump to a speed.
-POWERS, GAINS = (1, 2, 3), (0.3, 1.0, 1.0)
+# Departing, a point gains these powers of time by the end of what is looked at, each about so much, in one of these
+# ways: feet speed up, as those do that the other part still holds; formulas also jump to a speed, or an acceleration.
+POWERS = 1, 2, 3
+WAYS = (0.3, 1.0, 1.0), (1.0, 0.1, 0.1), (0.1, 1.0, 0.1)
 # How large these gains may be: their variances, where that of the noise is 1.
 SIZES = 10.0 ** np.arange(-4, 11)
 # How large the bend of a rest may be, likewise, where hips bob that feet hang from.
@@ -29,32 +30,45 @@ REACH = 0.35, 0.15
 
 @dataclass(frozen=True)
 class Departure:
-    """`chances` (C,) of a part to depart at each of the `instants` (C,), multiples of 1 / `parts` frames, and the
-    instant at which its speed has `told` that it did.
+    """The logarithm of the `evidence` (W, C) for a part to depart in each of W of the WAYS at each of the `instants`
+    (C,), multiples of 1 / `parts` frames, and the instant at which its speed has `told` that it did.
     """
 
     instants: Array
-    chances: Array
+    evidence: Array
     parts: int
     told: float
 
 
-def chances(path: Array, knots: range, parts: int, bends: bool = False) -> Array:
-    """How likely (C,) a path (N, 3), in leg lengths, departs after each of the knots, in parts of a frame.
+def evidence_of(path: Array, knots: range, parts: int, bends: bool = False, held: bool = False) -> Array:
+    """The logarithm of the evidence (W, C) for a path (N, 3), in leg lengths, to depart in each of W of the WAYS after
+    each of the knots, in parts of a frame.
 
     Standing, a point stays or slides evenly, or its rest `bends`; departing, it gains powers of time by unknown, normal
     amounts. Those and the deviation of the noise are integrated out: the evidence of a linear model (Bishop, Pattern
-    Recognition and Machine Learning, 2006, section 3.5).
+    Recognition and Machine Learning, 2006, section 3.5). A part that is `held` by the other departs in the first way.
     """
     path = path - path[0]
-    evidence = np.concatenate([_evidence(path, knots, parts, bend) for bend in BENDS[: 2 if bends else 1]])
-    likely = np.exp(evidence - evidence.max()).sum(axis=0)
-    return likely / likely.sum()
+    rests, ways = BENDS[: 2 if bends else 1], WAYS[: 1 if held else None]
+    return np.array(
+        [
+            np.logaddexp.reduce(np.concatenate([_evidence(path, knots, parts, bend, way) for bend in rests]))
+            for way in ways
+        ]
+    )
 
 
-def _evidence(path: Array, knots: range, parts: int, bend: float) -> Array:
+def chances(departures: Sequence[Departure]) -> list[Array]:
+    """How likely (C,) each of some departures is at each of its instants, where all depart in one unknown way."""
+    ways = np.array([np.logaddexp.reduce(each.evidence, axis=1) - np.log(len(each.instants)) for each in departures])
+    others = ways.sum(axis=0) - ways
+    likely = [np.logaddexp.reduce(each.evidence + way[:, None]) for each, way in zip(departures, others, strict=True)]
+    return [np.exp(each - np.logaddexp.reduce(each)) for each in likely]
+
+
+def _evidence(path: Array, knots: range, parts: int, bend: float, way: tuple[float, ...]) -> Array:
     """The logarithm of the evidence (S, C) for departures of each of the SIZES after each of the knots."""
-    restless, bases, lengths = _departures(len(path), knots, parts, bend)
+    restless, bases, lengths = _departures(len(path), knots, parts, bend, way)
     path = restless @ path
     found = np.sum((np.swapaxes(bases, 1, 2) @ path) ** 2, axis=-1)
     gains = SIZES[:, None, None] * lengths**2
@@ -64,16 +78,18 @@ def _evidence(path: Array, knots: range, parts: int, bend: float) -> Array:
 
 
 @lru_cache(maxsize=256)
-def _departures(count: int, knots: range, parts: int, bend: float) -> tuple[Array, Array, Array]:
+def _departures(
+    count: int, knots: range, parts: int, bend: float, way: tuple[float, ...]
+) -> tuple[Array, Array, Array]:
     """What takes lines out of paths, and weighs down their bends (count, count); orthonormal bases of all departures
-    (C, count, 3) seen so, with their lengths.
+    (C, count, 3) in one of the WAYS, seen so, with their lengths.
     """
     time = np.arange(count) / count
     gone = np.maximum(time - np.array(knots)[:, None] / (parts * count), 0.0)
     gone = gone / gone[:, -1:]
     slide = np.linalg.qr(np.stack([np.ones(count), time, time**2], axis=-1))[0]
     restless = np.eye(count) - slide * [1.0, 1.0, 1.0 - 1.0 / np.sqrt(1.0 + bend)] @ slide.T
-    powers = np.stack([gain * gone**power for power, gain in zip(POWERS, GAINS, strict=True)], axis=-1)
+    powers = np.stack([gain * gone**power for power, gain in zip(POWERS, way, strict=True)], axis=-1)
     bases, lengths, _ = np.linalg.svd(restless @ powers, full_matrices=False)
     return restless, bases, lengths
 
@@ -85,16 +101,16 @@ def agreed(departures: Sequence[Departure], fps: float) -> list[float]:
     parts = departures[0].parts
     before, after = (round(seconds * fps) * parts for seconds in REACH)
     places = [_places(departure, before, after) for departure in departures]
-    own = np.zeros((len(departures), before + after + 1))
-    for row, place, departure in zip(own, places, departures, strict=True):
-        row += np.bincount(place, departure.chances, minlength=len(row))
-    likely = np.log(_mostly_alike(own, ALIKE * fps * parts))
-    others = likely.sum(axis=0) - likely
+    alone, own = chances(departures), np.zeros((len(departures), before + after + 1))
+    for row, place, likely in zip(own, places, alone, strict=True):
+        row += np.bincount(place, likely, minlength=len(row))
+    alike = np.log(_mostly_alike(own, ALIKE * fps * parts))
+    others = alike.sum(axis=0) - alike
     others = np.exp(others - others.max(axis=1, keepdims=True))
     prior = _mostly_alike(others / others.sum(axis=1, keepdims=True), ALIKE * fps * parts)
     return [
-        _median(departure.instants, departure.chances * row[place])
-        for departure, place, row in zip(departures, places, prior, strict=True)
+        _median(departure.instants, likely * row[place])
+        for departure, likely, place, row in zip(departures, alone, places, prior, strict=True)
     ]
 
 

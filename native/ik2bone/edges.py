@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from .clip import Array, Mask
-from .departure import Departure, agreed, chances
+from .departure import Departure, agreed, evidence_of
 from .feet import Feet
 from .motion import runs
 
@@ -20,6 +20,8 @@ REST = 0.12
 # It departs from rest to the speed that ends a contact within the first time (s), and within the second while the
 # other part holds the foot: there it rolls up slowly. What creeps longer slides, or rolls over its toes.
 DEPARTURE, ROLL = 0.085, 0.25
+# It has left earlier by up to this share of the time that it takes from rest to that speed.
+EARLIER = 0.45
 # Time (s) of standing before a departure, and of moving after its speed tells, that place it.
 BEFORE, AFTER = 0.2, 0.035
 # A speed (leg lengths a second) that all departures pass.
@@ -139,18 +141,20 @@ def _end(feet: Feet, run: Run, exact: bool) -> int | Departure:
 def _departure(feet: Feet, run: Run, rest: int, exact: bool) -> int | Departure:
     """When the part of a run departs that rests at that frame for the last time.
 
-    The instants reach from that frame to as far beyond the run's end, where the speed tells, as speeds are smoothed.
-    Where the answer is `exact` they lie between frames, too.
+    The instants reach from a little earlier to as far beyond the run's end, where the speed tells, as speeds are
+    smoothed. Where the answer is `exact` they lie between frames, too.
     """
     before, after = (max(2, round(seconds * feet.fps)) for seconds in (BEFORE, AFTER))
-    first = max(min(max((run.start + run.end) // 2, rest - before), rest - 2), run.start)
+    middle, told = (run.start + run.end) // 2, _told(feet, run, rest)
+    rest = max(rest - int(EARLIER * (run.end - rest)), min(middle, rest))
+    first = max(min(max(middle, rest - before), rest - 2), run.start)
     last = min(run.end + feet.half + after, feet.frames)
     path, parts = feet.paths[first:last, run.leg, run.part], max(1, round(INSTANTS / feet.fps)) if exact else 1
     knots = range(parts * (rest - first), parts * (min(run.end + feet.half, last - 2) - first - 1) + 1)
     if not knots:
         return run.end
-    likely = chances(path, knots, parts, feet.bobs)
-    return Departure(first + np.array(knots) / parts, likely, parts, _told(feet, run, rest))
+    evidence = evidence_of(path, knots, parts, feet.bobs, run.held)
+    return Departure(first + np.array(knots) / parts, evidence, parts, told)
 
 
 def _told(feet: Feet, run: Run, rest: int) -> float:
