@@ -136,7 +136,9 @@ def put_back(armature: Object, record: Record) -> None:
     """Set what the source does not animate, which would keep the values that planting gave it."""
     for path, values in record["channels"].items():
         if values is not None and _length(armature, path) == len(values):
-            armature.path_resolve(path)[:] = values
+            # As a whole: values put into a slice of Euler angles would set their order to XYZ in Blender 5.2.
+            owner, _, name = path.rpartition(".")
+            setattr(armature.path_resolve(owner), name, values)
 
 
 def _length(armature: Object, path: str) -> int:

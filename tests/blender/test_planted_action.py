@@ -215,6 +215,21 @@ def test_keys_inserted_over_planted_ones_are_counted(bpy, slope, options, addon,
     assert not any("by hand" in warning for warning in again.warnings)
 
 
+@pytest.mark.parametrize("mode", ["XYZ", "ZYX"])
+def test_angles_of_any_order_that_nothing_animated_come_back(bpy, slope, mode):
+    walker = biped.make_walker(bpy, mode=mode)
+    bag, shin = fingerprint.bags_of(walker.animation_data.action)[0], walker.pose.bones["shin.L"]
+    for curve in [curve for curve in bag.fcurves if "shin.L" in curve.data_path and curve.array_index == 2]:
+        bag.fcurves.remove(curve)
+    shin.rotation_euler.z = 0.1
+    plant(bpy)
+    once = fingerprint.of_action(walker.animation_data.action)
+    plant(bpy)
+    assert fingerprint.of_action(walker.animation_data.action) == once
+    bpy.ops.ik2bone.restore()
+    assert shin.rotation_mode == mode and shin.rotation_euler.z == pytest.approx(0.1)
+
+
 def test_restoring_passes_over_a_bone_that_was_renamed(bpy, walker, slope):
     _forget_hips(bpy, walker)
     thigh = fingerprint.bags_of(walker.animation_data.action)[0]
