@@ -80,7 +80,7 @@ def test_heels_and_balls_that_swing_by_themselves_do_not_roll(ease, fps) -> None
         gait = make_loose_gait(fps, ease=ease, bump=bump)
         assert min(agreements(gait)) >= 0.98
         gait = make_loose_gait(fps, ease=ease, bump=bump, noise=2 * MILLIMETRE)
-        assert min(agreements(gait)) >= 0.92
+        assert min(agreements(gait)) >= 0.945
 
 
 @pytest.mark.parametrize("fps", [30, 60, 120])

@@ -17,9 +17,10 @@ from .motion import runs
 
 # A point at rest is slower than this (leg lengths a second), or than noise and its own slide make it.
 REST = 0.12
-# It departs from rest to the speed that ends a contact within the first time (s), and within the second while the
-# other part holds the foot: there it rolls up slowly. What creeps longer slides, or rolls over its toes.
-DEPARTURE, ROLL = 0.085, 0.25
+# It departs from rest to the speed that ends a contact within the first time (s), within the second where the foot does
+# not turn meanwhile, and within the third while the other part holds the foot: there it rolls up slowly. What creeps
+# longer slides, or rolls over its toes.
+DEPARTURE, LIFT, ROLL = 0.085, 0.12, 0.25
 # It has left earlier by up to this share of the time that it takes from rest to that speed.
 EARLIER = 0.45
 # Time (s) of standing before a departure, and of moving after its speed tells, that place it.
@@ -131,11 +132,19 @@ def _end(feet: Feet, run: Run, exact: bool) -> int | Departure:
         return run.end
     speeds = feet.speeds[:, run.leg, run.part]
     rest = max(REST, 2.0 * feet.tremble, 1.3 * float(np.median(speeds[run.start : run.end])))
-    early = max(run.start, run.end - max(1, round((ROLL if run.held else DEPARTURE) * feet.fps)))
+    early = max(run.start, run.end - max(1, round(_longest(feet, run) * feet.fps)))
     resting = np.flatnonzero(speeds[early : run.end] <= rest)
     if not run.held and not len(resting):
         return run.end
     return _departure(feet, run, early + int(resting[-1]) if len(resting) else early, exact)
+
+
+def _longest(feet: Feet, run: Run) -> float:
+    """The longest time (s) that the part of a run may take to depart."""
+    if run.held:
+        return ROLL
+    lifted = slice(max(run.end - round(LIFT * feet.fps), 0), run.end + 1)
+    return DEPARTURE if feet.turns[lifted, run.leg].any() else LIFT
 
 
 def _departure(feet: Feet, run: Run, rest: int, exact: bool) -> int | Departure:

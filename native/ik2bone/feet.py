@@ -21,6 +21,8 @@ QUIET = 0.08
 ROLLING_SPEEDS, ROLLING_SHARE = (0.8, 1.2), 0.55
 # It is as long as usual while it does so, but for this share: what changes its length does not turn.
 STIFF = 0.1
+# A foot that turns slower than this (leg lengths a second between heel and ball) keeps its direction.
+TURNING = 0.4
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,9 @@ class Feet:
     """Heel and ball of L feet over F frames: `paths` (F, L, 2, 3) in leg lengths, on a floor that rests, or as `given`.
 
     `speeds` (F, L, 2) and `heights` (F, L, 2) are theirs, in leg lengths (a second); `rolls` (F, L, 2) tells when the
-    foot turns about that part, which hardly moves. `tremble` is the root mean square of what noise leaves in the
-    speeds, `half` the number of frames that they are smoothed over to each side. Feet that rest on a floor which moves
-    bob with the hips (`bobs`). Only one in `every` so many frames was given.
+    foot turns about that part, which hardly moves, `turns` (F, L) when it turns at all. `tremble` is the root mean
+    square of what noise leaves in the speeds, `half` the number of frames that they are smoothed over to each side.
+    Feet that rest on a floor which moves bob with the hips (`bobs`). Only one in `every` so many frames was given.
     """
 
     fps: float
@@ -39,6 +41,7 @@ class Feet:
     speeds: Array
     heights: Array
     rolls: Mask
+    turns: Mask
     tremble: float
     half: int
     bobs: bool = False
@@ -51,7 +54,7 @@ class Feet:
 
     def reversed(self) -> Feet:
         """The same feet seen backwards in time."""
-        names = ("paths", "given", "speeds", "heights", "rolls")
+        names = ("paths", "given", "speeds", "heights", "rolls", "turns")
         return replace(self, **{name: getattr(self, name)[::-1] for name in names})
 
     @property
@@ -84,9 +87,9 @@ def observe(paths: Array, fps: float, up: Array, bobs: bool = False, noise: floa
     half = _half_window(noise, fps)
     velocities = velocity(paths, fps, 2 * half / fps)
     speeds = np.linalg.norm(velocities, axis=-1)
-    turning = np.linalg.norm(velocities[:, :, 0] - velocities[:, :, 1], axis=-1)
-    rolls = _rolls(speeds, np.where(_stiff(paths), turning, 0.0))
-    return Feet(fps, paths, paths, speeds, paths @ up, rolls, _tremble(noise, half, fps), half, bobs)
+    turning = np.where(_stiff(paths), np.linalg.norm(velocities[:, :, 0] - velocities[:, :, 1], axis=-1), 0.0)
+    rolls, turns = _rolls(speeds, turning), turning > TURNING
+    return Feet(fps, paths, paths, speeds, paths @ up, rolls, turns, _tremble(noise, half, fps), half, bobs)
 
 
 def _stiff(paths: Array) -> Mask:
