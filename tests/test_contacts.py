@@ -329,6 +329,10 @@ def test_foot_that_creeps_is_held_on_the_frame_that_it_comes_to_slowly(creeps, l
     assert not found[12:].any()
 
 
+def test_few_frames_tell_of_no_noise() -> None:
+    assert noise_of(np.array([0.0, 0.01, 0.1, 0.3, 0.7, 1.0, 1.1])) == 0.0
+
+
 @pytest.mark.parametrize("fps", [25, 30, 60, 120])
 def test_motion_is_not_taken_for_noise(fps) -> None:
     time = np.arange(4 * fps) / fps

@@ -12,6 +12,8 @@ from .motion import between, runs, velocity
 
 # Speeds are slopes over the shorter of these times (s), or as much longer as noise asks for, up to the other.
 WINDOWS = (0.04, 0.12)
+# Paths of fewer frames do not tell noise from motion.
+LEAST_FRAMES = 15
 # At fewer frames a second than this no other lies within half of the shorter time.
 FEW = 45.0
 # Root mean square that noise may leave in a speed (leg lengths a second).
@@ -118,9 +120,9 @@ def noise_of(paths: Array) -> float:
 
     From fifth differences, which noise has with sqrt(252) times its deviation, and motion hardly has, even between
     frames that lie far apart. A fifth of the frames, the steadiest, decides: of normal numbers a fifth lies within
-    0.2533 deviations of zero.
+    0.2533 deviations of zero. Too few frames have no steady ones, and tell of none.
     """
-    if len(paths) < 7:
+    if len(paths) < LEAST_FRAMES:
         return 0.0
     steady = np.quantile(np.abs(np.diff(paths, 5, axis=0)), 0.2, axis=0)
     return float(np.median(steady)) / (0.2533 * np.sqrt(252.0))
