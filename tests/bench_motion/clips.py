@@ -49,7 +49,9 @@ IN_PLACE = (
 IN_THE_AIR = (
     "what the judge takes for standing are frames in which feet hang in the air, slow and near their usual height"
 )
-OFF_AT_ONCE = "at 24 frames a second feet leave within one frame; the judge counts the one before, which is no contact"
+LONG_FEET = (
+    "feet longer than the legs lie on the ground under all of their soles, whose slope is not that under the ball"
+)
 DANCE = (
     "the soles are known by proportion alone, and heels that the clip then has 0.015 leg under its balls are raised to"
     " 0.006, which tilts the feet, most where one turns on its ball over a hill"
@@ -76,7 +78,7 @@ CLIPS = (
     *(Entry("gltf/KayKit_Knight.glb", f"Walking_{which}", reason=IN_PLACE) for which in ("A", "B", "C", "Backwards")),
     *(Entry("gltf/KayKit_Knight.glb", f"Running_{which}") for which in ("A", "B", "Strafe_Left", "Strafe_Right")),
     Entry("gltf/KayKit_Knight.glb", "Jump_Full_Long", reason=IN_THE_AIR),
-    Entry("gltf/KayKit_Knight.glb", "Jump_Full_Short", reason=OFF_AT_ONCE),
+    Entry("gltf/KayKit_Knight.glb", "Jump_Full_Short", reason=LONG_FEET),
     Entry("gltf/mannequiny.glb", "run", reason=IN_PLACE),
     Entry("gltf/mannequiny.glb", "dash"),
     Entry("gltf/mannequiny.glb", "air_jump", reason=IN_THE_AIR),
