@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from ik2bone.motion import runs
 from ik2bone.plant import Settings, plant
 from ik2bone.report import contact_spans, figures
 from ik2bone.sole import apply, measure_sole
@@ -68,6 +69,22 @@ def test_feet_that_swing_tilted_lie_on_the_ground_where_their_heels_are_enforced
     spans = [span["after"] for span in after["spans"] if span["state"] == "enforced"]
     assert len(spans) == len(parts)
     assert max(span["penetration"] for span in spans) < 2e-3 * clip.leg
+    assert max(span["float"] for span in spans) < 6e-3 * clip.leg
+
+
+@pytest.mark.parametrize("ground", [FLAT, HILLS])
+@pytest.mark.parametrize("parts", [("heel", "ball"), ("heel",)])
+@pytest.mark.parametrize("early", [2, 5])
+def test_heels_that_are_enforced_beside_a_roll_stay_on_their_spot(ground, parts, early) -> None:
+    clip = make_walk(roll=np.radians(40.0)).clip
+    plan = plant(clip, ground)
+    lifts = next(end for start, end in runs(plan.contacts[:, 0, 1]) if start)
+    marks = marked(clip, *(Span("left", part, lifts - early, lifts - early + 7, "enforced") for part in parts))
+    plan = plant(clip, ground, Settings(marks=marks, max_slope=1.0))
+    after = figures(clip, planted(clip, plan), plan, ground)
+    spans = [span["after"] for span in after["spans"] if span["state"] == "enforced"]
+    assert len(spans) == len(parts)
+    assert max(span["drift"] for span in spans) < 2e-3 * clip.leg
     assert max(span["float"] for span in spans) < 6e-3 * clip.leg
 
 

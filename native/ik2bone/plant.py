@@ -259,8 +259,9 @@ def locked_targets(
     higher = (heel - apply(clip.foot, sole.ball)) @ clip.up
     hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, higher, sole.ball_height)
     targets = blend_targets(clip, hold, anchors, ride)
-    targets = raise_heels(clip, sole, targets, contacts, ground)
-    targets = raise_balls(clip, sole, targets, contacts, settings.enforced(contacts), ground)
+    enforced = settings.enforced(contacts)
+    targets = raise_heels(clip, sole, targets, contacts, ground, enforced[..., 0])
+    targets = raise_balls(clip, sole, targets, contacts, enforced, ground)
     targets = lift_swings(clip, sole, targets, contacts, ground)
     contacts = standing_contacts(clip, sole, targets, contacts, ground) | feet.kept
     lost = ~contacts.any(axis=(0, 2))
