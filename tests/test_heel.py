@@ -29,7 +29,7 @@ def test_heel_sinks_no_deeper_than_the_sole_is_known(source, sinks) -> None:
     sole = replace(measure_sole(clip), source=(source,) * 2)
     clip, contacts = toes_up(clip, 6.0), np.ones((clip.frames, 2, 2), bool)
     still = np.abs(np.gradient(clip.ball[..., 0], axis=0)) < 1e-4 * clip.leg
-    raised = raise_heels(clip, sole, Targets.of(clip), contacts, FLAT)
+    raised = raise_heels(clip, sole, Targets.of(clip), contacts, ~contacts, FLAT)
     heel = raised.ball + np.einsum("flij,flj->fli", raised.turn, apply(clip.foot, sole.heel) - clip.ball)
     assert apply(clip.foot, sole.heel)[still][:, 2].max() < -0.015 * clip.leg
     assert heel[still][:, 2].min() == pytest.approx(-sinks * clip.leg, abs=1e-3)

@@ -10,7 +10,7 @@ import numpy as np
 from .anchor import unridden
 from .clip import Array, Clip, Ground, Mask, level_part
 from .ground import ask
-from .motion import odd_window, runs, smooth_cover, smoothstep
+from .motion import odd_window, runs, smooth_cover
 from .rotations import matrix_from_vector
 from .sole import Sole, apply
 from .targets import Targets
@@ -27,16 +27,14 @@ STAYS = 0.001
 HANGS = 0.015
 
 
-def raise_heels(
-    clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground, enforced: Mask | None = None
-) -> Targets:
+def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforced: Mask, ground: Ground) -> Targets:
     """Pitch feet about the ball where the heel of a standing foot would lie under the ground.
 
-    Heels that are `enforced` (F, L) to stand are raised no more than they must be, and no sooner.
+    Heels that are `enforced` (F, L, 2) to stand are raised no more than they must be, and no sooner.
     """
     pitch = np.zeros(contacts.shape[:2])
     window = odd_window(WINDOW, clip.fps)
-    turn, smooth = targets.turn, 1.0 if enforced is None else _away_from(enforced, window)
+    turn, smooth = targets.turn, 1.0 - smooth_cover(enforced[..., 0].astype(float), window)
     # Once more, because pitching moves the heel over other ground.
     for _ in range(2):
         needed, axis = _needed_pitch(clip, sole, replace(targets, turn=turn), ground)
@@ -44,15 +42,6 @@ def raise_heels(
         pitch += needed + smooth * (smooth_cover(needed, window) - needed)
         turn = matrix_from_vector(axis * pitch[..., None]) @ targets.turn
     return replace(targets, turn=turn, ankle=targets.ball + _turned(turn, clip.ankle - clip.ball))
-
-
-def _away_from(frames: Mask, window: int) -> Array:
-    """How far (F, L) the frames lie from some (F, L), from 0 on those to 1 a window away."""
-    time, away = np.arange(len(frames)), np.full(frames.shape, float(window))
-    for leg, chosen in enumerate(frames.T):
-        if chosen.any():
-            away[:, leg] = np.abs(time[:, None] - np.flatnonzero(chosen)).min(axis=1)
-    return smoothstep(away / window)
 
 
 def raise_balls(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforced: Mask, ground: Ground) -> Targets:

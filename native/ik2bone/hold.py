@@ -45,22 +45,19 @@ def hold_feet(
     contacts: Mask,
     places: dict[Stance, Array],
     firm: Mask | None = None,
-    higher: Array | None = None,
     ball_height: Array | None = None,
 ) -> Hold:
     """Hold standing points, and join the holds with matching velocity where nothing stands.
 
     Where the ball stands it is held in its place (3,), where the heel stands with it the foot keeps its mean direction.
     Where only the heel stands, before or after, it is held where the ball's first or last frame puts it. A standing
-    with frames that are `firm` (F, L) keeps its direction whatever the clip does: that of its other frames, or where
-    there are none it lies flat, its ball's joint by `ball_height` (L,) over its heel. `higher` (F, L) is how much
-    higher than the ball the heel of the sole lies: where that is little the foot lies flat.
+    with frames that are `firm` (F, L) keeps its direction whatever the clip does: that of its other frames. Where there
+    are none, or where it is flat but for little, it lies flat, its ball's joint by `ball_height` (L,) over its heel.
     """
     firm = np.zeros((clip.frames, clip.legs), bool) if firm is None else firm
-    higher = np.zeros((clip.frames, clip.legs)) if higher is None else higher
     flat = np.zeros(clip.legs) if ball_height is None else ball_height
     legs = [
-        _hold_leg(clip, heel[:, leg], contacts[:, leg], (firm[:, leg], higher[:, leg], flat[leg]), leg, places)
+        _hold_leg(clip, heel[:, leg], contacts[:, leg], (firm[:, leg], flat[leg]), leg, places)
         for leg in range(clip.legs)
     ]
     shift, turn = (np.stack(parts, axis=1) for parts in zip(*legs, strict=True))
@@ -68,7 +65,7 @@ def hold_feet(
 
 
 def _hold_leg(
-    clip: Clip, heel: Array, contacts: Mask, lying: tuple[Mask, Array, float], leg: int, places: dict[Stance, Array]
+    clip: Clip, heel: Array, contacts: Mask, lying: tuple[Mask, float], leg: int, places: dict[Stance, Array]
 ) -> tuple[Array, Array]:
     ball, fps = clip.ball[:, leg], clip.fps
     spans = [(stance.start, stance.end) for stance in stances(contacts[:, None])]
@@ -105,7 +102,7 @@ def _rates_of(path: Array, frames: NDArray[np.intp], span: tuple[int, int], fps:
 
 
 def _hold_direction(
-    clip: Clip, away: Array, both: Mask, firm: Mask, higher: Array, flat: float, spans: list[tuple[int, int]]
+    clip: Clip, away: Array, both: Mask, firm: Mask, flat: float, spans: list[tuple[int, int]]
 ) -> Array:
     """Rotation vectors (F, 3) that keep the way from ball to heel (F, 3) in its mean direction where both stand."""
     fps, up = clip.fps, clip.up
@@ -116,7 +113,7 @@ def _hold_direction(
         frames = np.arange(start, end)[both[start:end]]
         if len(frames):
             around = np.arange(max(start - beside, 0), min(end + beside, len(away)))
-            mean, first = _lying(away, higher, flat, frames, firm[frames], clip), around[0]
+            mean, first = _lying(away, flat, frames, firm[frames], clip), around[0]
             turns, whole = shortest_turns(away[around], mean), firm[start:end].any()
             noise = turns if whole else _limited(turns, up)
             span = frames[0] - first, frames[-1] + 1 - first
@@ -129,19 +126,13 @@ def _hold_direction(
     return turn
 
 
-def _lying(away: Array, higher: Array, flat: float, frames: NDArray[np.intp], firm: Mask, clip: Clip) -> Array:
+def _lying(away: Array, flat: float, frames: NDArray[np.intp], firm: Mask, clip: Clip) -> Array:
     """The way from ball to heel (3,) of a foot that stands on some frames (indices), of which some are firm."""
     own = frames[~firm]
-    if not len(own):
-        return _laid_flat(standing_place(away, frames, clip.leg), flat, clip.up)
-    mean = standing_place(away, own, clip.leg)
-    return mean - _slant(mean, standing_place(higher[:, None], own, clip.leg), clip.up)
-
-
-def _slant(away: Array, higher: Array, up: Array) -> Array:
-    """What to take from the way from ball to heel (3,) so that a foot lies flat whose heel is little `higher` (1,)."""
-    length = max(float(np.linalg.norm(away)), 1e-300)
-    return (1.0 - smoothstep(np.abs(higher) / (FLAT * length) - 1.0)) * higher * up
+    mean = standing_place(away, own if len(own) else frames, clip.leg)
+    slant = (mean @ clip.up + flat) / max(float(np.linalg.norm(mean)), 1e-9 * clip.leg)
+    share = 1.0 - smoothstep(np.abs(slant) / FLAT - 1.0) if len(own) else 1.0
+    return mean + share * (_laid_flat(mean, flat, clip.up) - mean)
 
 
 def _laid_flat(away: Array, ball_height: float, up: Array) -> Array:

@@ -256,11 +256,10 @@ def locked_targets(
     anchors = find_anchors(clip, sole, heel, feet.contacts, ground, settings.slopes, ride)
     _require_ground(np.array([anchor.found for anchor in anchors]))
     contacts, anchors = give_anchors_time(clip, feet.contacts, anchors, feet.kept)
-    higher = (heel - apply(clip.foot, sole.ball)) @ clip.up
-    hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, higher, sole.ball_height)
+    hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, sole.ball_height)
     targets = blend_targets(clip, hold, anchors, ride)
     enforced = settings.enforced(contacts)
-    targets = raise_heels(clip, sole, targets, contacts, ground, enforced[..., 0])
+    targets = raise_heels(clip, sole, targets, contacts, enforced, ground)
     targets = raise_balls(clip, sole, targets, contacts, enforced, ground)
     targets = lift_swings(clip, sole, targets, contacts, ground)
     contacts = standing_contacts(clip, sole, targets, contacts, ground) | feet.kept
