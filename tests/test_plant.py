@@ -10,7 +10,7 @@ import pytest
 from figures import figure_of
 from gaits import make_rest
 from ik2bone.clip import Clip
-from ik2bone.plant import NoGround, Settings, plant, starts_in_calibration_pose
+from ik2bone.plant import NoGround, Settings, plant
 from ik2bone.report import figures, summary, table
 from ik2bone.sole import measure_sole
 from measures import measure
@@ -169,25 +169,6 @@ def test_strength_of_each_frame_fades_corrections_without_a_jump() -> None:
     assert plan.miss.max() <= 1e-9
     nearly = plant(clip, HILLS, Settings(strength=1e-6))
     assert np.abs(nearly.turns - [1.0, 0.0, 0.0, 0.0]).max() < 1e-4
-
-
-def test_strength_of_a_calibration_pose_is_its_own() -> None:
-    spread = _spread(make_walk().clip)
-    strength = np.linspace(0.0, 1.0, spread.frames)
-    plan = plant(spread, HILLS, Settings(strength=strength))
-    assert any("calibration" in sentence for sentence in plan.told)
-    assert (plan.turns[0] == [1.0, 0.0, 0.0, 0.0]).all()
-    assert (plan.turns[-1] == plant(spread, HILLS).turns[-1]).all()
-
-
-def test_calibration_pose_keeps_its_shape_over_a_pit() -> None:
-    spread = _spread(make_walk().clip)
-    pit = height_field(lambda _x, y: np.where(y > 0.25, -0.8, 0.0))
-    plan = plant(spread, pit)
-    assert any("calibration" in sentence for sentence in plan.told)
-    assert (spread.ball[0, :, 1] > 0.25).all() and (spread.ball[1:, :, 1] < 0.25).all()
-    assert np.abs(plan.turns[0] - [1.0, 0.0, 0.0, 0.0]).max() < 1e-9
-    assert figures(spread, planted(spread, plan), plan, pit)["after"]["short"] == 0.0
 
 
 def test_hips_stay_when_they_may_not_move() -> None:
@@ -426,26 +407,3 @@ def test_frames_out_of_reach_are_counted_once_for_both_feet() -> None:
     plan = plant(clip, ground, Settings(use_hips=False))
     report = figures(clip, planted(clip, plan), plan, ground)
     assert report["after"]["short_frames"] == clip.frames
-
-
-def _spread(walk: Clip) -> Clip:
-    """The walk with legs spread on its first frame, as in a calibration pose."""
-    spread = replace(walk, **{name: getattr(walk, name).copy() for name in ("shin", "foot", "toe", "ball", "tip")})
-    for name, move in (("shin", 0.3), ("foot", 0.5), ("toe", 0.5)):
-        getattr(spread, name)[0, :, 1, 3] += move
-    spread.ball[0, :, 1] += 0.5
-    spread.tip[0, :, 1] += 0.5
-    return spread
-
-
-def test_calibration_pose_before_a_walk_does_not_disturb_it() -> None:
-    walk = make_walk().clip
-    spread = _spread(walk)
-    alone, led = plant(walk.cut(slice(1, None)), HILLS), plant(spread, HILLS)
-    assert led.turns[1:] == pytest.approx(alone.turns, abs=1e-12)
-    assert not led.contacts[0].any()
-    pose = planted(spread, led).cut(slice(0, 1))
-    below = HILLS(pose.ball.reshape(-1, 3), -pose.up)[0]
-    assert (pose.ball.reshape(-1, 3)[:, 2] >= below[:, 2]).all()
-    assert any("calibration" in sentence for sentence in led.told)
-    assert not starts_in_calibration_pose(walk)

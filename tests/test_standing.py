@@ -57,17 +57,22 @@ def test_enforced_parts_of_a_swinging_foot_stay_where_they_are(ground, parts, mo
     assert states == {"automatic", "enforced"}
 
 
+def enforced_figures(clip, ground, parts, frames) -> list[dict]:
+    """Figures of the spans in which parts of the left foot are enforced on some frames."""
+    marks = marked(clip, *(Span("left", part, frames.start, frames.stop - 1, "enforced") for part in parts))
+    plan = plant(clip, ground, Settings(marks=marks, max_slope=1.0))
+    told = figures(clip, planted(clip, plan), plan, ground)["spans"]
+    spans = [span["after"] for span in told if span["state"] == "enforced"]
+    assert len(spans) == len(parts)
+    return spans
+
+
 @pytest.mark.parametrize("ground", [FLAT, HILLS])
 @pytest.mark.parametrize("share", [0.3, 0.7])
 @pytest.mark.parametrize("parts", [("heel", "ball"), ("heel",)])
 def test_feet_that_swing_tilted_lie_on_the_ground_where_their_heels_are_enforced(ground, share, parts) -> None:
     clip = make_walk().clip
-    swing = swing_of(plant(clip, ground), share)
-    marks = marked(clip, *(Span("left", part, swing.start, swing.stop - 1, "enforced") for part in parts))
-    plan = plant(clip, ground, Settings(marks=marks, max_slope=1.0))
-    after = figures(clip, planted(clip, plan), plan, ground)
-    spans = [span["after"] for span in after["spans"] if span["state"] == "enforced"]
-    assert len(spans) == len(parts)
+    spans = enforced_figures(clip, ground, parts, swing_of(plant(clip, ground), share))
     assert max(span["penetration"] for span in spans) < 2e-3 * clip.leg
     assert max(span["float"] for span in spans) < 6e-3 * clip.leg
 
@@ -79,11 +84,7 @@ def test_heels_that_are_enforced_beside_a_roll_stay_on_their_spot(ground, parts,
     clip = make_walk(roll=np.radians(40.0)).clip
     plan = plant(clip, ground)
     lifts = next(end for start, end in runs(plan.contacts[:, 0, 1]) if start)
-    marks = marked(clip, *(Span("left", part, lifts - early, lifts - early + 7, "enforced") for part in parts))
-    plan = plant(clip, ground, Settings(marks=marks, max_slope=1.0))
-    after = figures(clip, planted(clip, plan), plan, ground)
-    spans = [span["after"] for span in after["spans"] if span["state"] == "enforced"]
-    assert len(spans) == len(parts)
+    spans = enforced_figures(clip, ground, parts, slice(lifts - early, lifts - early + 8))
     assert max(span["drift"] for span in spans) < 2e-3 * clip.leg
     assert max(span["float"] for span in spans) < 6e-3 * clip.leg
 
