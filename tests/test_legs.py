@@ -10,8 +10,9 @@ import pytest
 from ik2bone.clip import Clip
 from ik2bone.knee import find_knees
 from ik2bone.legs import solve_legs
+from ik2bone.plant import plant
 from ik2bone.targets import Targets
-from walk import make_walk, matrices_of, rotations_of
+from walk import height_field, make_walk, matrices_of, planted, rotations_of
 
 
 def _stretched(clip: Clip, factor: float) -> Clip:
@@ -46,3 +47,29 @@ def test_stretched_legs_reach_their_targets(factor: float, strength: float) -> N
     asked = clip.ankle + strength * (targets.ankle - clip.ankle)
     assert miss.max() < 1e-4 * clip.leg
     np.testing.assert_allclose(_ankles(clip, turns), asked, atol=1e-4 * clip.leg)
+
+
+def _breathing(clip: Clip) -> Clip:
+    """The clip with hip joints that go to and fro along the thighs, which so get longer and shorter by a seventh."""
+    share = 0.15 * np.sin(2.0 * np.pi * 0.7 * np.arange(clip.frames) / clip.fps)
+    thigh = clip.thigh.copy()
+    thigh[..., :3, 3] += share[:, None, None] * (clip.hip - clip.knee)
+    return replace(clip, thigh=thigh)
+
+
+def test_lengths_that_change_over_time_are_kept_and_feet_stand() -> None:
+    clip = _breathing(make_walk().clip)
+    # Over a curb under the left foot, which folds that leg, the right one is stretched as far as it may be.
+    curb = height_field(lambda _, y: 0.25 * (y > 0.0))
+    plan = plant(clip, curb)
+    after = planted(clip, plan)
+    thighs, later = (np.linalg.norm(each.knee - each.hip, axis=-1) for each in (clip, after))
+    assert np.ptp(thighs) > 0.25 * thighs.mean()
+    np.testing.assert_allclose(later, thighs, rtol=1e-9)
+    shins, later = (np.linalg.norm(each.ankle - each.knee, axis=-1) for each in (clip, after))
+    np.testing.assert_allclose(later, shins, rtol=1e-9)
+    stands = plan.contacts[..., 1]
+    under = curb(after.ball[stands], -clip.up)
+    heights = np.sum((after.ball[stands] - under[0]) * under[1], axis=-1)
+    assert stands.any() and plan.miss[stands].max() < 1e-6 * clip.leg
+    assert np.abs(heights - np.median(heights)).max() < 5e-3 * clip.leg
