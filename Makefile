@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/bin/python
 SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" sh tools/setup.sh
-PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* native/ik2bone/*)
+PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* native/ik2bone/* native/ik2bone/*/*)
 
 .PHONY: help demo test accuracy bench bench-motion sanitize fuzz extension wheel format clean
 

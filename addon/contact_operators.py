@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, Operator
-from ik2bone.spans import ContactsError, Span, read_spans, write_spans
+from ik2bone.contacts.spans import ContactsError, Span, read_spans, write_spans
 
 from . import actions, stored
 from .body import find_armature

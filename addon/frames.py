@@ -7,7 +7,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 
 import numpy as np
-from ik2bone.motion import smoothstep
+from ik2bone.curves import smoothstep
 from numpy.typing import NDArray
 
 from . import actions

@@ -9,7 +9,7 @@ from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from ik2bone.ground import Support
+from ik2bone.ground.query import Support
 from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 from numpy.typing import NDArray

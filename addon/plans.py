@@ -10,11 +10,11 @@ import numpy as np
 from bpy.types import Context, Object
 from ik2bone import plant as core
 from ik2bone import report
-from ik2bone.carrier import as_made
-from ik2bone.clip import Clip
-from ik2bone.sole import Sole
-from ik2bone.spans import Marks
-from ik2bone.touch import measure_limbs
+from ik2bone.contacts.spans import Marks
+from ik2bone.ground.carrier import as_made
+from ik2bone.hands.touch import measure_limbs
+from ik2bone.model import Clip
+from ik2bone.sole.measure import Sole
 from numpy.typing import NDArray
 
 from . import keys

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import bpy
 import numpy as np
 from ik2bone import hinge_of
-from ik2bone.clip import Clip
+from ik2bone.model import Clip
 from mathutils import Matrix
 from numpy.typing import NDArray
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
-from ik2bone.clip import Clip
+from ik2bone.model import Clip
 
 from .plans import Array, Task
 from .sample import sample

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 from bpy.types import Armature, Object, Scene
-from ik2bone.skin import Skin
+from ik2bone.sole.skin import Skin
 from numpy.typing import NDArray
 
 from .chains import Leg

@@ -8,9 +8,9 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from ik2bone.clip import Clip
-from ik2bone.sole import Sole
-from ik2bone.touch import with_floor_of
+from ik2bone.hands.touch import with_floor_of
+from ik2bone.model import Clip
+from ik2bone.sole.measure import Sole
 
 from .chains import Leg
 from .poses import Array

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from bpy.types import Action, Object
-from ik2bone.spans import ContactsError, Marks, Span, marks_of, read_spans
+from ik2bone.contacts.spans import ContactsError, Marks, Span, marks_of, read_spans
 from numpy.typing import NDArray
 
 from . import actions, records

@@ -53,7 +53,7 @@ def save_report(report: dict[str, Any], folder: Path, name: str) -> None:
     (folder / f"{name}.txt").write_text(text(report) + "\n")
     (folder / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")
     try:
-        from ik2bone.report_plot import plot
+        from ik2bone.report.plot import plot
     except ImportError as missing:
         print(f"demo: no {name}.png: {missing}", file=sys.stderr)
         return

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from ik2bone.sole import measure_sole
+from ik2bone.sole.measure import measure_sole
 from mathutils import Matrix
 from numpy.typing import NDArray
 

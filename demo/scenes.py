@@ -8,7 +8,7 @@ thigh plus shin of the figure, until objects are made.
 from __future__ import annotations
 
 import numpy as np
-from ik2bone.motion import runs
+from ik2bone.curves import runs
 from numpy.typing import NDArray
 
 from demo import grounds

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from ik2bone.clip import Clip
-from ik2bone.sole import measure_sole
+from ik2bone.model import Clip
+from ik2bone.sole.measure import measure_sole
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
-from ik2bone.spans import read_spans
+from ik2bone.contacts.spans import read_spans
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -15,7 +15,7 @@ from ik2bone._core import aggregate, hinge_of, multiply, orient, pole_of, solve,
 from ik2bone.results import PoseSolution, Rotations, Solution, Status
 
 if TYPE_CHECKING:
-    from ik2bone.contacts import find_contacts
+    from ik2bone.contacts.detect import find_contacts
 
 __version__ = "0.1.0"
 __all__ = [
@@ -42,7 +42,7 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     """Load the planting on first use: it needs numpy, which the solver does without."""
     if name == "find_contacts":
-        from ik2bone.contacts import find_contacts
+        from ik2bone.contacts.detect import find_contacts
 
         return find_contacts
     raise AttributeError(f"module 'ik2bone' has no attribute '{name}'")

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .clip import Array
-from .motion import between, odd_window, smooth_cover
+from .curves import between, odd_window, smooth_cover
+from .model import Array
 
 # Wishes are followed about as slowly as this (s).
 SLOW = 0.12

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .bend import unsnapped
 from .bounds import smooth_below
-from .clip import Array, Clip, Mask
-from .fold import lowest
+from .knees.fold import lowest
+from .knees.snap import unsnapped
+from .model import Array, Clip, Mask
 
 # The hips' offset accelerates by this at the most (leg lengths / s^2); falling takes 10 or so.
 ACCELERATION = 4.5

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .anchor import Anchor
-from .carrier import Carrier, turn_vectors
-from .clip import Array, Mask
-from .footprint import Slopes
-from .sole import Sole
-from .targets import Targets
+from .anchors.anchor import Anchor
+from .anchors.footprint import Slopes
+from .ground.carrier import Carrier, turn_vectors
+from .model import Array, Mask
+from .sole.measure import Sole
+from .targets.blend import Targets
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 

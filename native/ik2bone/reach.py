@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from .clip import Array, Clip, Mask, level_part
+from .curves import odd_window, smooth_cover
 from .hips import own_reach
-from .motion import odd_window, smooth_cover
+from .model import Array, Clip, Mask, level_part
 from .rotations import matrix_from_vector
-from .targets import Targets
+from .targets.blend import Targets
 
 # In which order hips and heel give way; what neither of them gives is missed.
 ORDERS = ("HIPS_HEEL", "HEEL_HIPS", "HIPS")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .clip import Array
+from .model import Array
 
 
 def unit(vectors: Array) -> Array:

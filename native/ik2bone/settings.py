@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .clip import Array, Clip, Mask
-from .footprint import STEEPEST, Slopes
+from .anchors.footprint import STEEPEST, Slopes
+from .contacts.spans import Marks
 from .hips import DEEPEST
-from .spans import Marks
+from .model import Array, Clip, Mask
 
 
 @dataclass(frozen=True)

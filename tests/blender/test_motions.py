@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from biped import make_mesh
-from ik2bone.ground import Support
+from ik2bone.ground.query import Support
 
 DOWN = np.array([0.0, 0.0, -1.0])
 FRAMES = range(1, 21)

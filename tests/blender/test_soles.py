@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from ik2bone.touch import measure_limbs
+from ik2bone.hands.touch import measure_limbs
 from walk import make_walk
 
 LIMBS = [SimpleNamespace(foot=f"foot.{side}") for side in "LR"]

@@ -9,7 +9,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from ik2bone.spans import Span, read_spans, write_spans
+from ik2bone.contacts.spans import Span, read_spans, write_spans
 from planted import heads, plant, record_of, values_of
 
 FRAMES = np.arange(1, biped.LAST + 1)

@@ -13,7 +13,7 @@ TOES = ("toe.L", "toe.R")
 
 @pytest.mark.parametrize("clip", ["bvh/ad_zombie_walk.bvh", "fbx/cmu_07_01_walk.fbx"])
 def test_toes_of_real_clips_stay_on_the_ground_through_the_roll(bpy, data, addon, clip) -> None:
-    from ik2bone.sole import apply, measure_sole
+    from ik2bone.sole.measure import apply, measure_sole
 
     from demo.clips import load
     from demo.grounds import make_ground

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Where feet stand: one anchor a stance, chosen together."""

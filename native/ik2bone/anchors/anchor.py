@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Where feet stand: anchors, which ride along with supports that move and carry the figure with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..contacts.detect import Stance
+from ..ground.query import Support, ask_on
+from ..model import Array, Ground
+from ..rotations import vector_from_matrix
+
+# A support that turns farther (degrees) under a standing foot twists the leg visibly.
+TWIST = 30.0
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """One standing of one foot: where `part` of it ("ball" or "heel") stood in the clip and stands now, world space.
+
+    `origin` and `point` are the joint or heel point before and after, `turn` (3, 3) maps the clip's level ground onto
+    the slope, `found` tells whether there was a surface, and `foothold` where that lies under the point. `cost` is that
+    of its print, see `Placed`. They hold as the foot comes to stand, the figure `carried` (3,) so far by then; a
+    `support` that moves takes them along by its `motion` (F, 4, 4) from there.
+    """
+
+    stance: Stance
+    part: str
+    origin: Array
+    point: Array
+    turn: Array
+    found: bool
+    cost: float = 0.0
+    foothold: Array | None = None
+    carried: Array = field(default_factory=lambda: np.zeros(3))
+    support: str = ""
+    motion: Array | None = None
+
+    def on(self, support: Support, frame: int) -> Anchor:
+        """The same anchor on a support where that is on a frame."""
+        motion = None if support.motion is None else support.motion @ np.linalg.inv(support.motion[frame])
+        return replace(self, support=support.name, motion=motion)
+
+    @property
+    def move(self) -> Array:
+        """How far the ground moves the foot (3,), apart from what the figure is carried."""
+        return self.point - self.origin - self.carried
+
+    def cut(self, first: int, last: int) -> Anchor:
+        """The same anchor, its frames counted from the first of [first, last)."""
+        motion = None if self.motion is None else self.motion[first:last]
+        return replace(self, stance=self.stance.moved(-first), motion=motion)
+
+    def carried_by(self, motion: Array) -> Anchor:
+        """The anchor in the world, of a figure carried by a rigid motion (F, 4, 4) that stands still in this."""
+        own = np.eye(4) if self.motion is None else self.motion
+        return replace(self, motion=motion @ own)
+
+    def delayed(self, count: int) -> Anchor:
+        """The anchor with so many frames before it."""
+        motion = self.motion
+        if motion is not None:
+            motion = np.concatenate([np.repeat(motion[:1], count, axis=0), motion])
+        return replace(self, stance=self.stance.moved(count), motion=motion)
+
+    def points(self, frames: int) -> Array:
+        """Where the standing point is (F, 3)."""
+        return moved_by(self.motion, self.point, frames)
+
+    def footholds(self, frames: int) -> Array:
+        """Where the surface lies under it (F, 3)."""
+        return moved_by(self.motion, self.point if self.foothold is None else self.foothold, frames)
+
+    def turns(self, frames: int) -> Array:
+        """How the foot is turned (F, 3, 3)."""
+        return turns_of(self.motion, frames) @ self.turn
+
+
+def moved_by(motion: Array | None, point: Array, frames: int) -> Array:
+    """A point (3,) over frames (F, 3), moved along by a motion (F, 4, 4)."""
+    if motion is None:
+        return np.broadcast_to(point, (frames, 3))
+    return motion[:, :3, :3] @ point + motion[:, :3, 3]
+
+
+def turns_of(motion: Array | None, frames: int) -> Array:
+    """The rotations (F, 3, 3) of a motion (F, 4, 4), whatever it scales."""
+    if motion is None:
+        return np.broadcast_to(np.eye(3), (frames, 3, 3))
+    left, _, right = np.linalg.svd(motion[:, :3, :3])
+    return left @ right
+
+
+def rigid(motion: Array) -> Array:
+    """A motion (F, 4, 4) without what it scales."""
+    result = motion.copy()
+    result[:, :3, :3] = turns_of(motion, len(motion))
+    return result
+
+
+def ride_of(anchors: Iterable[Anchor], frames: int) -> Array:
+    """How far (F, 3) anchors, in order of time, have carried the figure since the first of them came to stand.
+
+    While feet stand it moves as their anchors do on the mean; with no foot on the ground it goes on as it was.
+    """
+    standing = list(anchors)
+    if all(anchor.motion is None for anchor in standing):
+        return np.zeros((frames, 3))
+    total, count, last = np.zeros((frames, 3)), np.zeros(frames), np.zeros((frames, 3))
+    for anchor in standing:
+        step = np.diff(anchor.points(frames), axis=0, append=0.0)
+        step[-1] = 0.0
+        span = slice(anchor.stance.start, anchor.stance.end)
+        total[span] += step[span]
+        count[span] += 1
+        begin = 0 if anchor is standing[0] else anchor.stance.start
+        last[begin:] = step[begin:]
+    rate = np.where(count[:, None] > 0, total / np.maximum(count, 1)[:, None], last)
+    ride = np.concatenate([np.zeros((1, 3)), np.cumsum(rate[:-1], axis=0)])
+    return ride - ride[standing[0].stance.start]
+
+
+def tell_turns(anchors: Iterable[Anchor]) -> list[str]:
+    """Sentences about supports that turn so far under standing feet that the body should turn with them."""
+    most: dict[str, float] = {}
+    for anchor in anchors:
+        if anchor.motion is not None:
+            turns = vector_from_matrix(turns_of(anchor.motion, len(anchor.motion)))
+            angles = np.degrees(np.linalg.norm(turns, axis=-1))[anchor.stance.start : anchor.stance.end]
+            most[anchor.support] = max(most.get(anchor.support, 0.0), float(angles.max(initial=0.0)))
+    return [
+        f"{name} turns by {angle:.0f} degrees under a standing foot: parent the armature to it to turn the body too"
+        for name, angle in most.items()
+        if angle > TWIST
+    ]
+
+
+def tell_steep(anchors: Sequence[Anchor], ground: Ground, up: Array, frames: int, steepest: float) -> list[str]:
+    """A sentence about standings on ground steeper than feet stand on (radians), of a clip of so many frames."""
+    steep, least = 0, float(np.cos(steepest))
+    for anchor in anchors:
+        frame = min(max(anchor.stance.start, 0), frames - 1)
+        _, normals, found = ask_on(ground, anchor.footholds(frames)[frame][None], up, frame)
+        steep += bool(anchor.found and found[0] and normals[0] @ up < least)
+    if not steep:
+        return []
+    where = f"{steep} of {len(anchors)} contacts lie on ground steeper than {np.degrees(steepest):.3g} degrees"
+    return [f"{where}: feet stay level there, and what they sink in is not counted"]
+
+
+def anchor_at(anchors: Iterable[Anchor], leg: int, frame: int, part: str = "") -> Anchor | None:
+    """The anchor that a foot stands on, by a part of it where one is named."""
+    standing = (a for a in anchors if a.stance.leg == leg and a.stance.start <= frame < a.stance.end)
+    return next((anchor for anchor in standing if part in ("", anchor.part)), None)
+
+
+def unridden(anchors: Iterable[Anchor], leg: int, frames: tuple[int, int], path: Array) -> Array:
+    """A path (N, 3) of a foot that stands on frames [first, last), without what its support moves it there."""
+    anchor = anchor_at(anchors, leg, frames[0])
+    if anchor is None or anchor.motion is None:
+        return path
+    back = np.linalg.inv(anchor.motion[slice(*frames)])
+    return np.einsum("fij,fj->fi", back[:, :3, :3], path) + back[:, :3, 3]
+
+
+def shortened(ways: Array, near: float) -> Array:
+    """Ways (..., 3), hardly shortened while they are short, and nowhere longer than `near`."""
+    return ways * (near / np.sqrt(np.sum(ways**2, axis=-1, keepdims=True) + near**2))

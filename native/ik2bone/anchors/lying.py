@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Feet that lie along the ground already, as in clips planted on it before: what it asks for is not asked for twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..ground.query import ask
+from ..model import Array, Clip, Ground, Mask
+from ..rotations import unit
+from ..sole.measure import Sole
+from .anchor import Anchor
+
+# Soles lie along a slope when their angles to it are at most this share of those to the level.
+ALONG = 0.5
+# Ground is too level to tell where it slopes by less than this (radians) under so many of the feet as LOW_SHARE says.
+LEAST_SLOPE = np.radians(0.5)
+# Ground whose height differs by less than this (leg lengths) is level.
+LEVEL = 0.01
+# A foot is on the ground in about this share of the frames, those in which it is lowest, and flat in as many of these.
+LOW_SHARE = 0.3
+
+
+def lie_along(soles_up: Array, normals: Array, up: Array) -> bool:
+    """Whether soles that look up to directions (N, 3) lie along ground with normals (N, 3) rather than level.
+
+    The frames count in which they do so best: in others feet roll.
+    """
+    if not len(soles_up):
+        return False
+    slope, to_ground, to_level = (
+        np.quantile(np.arccos(np.clip(np.sum(rows * other, axis=-1), -1.0, 1.0)), LOW_SHARE)
+        for rows, other in ((normals, up), (unit(soles_up), normals), (unit(soles_up), up))
+    )
+    return bool(slope > LEAST_SLOPE and to_ground < ALONG * to_level)
+
+
+def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -> list[Anchor]:
+    """The anchors as they shall be where the clip's feet keep to the ground already, up stairs and along slopes.
+
+    Feet that lie along it keep their tilt and their places, and those that swing have it for their own floor.
+    """
+    standing = [anchor for anchor in anchors if anchor.part != "swing" and anchor.found]
+    if not standing:
+        return anchors
+    moves, heights = (
+        np.ptp(np.array(rows) @ clip.up) for rows in zip(*((a.move, a.point) for a in standing), strict=True)
+    )
+    if moves > max(ALONG * heights, LEVEL * clip.leg):
+        return anchors
+    rows = (_flat_frames(clip, sole, contacts, anchor) for anchor in standing)
+    soles_up, normals = (np.concatenate(column) for column in zip(*rows, strict=True))
+    along = lie_along(soles_up, normals, clip.up)
+    if along or heights > LEVEL * clip.leg:
+        anchors = [a if a.part != "swing" else replace(a, origin=a.point - a.carried) for a in anchors]
+    return [_left(clip, sole, anchor) for anchor in anchors] if along else anchors
+
+
+def _flat_frames(clip: Clip, sole: Sole, contacts: Mask, anchor: Anchor) -> tuple[Array, Array]:
+    """Where the sole looks up to (N, 3) while heel and ball stand, and the normals of the ground there."""
+    start, end, leg = anchor.stance.start, anchor.stance.end, anchor.stance.leg
+    frames = start + np.flatnonzero(contacts[start:end, leg].all(axis=-1))
+    return clip.foot[frames, leg, :3, :3] @ sole.up[leg], anchor.turns(clip.frames)[frames] @ clip.up
+
+
+def _left(clip: Clip, sole: Sole, anchor: Anchor) -> Anchor:
+    """An anchor that leaves the foot's tilt; along the ground it leaves its place too, if that is what it was put to.
+
+    A foot on a slope is put beside the place under its ball, by no more than the ball is high.
+    """
+    normal = anchor.turn @ clip.up
+    aside = anchor.move - (anchor.move @ normal) * normal
+    beside = aside if np.linalg.norm(aside) <= sole.ball_height[anchor.stance.leg] else np.zeros(3)
+    foothold = None if anchor.foothold is None else anchor.foothold - beside
+    return replace(anchor, turn=np.eye(3), point=anchor.point - beside, foothold=foothold)
+
+
+def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> Array:
+    """Heights (F, L) of the clip's own floor under feet, points `below` (F, L, 3) their balls.
+
+    That is level, unless the low feet keep to the ground much better: then it is the ground, as high as they have it.
+    """
+    height = below @ clip.up
+    hits, _, found = ask(ground, below, clip.up)
+    over = np.where(found, height - hits @ clip.up, np.inf)
+    if found.all() and _spread(over) < ALONG * _spread(height):
+        return height - over + np.median(over[over <= np.quantile(over, LOW_SHARE)])
+    return np.full(height.shape, sole.floor)
+
+
+def _spread(heights: Array) -> float:
+    """How much the heights (F, L) of feet differ while they are low."""
+    return float(np.ptp(np.quantile(heights, (0.02, LOW_SHARE))))

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""What detection looks at: heel and ball of every foot in leg lengths, how fast they are and how much they tremble."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..curves import between, runs, velocity
+from ..model import Array, Mask
+
+# Speeds are slopes over the shorter of these times (s), or as much longer as noise asks for, up to the other.
+WINDOWS = (0.04, 0.12)
+# Paths of fewer frames do not tell noise from motion.
+LEAST_FRAMES = 15
+# At fewer frames a second than this no other lies within half of the shorter time.
+FEW = 45.0
+# Root mean square that noise may leave in a speed (leg lengths a second).
+QUIET = 0.08
+# A foot that turns faster than the first, and once than the second (leg lengths a second between heel and ball), rolls
+# off that end of it which is slower than this share: force plates feel it until then.
+ROLLING_SPEEDS, ROLLING_SHARE = (0.8, 1.2), 0.55
+# It is as long as usual while it does so, but for this share: what changes its length does not turn.
+STIFF = 0.1
+# A foot that turns slower than this (leg lengths a second between heel and ball) keeps its direction.
+TURNING = 0.4
+
+
+@dataclass(frozen=True)
+class Feet:
+    """Heel and ball of L feet over F frames: `paths` (F, L, 2, 3) in leg lengths, on a floor that rests, or as `given`.
+
+    `speeds` (F, L, 2) and `heights` (F, L, 2) are theirs, in leg lengths (a second); `rolls` (F, L, 2) tells when the
+    foot turns about that part, which hardly moves, `turns` (F, L) when it turns at all. `tremble` is the root mean
+    square of what noise leaves in the speeds, `half` the number of frames that they are smoothed over to each side.
+    Feet that rest on a floor which moves bob with the hips (`bobs`). Only one in `every` so many frames was given.
+    """
+
+    fps: float
+    paths: Array
+    given: Array
+    speeds: Array
+    heights: Array
+    rolls: Mask
+    turns: Mask
+    tremble: float
+    half: int
+    bobs: bool = False
+    every: int = 1
+
+    @property
+    def frames(self) -> int:
+        """Number of frames."""
+        return len(self.paths)
+
+    def reversed(self) -> Feet:
+        """The same feet seen backwards in time."""
+        names = ("paths", "given", "speeds", "heights", "rolls", "turns")
+        return replace(self, **{name: getattr(self, name)[::-1] for name in names})
+
+    @property
+    def legs(self) -> int:
+        """Number of feet."""
+        return self.paths.shape[1]
+
+
+def finer(feet: Feet, up: Array) -> Feet:
+    """The same feet with a frame between each two that lie far apart: else speeds are taken over twice the time."""
+    if feet.fps >= FEW or feet.frames < 2:
+        return feet
+    places = np.arange(2 * feet.frames - 1) / 2
+    found = observe(between(feet.paths, places), 2 * feet.fps, up, feet.bobs, noise_of(feet.paths))
+    return replace(found, every=2)
+
+
+def observe_over(given: Array, floor: Array, fps: float, up: Array) -> Feet:
+    """Look at heels and balls (F, L, 2, 3), in leg lengths, over a floor that goes at these velocities (F, 3)."""
+    paths = given - (np.cumsum(floor, axis=0) - floor[0])[:, None, None] / fps
+    return replace(observe(paths, fps, up, bobs=bool(floor.any())), given=given)
+
+
+def observe(paths: Array, fps: float, up: Array, bobs: bool = False, noise: float | None = None) -> Feet:
+    """Look at heels and balls (F, L, 2, 3), in leg lengths, which bob with the hips or do not.
+
+    Their `noise` is measured unless it is known.
+    """
+    noise = noise_of(paths) if noise is None else noise
+    half = _half_window(noise, fps)
+    velocities = velocity(paths, fps, 2 * half / fps)
+    speeds = np.linalg.norm(velocities, axis=-1)
+    turning = np.where(_stiff(paths), np.linalg.norm(velocities[:, :, 0] - velocities[:, :, 1], axis=-1), 0.0)
+    rolls, turns = _rolls(speeds, turning), turning > TURNING
+    return Feet(fps, paths, paths, speeds, paths @ up, rolls, turns, _tremble(noise, half, fps), half, bobs)
+
+
+def _stiff(paths: Array) -> Mask:
+    """Frames (F, L) in which feet (F, L, 2, 3) are as long as usual."""
+    lengths = np.linalg.norm(paths[:, :, 0] - paths[:, :, 1], axis=-1)
+    usual = np.median(lengths, axis=0)
+    return np.asarray(np.abs(lengths - usual) <= STIFF * usual)
+
+
+def _rolls(speeds: Array, turning: Array) -> Mask:
+    """Frames (F, L, 2) in which a foot that turns at a speed (F, L) does so about a part."""
+    rolls = (speeds < ROLLING_SHARE * turning[..., None]) & (turning > ROLLING_SPEEDS[0])[..., None]
+    for leg, part in np.ndindex(*rolls.shape[1:]):
+        for start, end in runs(rolls[:, leg, part]):
+            rolls[start:end, leg, part] = turning[start:end, leg].max() > ROLLING_SPEEDS[1]
+    return rolls
+
+
+def steady_velocity(paths: Array, fps: float) -> Array:
+    """Velocities of paths (F, ...) in leg lengths, smoothed as much as their noise asks for."""
+    return velocity(paths, fps, 2 * _half_window(noise_of(paths), fps) / fps)
+
+
+def noise_of(paths: Array) -> float:
+    """Standard deviation of white noise on each coordinate of paths (F, ...), in their unit.
+
+    From fifth differences, which noise has with sqrt(252) times its deviation, and motion hardly has, even between
+    frames that lie far apart. A fifth of the frames, the steadiest, decides: of normal numbers a fifth lies within
+    0.2533 deviations of zero. Too few frames have no steady ones, and tell of none.
+    """
+    if len(paths) < LEAST_FRAMES:
+        return 0.0
+    steady = np.quantile(np.abs(np.diff(paths, 5, axis=0)), 0.2, axis=0)
+    return float(np.median(steady)) / (0.2533 * np.sqrt(252.0))
+
+
+def _half_window(noise: float, fps: float) -> int:
+    least, most = (max(1, round(0.5 * seconds * fps)) for seconds in WINDOWS)
+    return next((half for half in range(least, most) if _tremble(noise, half, fps) <= QUIET), most)
+
+
+def _tremble(noise: float, half: int, fps: float) -> float:
+    """Root mean square length of the slope, in three dimensions, of a line fitted to noise over 2 half + 1 frames."""
+    count = 2 * half + 1
+    return noise * fps * float(np.sqrt(3.0 * 12.0 / (count * (count**2 - 1))))

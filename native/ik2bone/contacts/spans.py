@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Contacts as plain data that people and scripts read, edit and pass on: spans of frames, as JSON and as masks.
+
+A span tells that a part ("heel" or "ball") of the foot named by its bone stands from frame `start` to frame `end`, both
+included. Its `state` is "automatic" (found by a run, and found anew by the next), "enforced" (it stands there even if
+the foot moves) or "forbidden" (it never stands there). `docs/contacts.md` describes the file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..curves import runs
+from ..model import Mask
+
+PARTS = ("heel", "ball")
+STATES = ("automatic", "enforced", "forbidden")
+VERSION = 1
+
+
+class ContactsError(ValueError):
+    """Contacts that are not what they should be; the message names the place, what was expected and what came."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """One contact: frames `start` to `end`, both included, of a part of the foot with this bone."""
+
+    bone: str
+    part: str
+    start: int
+    end: int
+    state: str = "automatic"
+
+
+def write_spans(spans: Iterable[Span]) -> str:
+    """The spans as JSON text, one on a line."""
+    rows = [asdict(span) | {"start": int(span.start), "end": int(span.end)} for span in spans]
+    lines = ",\n".join(f"  {json.dumps(row)}" for row in rows)
+    return f'{{"version": {VERSION}, "contacts": [\n{lines}\n]}}\n'
+
+
+def read_spans(source: str | Mapping[str, Any] | Sequence[Any]) -> list[Span]:
+    """The spans in JSON text, in the data of such text, or in a bare list of spans; raises `ContactsError`.
+
+    What a span holds beside bone, part, start, end and state (anchors of a report, say) is passed over.
+    """
+    data = _parse(source) if isinstance(source, str) else source
+    if isinstance(data, Mapping):
+        if data.get("version", VERSION) != VERSION:
+            raise ContactsError(f"version: expected {VERSION}, got {data['version']!r}")
+        if "contacts" not in data:
+            raise ContactsError(f"contacts: expected a list of spans, got an object with {_listed(data)}")
+        data = data["contacts"]
+    if not isinstance(data, Sequence) or isinstance(data, str):
+        raise ContactsError(f"contacts: expected a list of spans, got {data!r}")
+    return [_read_span(f"contacts[{number}]", row) for number, row in enumerate(data)]
+
+
+def _parse(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ContactsError(f"contacts: expected JSON text, got {text[:40]!r} ({error})") from None
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "nothing in it"
+
+
+def _read_span(where: str, row: Any) -> Span:
+    if not isinstance(row, Mapping):
+        raise ContactsError(f"{where}: expected an object with bone, part, start and end, got {row!r}")
+    bone, state = row.get("bone"), row.get("state", "automatic")
+    if not isinstance(bone, str) or not bone:
+        raise ContactsError(f"{where}.bone: expected the name of a foot's bone, got {bone!r}")
+    for name, value, words in (("part", row.get("part"), PARTS), ("state", state, STATES)):
+        if value not in words:
+            raise ContactsError(f"{where}.{name}: expected one of {', '.join(words)}, got {value!r}")
+    start, end = (_read_frame(f"{where}.{name}", row.get(name)) for name in ("start", "end"))
+    if end < start:
+        raise ContactsError(f"{where}.end: expected a frame not before its start, {start}, got {end}")
+    return Span(bone, row["part"], start, end, state)
+
+
+def _read_frame(where: str, value: Any) -> int:
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not whole:
+        raise ContactsError(f"{where}: expected a whole frame number, got {value!r}")
+    return int(value)
+
+
+def spans_of(contacts: Mask, bones: Sequence[str], first: int = 0, state: str = "automatic") -> list[Span]:
+    """The spans of contacts (F, L, 2) of heels and balls, of feet with these bones, counted from a first frame."""
+    return [
+        Span(bone, part, first + start, first + end - 1, state)
+        for leg, bone in enumerate(bones)
+        for index, part in enumerate(PARTS)
+        for start, end in runs(contacts[:, leg, index])
+    ]
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What spans say about each frame: masks (F, L, 2) of heels and balls. A forbidden part is not automatic."""
+
+    automatic: Mask
+    enforced: Mask
+    forbidden: Mask
+
+    @property
+    def standing(self) -> Mask:
+        """What stands by the spans alone (F, L, 2)."""
+        return self.automatic | self.enforced
+
+    def applied(self, found: Mask, least: float = 0.0) -> Mask:
+        """Contacts (F, L, 2) that were found, with what is enforced and without what is forbidden.
+
+        What a forbidden span leaves of one goes too where it is shorter than the `least` number of frames.
+        """
+        standing = (found & ~self.forbidden) | self.enforced
+        for leg, part in np.ndindex(*found.shape[1:]):
+            mask, cut = standing[:, leg, part], (found & self.forbidden)[:, leg, part]
+            for start, end in runs(mask):
+                beside = cut[max(start - 1, 0) : start].any() or cut[end : end + 1].any()
+                if beside and end - start < least - 1e-6 and not self.enforced[start:end, leg, part].any():
+                    mask[start:end] = False
+        return standing
+
+    def cut(self, frames: slice) -> Marks:
+        """The same marks over some of the frames."""
+        return Marks(self.automatic[frames], self.enforced[frames], self.forbidden[frames])
+
+    def choose(self, limbs: Mask) -> Marks:
+        """The same marks of some of the limbs (L,)."""
+        return Marks(self.automatic[:, limbs], self.enforced[:, limbs], self.forbidden[:, limbs])
+
+
+def no_marks(shape: tuple[int, ...]) -> Marks:
+    """Marks that say nothing about contacts of some shape (F, L, 2)."""
+    nothing = np.zeros(shape, bool)
+    return Marks(nothing, nothing, nothing)
+
+
+def marks_of(spans: Iterable[Span], bones: Sequence[str], first: int, count: int) -> Marks:
+    """The marks of feet with these bones over `count` frames from the first; other feet and frames are passed over.
+
+    Raises `ContactsError` where a part is both enforced and forbidden.
+    """
+    masks = {state: np.zeros((count, len(bones), 2), bool) for state in STATES}
+    legs = {bone: leg for leg, bone in enumerate(bones)}
+    for span in spans:
+        if span.bone in legs:
+            frames = slice(max(span.start - first, 0), max(span.end - first + 1, 0))
+            masks[span.state][frames, legs[span.bone], PARTS.index(span.part)] = True
+    torn = np.argwhere(masks["enforced"] & masks["forbidden"])
+    if len(torn):
+        frame, leg, part = (int(number) for number in torn[0])
+        raise ContactsError(f"the {PARTS[part]} of {bones[leg]} is enforced and forbidden on frame {first + frame}")
+    return Marks(masks["automatic"] & ~masks["forbidden"], masks["enforced"], masks["forbidden"])

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Small tools over time: speeds, runs of frames, averages, and curves that join with matching velocity."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from .model import Array, Mask
+
+# Peak of the second derivative of `smoothstep`.
+SHARPEST = 10.0 / np.sqrt(3.0)
+
+
+def odd_window(seconds: float, fps: float) -> int:
+    """Number of frames, odd and at least 1, of a window this long."""
+    return 2 * round(0.5 * seconds * fps) + 1
+
+
+def velocity(points: Array, fps: float, window: float = 0.04) -> Array:
+    """Velocity (F, ...) of points over time: slope of the line fitted to `window` seconds round each frame.
+
+    A fit instead of a difference, because the noise of motion capture grows with the frame rate. The ends continue
+    the path point-symmetrically, so a constant velocity stays constant up to the first and last frame.
+    """
+    half = max(1, round(0.5 * window * fps))
+    padded = _continued(points, half)
+    lags = np.arange(-half, half + 1)
+    frames = sliding_window_view(padded, len(lags), axis=0)
+    return frames @ lags * (fps / np.sum(lags**2))
+
+
+def _continued(points: Array, half: int) -> Array:
+    head, tail = points[:1], points[-1:]
+    index = np.minimum(np.arange(half, 0, -1), len(points) - 1)
+    return np.concatenate([2 * head - points[index], points, 2 * tail - points[len(points) - 1 - index[::-1]]])
+
+
+def hann_average(values: Array, window: int) -> Array:
+    """Average (F, ...) with a raised-cosine window of so many frames (odd); the ends repeat."""
+    half = window // 2
+    ends = np.repeat(values[:1], half, axis=0), np.repeat(values[-1:], half, axis=0)
+    return _weighed(np.concatenate([ends[0], values, ends[1]]), window)
+
+
+def smoothed(values: Array, window: int) -> Array:
+    """As `hann_average`, but the ends continue point-symmetrically, so a constant velocity stays to the last frame."""
+    return _weighed(_continued(values, window // 2), window)
+
+
+def _weighed(padded: Array, window: int) -> Array:
+    if window < 3:
+        return padded
+    weights = np.hanning(window + 2)[1:-1]
+    return sliding_window_view(padded, window, axis=0) @ (weights / weights.sum())
+
+
+def running_maximum(values: Array, window: int) -> Array:
+    """Largest of the values (F, ...) within a window of so many frames (odd) round each frame."""
+    half = window // 2
+    ends = np.repeat(values[:1], half, axis=0), np.repeat(values[-1:], half, axis=0)
+    return sliding_window_view(np.concatenate([ends[0], values, ends[1]]), window, axis=0).max(axis=-1)
+
+
+def smooth_cover(values: Array, window: int) -> Array:
+    """A smooth curve (F, ...) that is nowhere less than the values: their running maximum, averaged as widely."""
+    return hann_average(running_maximum(values, window), window)
+
+
+def runs(mask: Mask) -> list[tuple[int, int]]:
+    """Runs of True in a mask (F,): pairs of first frame and the frame after the last."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
+
+
+def gaps(mask: Mask) -> list[tuple[int, int]]:
+    """Runs of False in a mask (F,), as `runs`."""
+    return runs(~mask)
+
+
+def smoothstep(t: Array) -> Array:
+    """Quintic from 0 to 1 over t in [0, 1], first and second derivatives zero at both ends (Perlin, 2002)."""
+    t = np.clip(t, 0.0, 1.0)
+    return t * t * t * (10.0 + t * (6.0 * t - 15.0))
+
+
+def come_to_rest(t: Array) -> Array:
+    """Quintic over t in [0, 1]: starts at 0 with slope 1, ends at 0 at rest, without second derivative at both ends."""
+    t = np.clip(t, 0.0, 1.0)
+    return t - t**3 * (6.0 - t * (8.0 - 3.0 * t))
+
+
+def between(values: Array, places: Array) -> Array:
+    """Values (P, ...) at places (P,) between frames (F, ...), two or more: cubics, slopes of Catmull and Rom (1974)."""
+    slopes = np.gradient(values, axis=0)
+    index = np.minimum(places.astype(int), len(values) - 2)
+    t = (places - index).reshape(-1, *[1] * (values.ndim - 1))
+    start, end = values[index], values[index + 1]
+    rise = end - start
+    first, last = slopes[index], slopes[index + 1]
+    curve: Array = start + t * (first + t * (3 * rise - 2 * first - last + t * (first + last - 2 * rise)))
+    return curve

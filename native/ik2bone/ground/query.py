@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Asking the ground where feet meet it: any callable, or one that knows frames because parts of it move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, cast, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model import Array, Ground, Mask
+
+Frames = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Support:
+    """What a foot stands on: its name, and where it moves its motion over F frames (F, 4, 4), own space to world."""
+
+    name: str = ""
+    motion: Array | None = None
+
+
+@runtime_checkable
+class MovingGround(Protocol):
+    """A ground that lies differently from frame to frame, or can tell its parts; called, it answers as on the first."""
+
+    def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
+        """Hits, normals and found of points (N, 3) along down (3,)."""
+
+    def ask(self, points: Array, down: Array | None, frames: Frames) -> tuple[Array, Array, Mask]:
+        """As a call for points (N, 3), each on its own frame (N,) and along its own direction, (3,) or (N, 3)."""
+
+    def support(self, point: Array, frame: int) -> Support:
+        """What a point (3,) on the surface belongs to."""
+
+    def cut(self, frames: slice) -> MovingGround:
+        """The same ground over some of the frames."""
+
+
+class NoGround(ValueError):
+    """There is no surface under the feet, or within reach of the hands."""
+
+
+def ask(ground: Ground, points: Array, up: Array | None) -> tuple[Array, Array, Mask]:
+    """Hits and normals (F, ..., 3) and found (F, ...) for points (F, ..., 3), those of each frame asked on it.
+
+    Without `up` the nearest point of the surface is asked for, else that over or under each point.
+    """
+    frames = np.broadcast_to(np.arange(len(points)).reshape(-1, *[1] * (points.ndim - 2)), points.shape[:-1])
+    hits, normals, found = _ask(ground, points.reshape(-1, 3), _against(up), frames.reshape(-1))
+    return hits.reshape(points.shape), normals.reshape(points.shape), found.reshape(points.shape[:-1])
+
+
+def ask_on(ground: Ground, points: Array, up: Array | None, frame: int) -> tuple[Array, Array, Mask]:
+    """As `ask` for points (..., 3), all of them on one frame."""
+    hits, normals, found = _ask(ground, points.reshape(-1, 3), _against(up), np.full(points.size // 3, frame))
+    return hits.reshape(points.shape), normals.reshape(points.shape), found.reshape(points.shape[:-1])
+
+
+def _against(up: Array | None) -> Array | None:
+    return None if up is None else -up
+
+
+def _ask(ground: Ground, points: Array, down: Array | None, frames: Frames) -> tuple[Array, Array, Mask]:
+    return ground.ask(points, down, frames) if isinstance(ground, MovingGround) else ground(points, down)
+
+
+def support_of(ground: Ground, point: Array, frame: int) -> Support:
+    """What a point (3,) on the surface belongs to; of a plain callable nothing is known."""
+    return ground.support(point, frame) if isinstance(ground, MovingGround) else Support()
+
+
+def cut_ground(ground: Ground, frames: slice) -> Ground:
+    """The ground over some of the frames of its clip."""
+    return cast(Ground, ground.cut(frames)) if isinstance(ground, MovingGround) else ground

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""Limbs of a carried figure that hold on to what stays behind, as a hand on the quay from a boat."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..curves import velocity
+from ..ground.carrier import GroundSeen, map_points, seen_back
+from ..model import Array, Clip, Ground, Mask
+from ..settings import Settings
+from ..sole.measure import Sole, apply
+from ..targets.blend import Held
+from .touch import away_from, find_touches, limb_lengths, touch
+
+
+def touch_seen(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
+    """As `touch`; of a clip seen from a carrier, limbs that rest in the world while they touch are held there."""
+    if not isinstance(ground, GroundSeen) or settings.always(clip.frames):
+        return touch(clip, sole, ground, settings, ride)
+    ashore = find_ashore(clip, sole, ground, settings)
+    if not ashore.any():
+        return touch(clip, sole, ground, settings, ride)
+    world = seen_back(ground.carrier, clip.choose(ashore))
+    held = touch(world, sole.choose(ashore), ground.ground, settings.choose(ashore))
+    held = replace(held, targets=held.targets.carried_by(ground.carrier.inverse))
+    if ashore.all():
+        return held
+    return touch(clip.choose(~ashore), sole.choose(~ashore), ground, settings.choose(~ashore), ride).beside(
+        held, ashore
+    )
+
+
+def find_ashore(clip: Clip, sole: Sole, ground: GroundSeen, settings: Settings) -> Mask:
+    """Which limbs (L,) move less in the world than aboard, on the mean over the frames on which they touch anything."""
+    aboard = apply(clip.foot, sole.ball)
+    distance = away_from(ground, aboard, settings.way_up(clip))[0] / limb_lengths(clip)
+    paths = aboard, map_points(ground.carrier.motion, aboard)
+    touches = [find_touches(path / limb_lengths(clip)[:, None], distance, clip.fps) for path in paths]
+    ways = [np.linalg.norm(velocity(path, clip.fps), axis=-1) * (touches[0] | touches[1]) for path in paths]
+    return ways[1].sum(axis=0) < ways[0].sum(axis=0)

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: MIT
+"""Planting as a list of stages: contacts, targets, hips, solve. Arrays in, arrays out; nothing here knows Blender."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .anchors.anchor import tell_steep, tell_turns
+from .anchors.choose import find_anchors
+from .contacts.standing import StandingFeet, feet_that_stand
+from .contacts.steady import steady_feet
+from .curves import odd_window, smoothed
+from .ground.bearer import find_bearer, ride_on
+from .ground.carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
+from .ground.query import MovingGround, NoGround, ask, cut_ground
+from .hands.ashore import touch_seen
+from .hands.palms import lay_palms
+from .hands.touch import measure_limbs
+from .hips import hips_offset
+from .knees.fold import unfold_swings
+from .knees.hinge import Knees, find_knees
+from .knees.snap import ease_knees
+from .limbs import solve_legs, weaken
+from .model import Array, Clip, Ground, Mask, level_part
+from .planting import Planting
+from .reach import SHORT, raise_heels_fully, raise_heels_to_reach, refuse_order, tell_reach, without_raised
+from .rotations import quaternion_from_vector
+from .settings import Settings
+from .sole.measure import Sole, apply, tell_doubts
+from .targets.blend import Held, Targets, blend_targets, give_anchors_time, places_of
+from .targets.follow import follow_ground, lay_on_ground, tell_steep_under
+from .targets.heel import raise_balls, raise_heels, standing_contacts
+from .targets.lock import hold_feet
+from .targets.swing import lift_swings
+from .targets.toes import lay_toes, tell_toes
+
+__all__ = ["NoGround", "Planting", "Settings", "plant"]
+
+# A calibration pose is left by this way of a joint (leg lengths) and by this multiple of the steps that follow. The
+# clips measured leave one by 0.19 and more; walks and runs make steps of up to 0.1 at 24 frames a second.
+CALIBRATION_JUMP = 0.15
+CALIBRATION_RATIO = 4.0
+CALIBRATION_FRAMES = 15
+# Supports that start or stop take the hips along as slowly as this (s).
+RIDE_WINDOW = 0.3
+# Hips that lie nearer than this to where the clip has them (leg lengths) have not been moved: stored poses are rounded.
+STAYED = 1e-5
+
+
+def plant(
+    clip: Clip,
+    ground: Ground,
+    settings: Settings | None = None,
+    sole: Sole | None = None,
+    offset: Array | None = None,
+) -> Planting:
+    """Plan how a clip stands on the ground; raises `NoGround` where there is none under any foot.
+
+    `sole` is what `measure_sole` told of a longer clip of the same figure; a single pose tells little. `offset`
+    (F, L, 3) is how far the hip joints lie from where the clip has them, when they do so already and shall stay; then
+    `hips_offset` is zero. Under hips as this planting itself would leave them, legs are bent as it would bend them.
+    """
+    settings = settings or Settings()
+    if offset is not None and np.abs(offset).max() < STAYED * clip.leg:
+        offset = np.zeros_like(offset)
+    carrier = find_carrier(clip, ground, settings.way_up(clip))
+    if carrier is not None:
+        planting = _plant_aboard(carrier, clip, ground, settings, sole, offset)
+        return planting.telling(f"the clip moves with {carrier.name} and was planted as seen from there")
+    climbs = settings.direction == "NEAREST" and _moves_hips(clip, settings, offset)
+    bearer = find_bearer(clip, ground) if climbs else None
+    if bearer is None:
+        return _plant(clip, ground, settings, sole, offset)
+    return _plant_borne(bearer, clip, ground, settings, sole, offset)
+
+
+def _plant_borne(
+    bearer: Carrier, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
+) -> Planting:
+    """As `plant`, for a clip that was made for something at rest, on what takes the figure along."""
+    ride, share = ride_on(bearer, clip), settings.shares(clip.frames)[:, None]
+    offset = None if offset is None else offset - (share * ride)[:, None]
+    planting = _plant_aboard(bearer, clip.moved(ride), ground, settings, sole, offset)
+    return planting.moved(share * ride if offset is None else 0.0 * ride, (share - 1.0) * ride)
+
+
+def _plant_aboard(
+    carrier: Carrier, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
+) -> Planting:
+    """As `plant`, for a clip that was made on a support that moves."""
+    assert isinstance(ground, MovingGround)
+    if offset is not None:
+        offset = turn_vectors(carrier.inverse[:, None], offset)
+    return _plant(seen_from(carrier, clip), GroundSeen(ground, carrier), settings, sole, offset).carried_by(carrier)
+
+
+def _moves_hips(clip: Clip, settings: Settings, offset: Array | None) -> bool:
+    """Whether the hips move, or an earlier planting that left them where they are moved them."""
+    return settings.use_hips and (offset is None or bool(offset.any()))
+
+
+def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Planting:
+    """As `plant`, for a clip seen from where it was made."""
+    if starts_in_calibration_pose(clip):
+        return _plant_after_pose(clip, ground, settings, sole, offset)
+    strength = settings.shares(clip.frames)
+    sole = lay_palms(clip, sole or measure_limbs(clip), ground, settings)
+    held = hold_limbs(clip, sole, ground, settings, _given_ride(clip, settings, offset))
+    knees = find_knees(clip)
+    told = _tell(clip, sole, held, knees, settings, ground)
+    rises = held.contacts.any(axis=-1) & _may_rise(clip, held, settings)
+    hips = _find_hips(clip, held, settings, offset)
+    # How far the hip joints lie from where the clip has them, before the hips go along as much as is wanted.
+    moved = np.zeros_like(clip.hip) if offset is None else offset - (strength[:, None] * hips)[:, None]
+    held, pitch = _within_reach(clip, held, settings, moved + hips[:, None], rises)
+    turns, miss = solve_legs(clip, held.targets, moved, hips, knees, strength)
+    toes, short = lay_toes(clip, sole, held.targets, rises & held.contacts[..., 1], ground)
+    told += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), rises)
+    return Planting(
+        turns,
+        quaternion_from_vector(strength[:, None, None] * toes),
+        strength[:, None] * hips if offset is None else np.zeros_like(hips),
+        held.contacts,
+        settings.enforced(held.contacts),
+        weaken(clip, held.targets, moved, strength),
+        sole,
+        miss,
+        held.locked,
+        settings.touching(clip),
+        clip.hands,
+        settings.direction == "NEAREST",
+        settings.slopes,
+        told + tell_toes(short & (strength > 0.0)[:, None]),
+    )
+
+
+def _plant_after_pose(
+    clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
+) -> Planting:
+    """As `plant`, for a clip whose first frame is a calibration pose: that keeps its shape as far as it can."""
+    rest = slice(1, None)
+    later, after = settings.cut(rest), cut_ground(ground, rest)
+    planting = _plant(clip.cut(rest), after, later, sole, None if offset is None else offset[rest])
+    moved = planting.hips_offset[:1, None] if offset is None else offset[:1]
+    return planting.led_by(*_plant_pose(clip, planting.sole, ground, settings, moved))
+
+
+def _within_reach(clip: Clip, held: Held, settings: Settings, moved: Array, rises: Mask) -> tuple[Held, Array]:
+    """How limbs hold on as far as they reach from hip joints that have `moved` (F, L, 3), and how far their heels pitch
+    up for it (F, L), as those may of which it `rises` (F, L).
+    """
+    targets, joint = held.targets.moved(held.free[..., None] * moved), clip.hip + moved
+    swings = ~held.contacts.any(axis=-1) & ~settings.touching(clip)
+    pitch, contacts = np.zeros(rises.shape), held.contacts
+    refuse_order(settings.gives_way)
+    if settings.gives_way != "HIPS":
+        targets, pitch = raise_heels_to_reach(clip, targets, joint, rises)
+        contacts = without_raised(contacts, pitch)
+    targets = ease_knees(clip, unfold_swings(clip, targets, joint, swings), joint, swings)
+    return replace(held, contacts=contacts, targets=targets), pitch
+
+
+def _given_ride(clip: Clip, settings: Settings, offset: Array | None) -> Array | None:
+    """How far the figure goes along with supports (F, 3), where hips that stay where they are tell that."""
+    if offset is None and settings.use_hips:
+        return None
+    return np.zeros((clip.frames, 3)) if offset is None else level_part(offset.mean(axis=1), clip.up)
+
+
+def _find_hips(clip: Clip, held: Held, settings: Settings, offset: Array | None) -> Array:
+    """How far the hips move at full strength (F, 3); not at all where no earlier planting that left them moved them."""
+    legs = ~clip.hands
+    if not legs.any() or not _moves_hips(clip, settings, offset):
+        return np.zeros((clip.frames, 3))
+    standing = held.contacts[:, legs].any(axis=-1)
+    walking, targets = clip.choose(legs), held.targets.choose(legs)
+    if settings.gives_way == "HEEL_HIPS":
+        targets = raise_heels_fully(walking, targets, _may_rise(clip, held, settings)[legs])
+    return _move_hips(walking, targets, standing, settings.max_drop)
+
+
+def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
+    """Which feet (L,) may raise their heels where legs do not reach; those of a clip in place stand on no spot."""
+    return ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
+
+
+def _move_hips(clip: Clip, targets: Targets, standing: Mask, deepest: float) -> Array:
+    """How far the hips move (F, 3): along with what carries the figure, and so that its legs reach and do not fold."""
+    ride = smoothed(targets.ride, odd_window(RIDE_WINDOW, clip.fps))
+    return ride + hips_offset(clip, targets.ankle - ride[:, None], targets.rise, standing, deepest)
+
+
+def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
+    """When limbs stand or touch, and where they shall go: feet on their soles, all others by one point."""
+    touching = settings.touching(clip)
+    parts = [
+        hold(clip.choose(limbs), sole.choose(limbs), ground, settings.choose(limbs), ride)
+        for limbs, hold in ((~touching, stand), (touching, touch_seen))
+        if limbs.any()
+    ]
+    return parts[0] if len(parts) == 1 else parts[0].beside(parts[1], touching)
+
+
+def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
+    """When feet stand on their soles, and where they shall go."""
+    steady, still = steady_feet(clip)
+    mode = "ALWAYS" if settings.always(clip.frames) else settings.contacts
+    feet = feet_that_stand(steady, sole, mode, settings.marks)
+    if feet.locked:
+        targets, contacts = locked_targets(steady, sole, feet, ground, settings, ride)
+    else:
+        targets, contacts = follow_targets(steady, sole, ground, settings), feet.contacts
+    targets = replace(targets, turn=targets.turn @ still)
+    return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), feet.told)
+
+
+def starts_in_calibration_pose(clip: Clip) -> bool:
+    """Whether the first frame is a pose for the recording's sake, which the clip leaves at a jump."""
+    joints = np.concatenate([clip.knee - clip.hip, clip.ankle - clip.hip, clip.ball - clip.hip], axis=1)
+    steps = np.linalg.norm(np.diff(joints[:CALIBRATION_FRAMES], axis=0), axis=-1).max(axis=-1, initial=0.0) / clip.leg
+    return len(steps) > 2 and bool(steps[0] > CALIBRATION_JUMP and steps[0] > CALIBRATION_RATIO * steps[1:].max())
+
+
+def _plant_pose(
+    clip: Clip, sole: Sole, ground: Ground, settings: Settings, offset: Array
+) -> tuple[Array, Targets, Array]:
+    """Turns, targets and misses of the first frame, of which only feet are moved that the ground lifts."""
+    pose, knees = clip.cut(slice(0, 1)), find_knees(clip)
+    strength = settings.shares(clip.frames)[:1]
+    along = Targets.of(pose).moved(offset)
+    following = follow_ground(pose, sole, ground, settings.slopes)
+    lifted = ((following.ankle - along.ankle) @ clip.up > 0.0)[0] & ~settings.touching(clip)
+    targets = along.with_legs(lifted, following)
+    first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])
+    turns, miss = solve_legs(pose, targets, offset, np.zeros((1, 3)), first, strength)
+    return turns, weaken(pose, targets, offset, strength), miss
+
+
+def follow_targets(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Targets:
+    """Where the feet shall go when they follow the ground frame by frame."""
+    _require_ground(ask(ground, clip.ball, clip.up)[2])
+    follow = lay_on_ground if settings.always(clip.frames) else follow_ground
+    return follow(clip, sole, ground, settings.slopes)
+
+
+def locked_targets(
+    clip: Clip, sole: Sole, feet: StandingFeet, ground: Ground, settings: Settings, ride: Array | None
+) -> tuple[Targets, Mask]:
+    """Where feet shall go that stand on anchors and swing from one to the next, and when they really stand.
+
+    `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
+    """
+    heel = apply(clip.foot, sole.heel)
+    anchors = find_anchors(clip, sole, heel, feet.contacts, ground, settings.slopes, ride)
+    _require_ground(np.array([anchor.found for anchor in anchors]))
+    contacts, anchors = give_anchors_time(clip, feet.contacts, anchors, feet.kept)
+    hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, sole.ball_height)
+    targets = blend_targets(clip, hold, anchors, ride)
+    enforced = settings.enforced(contacts)
+    targets = raise_heels(clip, sole, targets, contacts, enforced, ground)
+    targets = raise_balls(clip, sole, targets, contacts, enforced, ground)
+    targets = lift_swings(clip, sole, targets, contacts, ground)
+    contacts = standing_contacts(clip, sole, targets, contacts, ground) | feet.kept
+    lost = ~contacts.any(axis=(0, 2))
+    if lost.any():
+        carried = clip.moved(level_part(targets.ride, clip.up))
+        targets = targets.with_legs(lost, follow_ground(carried, sole, ground, settings.slopes))
+    return targets, contacts
+
+
+def _require_ground(found: Mask) -> None:
+    if not found.any():
+        raise NoGround("There is no surface under the character's feet")
+
+
+def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, ground: Ground) -> list[str]:
+    """What the user should know about how this clip was planted."""
+    told = list(held.told)
+    asked = settings.counts(clip)
+    left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & settings.touching(clip) & asked).sum())
+    if left and not settings.always(clip.frames):
+        told.append(f"{left} of {asked.sum()} limbs never come to rest near a surface and are left alone")
+    if "proportion" in sole.source:
+        told.append("the height of the soles was taken by proportion")
+    told += tell_doubts(clip, sole)
+    contacts = [a for a in held.targets.anchors if a.part != "swing" and asked[a.stance.leg]]
+    lost = sum(not anchor.found for anchor in contacts)
+    if lost:
+        where = "near and keep their place" if settings.direction == "NEAREST" else "below and keep their height"
+        told.append(f"{lost} of {len(contacts)} contacts have no surface {where}")
+    standing = [anchor for anchor in contacts if not settings.touching(clip)[anchor.stance.leg]]
+    told += tell_turns(contacts) + tell_steep(standing, ground, clip.up, clip.frames, settings.max_slope)
+    following = held.contacts.any(axis=-1) & ~held.locked & ~settings.touching(clip) & asked
+    told += tell_steep_under(held.targets, following, ground, clip.up, settings.max_slope)
+    if not knees.usual.any(axis=(0, 2)).all() and clip.frames > 1:
+        told.append("a knee or elbow never bends, so its side is not known")
+    return told

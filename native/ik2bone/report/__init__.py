@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+"""How well a clip stands, before and after: figures, text and plot."""
+
+from .measures import ROWS, contact_spans, figures, foot_names, knee_angle, summary, table, text
+
+__all__ = ["ROWS", "contact_spans", "figures", "foot_names", "knee_angle", "summary", "table", "text"]

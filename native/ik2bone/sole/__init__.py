@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Soles, measured from the skin or from the clip."""

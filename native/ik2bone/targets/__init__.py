@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Where each foot goes on every frame."""

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Feet that follow the ground frame by frame, without being locked to a spot: clips in place, poses, `ALWAYS`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..anchors.footprint import Slopes
+from ..anchors.lying import lie_along, own_floor
+from ..curves import hann_average, odd_window, smooth_cover
+from ..ground.query import ask
+from ..model import Array, Clip, Ground, Mask
+from ..rotations import matrix_from_vector, shortest_turns
+from ..sole.measure import Sole, sole_points
+from .blend import Targets
+
+# The ground passes under a foot in place at walking speed: its height and slope are averaged over this time (s).
+WINDOW = 0.15
+# A foot follows the slope fully up to this height over its floor and not at all from the second on (leg lengths).
+NEAR, FAR = 0.05, 0.3
+
+
+def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Targets:
+    """Targets that raise each foot with the ground below it and tilt it with its slope; it keeps its own height.
+
+    Feet that keep to this very ground already do not do so twice.
+    """
+    below = clip.ball - sole.ball_height[:, None] * clip.up
+    height = below @ clip.up - own_floor(clip, sole, below, ground)
+    # From the clip's own floor, because a foot kicked high may be nearer to a roof.
+    hits, normals, found = _gentle(ground, below - height[..., None] * clip.up, clip.up, slopes)
+    window = odd_window(WINDOW, clip.fps)
+    rise = hann_average(np.where(found, (hits - below) @ clip.up + height, 0.0), window)
+    near = np.clip((FAR - height / clip.leg) / (FAR - NEAR), 0.0, 1.0)
+    soles_up, low = np.einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up), height < NEAR * clip.leg
+    if not slopes.aligned or lie_along(soles_up[low], normals[low], clip.up):
+        near = np.zeros_like(near)
+    turn = matrix_from_vector(near[..., None] * shortest_turns(clip.up, hann_average(normals, window)))
+    ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)
+    targets = _targets(clip, ball, turn, rise, hits @ clip.up)
+    return _cleared(clip, targets, sole_points(clip, sole), ground, window)
+
+
+def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Targets:
+    """Targets that lay each sole flat on the surface below its ball, whatever its height and tilt in the clip."""
+    window = odd_window(WINDOW, clip.fps)
+    _, normals, found = _gentle(ground, clip.ball, clip.up, slopes)
+    normals = hann_average(normals, window) if slopes.aligned else np.broadcast_to(clip.up, normals.shape)
+    over = normals / np.linalg.norm(normals, axis=-1, keepdims=True) * sole.ball_height[:, None]
+    below = clip.ball - over
+    hits, _, _ = ask(ground, below, clip.up)
+    rise = np.where(found, (hits - below) @ clip.up, 0.0)
+    height = hann_average(hits @ clip.up, window)
+    ball = np.where(found[..., None], below + (height - below @ clip.up)[..., None] * clip.up + over, clip.ball)
+    present = np.einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up)
+    turn = matrix_from_vector(np.where(found[..., None], shortest_turns(present, normals), 0.0))
+    # Bent toes do not count: heel and ball are to lie on the ground.
+    targets = _targets(clip, ball, turn, rise, hits @ clip.up)
+    return _cleared(clip, targets, sole_points(clip, sole)[:, :, :2], ground, window)
+
+
+def tell_steep_under(targets: Targets, standing: Mask, ground: Ground, up: Array, steepest: float) -> list[str]:
+    """A sentence about frames on which feet that follow the ground stand (F, L) where it is too steep (radians)."""
+    if not standing.any():
+        return []
+    _, normals, found = ask(ground, targets.ball, up)
+    steep = standing & found & (normals @ up < np.cos(steepest))
+    frames = int(steep.any(axis=-1).sum())
+    where = f"on {frames} frames the ground under feet is steeper than {np.degrees(steepest):.3g} degrees"
+    return [f"{where}: they stay level there"] if frames else []
+
+
+def _gentle(ground: Ground, below: Array, up: Array, slopes: Slopes) -> tuple[Array, Array, Mask]:
+    """Ground under points (F, L, 3); normals of what is no ground, or too steep to stand on, point up."""
+    hits, normals, found = ask(ground, below, up)
+    return hits, np.where((found & (normals @ up >= slopes.least))[..., None], normals, up), found
+
+
+def _targets(clip: Clip, ball: Array, turn: Array, rise: Array, level: Array) -> Targets:
+    ankle = ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
+    return Targets(ball, ankle, turn, rise, level, np.zeros((clip.frames, 3)))
+
+
+def _cleared(clip: Clip, targets: Targets, points: Array, ground: Ground, window: int) -> Targets:
+    """The targets raised, smoothly, where points (F, L, P, 3) of the soles would lie under the ground."""
+    away = points - clip.ball[:, :, None]
+    placed = targets.ball[:, :, None] + np.einsum("flij,flpj->flpi", targets.turn, away)
+    hits, _, found = ask(ground, targets.asking(placed, clip.up), clip.up)
+    under = np.where(found, (hits - placed) @ clip.up, 0.0).max(axis=2)
+    under = np.maximum(under, 0.0)
+    move = smooth_cover(under, window)[..., None] * clip.up
+    return replace(targets, ball=targets.ball + move, ankle=targets.ankle + move)

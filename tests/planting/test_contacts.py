@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: MIT
+"""Contact detection: what stands is found, at any scale, rate and unit, on any ground, and to the frame."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from gaits import EASES, STYLES, Style, make_gait, make_loose_gait, make_rest, on_treadmill, retargeted
+from ik2bone.contacts.detect import find_contacts, stances
+from ik2bone.contacts.paths import noise_of
+from ik2bone.contacts.treadmill import floor_velocities, floor_velocity
+from ik2bone.curves import runs
+from walk import make_walk
+
+UP = np.array([0.0, 0.0, 1.0])
+WALKS = ("walk", "gentle walk", "flat-footed walk", "slow walk", "fast walk", "backward walk")
+# On their toes heels hover; nothing tells them from standing ones.
+TIPTOE = ("run on the balls", "walk on tiptoe")
+# A millimetre of a leg of 0.9 m.
+MILLIMETRE = 0.0011
+SLIDES = ({}, {"slide": 0.03}, {"slide": 0.05, "sink": 0.02}, {"slide": -0.02, "leg": 0.8}, {"sink": 0.03, "leg": 1.2})
+
+
+def contacts_of(gait, **options):
+    return find_contacts(gait.heel, gait.ball, fps=gait.fps, leg=gait.leg, **options)
+
+
+def agreement(found, truth) -> float:
+    """F1 of what stands."""
+    return 2 * (found & truth).sum() / (found.sum() + truth.sum())
+
+
+def agreements(gait) -> tuple[float, float]:
+    """F1 of feet that stand by either part, and of the parts."""
+    found = contacts_of(gait)
+    return agreement(found.any(axis=-1), gait.standing.any(axis=-1)), agreement(found, gait.standing)
+
+
+def boundary_errors(found, truth) -> list[int]:
+    """How many frames the start and end of each true contact lie from the nearest found; those of the clip are left."""
+    errors = []
+    for leg, part in np.ndindex(*truth.shape[1:]):
+        for side in range(2):
+            places = np.array([run[side] for run in runs(found[:, leg, part])] or [-len(truth)])
+            sides = [run[side] for run in runs(truth[:, leg, part])]
+            errors += [int(np.abs(places - at).min()) for at in sides if 0 < at < len(truth)]
+    return errors
+
+
+@pytest.mark.parametrize("fps", [30, 60, 120])
+@pytest.mark.parametrize("style", WALKS)
+def test_walks_are_found_to_the_frame_whatever_slides_and_sinks(style, fps) -> None:
+    errors, feet, parts = [], [], []
+    for change in SLIDES:
+        gait = make_gait(style, fps, **change)
+        errors += boundary_errors(contacts_of(gait), gait.standing)
+        either, part = agreements(gait)
+        feet.append(either)
+        parts.append(part)
+    assert min(feet) >= 0.98
+    assert min(parts) >= 0.945
+    assert np.median(errors) <= 1
+
+
+@pytest.mark.parametrize("fps", [24, 30, 60, 120])
+@pytest.mark.parametrize("style", STYLES)
+def test_gaits_that_stand_exactly_are_found_to_the_frame(style, fps) -> None:
+    gait = make_gait(style, fps, slide=0.02, sink=0.01)
+    found, truth = contacts_of(gait).any(axis=-1, keepdims=True), gait.standing.any(axis=-1, keepdims=True)
+    assert agreement(found, truth) >= 0.985
+    assert np.median(boundary_errors(found, truth)) <= 1
+
+
+@pytest.mark.parametrize("fps", [30, 60, 120])
+@pytest.mark.parametrize("ease", EASES)
+def test_heels_and_balls_that_swing_by_themselves_do_not_roll(ease, fps) -> None:
+    for bump in ("sine", "squared sine"):
+        gait = make_loose_gait(fps, ease=ease, bump=bump)
+        assert min(agreements(gait)) >= 0.98
+        gait = make_loose_gait(fps, ease=ease, bump=bump, noise=2 * MILLIMETRE)
+        assert min(agreements(gait)) >= 0.945
+
+
+@pytest.mark.parametrize("fps", [30, 60, 120])
+def test_ball_that_hovers_before_its_heel_lands_does_not_stand(fps) -> None:
+    slow = Style(1.65, 0.1, 0.4, 0.58, 0.7, 0.06, landing=0.35, leaving=0.7, ease="cycloid", bump="squared sine")
+    gait = make_gait(slow, fps, slide=0.02)
+    found = contacts_of(gait)
+    assert min(agreements(gait)) >= 0.98
+    assert len(stances(found)) == len(stances(gait.standing))
+
+
+def test_all_walks_together_agree_with_the_truth() -> None:
+    gaits = [make_gait(style, fps, slide=0.03) for style in WALKS for fps in (30, 60, 120)]
+    assert (np.mean([agreements(gait) for gait in gaits], axis=0) >= [0.995, 0.99]).all()
+
+
+@pytest.mark.parametrize("fps", [30, 60, 120])
+@pytest.mark.parametrize("style", WALKS)
+def test_walks_that_tremble_are_found(style, fps) -> None:
+    errors = []
+    for seed, millimetres in enumerate((1, 2, 3, 4, 5)):
+        gait = make_gait(style, fps, slide=0.02, noise=millimetres * MILLIMETRE, seed=seed)
+        either, part = agreements(gait)
+        assert either >= 0.96
+        assert part >= 0.94
+        errors += boundary_errors(contacts_of(gait), gait.standing)
+    # A heel that rises as slowly as the slow walk's may have left 6 frames earlier or later, at 120 a second and 3 mm,
+    # by powers of time that keep as close to its path as the noise.
+    assert np.median(errors) <= (2 if (style, fps) == ("slow walk", 120) else 1)
+
+
+@pytest.mark.parametrize("noise", [0.0, MILLIMETRE, 3 * MILLIMETRE])
+@pytest.mark.parametrize("fps", [30, 60, 120])
+@pytest.mark.parametrize("style", sorted(set(STYLES) - set(WALKS)))
+def test_runs_stairs_turns_and_shuffles_are_found(style, fps, noise) -> None:
+    either, part = agreements(make_gait(style, fps, slide=0.01, noise=noise, seed=3))
+    assert either >= 0.94
+    assert style in TIPTOE or part >= 0.92
+
+
+@pytest.mark.parametrize("noise", [0.0, MILLIMETRE, 5 * MILLIMETRE])
+@pytest.mark.parametrize("fps", [24, 30, 60, 120])
+def test_figure_at_rest_stands_on_every_frame(fps, noise) -> None:
+    assert contacts_of(make_rest(fps, noise=noise)).all()
+
+
+def test_contacts_do_not_depend_on_the_unit() -> None:
+    small, large = (contacts_of(make_gait("walk", slide=0.02, leg=leg)) for leg in (0.01, 100.0))
+    assert (small == large).all()
+
+
+def test_contacts_depend_neither_on_place_nor_on_heading_nor_on_which_axis_is_up() -> None:
+    gait = make_gait("upstairs")
+    turn = np.array([[0.0, 0.6, 0.8], [1.0, 0.0, 0.0], [0.0, 0.8, -0.6]])
+    heel, ball = (path @ turn.T + [40.0, -7.0, 900.0] for path in (gait.heel, gait.ball))
+    assert (find_contacts(heel, ball, fps=60.0, leg=1.0, up=turn @ UP) == contacts_of(gait)).all()
+
+
+@pytest.mark.parametrize("style", ["walk", "slow walk", "run", "shuffle"])
+@pytest.mark.parametrize("fps", [24, 30, 120])
+def test_contacts_start_and_end_at_the_same_time_at_any_frame_rate(style, fps) -> None:
+    for exact in (True, False):
+        reference, other = (
+            stances(contacts_of(make_gait(style, rate, seconds=5.7), exact=exact)) for rate in (60, fps)
+        )
+        assert len(reference) == len(other)
+        for a, b in zip(reference, other, strict=True):
+            assert abs(a.start / 60 - b.start / fps) <= 2.01 / min(fps, 60)
+            assert abs(a.end / 60 - b.end / fps) <= 2.01 / min(fps, 60)
+
+
+def test_held_feet_are_those_of_slow_frames_around_the_exact_ones() -> None:
+    gait = make_gait("gentle walk", noise=2 * MILLIMETRE)
+    exact, held = (contacts_of(gait, exact=exact).any(axis=-1) for exact in (True, False))
+    assert agreement(held, exact) >= 0.94
+    assert held.sum() > exact.sum()
+
+
+def test_feet_that_stand_still_are_held_no_longer_than_they_stand() -> None:
+    gait = make_gait("flat-footed walk")
+    held = contacts_of(gait, exact=False)
+    assert agreement(held.any(axis=-1), gait.standing.any(axis=-1)) >= 0.98
+
+
+@pytest.mark.parametrize("style", sorted(set(STYLES) - {"upstairs", "downstairs", "turn on the spot"}))
+def test_treadmill_is_recognised_and_feet_stand_on_it(style) -> None:
+    gait = make_gait(style, noise=MILLIMETRE)
+    carried = on_treadmill(gait, style)
+    floor = floor_velocity(carried.heel, carried.ball, fps=60.0, leg=1.0, up=UP)
+    assert floor == pytest.approx([-STYLES[style].stride / STYLES[style].cycle, 0.0, 0.0], abs=0.1)
+    assert agreement(contacts_of(carried).any(axis=-1), contacts_of(gait).any(axis=-1)) >= 0.97
+
+
+@pytest.mark.parametrize("style", ["walk", "run"])
+def test_treadmill_is_recognised_by_feet_whose_heels_dip_as_they_land(style) -> None:
+    carried = on_treadmill(make_gait(style), style)
+    landing = np.maximum((carried.ball - carried.heel)[..., 2], 0.0)
+    heel = carried.heel - 3.0 * landing[..., None] * UP
+    floor = floor_velocity(heel, carried.ball, fps=60.0, leg=1.0, up=UP)
+    assert floor == pytest.approx([-STYLES[style].stride / STYLES[style].cycle, 0.0, 0.0], abs=0.1)
+
+
+@pytest.mark.parametrize("radius", [np.inf, 3.0])
+@pytest.mark.parametrize("fps", [30, 60, 120])
+@pytest.mark.parametrize("style", ["walk", "flat-footed walk", "slow walk", "fast walk", "backward walk", "run"])
+def test_feet_that_slide_evenly_under_hips_of_longer_or_shorter_legs_stand(style, fps, radius) -> None:
+    for scale in (0.75, 0.8, 0.9, 1.1, 1.2, 1.3):
+        gait = make_gait(style, fps, noise=2 * MILLIMETRE, slide=0.02)
+        scaled = retargeted(gait, style, scale, radius)
+        either, part = agreements(scaled)
+        assert either >= 0.95
+        assert part >= (0.95 if style != "run" else 0.9)
+        assert not floor_velocity(scaled.heel, scaled.ball, fps=fps, leg=scaled.leg, up=UP).any()
+
+
+@pytest.mark.parametrize("bob", [0.0, 0.02])
+@pytest.mark.parametrize("fps", [30, 60, 120])
+def test_feet_that_hang_from_hips_of_longer_or_shorter_legs_are_found_nearly_to_the_frame(fps, bob) -> None:
+    feet = [
+        agreements(retargeted(make_gait(style, fps, slide=0.02), style, scale, radius, bob))[0]
+        for style in (*WALKS, "run")
+        for scale in (0.8, 0.9, 1.1, 1.2)
+        for radius in (np.inf, 3.0)
+    ]
+    assert min(feet) >= 0.975
+    assert np.mean(feet) >= 0.99
+
+
+@pytest.mark.parametrize("fps", [30, 60, 120])
+def test_feet_that_hang_from_hips_which_go_evenly_are_found_to_the_frame(fps) -> None:
+    for style in WALKS:
+        for scale in (0.8, 0.9, 1.1, 1.2):
+            assert min(agreements(retargeted(make_gait(style, fps), style, scale))) >= 0.98
+
+
+@pytest.mark.parametrize("scale", [0.8, 1.2])
+@pytest.mark.parametrize("style", ["fast walk", "run"])
+def test_floor_under_scaled_legs_goes_by_their_share_of_the_way(style, scale) -> None:
+    scaled = retargeted(make_gait(style), style, scale)
+    floor = floor_velocities(scaled.heel, scaled.ball, fps=60.0, leg=scaled.leg, up=UP)
+    assert floor[:, 0].mean() == pytest.approx((1 - scale) * STYLES[style].stride / STYLES[style].cycle, rel=0.2)
+
+
+@pytest.mark.parametrize("glide", [2.0, 4.0, -1.0])
+def test_feet_that_glide_with_the_figure_do_not_stand(glide) -> None:
+    gait = make_gait("fast walk")
+    way = glide * np.arange(len(gait.heel))[:, None, None] / 60.0 * np.array([1.0, 0.0, 0.0])
+    assert not find_contacts(gait.heel + way, gait.ball + way, fps=60.0, leg=1.0).any()
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("noise", [0.0, 5 * MILLIMETRE])
+def test_floor_of_a_gait_over_ground_rests(style, noise) -> None:
+    gait = make_gait(style, slide=0.05, noise=noise)
+    assert not floor_velocities(gait.heel, gait.ball, fps=60.0, leg=1.0, up=UP).any()
+
+
+def test_foot_that_stays_is_one_contact() -> None:
+    still = np.zeros((40, 1, 3))
+    assert find_contacts(still, still, fps=30, leg=1.0).all()
+
+
+def test_foot_held_still_in_the_air_does_not_stand() -> None:
+    path = np.zeros((120, 2, 3))
+    path[:, 1, 2] = 0.4
+    assert not find_contacts(path, path, fps=30, leg=1.0)[:, 1].any()
+
+
+def test_foot_lifted_and_held_beside_a_standing_one_does_not_stand() -> None:
+    path = np.zeros((240, 2, 3))
+    path[:, 1, 2] = 0.35 * np.clip(np.sin(np.linspace(-1.0, 4.0, 240)) * 3.0, 0.0, 1.0)
+    found = find_contacts(path, path, fps=60, leg=1.0).any(axis=-1)
+    assert found[:, 0].all()
+    assert not found[path[:, 1, 2] > 0.1, 1].any()
+    assert found[path[:, 1, 2] == 0.0, 1].all()
+
+
+def test_feet_do_not_stand_at_the_top_of_a_jump() -> None:
+    time = np.arange(180) / 120
+    path = np.zeros((180, 2, 3))
+    # 0.8 s in the air, at a gravity of 4 leg lengths / s^2, which is a slow one.
+    path[:, :, 2] = np.maximum(0.0, 2.0 * (0.16 - (time - 0.75) ** 2))[:, None]
+    found = find_contacts(path, path, fps=120, leg=1.0).any(axis=-1)
+    assert not found[path[:, :, 2] > 0.1].any()
+    assert found[[0, -1]].all()
+
+
+def test_feet_that_hover_in_a_jump_do_not_stand() -> None:
+    """As animators make jumps in place: pulled up at once, slowly sagging for a second, one foot reaching down."""
+    time = np.arange(60) / 24
+    up = np.clip(np.minimum(time - 0.25, 1.9 - time) / 0.15, 0.0, 1.0)
+    sag = np.cos(np.pi * np.clip((time - 0.55) / 0.95, 0.0, 1.0) * 2.0)
+    ball, heel = np.zeros((2, 60, 2, 3))
+    ball[:, 0, 2], ball[:, 1, 2] = up * (0.27 + 0.14 * sag), up * (0.59 + 0.045 * sag)
+    heel[:, :, 0], heel[:, :, 2] = -0.2, ball[:, :, 2] + 0.2 * up[:, None]
+    found = find_contacts(heel, ball, fps=24, leg=1.0, exact=False)
+    assert not found[up > 0.5].any()
+    assert found[(time < 0.15) | (time > 2.0)].all()
+
+
+def test_stool_counts_as_ground_while_a_figure_stands_on_it() -> None:
+    time = np.arange(300) / 60
+    up = np.clip((time - np.array([1.0, 2.0])[:, None]) / 0.5, 0.0, 1.0).T
+    path = np.zeros((300, 2, 3))
+    path[:, :, 2] = 0.4 * up * up * (3 - 2 * up) + 0.1 * np.sin(np.pi * up) ** 2
+    path[:, :, 0] = 0.5 * up
+    found = find_contacts(path, path, fps=60, leg=1.0).any(axis=-1)
+    assert found[-100:].all()
+    assert found[time < 0.95].all()
+
+
+def test_short_touch_is_no_contact() -> None:
+    path = np.zeros((60, 1, 3))
+    path[:, 0, 0] = np.abs(np.arange(60) - 30) * 0.1
+    assert not find_contacts(path, path, fps=30, leg=1.0).any()
+
+
+def stop_for(stands: float, fps: float, late: float) -> np.ndarray:
+    """Path of a point that stops for so long (s) and then goes on, with 20 leg lengths / s^2, seen from a part of a
+    frame `late` on.
+    """
+    after = (np.arange(round(1.2 * fps)) + late) / fps - 0.6
+    moving = np.maximum(np.abs(after) - 0.5 * stands, 0.0)
+    way = np.where(moving < 0.075, 10.0 * moving**2, 1.5 * moving - 0.05625)
+    return np.stack([np.sign(after) * way, 0.0 * way, 0.3 * np.minimum(way, 0.3)], axis=-1)[:, None]
+
+
+@pytest.mark.parametrize(("stands", "lasts"), [(0.025, False), (0.045, True)])
+@pytest.mark.parametrize("fps", [24, 30, 50, 60, 120])
+def test_short_contact_counts_or_does_not_at_any_frame_rate(fps, stands, lasts) -> None:
+    for late in (0.0, 0.25, 0.5, 0.75):
+        ball = stop_for(stands, fps, late)
+        found = find_contacts(ball - [0.2, 0.0, 0.0], ball, fps=fps, leg=1.0, exact=False)
+        assert found.any() == lasts
+
+
+@pytest.mark.parametrize(("creeps", "longer"), [(0.1, True), (0.0, False)])
+def test_foot_that_creeps_is_held_on_the_frame_that_it_comes_to_slowly(creeps, longer) -> None:
+    time = np.arange(20) / 30.0
+    path = np.zeros((20, 1, 3))
+    path[:, 0, 0] = creeps * np.minimum(time, 10 / 30.0)
+    path[11:, 0, 0] += 0.011 + 0.05 * np.arange(9)
+    found = find_contacts(path, path, fps=30, leg=1.0, exact=False).any(axis=(1, 2))
+    assert found[:11].all()
+    assert found[11] == longer
+    assert not found[12:].any()
+
+
+def test_few_frames_tell_of_no_noise() -> None:
+    assert noise_of(np.array([0.0, 0.01, 0.1, 0.3, 0.7, 1.0, 1.1])) == 0.0
+
+
+@pytest.mark.parametrize("fps", [25, 30, 60, 120])
+def test_motion_is_not_taken_for_noise(fps) -> None:
+    time = np.arange(4 * fps) / fps
+    path = 0.2 * np.sin(6.0 * time) + 0.05 * np.sin(14.0 * time + 1.0)
+    assert noise_of(path) < 1e-3
+    noisy = path + np.random.default_rng(1).normal(0.0, 0.004, len(path))
+    assert noise_of(noisy) == pytest.approx(0.004, rel=0.35)
+
+
+STILL_FEET = {"heel": np.zeros((5, 1, 3)), "ball": np.zeros((5, 1, 3)), "fps": 30.0, "leg": 1.0}
+
+
+def test_one_and_two_frames_are_taken() -> None:
+    for count in (1, 2):
+        still = np.zeros((count, 2, 3))
+        assert find_contacts(still, still, fps=30, leg=1.0).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"heel": np.zeros((5, 3))}, "heel: expected paths of shape"),
+        ({"ball": np.zeros((4, 1, 3))}, "ball: expected paths of shape"),
+        ({"ball": np.full((5, 1, 3), np.nan)}, "ball: expected finite numbers, got nan"),
+        ({"fps": 0.0}, "fps: expected a positive number, got 0.0"),
+        ({"leg": -1.0}, "leg: expected a positive number, got -1.0"),
+        ({"fps": np.inf}, "fps: expected a positive number, got inf"),
+        ({"up": (0.0, 1.0)}, "up: expected three numbers"),
+        ({"up": (0.0, 0.0, 0.0)}, "up: expected three numbers that are not all zero"),
+    ],
+)
+def test_bad_arguments_are_refused_by_name(change, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        find_contacts(**STILL_FEET | change)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"heel": None}, "heel: expected paths of shape"),
+        ({"ball": "path"}, "ball: expected an array of numbers, got str"),
+        ({"fps": None}, "fps: expected a number, got None"),
+        ({"leg": "0.9"}, "leg: expected a number, got '0.9'"),
+        ({"leg": [0.9, 0.9]}, "leg: expected a number, got "),
+    ],
+)
+def test_arguments_of_a_wrong_kind_are_refused_by_name(change, message) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        find_contacts(**STILL_FEET | change)
+
+
+@pytest.mark.parametrize("shape", [(0, 2, 3), (5, 0, 3)])
+def test_without_frames_or_legs_nothing_stands(shape) -> None:
+    nothing = np.zeros(shape)
+    assert find_contacts(nothing, nothing, fps=30, leg=1.0).shape == (*shape[:2], 2)
+
+
+def test_the_length_of_up_does_not_count() -> None:
+    clip = make_walk().clip
+    found = [find_contacts(clip.ankle, clip.ball, fps=60, leg=1.0, up=(0, 0, length)) for length in (1e-3, 1, 40)]
+    assert (found[0] == found[1]).all() and (found[2] == found[1]).all()
+
+
+def force_plates(data):
+    """Time, names and paths of markers (mm, walking over ground) of gait2354 by Delp, Thelen, Anderson, Seth and
+    co-authors (CC BY 3.0), and when right and left foot stand on their plates.
+    """
+    lines = (data / "contacts" / "gait2354_walk1_markers.trc").read_text().splitlines()
+    names = [name for name in lines[3].split("\t") if name][2:]
+    rows = np.array(
+        [[float(cell) for cell in line.split("\t")[: 2 + 3 * len(names)]] for line in lines[5:] if line.strip()]
+    )
+    time, markers = rows[:, 1], rows[:, 2:].reshape(len(rows), -1, 3)
+    truth = np.zeros((len(time), 2), bool)
+    with (data / "contacts" / "gait2354_walk1_contacts.csv").open() as file:
+        for row in csv.DictReader(file):
+            stands = (time >= float(row["contact_start_s"])) & (time <= float(row["contact_end_s"]))
+            truth[:, "RL".index(row["foot"])] |= stands
+    return time, names, markers, truth
+
+
+@pytest.mark.parametrize("leg", [800.0, 850.0, 900.0, 950.0, 1000.0])
+@pytest.mark.parametrize(("toe", "least"), [("Toe.Tip", 0.98), ("Toe.Lat", 0.97), ("Toe.Med", 0.97)])
+@pytest.mark.parametrize("treadmill", [False, True])
+def test_contacts_agree_with_force_plates(data, leg, toe, least, treadmill) -> None:
+    time, names, markers, truth = force_plates(data)
+    if not treadmill:
+        markers = markers + time[:, None, None] * np.array([1115.0, 0.0, 0.0])
+    heel, ball = (markers[:, [names.index(f"{side}.{part}") for side in "RL"]] for part in ("Heel", toe))
+    found = find_contacts(heel, ball, fps=60.0, leg=leg, up=(0.0, 1.0, 0.0)).any(axis=-1)
+    assert (found == truth).mean() >= least
+
+
+def test_foot_that_rests_where_it_carried_the_figure_stands_though_the_other_is_lower() -> None:
+    fps, time = 60.0, np.arange(360) / 60.0
+    path = np.zeros((360, 2, 3))
+    path[:, 1, 1] = 0.2
+    # The right foot stands at 0.15 on its own, hops, and stands at 0.16 beside the left one, on its floor at last.
+    path[:, 1, 2] = 0.15 + 0.3 * np.exp(-(((time - 2.5) / 0.25) ** 2)) + 0.01 * (time > 2.5)
+    path[:, 0, 2] = np.interp(time, [0.0, 4.0, 4.3, 6.0], [0.9, 0.9, 0.0, 0.0]) + np.where(
+        time < 4, 0.3 * np.sin(9 * time), 0
+    )
+    contacts = find_contacts(path, path + [0.15, 0.0, 0.0], fps=fps, leg=1.0)
+    assert contacts[30:100, 1].all() and contacts[280:350, 1].all()
+    assert contacts[280:350, 0].all() and not contacts[:230, 0].any()

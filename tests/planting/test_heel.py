@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Heels of standing feet are lifted out of the ground: fully where soles are known, else but for a guess's worth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from ik2bone.rotations import matrix_from_vector
+from ik2bone.sole.measure import apply, measure_sole
+from ik2bone.targets.blend import Targets
+from ik2bone.targets.heel import SINKS, raise_heels
+from walk import FLAT, make_walk
+
+
+def toes_up(clip, degrees):
+    """The clip with its feet turned about their balls, heels down."""
+    turn = matrix_from_vector(np.array([0.0, -np.radians(degrees), 0.0]))
+    foot = clip.foot.copy()
+    foot[..., :3, :3] = turn @ foot[..., :3, :3]
+    foot[..., :3, 3] = clip.ball + (clip.ankle - clip.ball) @ turn.T
+    return replace(clip, foot=foot)
+
+
+@pytest.mark.parametrize(("source", "sinks"), [("mesh", 0.0), ("clip's floor", 0.0), ("proportion", SINKS)])
+def test_heel_sinks_no_deeper_than_the_sole_is_known(source, sinks) -> None:
+    clip = make_walk(seconds=2.0).clip
+    sole = replace(measure_sole(clip), source=(source,) * 2)
+    clip, contacts = toes_up(clip, 6.0), np.ones((clip.frames, 2, 2), bool)
+    still = np.abs(np.gradient(clip.ball[..., 0], axis=0)) < 1e-4 * clip.leg
+    raised = raise_heels(clip, sole, Targets.of(clip), contacts, ~contacts, FLAT)
+    heel = raised.ball + np.einsum("flij,flj->fli", raised.turn, apply(clip.foot, sole.heel) - clip.ball)
+    assert apply(clip.foot, sole.heel)[still][:, 2].max() < -0.015 * clip.leg
+    assert heel[still][:, 2].min() == pytest.approx(-sinks * clip.leg, abs=1e-3)

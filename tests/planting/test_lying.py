@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Planting what was planted before: feet that lie along the ground already are neither tilted nor raised again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ik2bone.anchors.lying import lie_along
+from ik2bone.hands.touch import measure_limbs, with_floor_of
+from ik2bone.plan import Settings, plant
+from ik2bone.sole.measure import apply
+from walk import FLAT, HILLS, height_field, in_place, make_walk, planted
+
+UP = np.array([0.0, 0.0, 1.0])
+SLOPE = height_field(lambda x, y: 0.3 * x + 2.0)
+STAIRS = height_field(lambda x, y: 0.14 * np.floor((x + 0.4) / 0.62))
+LEVEL = height_field(lambda x, y: 0.0 * x + 0.7)
+
+
+def _planted_twice(clip, ground, settings=None):
+    """A clip planted once, and that planted again with the soles as the first run measured them."""
+    sole = measure_limbs(clip)
+    once = planted(clip, plant(clip, ground, settings, sole))
+    return once, planted(once, plant(once, ground, settings, with_floor_of(once, sole)))
+
+
+def _apart(path, other):
+    """How far paths (300, L, 3) lie apart, but for the steps at either end."""
+    return np.linalg.norm(path - other, axis=-1)[30:240].max()
+
+
+@pytest.mark.parametrize("ground", [SLOPE, HILLS, STAIRS, LEVEL], ids=["slope", "hills", "stairs", "level"])
+@pytest.mark.parametrize("make", [lambda clip: clip, in_place], ids=["walk", "in place"])
+def test_planting_again_changes_little(ground, make) -> None:
+    once, again = _planted_twice(make(make_walk(roll=0.4).clip), ground)
+    tip = np.array([0.0, 0.0, 0.2])
+    assert _apart(again.hip, once.hip) < 0.01
+    assert _apart(again.ankle, once.ankle) < 0.012
+    assert _apart(apply(again.foot, tip) - again.ankle, apply(once.foot, tip) - once.ankle) < 0.2 * np.radians(3.0)
+
+
+@pytest.mark.parametrize("make", [lambda clip: clip, in_place], ids=["walk", "in place"])
+def test_level_feet_are_tilted_by_the_second_run_if_the_first_did_not(make) -> None:
+    clip = make(make_walk().clip)
+    sole = measure_limbs(clip)
+    level = planted(clip, plant(clip, SLOPE, Settings(use_slope=False), sole))
+    again = planted(level, plant(level, SLOPE, None, with_floor_of(level, sole)))
+    once = planted(clip, plant(clip, SLOPE, None, sole))
+    turns = [np.einsum("flij,j->fli", foot[..., :3, :3], UP) for foot in (again.foot, once.foot)]
+    assert np.median(np.linalg.norm(turns[0] - turns[1], axis=-1)) < np.radians(1.0)
+
+
+def test_a_clip_made_on_level_ground_is_tilted_wherever_its_feet_roll() -> None:
+    clip = make_walk(roll=0.4).clip
+    for rise in (-0.3, -0.05, 0.05, 0.3):
+        anchors = plant(clip, height_field(lambda x, y, rise=rise: rise * x)).anchors
+        assert all(
+            np.degrees(np.arccos(anchor.turn[2, 2])) > 0.9 * np.degrees(np.arctan(abs(rise))) for anchor in anchors
+        )
+
+
+def test_soles_lie_along_what_they_are_nearer_to() -> None:
+    normal = np.array([-0.2, 0.0, 1.0]) / np.hypot(0.2, 1.0)
+    rows = np.tile(normal, (10, 1))
+    assert lie_along(rows, rows, UP)
+    assert not lie_along(np.tile(UP, (10, 1)), rows, UP)
+    assert not lie_along(rows[:0], rows[:0], UP)
+    assert not lie_along(np.tile(UP, (10, 1)), np.tile(UP, (10, 1)), UP)
+
+
+def test_flat_ground_stays_flat() -> None:
+    once, again = _planted_twice(make_walk(roll=0.4).clip, FLAT)
+    assert _apart(again.ankle, once.ankle) < 2e-3

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Tools over time: speeds, windows and joints of curves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ik2bone.curves import come_to_rest, gaps, hann_average, odd_window, running_maximum, runs, smoothstep, velocity
+from ik2bone.rotations import matrix_from_vector, shortest_turns, vector_from_matrix
+from ik2bone.targets.swing import clear
+
+numbers = st.floats(-1.0, 1.0)
+vectors = st.tuples(numbers, numbers, numbers).map(np.array)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=40))
+def test_runs_and_gaps_cover_a_mask_exactly(values) -> None:
+    mask, rebuilt = np.array(values), np.zeros(len(values), bool)
+    for start, end in runs(mask):
+        assert mask[start:end].all()
+        rebuilt[start:end] = True
+    assert (rebuilt == mask).all()
+    assert runs(~mask) == gaps(mask)
+
+
+@given(st.lists(st.floats(0.0, 10.0), min_size=1, max_size=60), st.integers(0, 7))
+def test_average_of_the_running_maximum_is_never_less_than_the_values(values, half) -> None:
+    values, window = np.array(values), 2 * half + 1
+    assert (hann_average(running_maximum(values, window), window) >= values - 1e-9).all()
+
+
+@pytest.mark.parametrize("fps", [24.0, 120.0])
+def test_velocity_of_a_line_is_its_slope_up_to_the_ends(fps) -> None:
+    path = np.arange(20)[:, None] / fps * np.array([1.0, -2.0, 0.5])
+    assert velocity(path, fps) == pytest.approx(np.tile([1.0, -2.0, 0.5], (20, 1)))
+
+
+def test_velocity_of_two_frames_is_their_difference() -> None:
+    assert velocity(np.array([[0.0], [1.0]]), 30.0) == pytest.approx(30.0)
+
+
+def test_coming_to_rest_starts_with_slope_one_and_ends_at_rest() -> None:
+    curve = come_to_rest(np.linspace(0.0, 1.0, 401))
+    assert curve[[0, -1]] == pytest.approx(0.0, abs=1e-12)
+    assert np.diff(curve)[[0, -1]] * 400 == pytest.approx([1.0, 0.0], abs=1e-3)
+    assert np.abs(np.diff(curve, 2)[[0, -1]]).max() < 1e-4
+
+
+def test_smoothstep_is_flat_at_both_ends() -> None:
+    assert smoothstep(np.array([-1.0, 0.0, 0.5, 1.0, 2.0])) == pytest.approx([0.0, 0.0, 0.5, 1.0, 1.0])
+    assert smoothstep(np.array([1e-3])) < 1e-7
+
+
+def test_window_is_odd_and_never_empty() -> None:
+    assert [odd_window(seconds, 30.0) for seconds in (0.0, 0.1, 0.45)] == [1, 5, 15]
+
+
+@given(vectors)
+def test_rotation_vectors_come_back(vector) -> None:
+    assert vector_from_matrix(matrix_from_vector(vector)) == pytest.approx(vector, abs=1e-7)
+
+
+@given(vectors, vectors)
+def test_shortest_turns_carry_onto_the_direction(vector, direction) -> None:
+    if min(np.linalg.norm(vector), np.linalg.norm(direction)) < 1e-3:
+        return
+    turned = matrix_from_vector(shortest_turns(vector, direction)) @ vector / np.linalg.norm(vector)
+    if np.dot(vector, direction) > -0.999 * np.linalg.norm(vector) * np.linalg.norm(direction):
+        assert turned == pytest.approx(direction / np.linalg.norm(direction), abs=1e-7)
+
+
+def test_bump_covers_an_obstacle_and_starts_and_ends_flat() -> None:
+    wanted = np.where(np.abs(np.arange(60) - 25) < 8, 0.1, -1.0)
+    lift = clear(wanted, 0.0, 0.6, (True, True))
+    assert (lift >= wanted - 0.01).all()
+    assert max(lift[0], lift[-1]) < 0.01
+
+
+def test_no_obstacle_no_bump() -> None:
+    assert (clear(np.full(30, -0.2), 0.3, 0.6, (True, True)) == 0.0).all()
+
+
+def test_open_side_keeps_the_full_height() -> None:
+    lift = clear(np.concatenate([np.full(10, 0.1), np.full(20, -1.0)]), 0.0, 0.6, (False, True))
+    assert lift[0] >= 0.1 - 1e-9
+
+
+def test_bump_before_a_late_obstacle_rises_slowly() -> None:
+    time = np.arange(1, 60) / 60
+    late = np.where((time > 0.75) & (time < 0.85), 0.1, -1.0)
+    lift = clear(late, 0.0, 0.6, (True, True))
+    assert (lift >= late - 0.01).all()
+    rising, falling = np.abs(np.diff(lift, 2)[:25]).max(), np.abs(np.diff(lift, 2)[35:]).max()
+    assert 3.0 * rising < falling

@@ -1,0 +1,409 @@
+# SPDX-License-Identifier: MIT
+"""Planting a known walk: feet stand on the ground, and what was good stays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from figures import figure_of
+from gaits import make_rest
+from ik2bone.model import Clip
+from ik2bone.plan import NoGround, Settings, plant
+from ik2bone.report import figures, summary, table
+from ik2bone.sole.measure import measure_sole
+from measures import measure
+from walk import FLAT, HILLS, NOTHING, height_field, in_place, make_walk, planted
+
+# A step of 0.1 leg under the left foot.
+CURB = height_field(lambda _, y: 0.1 * (y > 0.0))
+
+
+def degrees(turns) -> np.ndarray:
+    return np.degrees(2 * np.arctan2(np.linalg.norm(turns[..., 1:], axis=-1), np.abs(turns[..., 0])))
+
+
+def test_walk_stands_on_hills() -> None:
+    clip = make_walk(slide=0.03, noise=0.001).clip
+    plan = plant(clip, HILLS)
+    before, after = (measure(clip, side, HILLS, plan.sole.heel) for side in (clip, planted(clip, plan)))
+    assert after.spans >= 6
+    assert after.drift <= 0.001 < before.drift
+    assert after.clearance <= 0.003 < before.clearance
+    assert after.toe_under <= 0.002
+    assert after.heel_under <= 0.012
+    assert after.knee_pop <= 10.0
+
+
+def test_clean_walk_on_its_own_floor_stays() -> None:
+    walk = make_walk()
+    plan = plant(walk.clip, FLAT)
+    moved = np.linalg.norm(planted(walk.clip, plan).ball - walk.clip.ball, axis=-1)
+    assert np.abs(plan.hips_offset).max() <= 0.01
+    assert moved[walk.standing].max() <= 0.005
+    assert moved.max() <= 0.035
+    assert degrees(plan.turns)[walk.standing].max() <= 3.0
+
+
+@pytest.mark.parametrize("fps", [24.0, 60.0, 240.0])
+def test_swings_that_clear_the_ground_are_left_alone_at_any_frame_rate(fps) -> None:
+    walk = make_walk(fps=fps)
+    plan = plant(walk.clip, FLAT)
+    moved = planted(walk.clip, plan).ball - walk.clip.ball
+    assert np.abs(moved[..., 2]).max() <= 0.022
+
+
+def test_hips_come_down_no_farther_than_they_may() -> None:
+    """What is out of reach then is missed, and told by the report."""
+    clip = make_walk().clip
+    stairs = height_field(lambda x, y: 0.3 * np.floor(x / 1.1))
+    free, bound = (plant(clip, stairs, Settings(max_drop=drop)) for drop in (0.4, 0.02))
+    assert free.miss.max() < 1e-6
+    assert bound.hips_offset[:, 2].min() > free.hips_offset[:, 2].min() + 0.05
+    after = figures(clip, planted(clip, bound), bound, stairs)["after"]
+    assert after["short_frames"] > 0
+    assert after["short"] == pytest.approx(bound.miss.max(), abs=1e-6)
+
+
+def test_foot_without_length_is_planted_all_the_same() -> None:
+    clip = make_walk().clip
+    plan = plant(replace(clip, ball=clip.ankle.copy(), tip=clip.ankle.copy()), HILLS)
+    assert np.isfinite(plan.turns).all() and np.isfinite(plan.hips_offset).all()
+
+
+def test_steepest_slope_that_is_no_number_is_an_error() -> None:
+    with pytest.raises(ValueError, match="max_slope: expected an angle in radians, got nan"):
+        plant(make_walk().clip, HILLS, Settings(max_slope=np.nan))
+
+
+def test_strength_that_is_no_share_is_an_error() -> None:
+    for strength in (-0.1, 1.5, float("nan")):
+        with pytest.raises(ValueError, match="strength: expected a number from 0 to 1"):
+            plant(make_walk().clip, HILLS, Settings(strength=strength))
+    with pytest.raises(ValueError, match="strength: expected a number from 0 to 1, or one a frame"):
+        plant(make_walk().clip, HILLS, Settings(strength=np.ones(7)))
+
+
+def test_knee_that_is_straight_or_overstretched_by_noise_bends_forward() -> None:
+    clip = make_walk().clip
+    straight = overstretched(clip)
+    after = planted(straight, plant(straight, HILLS))
+    normal = np.cross(after.hip - after.knee, after.ankle - after.knee)
+    bent = np.linalg.norm(normal, axis=-1) > 0.05
+    assert bent.any()
+    assert (normal[bent] @ np.array([0.0, -1.0, 0.0]) > 0.0).all()
+
+
+def test_feet_lie_along_the_slope_with_their_heading() -> None:
+    clip, slope = make_walk(turn=0.6).clip, np.radians(12.0)
+    plan = plant(clip, height_field(lambda x, y: np.tan(slope) * x))
+    normal = np.array([-np.sin(slope), 0.0, np.cos(slope)])
+    anchor = plan.anchors[0]
+    assert anchor.turn @ clip.up == pytest.approx(normal, abs=1e-6)
+    forward = clip.foot[anchor.stance.start + 10, anchor.stance.leg, :3, 0]
+    turned = anchor.turn @ forward
+    assert np.arctan2(turned[1], turned[0]) == pytest.approx(np.arctan2(forward[1], forward[0]), abs=1e-3)
+
+
+def test_soles_stay_level_without_slope() -> None:
+    plan = plant(make_walk().clip, HILLS, Settings(use_slope=False))
+    assert all((anchor.turn == np.eye(3)).all() for anchor in plan.anchors)
+
+
+@pytest.mark.parametrize(("limit", "tilt"), [(40.0, 30.0), (20.0, 0.0)])
+def test_soles_are_not_laid_on_what_is_steeper_than_the_steepest_slope(limit, tilt) -> None:
+    ground = height_field(lambda x, y: np.tan(np.radians(30.0)) * y)
+    plan = plant(make_walk().clip, ground, Settings(max_slope=np.radians(limit)))
+    tilts = [np.degrees(np.arccos((anchor.turn @ [0.0, 0.0, 1.0])[2])) for anchor in plan.anchors]
+    assert tilts == pytest.approx([tilt] * len(tilts), abs=0.1)
+
+
+@pytest.mark.parametrize("steep", [30.0, 55.0])
+def test_feet_stand_where_they_are_on_ground_that_is_too_steep_all_about_and_that_is_told(steep) -> None:
+    slope, walk = np.tan(np.radians(steep)), make_walk().clip
+    plan = plant(walk, height_field(lambda x, y: slope * x), Settings(max_slope=np.radians(steep - 5.0)))
+    assert plan.anchors
+    for anchor in plan.anchors:
+        np.testing.assert_allclose(anchor.point[:2], anchor.origin[:2], atol=1e-9)
+    (told,) = [sentence for sentence in plan.told if "steeper" in sentence]
+    count = sum(anchor.part != "swing" for anchor in plan.anchors)
+    assert told.startswith(f"{count} of {count} contacts lie on ground steeper than {steep - 5.0:g} degrees")
+    gentle = plant(walk, height_field(lambda x, y: slope * x), Settings(max_slope=np.radians(steep + 5.0)))
+    assert not any("steeper" in sentence for sentence in gentle.told)
+
+
+@pytest.mark.parametrize("contacts", ["ALWAYS", "AUTO"])
+def test_feet_that_follow_the_ground_tell_where_it_is_too_steep(contacts) -> None:
+    clip = in_place(make_walk().clip)
+    steep, gentle = height_field(lambda x, y: 0.5 * x), height_field(lambda x, y: 0.1 * x)
+    limit = np.radians(20.0)
+    told = [plant(clip, ground, Settings(contacts=contacts, max_slope=limit)).told for ground in (steep, gentle)]
+    (sentence,) = [sentence for sentence in told[0] if "steeper" in sentence]
+    assert (
+        sentence == f"on {clip.frames} frames the ground under feet is steeper than 20 degrees: they stay level there"
+    )
+    assert not any("steeper" in sentence for sentence in told[1])
+
+
+def test_strength_zero_changes_nothing_at_all() -> None:
+    plan = plant(make_walk().clip, HILLS, Settings(strength=0.0))
+    assert (plan.turns == [1.0, 0.0, 0.0, 0.0]).all()
+    assert (plan.hips_offset == 0.0).all()
+
+
+def test_strength_half_goes_half_the_way() -> None:
+    walk = make_walk()
+    ground = height_field(lambda x, y: 0.0 * x - 0.1)
+    half = planted(walk.clip, plant(walk.clip, ground, Settings(strength=0.5)))
+    assert (walk.clip.ball - half.ball)[..., 2][walk.standing] == pytest.approx(0.05, abs=4e-3)
+
+
+def test_strength_of_each_frame_fades_corrections_without_a_jump() -> None:
+    clip = overstretched(make_walk().clip)
+    strength = np.clip(np.arange(clip.frames) / 60.0 - 1.0, 0.0, 1.0)
+    plan, whole = plant(clip, HILLS, Settings(strength=strength)), plant(clip, HILLS)
+    still = strength == 0.0
+    assert (plan.turns[still] == [1.0, 0.0, 0.0, 0.0]).all() and (plan.hips_offset[still] == 0.0).all()
+    assert (plan.turns[strength == 1.0] == whole.turns[strength == 1.0]).all()
+    assert plan.miss.max() <= 1e-9
+    nearly = plant(clip, HILLS, Settings(strength=1e-6))
+    assert np.abs(nearly.turns - [1.0, 0.0, 0.0, 0.0]).max() < 1e-4
+
+
+def test_hips_stay_when_they_may_not_move() -> None:
+    plan = plant(make_walk().clip, HILLS, Settings(use_hips=False))
+    assert (plan.hips_offset == 0.0).all()
+    assert plan.miss.max() > 0.0
+
+
+def test_hips_that_were_rounded_lie_where_the_clip_has_them() -> None:
+    clip = make_walk().clip
+    noise = np.random.default_rng(0).normal(0.0, 1e-8, clip.hip.shape)
+    plan, rounded = plant(clip, HILLS, Settings(use_hips=False)), plant(clip, HILLS, offset=noise)
+    assert (plan.turns == rounded.turns).all() and (rounded.hips_offset == 0.0).all()
+
+
+def test_hips_bring_every_foot_into_reach() -> None:
+    assert plant(make_walk().clip, HILLS).miss.max() <= 1e-9
+
+
+@pytest.mark.parametrize("scale", [0.01, 100.0])
+def test_planting_does_not_depend_on_the_unit(scale) -> None:
+    big = make_walk(scale=scale).clip
+
+    def ground(points, down):
+        hits, normals, found = HILLS(points / scale, down)
+        return hits * scale, normals, found
+
+    reference, other = plant(make_walk().clip, HILLS), plant(big, ground)
+    assert other.turns == pytest.approx(reference.turns, abs=1e-5)
+    assert other.hips_offset / scale == pytest.approx(reference.hips_offset, abs=1e-6)
+
+
+def test_planting_does_not_depend_on_the_heading() -> None:
+    angle = 1.1
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+    def ground(points, down):
+        hits, normals, found = HILLS(points @ turn, down)
+        return hits @ turn.T, normals @ turn.T, found
+
+    reference, other = plant(make_walk().clip, HILLS), plant(make_walk(turn=angle).clip, ground)
+    assert other.turns == pytest.approx(reference.turns, abs=1e-4)
+
+
+def test_floor_of_a_moved_walk_is_found_where_it_was_moved_to() -> None:
+    clip = make_walk().clip
+    up = {name: getattr(clip, name) + [0.0, 0.0, 3.0] for name in ("ball", "tip")}
+    for name in ("thigh", "shin", "foot", "toe"):
+        up[name] = getattr(clip, name).copy()
+        up[name][..., 2, 3] += 3.0
+    assert measure_sole(replace(clip, **up)).source == ("proportion", "proportion")
+    sole = measure_sole(replace(clip, **up, floors=(3.0, 0.0)))
+    assert sole.source == ("clip's floor", "clip's floor")
+    assert sole.ball_height == pytest.approx(measure_sole(clip).ball_height)
+
+
+def test_soles_are_taken_by_proportion_on_a_floor_that_is_nowhere_level_for_long() -> None:
+    clip = make_walk(seconds=8.0).clip
+    height = 0.12 * (np.arange(clip.frames) * 12 // clip.frames % 3 - 1.0)
+    uneven = clip.moved(np.outer(height, clip.up))
+    assert measure_sole(clip).source == ("clip's floor", "clip's floor")
+    assert measure_sole(uneven).source == ("proportion", "proportion")
+
+
+def test_no_surface_at_all_is_an_error() -> None:
+    with pytest.raises(NoGround, match="no surface"):
+        plant(make_walk().clip, NOTHING)
+
+
+def test_ground_that_ends_is_told() -> None:
+    def ground(points, down):
+        hits, normals, found = HILLS(points, down)
+        return hits, normals, found & (points[:, 0] < 1.5)
+
+    plan = plant(make_walk().clip, ground)
+    assert any("no surface below" in sentence for sentence in plan.told)
+    assert np.isfinite(plan.turns).all()
+
+
+def test_clip_in_place_follows_the_ground_and_is_told() -> None:
+    clip = in_place(make_walk().clip)
+    plan = plant(clip, HILLS)
+    assert not plan.locked.any()
+    assert any("in place" in sentence for sentence in plan.told)
+    low = (clip.ball[..., 2] < 0.06) & plan.contacts[..., 1]
+    after = planted(clip, plan).ball
+    height = after[..., 2] - HILLS(after.reshape(-1, 3), -clip.up)[0][:, 2].reshape(low.shape)
+    assert np.abs(height[low] - 0.05).max() < 0.03
+
+
+def overstretched(clip):
+    """The walk with every nearly straight knee pushed to the other side of its leg, as noise does."""
+    line = clip.ankle - clip.hip
+    line /= np.linalg.norm(line, axis=-1, keepdims=True)
+    out = clip.knee - clip.hip
+    out -= np.sum(out * line, axis=-1, keepdims=True) * line
+    near = np.linalg.norm(out, axis=-1) < 0.16
+    assert near.any()
+    moved = {name: getattr(clip, name).copy() for name in ("thigh", "shin")}
+    moved["shin"][near, :3, 3] -= 1.02 * out[near]
+    return replace(clip, **moved)
+
+
+def test_single_pose_is_set_onto_the_surface() -> None:
+    clip = make_walk().clip.cut(slice(20, 21))
+    plan = plant(clip, height_field(lambda x, y: 0.0 * x - 0.2))
+    after = planted(clip, plan)
+    assert after.ball[..., 2] == pytest.approx(plan.sole.ball_height[0] - 0.2, abs=1e-6)
+
+
+def test_foot_that_never_stands_follows_the_ground() -> None:
+    walk = make_walk().clip
+    hop = replace(walk, **{name: getattr(walk, name).copy() for name in ("foot", "toe", "ball", "tip")})
+    time = np.arange(walk.frames) / walk.fps
+    swing = np.stack([np.sin(9.0 * time), 0.0 * time, 0.1 + 0.05 * np.cos(9.0 * time)], axis=-1)
+    for array in (hop.ball, hop.tip):
+        array[:, 1] += swing
+    hop.foot[:, 1, :3, 3] += swing
+    hop.toe[:, 1, :3, 3] += swing
+    plan = plant(hop, HILLS)
+    assert plan.contacts[:, 0].any() and not plan.contacts[:, 1].any()
+    assert np.isfinite(plan.turns).all()
+
+
+def test_straight_leg_takes_its_hinge_from_the_bent_frames() -> None:
+    clip = make_walk().clip
+    plan = plant(clip, height_field(lambda x, y: 0.0 * x + 0.05))
+    after = planted(clip, plan)
+    normal = np.cross(after.knee - after.hip, after.ankle - after.knee)
+    assert (normal @ np.array([0.0, 1.0, 0.0]) > 0.0).all()
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_leg_that_never_bends_takes_its_hinge_from_the_rest_pose(side, monkeypatch) -> None:
+    clip = replace(stiff(monkeypatch), rest_hinge=np.array([[-side, 0.0, 0.0]] * 2))
+    plan = plant(clip, CURB)
+    after = planted(clip, plan)
+    line, bend = after.ankle - after.hip, after.knee - after.hip
+    along = np.sum(bend * line, axis=-1, keepdims=True) / np.sum(line**2, axis=-1, keepdims=True)
+    assert (side * (bend - along * line)[:, 0, 0] > 0.1).all()
+    assert not any("never bends" in sentence for sentence in plan.told)
+
+
+def test_leg_whose_side_nothing_tells_is_told(monkeypatch) -> None:
+    assert any("never bends" in sentence for sentence in plant(stiff(monkeypatch), CURB).told)
+
+
+def stiff(patch) -> Clip:
+    """A figure that stands still on legs a little shorter than its hips are high: straight ones."""
+    patch.setattr("figures.STRETCH", 1.006)
+    patch.setattr("figures.HIP_HEIGHT", 2.0)
+    return figure_of(make_rest(30.0, seconds=1.0), ankle_ahead=0.11)
+
+
+def test_report_tells_figures_before_and_after() -> None:
+    clip = make_walk(slide=0.04).clip
+    plan = plant(clip, HILLS)
+    report = figures(clip, planted(clip, plan), plan, HILLS, frames=np.arange(101, 101 + clip.frames))
+    assert report["frames"] == [101, 100 + clip.frames]
+    assert report["after"]["drift"] < 0.2 * report["before"]["drift"]
+    assert report["after"]["penetration"] < 0.1 * report["before"]["penetration"]
+    assert report["after"]["hips_offset"] == pytest.approx(np.linalg.norm(plan.hips_offset, axis=-1).max(), abs=1e-9)
+    assert all(101 <= span["start"] <= span["end"] <= 100 + clip.frames for span in report["spans"])
+    assert "drift" in summary(report) and "under ground" in table(report)
+
+
+def test_report_counts_frames_out_of_reach() -> None:
+    clip = make_walk().clip
+    ground = height_field(lambda x, y: 0.0 * x - 0.3)
+    plan = plant(clip, ground, Settings(use_hips=False))
+    report = figures(clip, planted(clip, plan), plan, ground)
+    assert report["after"]["short_frames"] > 0
+    assert report["after"]["short"] == pytest.approx(plan.miss.max(), rel=1e-6)
+
+
+def test_pose_laid_on_a_slope_twice_is_laid_once() -> None:
+    walk = make_walk().clip
+    slope = height_field(lambda x, y: 0.2 * x - 0.1)
+    sole, pose = measure_sole(walk), walk.cut(slice(20, 21))
+    once = planted(pose, plant(pose, slope, sole=sole))
+    twice = planted(once, plant(once, slope, sole=sole))
+    assert once.ankle != pytest.approx(pose.ankle, abs=0.02)
+    assert twice.ankle == pytest.approx(once.ankle, abs=1e-6)
+
+
+def test_always_lays_heel_and_ball_on_the_ground_in_every_frame() -> None:
+    clip = make_walk().clip
+    plan = plant(clip, FLAT, Settings(contacts="ALWAYS"))
+    report = figures(clip, planted(clip, plan), plan, FLAT)
+    assert plan.contacts.all()
+    assert report["after"]["float"] <= 1e-6
+    assert report["after"]["penetration"] <= 1e-6
+
+
+def test_hips_that_lie_elsewhere_already_stay_there() -> None:
+    clip = make_walk().clip
+    whole = plant(clip, HILLS)
+    offset = np.repeat(whole.hips_offset[:, None], 2, axis=1)
+    again = plant(clip, HILLS, offset=offset)
+    assert (again.hips_offset == 0.0).all()
+    assert again.turns == pytest.approx(whole.turns, abs=1e-9)
+
+
+@pytest.mark.parametrize("use_hips", [True, False])
+def test_one_leg_planted_again_under_the_same_settings_is_planted_the_same(use_hips) -> None:
+    clip, settings = make_walk().clip, Settings(strength=0.6, use_hips=use_hips)
+    whole, left = plant(clip, HILLS, settings), np.array([True, False])
+    # As a stored pose has it.
+    offset = np.repeat(whole.hips_offset[:, None].astype(np.float32), 2, axis=1)
+    again = plant(clip, HILLS, settings, offset=offset).choose(left)
+    assert again.turns == pytest.approx(whole.turns[:, left], abs=1e-6)
+    assert {anchor.stance for anchor in again.anchors} == {a.stance for a in whole.anchors if a.stance.leg == 0}
+
+
+def test_strength_zero_leaves_a_leg_as_it_is_under_hips_that_were_moved() -> None:
+    clip = make_walk().clip
+    offset = np.repeat(plant(clip, HILLS).hips_offset[:, None], 2, axis=1)
+    turns = plant(clip, HILLS, Settings(strength=0.0), offset=offset).turns
+    assert (turns == [1.0, 0.0, 0.0, 0.0]).all()
+
+
+def test_part_of_a_planting_is_that_part() -> None:
+    clip = make_walk().clip
+    plan = plant(clip, HILLS)
+    part = plan.cut(slice(100, 160))
+    assert (part.turns == plan.turns[100:160]).all()
+    report = figures(clip.cut(slice(100, 160)), planted(clip, plan).cut(slice(100, 160)), part, HILLS)
+    assert report["after"]["drift"] < 0.002
+    assert all(0 <= span["start"] <= span["end"] < 60 for span in report["spans"])
+
+
+def test_frames_out_of_reach_are_counted_once_for_both_feet() -> None:
+    clip = make_walk().clip
+    ground = height_field(lambda x, y: 0.0 * x - 1.5)
+    plan = plant(clip, ground, Settings(use_hips=False))
+    report = figures(clip, planted(clip, plan), plan, ground)
+    assert report["after"]["short_frames"] == clip.frames

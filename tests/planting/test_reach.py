@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Where legs do not reach the hips come down, heels rise and feet leave their spots, in the order that is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from ik2bone.hips import own_reach
+from ik2bone.plan import Settings, plant
+from ik2bone.reach import HIGHEST_HEEL, raise_heels_to_reach, without_raised
+from ik2bone.targets.blend import Targets
+from measures import pop
+from walk import FLAT, height_field, in_place, make_walk, planted
+
+CLIP = make_walk(3.0).clip
+STAIRS = height_field(lambda x, y: 0.3 * np.floor(x / 1.1))
+
+
+def gaps(clip, targets, hip):
+    """How far (F, L) ankles lie beyond what their legs reach."""
+    return np.linalg.norm(targets.ankle - hip, axis=-1) - own_reach(clip)
+
+
+def test_heels_rise_just_as_far_as_legs_need() -> None:
+    standing = np.ones(CLIP.hip.shape[:2], bool)
+    hip = CLIP.hip + [0.0, 0.0, 0.04]
+    before = Targets.of(CLIP)
+    after, pitch = raise_heels_to_reach(CLIP, before, hip, standing)
+    assert (gaps(CLIP, before, hip) > 0.01).any()
+    possible = pitch < HIGHEST_HEEL - 1e-6
+    assert gaps(CLIP, after, hip)[possible].max() < 1e-9
+    assert (pitch[gaps(CLIP, before, hip) > 1e-6] > 0.0).all()
+    assert (after.ball == before.ball).all()
+    assert (after.ankle - before.ankle)[pitch > 0.01][:, 2].min() > 0.0
+
+
+def test_heels_stay_where_legs_reach_and_feet_do_not_stand() -> None:
+    for standing, lift in ((True, -0.1), (False, 0.1)):
+        marks = np.full(CLIP.hip.shape[:2], standing)
+        targets, pitch = raise_heels_to_reach(CLIP, Targets.of(CLIP), CLIP.hip + [0.0, 0.0, lift], marks)
+        assert not pitch.any() and (targets.ankle == CLIP.ankle).all()
+
+
+def test_foot_without_length_keeps_its_direction() -> None:
+    clip = replace(CLIP, ball=CLIP.ankle.copy())
+    targets, pitch = raise_heels_to_reach(clip, Targets.of(clip), clip.hip + [0.0, 0.0, 0.3], np.ones((180, 2), bool))
+    assert not pitch.any() and np.isfinite(targets.turn).all()
+
+
+def test_raised_heels_do_not_stand() -> None:
+    contacts = np.ones((2, 1, 2), bool)
+    assert without_raised(contacts, np.array([[0.0], [0.2]])).tolist() == [[[True, True]], [[False, True]]]
+
+
+@pytest.fixture(scope="module")
+def plans():
+    """Plantings on stairs that the hips may follow only a little, by what gives way first."""
+    return {order: plant(CLIP, STAIRS, Settings(max_drop=0.05, gives_way=order)) for order in ("HIPS", "HIPS_HEEL")}
+
+
+def test_heels_give_what_hips_may_not(plans) -> None:
+    flat, raised = plans["HIPS"], plans["HIPS_HEEL"]
+    assert raised.miss.max() < 0.6 * flat.miss.max()
+    assert raised.miss.sum() < 0.3 * flat.miss.sum()
+    assert raised.hips_offset == pytest.approx(flat.hips_offset, abs=1e-12)
+    stands = raised.contacts[..., 1]
+    ball = planted(CLIP, raised).ball
+    off = np.linalg.norm(ball - raised.targets.ball, axis=-1)
+    assert off[stands & (raised.miss < 1e-9)].max() < 1e-6
+    assert (raised.contacts <= flat.contacts).all() and (raised.contacts[..., 1] == flat.contacts[..., 1]).all()
+
+
+def test_what_gave_way_is_told(plans) -> None:
+    assert any("heels rise by up to" in sentence for sentence in plans["HIPS_HEEL"].told)
+    assert not any("heels rise" in sentence for sentence in plans["HIPS"].told)
+    assert any("feet leave their spots by up to" in sentence for sentence in plans["HIPS"].told)
+    assert not any("do not reach" in sentence for sentence in plant(CLIP, FLAT).told)
+
+
+def test_heels_that_give_way_first_leave_the_hips_higher() -> None:
+    first, second = (plant(CLIP, STAIRS, Settings(gives_way=order)) for order in ("HEEL_HIPS", "HIPS_HEEL"))
+    assert first.hips_offset[:, 2].mean() > second.hips_offset[:, 2].mean() + 0.005
+    assert first.miss.max() < 1e-4
+    heels = [np.degrees(np.arccos(np.clip(plan.targets.turn[..., 2, 2], -1, 1))).max() for plan in (first, second)]
+    assert heels[0] > heels[1] + 5.0
+
+
+def test_hips_come_down_for_feet_in_place_whose_heels_do_not_rise() -> None:
+    clip, hills = in_place(CLIP), height_field(lambda x, y: 0.08 * np.sign(y))
+    first, second = (plant(clip, hills, Settings(gives_way=order)) for order in ("HEEL_HIPS", "HIPS_HEEL"))
+    assert not first.anchors
+    assert first.miss.max() < 1e-4 * clip.leg
+    np.testing.assert_allclose(first.hips_offset, second.hips_offset)
+
+
+def test_rising_heels_do_not_jolt(plans) -> None:
+    turns = np.degrees(np.arccos(np.clip(plans["HIPS_HEEL"].targets.turn[..., 2, 2], -1, 1)))
+    assert pop(np.zeros_like(turns), turns, CLIP.fps) < 12.0
+
+
+def test_unknown_order_is_refused() -> None:
+    with pytest.raises(ValueError, match="gives_way: expected one of HIPS_HEEL, HEEL_HIPS, HIPS, got 'KNEE'"):
+        plant(CLIP, FLAT, Settings(gives_way="KNEE"))

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Places of a foot chosen together: nearest where there is time, on one level where there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+from ik2bone.anchors.route import choose_places
+from ik2bone.plan import plant
+from walk import height_field, make_walk, planted
+
+UP = np.array([0.0, 0.0, 1.0])
+# Two standings on a lower step, the second as well on the upper one, where it costs less.
+LOWER, UPPER = np.array([[0.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 0.18], [0.1, 0.0, 0.0]])
+
+
+def chosen(gap: float, leg: float = 1.0) -> list[int]:
+    return choose_places([gap], [leg * LOWER, leg * UPPER], [np.zeros(1), np.array([0.05, 0.1])], UP, leg)
+
+
+def test_each_standing_takes_its_cheapest_place_where_there_is_time() -> None:
+    assert chosen(0.8) == [0, 0]
+
+
+def test_foot_that_steps_on_at_once_stays_on_its_level() -> None:
+    assert chosen(0.1) == [0, 1]
+
+
+def test_choice_does_not_depend_on_the_unit() -> None:
+    assert chosen(0.1, 100.0) == [0, 1] and chosen(0.8, 0.01) == [0, 0]
+
+
+def test_chain_of_one_takes_the_cheapest() -> None:
+    assert choose_places([], [UPPER], [np.array([0.3, 0.2])], UP, 1.0) == [1]
+
+
+def test_choice_is_the_best_of_all_chains() -> None:
+    random = np.random.default_rng(1)
+    times = [0.16, 0.12, 0.08]
+    moves, costs = random.normal(0, 0.2, (4, 3, 3)), random.uniform(0, 1, (4, 3))
+
+    def cost(chain) -> float:
+        total = sum(costs[i][k] for i, k in enumerate(chain))
+        for i in range(3):
+            total += cost_of_change(moves[i][chain[i]], moves[i + 1][chain[i + 1]], times[i])
+        return total
+
+    best = min(np.ndindex(3, 3, 3, 3), key=cost)
+    assert choose_places(times, list(moves), list(costs), UP, 1.0) == list(best)
+
+
+def cost_of_change(before, after, time: float) -> float:
+    """A quintic over the time has its peak of acceleration at 10 / sqrt(3) of way over time squared."""
+    change = np.linalg.norm((after - before) * [1.0, 1.0, 2.0])
+    return (10 / np.sqrt(3) * change / time**2 / 40.0) ** 2
+
+
+def test_walk_over_a_riser_leaves_no_sole_across_it() -> None:
+    clip = make_walk().clip
+    steps = height_field(lambda x, y: 0.15 * np.floor(x / 0.9 + 0.5))
+    plan = plant(clip, steps)
+    after = planted(clip, plan)
+    for anchor in plan.anchors:
+        frame, leg = (anchor.stance.start + anchor.stance.end) // 2, anchor.stance.leg
+        sole = np.stack(
+            [after.ball[frame, leg], after.foot[frame, leg, :3, :3] @ plan.sole.heel[leg] + after.ankle[frame, leg]]
+        )
+        levels = steps(sole, -clip.up)[0][:, 2]
+        assert np.ptp(levels) < 1e-9

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Soles of skins made by formula: shoes of known shape, tilted and scaled, and what is no sole at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from ik2bone.plan import plant
+from ik2bone.sole.measure import apply, measure_sole
+from ik2bone.sole.skin import Skin, find_sole, lay_flat
+from walk import ANKLE, BALL, FLAT, FOOT, make_walk, planted
+
+UP, FORWARD = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
+JOINT = np.array([FOOT, 0.0, BALL - ANKLE])
+# In foot space of the walk: the ankle is the origin.
+BACK, TIP, THICK = -0.08, FOOT + 0.1, 0.03
+
+
+def shoe(thick=THICK, *, spring=0.0, heel=0.0):
+    """Points of a shoe's lower side and of its upper: `spring` lifts its front, `heel` puts a block under its back."""
+    x = np.linspace(BACK, TIP, 60)
+    low = -ANKLE - thick + spring * np.maximum(x - FOOT, 0.0) / (TIP - FOOT)
+    low = np.where(x < BACK + 0.07, low - heel, low)
+    y = np.where(np.arange(60) % 2, 0.04, -0.04)
+    points = np.concatenate([np.stack([x, y, low], axis=1), np.stack([x, y, 0.0 * x], axis=1)])
+    toe = points[:, 0] > FOOT
+    rest = np.eye(4)
+    rest[:3, 3] = JOINT
+    return Skin(points[~toe], points[toe] - JOINT, rest, UP)
+
+
+def tilted(skin, angle):
+    """The same skin on a bone that is pitched by an angle."""
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    rest = skin.rest.copy()
+    rest[:3] = turn @ rest[:3]
+    return replace(skin, foot=skin.foot @ turn.T, rest=rest), turn @ JOINT
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.2, -0.35])
+def test_a_shoe_is_laid_flat_however_its_bone_is_pitched(angle) -> None:
+    skin, joint = tilted(shoe(), angle)
+    sole = find_sole(skin, joint, FORWARD, UP, 1.0)
+    assert sole.height == pytest.approx(BALL + THICK, abs=1e-9)
+    assert sole.heel == pytest.approx(BACK - FOOT, abs=1e-9) and sole.tip == pytest.approx(TIP - FOOT, abs=1e-9)
+    assert sole.up == pytest.approx([np.sin(angle), 0.0, np.cos(angle)], abs=1e-9)
+
+
+def test_toes_that_curve_up_are_not_all_of_the_sole() -> None:
+    sole = find_sole(shoe(spring=0.05), JOINT, FORWARD, UP, 1.0)
+    assert sole.height == pytest.approx(BALL + THICK, abs=1e-9)
+    assert 0.02 < sole.tip < 0.05
+
+
+def test_a_high_heel_stands_on_heel_and_ball() -> None:
+    sole = find_sole(shoe(heel=0.04), JOINT, FORWARD, UP, 1.0)
+    assert np.degrees(np.arccos(sole.up[2])) == pytest.approx(9.0, abs=3.0)
+    assert (shoe(heel=0.04).foot - JOINT) @ sole.up == pytest.approx(-sole.height, abs=0.5)
+    assert ((shoe(heel=0.04).foot - JOINT) @ sole.up).min() == pytest.approx(-sole.height, abs=1e-9)
+
+
+@pytest.mark.parametrize("thick", [-0.06, 0.1])
+def test_a_shoe_too_far_from_its_joint_is_not_believed(thick) -> None:
+    assert find_sole(shoe(thick), JOINT, FORWARD, UP, 1.0) is None
+
+
+def test_a_skin_without_points_has_no_sole() -> None:
+    nothing = Skin(np.zeros((0, 3)), np.zeros((0, 3)), np.eye(4), UP)
+    assert find_sole(nothing, JOINT, FORWARD, UP, 1.0) is None
+
+
+def test_a_rest_pose_that_nobody_stands_in_gives_way_to_the_clip() -> None:
+    hanging = replace(shoe(), up=FORWARD)
+    assert lay_flat(hanging, JOINT, FORWARD, UP, 1.0).height == pytest.approx(BALL + THICK, abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 50.0])
+def test_a_walk_in_shoes_stands_on_them(scale) -> None:
+    skin = shoe()
+    big = replace(skin, foot=scale * skin.foot, toe=scale * skin.toe, rest=skin.rest * [1, 1, 1, scale])
+    clip = replace(make_walk(scale=scale).clip, skins=(big, big))
+    sole = measure_sole(clip)
+    assert sole.source == ("mesh", "mesh")
+    assert sole.ball_height / scale == pytest.approx([BALL + THICK] * 2, abs=1e-6)
+    assert sole.floor / scale == pytest.approx(-THICK, abs=0.006)
+
+    def ground(points, down):
+        hits, normals, found = FLAT(points / scale, down)
+        return hits * scale, normals, found
+
+    plan = plant(clip, ground)
+    after = planted(clip, plan)
+    lows = [
+        (apply(after.foot[:, leg], point) @ UP) / scale
+        for leg in range(2)
+        for point in (sole.heel[leg], sole.ball[leg])
+    ]
+    assert min(low.min() for low in lows) > -0.004
+
+
+def test_one_foot_without_skin_keeps_the_clip_s_measure() -> None:
+    nothing = Skin(np.zeros((0, 3)), np.zeros((0, 3)), np.eye(4), UP)
+    assert measure_sole(replace(make_walk().clip, skins=(shoe(), nothing))).source == ("mesh", "clip's floor")

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""What people want of contacts: enforced ones hold, forbidden ones never stand, stored ones stay as they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from ik2bone.contacts.spans import Marks, Span, marks_of, no_marks, spans_of
+from ik2bone.contacts.standing import NEVER, find_standing
+from ik2bone.curves import runs
+from ik2bone.plan import Settings, plant
+from ik2bone.report import contact_spans, figures
+from ik2bone.sole.measure import apply, measure_sole
+from walk import FLAT, HILLS, in_place, make_walk, planted
+
+FEET = ("left", "right")
+
+
+def marked(clip, *spans, base=None) -> Marks:
+    stored = [] if base is None else spans_of(base, FEET)
+    return marks_of([*stored, *spans], FEET, 0, clip.frames)
+
+
+def swing_of(plan, share=0.5) -> slice:
+    """Frames in the middle of the left foot's first swing between two standings, or at another share of it."""
+    stands = plan.contacts[:, 0].any(axis=-1)
+    edges = np.flatnonzero(np.diff(stands.astype(int)))
+    start = next(edge for edge in edges if not stands[edge + 1])
+    end = next(edge for edge in edges if edge > start)
+    middle = round(start + share * (end - start))
+    return slice(middle - 3, middle + 4)
+
+
+def paths(clip, plan):
+    """Heel and ball of the left foot in the planted clip."""
+    after = planted(clip, plan)
+    return apply(after.foot[:, 0], plan.sole.heel[0]), after.ball[:, 0]
+
+
+@pytest.mark.parametrize("ground", [FLAT, HILLS])
+@pytest.mark.parametrize("parts", [("ball",), ("heel", "ball"), ("heel",)])
+@pytest.mark.parametrize("mode", ["AUTO", "STORED"])
+def test_enforced_parts_of_a_swinging_foot_stay_where_they_are(ground, parts, mode) -> None:
+    clip = make_walk().clip
+    plan = plant(clip, ground)
+    swing = swing_of(plan)
+    wanted = [Span("left", part, swing.start, swing.stop - 1, "enforced") for part in parts]
+    marks = marked(clip, *wanted, base=plan.contacts)
+    enforced = plant(clip, ground, Settings(contacts=mode, marks=marks, max_slope=1.0))
+    assert enforced.contacts[swing, 0][:, [("heel", "ball").index(part) for part in parts]].all()
+    for path, part in zip(paths(clip, enforced), ("heel", "ball"), strict=True):
+        moved = np.linalg.norm(path[swing] - path[swing].mean(axis=0), axis=-1).max()
+        assert (moved < 2e-3) == (part in parts), part
+    states = {span["state"] for span in contact_spans(planted(clip, enforced), enforced)}
+    assert states == {"automatic", "enforced"}
+
+
+def enforced_figures(clip, ground, parts, frames) -> list[dict]:
+    """Figures of the spans in which parts of the left foot are enforced on some frames."""
+    marks = marked(clip, *(Span("left", part, frames.start, frames.stop - 1, "enforced") for part in parts))
+    plan = plant(clip, ground, Settings(marks=marks, max_slope=1.0))
+    told = figures(clip, planted(clip, plan), plan, ground)["spans"]
+    spans = [span["after"] for span in told if span["state"] == "enforced"]
+    assert len(spans) == len(parts)
+    return spans
+
+
+@pytest.mark.parametrize("ground", [FLAT, HILLS])
+@pytest.mark.parametrize("share", [0.3, 0.7])
+@pytest.mark.parametrize("parts", [("heel", "ball"), ("heel",)])
+def test_feet_that_swing_tilted_lie_on_the_ground_where_their_heels_are_enforced(ground, share, parts) -> None:
+    clip = make_walk().clip
+    spans = enforced_figures(clip, ground, parts, swing_of(plant(clip, ground), share))
+    assert max(span["penetration"] for span in spans) < 2e-3 * clip.leg
+    assert max(span["float"] for span in spans) < 6e-3 * clip.leg
+
+
+@pytest.mark.parametrize("ground", [FLAT, HILLS])
+@pytest.mark.parametrize("parts", [("heel", "ball"), ("heel",)])
+@pytest.mark.parametrize("early", [2, 5])
+def test_heels_that_are_enforced_beside_a_roll_stay_on_their_spot(ground, parts, early) -> None:
+    clip = make_walk(roll=np.radians(40.0)).clip
+    plan = plant(clip, ground)
+    lifts = next(end for start, end in runs(plan.contacts[:, 0, 1]) if start)
+    spans = enforced_figures(clip, ground, parts, slice(lifts - early, lifts - early + 8))
+    assert max(span["drift"] for span in spans) < 2e-3 * clip.leg
+    assert max(span["float"] for span in spans) < 6e-3 * clip.leg
+
+
+def test_contacts_that_enforced_ones_shorten_are_told() -> None:
+    clip = make_walk().clip
+    plan = plant(clip, FLAT)
+    swing = swing_of(plan)
+    stands = np.flatnonzero(plan.contacts[:, 0, 1])
+    shortening = Span("left", "ball", swing.start, swing.stop - 1, "enforced")
+    idle = Span("left", "ball", int(stands[5]), int(stands[9]), "enforced")
+    plans = [plant(clip, FLAT, Settings(marks=marked(clip, span))) for span in (shortening, idle)]
+    assert [(plan.contacts & ~other.contacts).any() for other in plans] == [True, False]
+    told = [[sentence for sentence in other.told if "shorter" in sentence] for other in plans]
+    assert len(told[0]) == 1 and "a foot needs time" in told[0][0]
+    assert not told[1]
+
+
+@pytest.mark.parametrize("mode", ["AUTO", "STORED"])
+def test_forbidden_parts_never_stand(mode) -> None:
+    clip = make_walk().clip
+    plan = plant(clip, HILLS)
+    stances = [span for span in contact_spans(planted(clip, plan), plan) if span["leg"] == 1 and span["part"] == "ball"]
+    start, end = stances[1]["start"], stances[1]["end"]
+    wanted = [Span("right", part, start - 9, end + 8, "forbidden") for part in ("heel", "ball")]
+    marks = marked(clip, *wanted, base=plan.contacts)
+    forbidden = plant(clip, HILLS, Settings(contacts=mode, marks=marks))
+    assert not forbidden.contacts[start - 9 : end + 9, 1].any()
+    assert (forbidden.contacts[:, 0] == plan.contacts[:, 0]).mean() > 0.99
+
+
+def test_stored_contacts_are_taken_as_they_are() -> None:
+    clip = make_walk(slide=0.04).clip
+    plan = plant(clip, HILLS)
+    stored = plant(clip, HILLS, Settings(contacts="STORED", marks=marked(clip, base=plan.contacts)))
+    assert (stored.contacts == plan.contacts).all()
+    again = plant(clip, HILLS, Settings(contacts="STORED", marks=marked(clip, base=stored.contacts)))
+    assert (again.turns == stored.turns).all()
+    shifted = np.roll(plan.contacts, 4, axis=0)
+    moved = plant(clip, FLAT, Settings(contacts="STORED", marks=marked(clip, base=shifted)))
+    assert (moved.contacts == shifted).all()
+
+
+def test_stored_contacts_without_any_follow_the_ground_and_tell() -> None:
+    clip = make_walk().clip
+    plan = plant(clip, HILLS, Settings(contacts="STORED", marks=no_marks((clip.frames, 2, 2))))
+    assert not plan.contacts.any()
+    assert not plan.locked.any()
+    assert any("stored" in sentence for sentence in plan.told)
+
+
+def test_stored_contacts_are_needed() -> None:
+    with pytest.raises(ValueError, match="marks: expected those of stored contacts, got None"):
+        plant(make_walk(1.0).clip, FLAT, Settings(contacts="STORED"))
+
+
+def test_clip_in_place_stands_without_being_locked_and_tells_so() -> None:
+    walk = make_walk()
+    clip = in_place(walk.clip)
+    plan = plant(clip, HILLS)
+    assert not plan.locked.any()
+    assert (plan.contacts.any(axis=-1) == walk.standing).mean() > 0.93
+    assert any("treadmill" in sentence for sentence in plan.told)
+    stored = plant(clip, HILLS, Settings(contacts="STORED", marks=marked(clip, base=plan.contacts)))
+    assert not stored.locked.any()
+    assert (stored.contacts == plan.contacts).all()
+
+
+def with_scaled_legs(clip, scale):
+    """The clip with its legs scaled below hips that go on as before."""
+    hips, moved = clip.thigh[..., :3, 3], {}
+    for name in ("ball", "tip"):
+        moved[name] = hips + scale * (getattr(clip, name) - hips)
+    for name in ("thigh", "shin", "foot", "toe"):
+        moved[name] = getattr(clip, name).copy()
+        moved[name][..., :3, 3] = hips + scale * (moved[name][..., :3, 3] - hips)
+    return replace(clip, **moved)
+
+
+@pytest.mark.parametrize("scale", [0.8, 1.2])
+def test_walk_that_slides_since_its_legs_were_scaled_is_locked_to_spots(scale) -> None:
+    walk = make_walk()
+    clip = with_scaled_legs(walk.clip, scale)
+    plan = plant(clip, FLAT)
+    assert plan.locked.all() and not any("in place" in sentence for sentence in plan.told)
+    stands = plan.contacts[..., 1]
+    assert (stands == walk.standing).mean() > 0.93
+    before, after = (np.linalg.norm(np.diff(path, axis=0), axis=-1) for path in (clip.ball, planted(clip, plan).ball))
+    held = stands[1:] & stands[:-1]
+    assert np.median(after[held]) < 0.05 * np.median(before[held])
+
+
+def test_clip_in_place_is_locked_where_that_is_enforced() -> None:
+    clip = in_place(make_walk().clip)
+    marks = marked(clip, Span("left", "ball", 60, 90, "enforced"))
+    plan = plant(clip, FLAT, Settings(marks=marks))
+    assert plan.locked.all()
+    assert plan.contacts.sum() == 31
+    ball = planted(clip, plan).ball[60:91, 0]
+    assert np.linalg.norm(ball - ball[0], axis=-1).max() < 1e-3
+
+
+def test_flying_clip_is_told_to_have_no_contact() -> None:
+    clip = make_walk().clip
+    time = np.arange(clip.frames)[:, None, None] / clip.fps
+    moved = {name: getattr(clip, name) + time * [3.0, 0.0, 0.0] for name in ("ball", "tip")}
+    for name in ("thigh", "shin", "foot", "toe"):
+        moved[name] = getattr(clip, name).copy()
+        moved[name][..., :3, 3] += time * [3.0, 0.0, 0.0]
+    clip = replace(clip, **moved)
+    feet = find_standing(clip, measure_sole(clip))
+    assert not feet.locked
+    assert any("no foot ever stands still" in sentence for sentence in feet.told)
+
+
+@pytest.mark.parametrize(("seconds", "stands"), [(2.0, False), (0.5, True)])
+def test_figure_that_hovers_for_a_moment_as_its_clip_ends_stands_on_no_spot(seconds, stands) -> None:
+    pose = make_walk(fps=30.0).clip.cut(slice(0, 1))
+    frames = round(30.0 * seconds)
+    clip = pose.cut(np.zeros(frames, int))
+    way = np.maximum(frames - 4 - np.arange(frames), 0)[:, None] / 30.0 * [0.0, 4.0, 1.0]
+    feet = find_standing(clip.moved(way), measure_sole(clip))
+    assert feet.locked == stands
+    assert (NEVER in feet.told) != stands

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""A walk made by formula, with known contacts: feet that stand, roll over heel and ball, and swing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import ik2bone
+import numpy as np
+from ik2bone.model import Clip, level_part
+
+UPPER, LOWER, FOOT, BALL, STEP, CYCLE, STAND = 0.5, 0.5, 0.18, 0.05, 0.62, 1.1, 0.62
+HIP_HEIGHT, ANKLE = 1.02, 0.12
+# Share of the cycle at which a foot begins to roll.
+ROLL = 0.35
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A clip and the truth about it: `standing` (F, L) feet."""
+
+    clip: Clip
+    standing: np.ndarray
+
+
+def make_walk(seconds=5.0, fps=60.0, *, slide=0.0, noise=0.0, seed=0, scale=1.0, turn=0.0, roll=0.0) -> Walk:
+    """Walk along x, turned by `turn` radians about up, each foot standing for STAND of its cycle.
+
+    Before it leaves, it rolls by `roll` radians over its ball, with stiff toes.
+    """
+    time = np.arange(round(seconds * fps)) / fps
+    phase = (time[:, None] / CYCLE + np.array([0.0, 0.5])) % 1.0
+    count = np.floor(time[:, None] / CYCLE + np.array([0.0, 0.5])) - np.array([0.0, 0.5])
+    swing = np.clip((phase - STAND) / (1 - STAND), 0.0, 1.0)
+    ahead = 2 * STEP * (count + swing - np.sin(2 * np.pi * swing) / (2 * np.pi)) + slide * np.minimum(phase, STAND)
+    lift = 0.16 * np.sin(np.pi * swing) ** 2
+    pitch = 0.5 * np.sin(np.pi * swing) ** 2 * np.sin(2 * np.pi * swing)
+    rise, fall = np.clip((phase - ROLL) / (STAND - ROLL), 0.0, 1.0), np.clip(2.0 * swing, 0.0, 1.0)
+    pitch += roll * rise**2 * (3.0 - 2.0 * rise) * (1.0 - fall**2 * (3.0 - 2.0 * fall))
+    side = np.broadcast_to([0.1, -0.1], ahead.shape)
+    ball = np.stack([ahead, side, BALL + lift], axis=-1)
+    ball += np.random.default_rng(seed).normal(0.0, noise, ball.shape) if noise else 0.0
+    axes = _rotation_y(pitch)
+    ankle = ball + np.einsum("flij,j->fli", axes, [-FOOT, 0.0, ANKLE - BALL])
+    hip = np.stack([np.broadcast_to((2 * STEP / CYCLE * time - STAND * STEP - FOOT)[:, None], side.shape), side,
+                    np.full_like(side, HIP_HEIGHT - 0.04)], axis=-1)  # fmt: skip
+    knee = ik2bone.solve(hip, hip + [0.05, 0.0, -UPPER], hip + [0.0, 0.0, -0.99], ankle, pole=[1.0, 0.0, 0.0]).mid
+    knee, ankle = _rigid(hip, np.asarray(knee), ankle)
+    heading, size = _rotation_z(turn), scale
+    frames = [pointing(*pair) for pair in ((hip, knee), (knee, ankle))] + [axes]
+    matrices = [
+        matrices_of(size * at @ heading.T, heading @ axes_)
+        for at, axes_ in zip((hip, knee, ankle), frames, strict=True)
+    ]
+    ball = size * (ankle + np.einsum("flij,j->fli", axes, [FOOT, 0.0, BALL - ANKLE])) @ heading.T
+    tip = ball + size * np.einsum("flij,j->fli", heading @ axes, [0.06, 0.0, 0.0])
+    clip = Clip(fps, *matrices, ball, tip, matrices_of(ball, heading @ axes), np.ones(2, bool),
+                np.ones((len(time), 2, 4, 3)), np.array([0.0, 0.0, 1.0]))  # fmt: skip
+    return Walk(clip, phase < STAND)
+
+
+def _rigid(hip, knee, ankle):
+    """Knee and ankle with exact bone lengths, whatever was out of reach."""
+    upper, lower = knee - hip, ankle - knee
+    knee = hip + UPPER * upper / np.linalg.norm(upper, axis=-1, keepdims=True)
+    return knee, knee + LOWER * lower / np.linalg.norm(lower, axis=-1, keepdims=True)
+
+
+def pointing(start, end):
+    """Axes with y along the bone and x sideways."""
+    along = end - start
+    along = along / np.linalg.norm(along, axis=-1, keepdims=True)
+    side = np.broadcast_to([0.0, 1.0, 0.0], along.shape)
+    return np.stack([side, along, np.cross(side, along)], axis=-1)
+
+
+def matrices_of(places, axes):
+    matrices = np.zeros((*places.shape[:-1], 4, 4))
+    matrices[..., :3, :3], matrices[..., :3, 3], matrices[..., 3, 3] = axes, places, 1.0
+    return matrices
+
+
+def _rotation_y(angle):
+    c, s, o, i = np.cos(angle), np.sin(angle), np.zeros_like(angle), np.ones_like(angle)
+    return np.stack([c, o, s, o, i, o, -s, o, c], axis=-1).reshape(*angle.shape, 3, 3)
+
+
+def _rotation_z(angle):
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def in_place(clip):
+    """The same clip on a treadmill: every joint without the hips' level travel."""
+    middle = clip.hip.mean(axis=1)
+    return clip.moved(level_part(middle[0] - middle, clip.up))
+
+
+def height_field(height):
+    """A ground from z = height(x, y); normals by differences."""
+
+    def ground(points, _down):
+        x, y, step = points[:, 0], points[:, 1], 1e-5
+        slope_x = (height(x + step, y) - height(x - step, y)) / (2 * step)
+        slope_y = (height(x, y + step) - height(x, y - step)) / (2 * step)
+        normals = np.stack([-slope_x, -slope_y, np.ones_like(x)], axis=-1)
+        normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
+        return np.stack([x, y, height(x, y)], axis=-1), normals, np.ones(len(points), bool)
+
+    return ground
+
+
+FLAT = height_field(lambda x, y: 0.0 * x)
+HILLS = height_field(lambda x, y: 0.1 * np.sin(2.1 * x + 0.4) + 0.07 * np.cos(1.7 * y - 0.9 * x))
+NOTHING = lambda points, down: (points, np.tile(-down, (len(points), 1)), np.zeros(len(points), bool))  # noqa: E731
+
+
+def planted(clip: Clip, planting) -> Clip:
+    """The clip with a planting's turns and hips offset applied by plain matrix products."""
+    from dataclasses import replace
+
+    turns = [matrices_of(np.zeros((*q.shape[:-1], 3)), rotations_of(q)) for q in np.moveaxis(planting.turns, 2, 0)]
+    turns.append(matrices_of(np.zeros((*planting.toe_turns.shape[:-1], 3)), rotations_of(planting.toe_turns)))
+    thigh = clip.thigh.copy()
+    thigh[..., :3, 3] += planting.hips_offset[:, None]
+    parts, new = (clip.thigh, clip.shin, clip.foot, clip.toe), [thigh @ turns[0]]
+    for above, below, turn in zip(parts, parts[1:], turns[1:], strict=False):
+        new.append(new[-1] @ np.linalg.inv(above) @ below @ turn)
+    carry = [after @ np.linalg.inv(before) for before, after in zip(parts, new, strict=True)]
+    ball, tip = (_carry(carry[index], point) for index, point in ((2, clip.ball), (3, clip.tip)))
+    return replace(clip, thigh=new[0], shin=new[1], foot=new[2], toe=new[3], ball=ball, tip=tip)
+
+
+def _carry(matrices, points):
+    return np.einsum("flij,flj->fli", matrices[..., :3, :3], points) + matrices[..., :3, 3]
+
+
+def rotations_of(q):
+    w, x, y, z = np.moveaxis(q, -1, 0)
+    rows = [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), 2 * (x * y + w * z),
+            1 - 2 * (x * x + z * z), 2 * (y * z - w * x), 2 * (x * z - w * y), 2 * (y * z + w * x),
+            1 - 2 * (x * x + y * y)]  # fmt: skip
+    return np.stack(rows, axis=-1).reshape(*w.shape, 3, 3)
