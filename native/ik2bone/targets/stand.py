@@ -30,7 +30,7 @@ def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Arra
         targets, contacts = locked_targets(steady, sole, feet, ground, settings, ride)
     else:
         targets, contacts = follow_targets(steady, sole, ground, settings), feet.contacts
-    targets = replace(targets, turn=targets.turn @ still)
+    targets = replace(targets, turn=targets.turn @ still, to_ankle=clip.ankle - clip.ball)
     return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), feet.told)
 
 
