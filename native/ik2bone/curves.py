@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Small tools over time: speeds, runs of frames, averages, and curves that join with matching velocity."""
+"""Tools over time: speeds, runs of frames, averages, smooth curves between bounds, and fades that match velocity."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from ._core import smooth_within
 from .model import Array, Mask
 
 # Peak of the second derivative of `smoothstep`.
@@ -99,4 +100,24 @@ def between(values: Array, places: Array) -> Array:
     rise = end - start
     first, last = slopes[index], slopes[index + 1]
     curve: Array = start + t * (first + t * (3 * rise - 2 * first - last + t * (first + last - 2 * rise)))
+    return curve
+
+
+def smooth_between(
+    wish: Array,
+    fps: float,
+    slow: float,
+    floor: Array | float = -np.inf,
+    ceiling: Array | float = np.inf,
+    weight: Array | float = 1.0,
+) -> Array:
+    """The curve x (F,) that minimises the sum of weight (x - wish)^2 + slow^4 x''^2, with floor <= x <= ceiling.
+
+    `slow` is a time (s): faster changes of the wish (F,) are smoothed away. All but `fps` and `slow` broadcast to (F,).
+    At least two weights are positive; where floor and ceiling cross, the ceiling counts. The optimum is exact, see
+    native/core/curves.h.
+    """
+    rows = [np.ascontiguousarray(np.broadcast_to(row, wish.shape), float) for row in (wish, weight, floor, ceiling)]
+    curve = np.empty(len(wish))
+    smooth_within(*rows, (slow * fps) ** 4, curve)
     return curve

@@ -32,7 +32,7 @@ class Settings:
     direction: str = "DOWN"
     max_slope: float = STEEPEST
     max_drop: float = DEEPEST
-    gives_way: str = "HIPS_HEEL"
+    gives_way: str = "HEEL_HIPS"
     marks: Marks | None = None
     asked: Mask | None = None
 

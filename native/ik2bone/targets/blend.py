@@ -131,6 +131,11 @@ class Held:
     locked: Mask
     told: tuple[str, ...] = ()
 
+    def choose(self, limbs: Mask) -> Held:
+        """The same for some limbs (L,)."""
+        targets = self.targets.choose(limbs)
+        return Held(self.contacts[:, limbs], targets, self.free[:, limbs], self.locked[limbs], self.told)
+
     def beside(self, other: Held, limbs: Mask) -> Held:
         """The same with others put in for some limbs (L,)."""
         frames, locked = len(self.free), np.empty(len(limbs), bool)
