@@ -131,13 +131,15 @@ def _may_scatter(ob: Object) -> bool:
 
 
 def _mesh(data: bpy.types.Mesh, matrix: Array) -> ik2bone.Mesh:
-    """The triangles of a mesh moved by a matrix."""
+    """The triangles of a mesh moved by a matrix, without those that broken geometry has at infinity."""
     data.calc_loop_triangles()
     vertices = np.empty((len(data.vertices), 3), np.float32)
     triangles = np.empty((len(data.loop_triangles), 3), np.int32)
     data.vertices.foreach_get("co", vertices.ravel())
     data.loop_triangles.foreach_get("vertices", triangles.ravel())
-    return ik2bone.Mesh(vertices @ matrix[:3, :3].T + matrix[:3, 3], triangles)
+    good = np.isfinite(vertices).all(axis=1)
+    vertices[~good] = 0.0
+    return ik2bone.Mesh(vertices @ matrix[:3, :3].T + matrix[:3, 3], triangles[good[triangles].all(axis=1)])
 
 
 def _is_uneven(matrix: Array) -> bool:

@@ -21,11 +21,21 @@ letter_of(const Py_buffer *view)
     return *code && !code[1] ? *code : '\0';
 }
 
+static const char letters[] = "bBhHiIlLqQnN";
+
 bool
 holds_integers(const Py_buffer *view)
 {
     char letter = letter_of(view);
-    return letter && strchr("bBhHiIlLqQnN", letter);
+    return letter && strchr(letters, letter);
+}
+
+bool
+holds_foreign_integers(const Py_buffer *view)
+{
+    const char *code = view->format;
+    return code && strchr("<>!", code[0]) && code[0] && code[1] && !code[2] &&
+           strchr(letters, code[1]) && !holds_integers(view);
 }
 
 static Py_ssize_t

@@ -119,12 +119,12 @@ acquire_integers(PyObject *object, argument *a)
     return 0;
 }
 
-/* Integers of anything that numpy reads as such. */
+/* Integers of what numpy reads as such, lists and arrays in another order of bytes. */
 static int
-acquire_listed(PyObject *object, argument *a)
+acquire_converted_integers(PyObject *object, const char *dtype, argument *a)
 {
     PyObject *numpy = PyImport_ImportModule("numpy");
-    PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "(O)", object) : NULL;
+    PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "(Oz)", object, dtype) : NULL;
     int done = array ? acquire_integers(array, a) : -1;
     if (!array && PyErr_ExceptionMatches(PyExc_ValueError)) {
         PyErr_Format(PyExc_ValueError, "triangles: expected %s, got a ragged sequence",
@@ -139,13 +139,19 @@ static int
 acquire_triangles(PyObject *object, argument *a)
 {
     if (PyObject_CheckBuffer(object)) {
-        return acquire_integers(object, a);
+        if (PyObject_GetBuffer(object, &a->view, PyBUF_RECORDS_RO) < 0) {
+            return -1;
+        }
+        bool foreign = holds_foreign_integers(&a->view);
+        PyBuffer_Release(&a->view);
+        return foreign ? acquire_converted_integers(object, "int64", a)
+                       : acquire_integers(object, a);
     }
     if (holds_no_numbers(object) || !PySequence_Check(object)) {
         wrong_type("triangles", triangles_text, object);
         return -1;
     }
-    return acquire_listed(object, a);
+    return acquire_converted_integers(object, NULL, a);
 }
 
 static int
@@ -430,7 +436,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef properties[] = {
     {"bounds", mesh_bounds, NULL,
-     "Least and greatest corner (2, 3); infinity and its negative where no triangle has area.",
+     "Least and greatest corner (2, 3); NaN where no triangle has area.",
      NULL},
     {"normals", mesh_normals, NULL,
      "Unit normals (T, 3) of the triangles, read-only; zero for those without area.", NULL},

@@ -300,8 +300,10 @@ ik2b_mesh_size(const ik2b_mesh *mesh)
 void
 ik2b_mesh_bounds(const ik2b_mesh *mesh, double low[3], double high[3])
 {
-    d3_copy(mesh->nodes->bounds, low);
-    d3_copy(mesh->nodes->bounds + 3, high);
+    for (int i = 0; i < 3; i++) {
+        low[i] = mesh->count ? mesh->nodes->bounds[i] : NAN;
+        high[i] = mesh->count ? mesh->nodes->bounds[i + 3] : NAN;
+    }
 }
 
 void

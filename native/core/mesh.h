@@ -32,7 +32,7 @@ void ik2b_mesh_free(ik2b_mesh *mesh);
 /* The number of triangles given. */
 ptrdiff_t ik2b_mesh_size(const ik2b_mesh *mesh);
 
-/* Least and greatest corner; infinity and its negative where no triangle has area. */
+/* Least and greatest corner; NaN where no triangle has area. */
 void ik2b_mesh_bounds(const ik2b_mesh *mesh, double low[3], double high[3]);
 
 /* A unit normal a triangle into three numbers each; zero for those without area. */
