@@ -183,7 +183,8 @@ PyDoc_STRVAR(cast_doc,
 "The first place that rays from origins along directions meet: Hits(point, normal, triangle).\n"
 "\n"
 "origins (..., 3) and directions (..., 3), of any length, broadcast. An origin on the mesh meets it there.\n"
-"Where nothing is met, triangle is -1, and point and normal are NaN.");
+"Where nothing is met, triangle is -1, and point and normal are NaN. out is a tuple of writable buffers of the\n"
+"results' shapes and types, or the Hits of an earlier call.");
 
 PyDoc_STRVAR(nearest_doc,
 "nearest($self, points, *, out=None)\n"
@@ -192,7 +193,7 @@ PyDoc_STRVAR(nearest_doc,
 "The points of the mesh nearest to points (..., 3): Hits(point, normal, triangle).\n"
 "\n"
 "Of triangles that are equally near the first is told. A mesh without area has none: triangle is -1, point\n"
-"and normal are NaN.");
+"and normal are NaN. out is as that of cast.");
 /* clang-format on */
 
 #endif

@@ -436,8 +436,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef properties[] = {
     {"bounds", mesh_bounds, NULL,
-     "Least and greatest corner (2, 3); NaN where no triangle has area.",
-     NULL},
+     "Least and greatest corner (2, 3); NaN where no triangle has area.", NULL},
     {"normals", mesh_normals, NULL,
      "Unit normals (T, 3) of the triangles, read-only; zero for those without area.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
