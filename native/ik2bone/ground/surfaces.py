@@ -214,6 +214,8 @@ class Surfaces:
 
     def _choose(self, levels: Levels, points: Array, down: Array, frames: Frames) -> Indices:
         """The row of the cheapest level of each line that has any."""
+        if np.bincount(levels.line, minlength=1).max() <= 1:
+            return np.arange(len(levels.line))
         order = np.lexsort((levels.depth, levels.line))
         line, surface, depth, _, looks_up = sorted_levels = Levels(*(column[order] for column in levels))
         room, over = self._room(sorted_levels)
