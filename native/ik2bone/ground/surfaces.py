@@ -250,7 +250,9 @@ class Surfaces:
 
     def support(self, point: Array, frame: int) -> Support:
         """The surface nearest to a point (3,) on a frame, "" where there is no surface at all."""
-        number = int(self._find_nearest(np.asarray(point, float)[None], np.array([frame]))[2][0])
+        number = 0
+        if len(self.surfaces) != 1:
+            number = int(self._find_nearest(np.asarray(point, float)[None], np.array([frame]))[2][0])
         if number < 0:
             return Support()
         nearest = self.surfaces[number]
