@@ -11,14 +11,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ik2bone._core import aggregate, hinge_of, multiply, orient, pole_of, solve, solve_pose
-from ik2bone.results import PoseSolution, Rotations, Solution, Status
+from ik2bone._core import Mesh, aggregate, hinge_of, multiply, orient, pole_of, solve, solve_pose
+from ik2bone.results import Crossings, Hits, PoseSolution, Rotations, Solution, Status
 
 if TYPE_CHECKING:
     from ik2bone.contacts.detect import find_contacts
 
 __version__ = "0.1.0"
 __all__ = [
+    "Crossings",
+    "Hits",
+    "Mesh",
     "PoseSolution",
     "Rotations",
     "Solution",

@@ -21,7 +21,7 @@ EASY = 0.993
 # as the heel rises (Nawoczenski and others, 1999: 42 in walking, 65 at most while standing). Radians.
 PLANTARFLEXION, TOE_EXTENSION = np.radians(50.0), np.radians(65.0)
 # Heels may rise this long (s) before their foot leaves the ground, and in no more than this share of its stance.
-HEEL_LEAD, LEAD_SHARE = 0.15, 0.15
+HEEL_LEAD, LEAD_SHARE = 0.15, 0.14
 # Their pitch comes and goes about as slowly as this (s).
 SLOW = 0.04
 # Misses larger than this count (leg lengths).
