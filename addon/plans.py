@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from bpy.types import Context, Object
-from ik2bone import plant as core
+from ik2bone import plan as core
 from ik2bone import report
 from ik2bone.contacts.spans import Marks
 from ik2bone.ground.carrier import as_made
