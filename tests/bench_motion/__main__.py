@@ -43,7 +43,7 @@ def main() -> None:
     if then:
         print(*side_by_side(then, results), sep="\n")
     if given.json:
-        given.json.write_text(json.dumps([asdict(result) for result in results]))
+        keep(results, given.json)
     session.leave(int(any(result.must and result.after.spans and shortfalls(result.after) for result in results)))
 
 
@@ -69,10 +69,16 @@ def _is_named(name: str, parts: Sequence[str]) -> bool:
     return any(part in name for part in parts)
 
 
+def keep(results: Sequence[Result], path: Path) -> None:
+    """Write results as JSON."""
+    path.write_text(json.dumps([asdict(result) for result in results]))
+
+
 def read(path: Path) -> list[Result]:
-    """Results as --json keeps them."""
+    """Results that `keep` wrote."""
     rows = json.loads(path.read_text())
-    return [Result(**row | {side: Measures(**row[side]) for side in ("before", "after")}) for row in rows]
+    measured = [{side: Measures(**row[side]) for side in ("before", "after")} for row in rows]
+    return [Result(**row | sides | {"told": tuple(row["told"])}) for row, sides in zip(rows, measured, strict=True)]
 
 
 if __name__ == "__main__":

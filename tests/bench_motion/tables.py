@@ -34,6 +34,7 @@ BODY = {
 }
 COLUMNS = FEET | BODY
 BOTH = ("drift", "clearance", "slope", "toe_under", "heel_under")
+POPS = ("knee_pop", "foot_pop")
 SPANLESS = ("drift", "clearance", "slope", "heading", "height")
 
 Columns = Mapping[str, tuple[str, str]]
@@ -58,17 +59,23 @@ def line(result: Result, columns: Columns) -> str:
 
 
 def _cell(result: Result, name: str, mark: str) -> str:
-    if (name in SPANLESS and not result.after.spans) or (name == "height" and result.ground != "flat"):
+    if not _tells(result, name):
         return "- "
-    # Sources pop against themselves by less than nothing.
-    after = max(value_of(result, name), 0.0) if name in GOOD else value_of(result, name)
-    text = format(after, COLUMNS[name][1]) + mark
-    return f"{format(getattr(result.before, name), COLUMNS[name][1])} {text:>7}" if name in BOTH else text
+    form = COLUMNS[name][1]
+    text = format(value_of(result, name), form) + mark
+    return f"{format(getattr(result.before, name), form)} {text:>7}" if name in BOTH else text
+
+
+def _tells(result: Result, name: str) -> bool:
+    """Whether a column says something of a run: what needs standing feet, and heights on the clip's own floor alone."""
+    return not (name in SPANLESS and not result.after.spans) and (name != "height" or result.ground == "flat")
 
 
 def value_of(result: Result, name: str) -> float:
     """A column's value: of the judge after planting, or the run's own."""
-    return getattr(result.after if hasattr(result.after, name) else result, name)
+    value = getattr(result.after if hasattr(result.after, name) else result, name)
+    # Where the source pops more than the result does, there is no pop.
+    return max(value, 0.0) if name in POPS else value
 
 
 def closing(results: Sequence[Result], refused: Sequence[str]) -> Iterator[str]:
@@ -105,16 +112,25 @@ def _tally(title: str, praise: str, found: Sequence[tuple[Result, dict[str, floa
 
 def side_by_side(then: Sequence[Result], now: Sequence[Result]) -> Iterator[str]:
     """Mean and worst of each column over the runs of both, and which of those are good in one of them only."""
-    old, new = ({(result.clip, result.ground): result for result in results} for results in (then, now))
-    pairs = [(old[key], new[key]) for key in old if key in new]
-    yield f"\n{len(pairs)} runs of both{'mean then':>17}{'now':>10}{'worst then':>14}{'now':>10}   worse most on"
-    for name in COLUMNS if pairs else ():
-        values = [tuple(value_of(result, name) for result in pair) for pair in pairs]
-        numbers = [f(side) for f in (lambda side: sum(side) / len(side), max) for side in zip(*values, strict=True)]
-        change, most = max((b - a, pair[0]) for (a, b), pair in zip(values, pairs, strict=True))
-        cells = "".join(f"{number:>{width}.4g}" for number, width in zip(numbers, (14, 10, 14, 10), strict=True))
-        yield f"{COLUMNS[name][0]:15}{cells}   {f'{most.clip} on {most.ground}, by {change:.3g}' if change > 0 else ''}"
-    for title, sides in (("good then, not now", (0, 1)), ("good now, not then", (1, 0))):
-        lost = [b for a, b in ([pair[side] for side in sides] for pair in pairs)
-                if not shortfalls(a.after) and shortfalls(b.after)]  # fmt: skip
-        yield f"{title}: {', '.join(f'{b.clip} on {b.ground}' for b in lost) or 'none'}"
+    new = {(result.clip, result.ground): result for result in now}
+    pairs = [(old, new[old.clip, old.ground]) for old in then if (old.clip, old.ground) in new]
+    titles = f"{'mean then':>12}{'now':>10}{'worst then':>12}{'now':>10}   got worse most"
+    yield f"\n{f'{len(pairs)} runs of both':17}{titles}"
+    for name in COLUMNS:
+        telling = [pair for pair in pairs if _tells(pair[1], name)]
+        if telling:
+            yield _change(name, telling)
+    for title, good, bad in (("good then, not now", 0, 1), ("good now, not then", 1, 0)):
+        runs = [pair[bad] for pair in pairs if shortfalls(pair[bad].after) and not shortfalls(pair[good].after)]
+        yield f"{title}: {', '.join(f'{run.clip} on {run.ground}' for run in runs) or 'none'}"
+
+
+def _change(name: str, pairs: Sequence[tuple[Result, Result]]) -> str:
+    """One column of runs then and now."""
+    then, now = ([value_of(pair[side], name) for pair in pairs] for side in (0, 1))
+    numbers = (sum(then) / len(then), sum(now) / len(now), max(then), max(now))
+    cells = "".join(f"{number:>{width}.4g}" for number, width in zip(numbers, (12, 10, 12, 10), strict=True))
+    worse, run = max(
+        ((b - a, pair[1]) for a, b, pair in zip(then, now, pairs, strict=True)), key=lambda found: found[0]
+    )
+    return f"{COLUMNS[name][0]:17}{cells}" + (f"   {run.clip} on {run.ground}, by {worse:.3g}" if worse > 0 else "")
