@@ -2,7 +2,7 @@
 """How well real clips stand on real grounds: python -m tests.bench_motion [--clips PART ...] [--grounds PART ...].
 
 Every clip is imported, planted by the operator on every ground and judged from the keyed scene by `tests/measures.py`;
-lengths are shares of the leg, angles degrees. PART is any part of a name as the tables show it. --json FILE keeps the
+lengths are shares of the leg, angles degrees. PART is any part of a name as the tables show it. --keep FILE keeps the
 results, and --against FILE shows such kept ones side by side with those of now.
 """
 
@@ -30,7 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench_motion")
     parser.add_argument("--clips", nargs="*", default=[""], help="parts of names of clips; default: all")
     parser.add_argument("--grounds", nargs="*", default=[""], help="parts of names of grounds; default: all")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the results there")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="keep the results there")
     parser.add_argument("--against", type=Path, metavar="FILE", help="show results kept there beside those of now")
     given = parser.parse_args()
     data = Path(os.environ.get("IK2BONE_DATA", DATA))
@@ -42,8 +42,8 @@ def main() -> None:
     print("", heading(BODY), *(line(result, BODY) for result in results), *closing(results, refused), sep="\n")
     if then:
         print(*side_by_side(then, results), sep="\n")
-    if given.json:
-        keep(results, given.json)
+    if given.keep:
+        keep(results, given.keep)
     session.leave(int(any(result.must and result.after.spans and shortfalls(result.after) for result in results)))
 
 

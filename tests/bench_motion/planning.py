@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -22,16 +22,16 @@ class Call:
 
 
 @contextmanager
-def watched() -> Iterator[list[Call]]:
-    """Collect every call of the planner, whichever module calls it by the name `plant`."""
+def watched(clock: Callable[[], float] = time.perf_counter) -> Iterator[list[Call]]:
+    """Collect every call of the planner, whichever module calls it by the name `plant`; seconds are a clock's."""
     plain, calls = import_module("ik2bone.plan").plant, []
 
     def plant(*given, **named):
-        began = time.perf_counter()
+        began = clock()
         try:
             return plain(*given, **named)
         finally:
-            calls.append(Call(given, named, time.perf_counter() - began))
+            calls.append(Call(given, named, clock() - began))
 
     callers = [module for module in list(sys.modules.values()) if getattr(module, "__dict__", {}).get("plant") is plain]
     for module in callers:

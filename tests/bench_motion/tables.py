@@ -87,9 +87,8 @@ def closing(results: Sequence[Result], refused: Sequence[str]) -> Iterator[str]:
         yield from (f"  {clip}: {reason}" for clip, reason in reasons.items())
     for gait in ALLOWED:
         chosen = [result for result in results if result.gait == gait and aims(result)]
-        yield from _tally(
-            f"{gait}s", "as calm and upright as aimed at", [(result, missed(result)) for result in chosen]
-        )
+        found = [(result, missed(result)) for result in chosen]
+        yield from _tally(f"{gait}s", "as calm and upright as aimed at", found) if found else ()
 
 
 def _groups(results: Sequence[Result]) -> dict[str, list[Result]]:
