@@ -90,6 +90,30 @@ def come_to_rest(t: Array) -> Array:
     return t - t**3 * (6.0 - t * (8.0 - 3.0 * t))
 
 
+def fade(values: Array, known: Mask, length: float, slope: int = 1) -> Array:
+    """The values (F, L, 3) where they are known (F, L), and what leads from them and to them elsewhere.
+
+    They fade with matching rates over so many frames, or over the whole gap where that is shorter. The rates at the
+    ends of a run are those of its last frames, `slope` of them or all there are.
+    """
+    index = np.arange(len(known))[:, None]
+    last = np.maximum.accumulate(np.where(known, index, -1))
+    following = np.minimum.accumulate(np.where(known, index, len(known))[::-1])[::-1]
+    time = np.minimum(max(length, 1.0), np.where((last < 0) | (following == len(known)), np.inf, following - last))
+    faded = np.where(known[..., None], values, 0.0)
+    for sign, edge, there in ((1, last, last >= 0), (-1, following, following < len(known))):
+        rows, legs = np.nonzero(~known & there)
+        frames, edges = time[rows, legs, None], edge[rows, legs]
+        share = np.abs(rows - edges)[:, None] / frames
+        # The first frame inward of the edge that is not known ends its run.
+        inward = edges - sign * np.arange(slope + 1)[:, None]
+        inside = known[np.clip(inward, 0, len(known) - 1), legs] & (inward >= 0) & (inward < len(known))
+        count = np.logical_and.accumulate(inside).sum(axis=0) - 1
+        rates = (values[edges, legs] - values[edges - sign * count, legs]) / np.maximum(count, 1)[:, None]
+        faded[rows, legs] += (1.0 - smoothstep(share)) * values[edges, legs] + frames * come_to_rest(share) * rates
+    return faded
+
+
 def between(values: Array, places: Array) -> Array:
     """Values (P, ...) at places (P,) between frames (F, ...), two or more: cubics, slopes of Catmull and Rom (1974)."""
     slopes = np.gradient(values, axis=0)

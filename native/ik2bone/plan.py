@@ -22,12 +22,13 @@ from .knees.snap import ease_knees
 from .limbs import solve_legs, weaken
 from .model import Array, Clip, Ground, Mask, level_part
 from .planting import Planting
-from .reach import SHORT, raise_heels_fully, raise_heels_to_reach, refuse_order, tell_reach, without_raised
+from .reach import SHORT, raise_heels_fully, raise_heels_to_reach, refuse_order, tell_reach
 from .rotations import quaternion_from_vector
 from .settings import Settings
 from .sole.measure import Sole, tell_doubts
 from .targets.blend import Held, Targets
 from .targets.follow import follow_ground, tell_steep_under
+from .targets.held import held_contacts
 from .targets.stand import stand
 from .targets.toes import lay_toes, tell_toes
 
@@ -112,13 +113,14 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     held, pitch = _within_reach(clip, held, settings, moved + hips[:, None], rises)
     turns, miss = solve_legs(clip, held.targets, moved, hips, knees, strength)
     toes, short = lay_toes(clip, sole, held.targets, rises & held.contacts[..., 1], ground)
+    contacts = _held(clip, sole, held, ground, settings)
     told += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), rises)
     return Planting(
         turns,
         quaternion_from_vector(strength[:, None, None] * toes),
         strength[:, None] * hips if offset is None else np.zeros_like(hips),
-        held.contacts,
-        settings.enforced(held.contacts),
+        contacts,
+        settings.enforced(contacts),
         weaken(clip, held.targets, moved, strength),
         sole,
         miss,
@@ -148,13 +150,20 @@ def _within_reach(clip: Clip, held: Held, settings: Settings, moved: Array, rise
     """
     targets, joint = held.targets.moved(held.free[..., None] * moved), clip.hip + moved
     swings = ~held.contacts.any(axis=-1) & ~settings.touching(clip)
-    pitch, contacts = np.zeros(rises.shape), held.contacts
+    pitch = np.zeros(rises.shape)
     refuse_order(settings.gives_way)
     if settings.gives_way != "HIPS":
         targets, pitch = raise_heels_to_reach(clip, targets, joint, rises)
-        contacts = without_raised(contacts, pitch)
     targets = ease_knees(clip, unfold_swings(clip, targets, joint, swings), joint, swings)
-    return replace(held, contacts=contacts, targets=targets), pitch
+    return replace(held, targets=targets), pitch
+
+
+def _held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings) -> Mask:
+    """The contacts (F, L, 2) that hold at the end; those of limbs that hold no spot, or that people want, all do."""
+    kept = held.contacts if settings.contacts == "STORED" else settings.enforced(held.contacts)
+    feet = held.locked & ~settings.touching(clip)
+    holding = held_contacts(clip, sole, held.targets, held.contacts, ground)
+    return np.where(feet[:, None], holding | kept, held.contacts)
 
 
 def _given_ride(clip: Clip, settings: Settings, offset: Array | None) -> Array | None:

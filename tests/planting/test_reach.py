@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from ik2bone.hips import own_reach
 from ik2bone.plan import Settings, plant
-from ik2bone.reach import HIGHEST_HEEL, raise_heels_to_reach, without_raised
+from ik2bone.reach import HIGHEST_HEEL, raise_heels_to_reach
 from ik2bone.targets.blend import Targets
 from measures import pop
 from walk import FLAT, height_field, in_place, make_walk, planted
@@ -47,11 +47,6 @@ def test_foot_without_length_keeps_its_direction() -> None:
     clip = replace(CLIP, ball=CLIP.ankle.copy())
     targets, pitch = raise_heels_to_reach(clip, Targets.of(clip), clip.hip + [0.0, 0.0, 0.3], np.ones((180, 2), bool))
     assert not pitch.any() and np.isfinite(targets.turn).all()
-
-
-def test_raised_heels_do_not_stand() -> None:
-    contacts = np.ones((2, 1, 2), bool)
-    assert without_raised(contacts, np.array([[0.0], [0.2]])).tolist() == [[[True, True]], [[False, True]]]
 
 
 @pytest.fixture(scope="module")
