@@ -90,28 +90,33 @@ def come_to_rest(t: Array) -> Array:
     return t - t**3 * (6.0 - t * (8.0 - 3.0 * t))
 
 
-def fade(values: Array, known: Mask, length: float, slope: int = 1) -> Array:
+def fade(values: Array, known: Mask, length: float, rates: Array | None = None) -> Array:
     """The values (F, L, 3) where they are known (F, L), and what leads from them and to them elsewhere.
 
-    They fade with matching rates over so many frames, or over the whole gap where that is shorter. The rates at the
-    ends of a run are those of its last frames, `slope` of them or all there are.
+    They fade over so many frames, or over the whole gap where that is shorter, with matching `rates` (F, L, 3) a frame:
+    by default those of the values' first and last steps.
     """
-    index = np.arange(len(known))[:, None]
+    index, rates = np.arange(len(known))[:, None], _end_rates(values, known) if rates is None else rates
     last = np.maximum.accumulate(np.where(known, index, -1))
     following = np.minimum.accumulate(np.where(known, index, len(known))[::-1])[::-1]
     time = np.minimum(max(length, 1.0), np.where((last < 0) | (following == len(known)), np.inf, following - last))
     faded = np.where(known[..., None], values, 0.0)
-    for sign, edge, there in ((1, last, last >= 0), (-1, following, following < len(known))):
-        rows, legs = np.nonzero(~known & there)
+    for sign, edge in ((1.0, last), (-1.0, following)):
+        rows, legs = np.nonzero(~known & (edge >= 0) & (edge < len(known)))
         frames, edges = time[rows, legs, None], edge[rows, legs]
         share = np.abs(rows - edges)[:, None] / frames
-        # The first frame inward of the edge that is not known ends its run.
-        inward = edges - sign * np.arange(slope + 1)[:, None]
-        inside = known[np.clip(inward, 0, len(known) - 1), legs] & (inward >= 0) & (inward < len(known))
-        count = np.logical_and.accumulate(inside).sum(axis=0) - 1
-        rates = (values[edges, legs] - values[edges - sign * count, legs]) / np.maximum(count, 1)[:, None]
-        faded[rows, legs] += (1.0 - smoothstep(share)) * values[edges, legs] + frames * come_to_rest(share) * rates
+        faded[rows, legs] += (1.0 - smoothstep(share)) * values[edges, legs]
+        faded[rows, legs] += sign * frames * come_to_rest(share) * rates[edges, legs]
     return faded
+
+
+def _end_rates(values: Array, known: Mask) -> Array:
+    """How far the values (F, L, 3) go in a frame at the ends of the runs in which they are known (F, L)."""
+    rates, both = np.zeros_like(values), known[1:] & known[:-1]
+    steps = np.where(both[..., None], np.diff(values, axis=0), 0.0)
+    rates[:-1] = steps
+    rates[1:][both] = steps[both]
+    return rates
 
 
 def between(values: Array, places: Array) -> Array:

@@ -119,7 +119,7 @@ CONTROLS = {
     "linear blend": Control(with_linear_blend, STEPS, ("knee_pop",)),
     "raw hips": Control(with_raw_hips, STEPS, ("hips_acceleration",)),
     "still hips": Control(with_still_hips, STEPS, ("slope", "knee_pop")),
-    "no swing lift": Control(without_lift, STEPS, ("toe_under",)),
+    "no swing lift": Control(without_lift, STEPS, ("heel_under",)),
     "no heel": Control(without_heel, DALES, ("heel_under",)),
     "sole 0": Control(with_flat_soles, HILLS, ("heel_under",)),
     "per-frame snap": Control(with_snap, STEPS, ("drift", "knee_pop", "foot_pop", "hips_acceleration")),

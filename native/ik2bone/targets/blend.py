@@ -202,12 +202,11 @@ def _blend_leg(clip: Clip, path: Array, anchors: list[Anchor], ride: Array) -> t
     """Ball targets (F, 3), turns (F, 3, 3), rises and levels (F,) of one leg whose ball goes along a path (F, 3)."""
     before, after, share = _beside(clip.frames, [anchor.stance for anchor in anchors])
     start, end = (_placed(clip, path, anchors, index) for index in (before, after))
-    turn = vector_from_matrix(np.swapaxes(start.turn, 1, 2) @ end.turn)
-    ball, rise, level = (
-        a + share.reshape(-1, *[1] * (a.ndim - 1)) * (b - a)
-        for a, b in ((start.ball, end.ball), (start.rise, end.rise), (start.level, end.level))
-    )
-    return ball, start.turn @ matrix_from_vector(share[:, None] * turn), rise - ride @ clip.up, level
+    turn = vector_from_matrix(np.swapaxes(start[0], 1, 2) @ end[0])
+    turn = start[0] @ matrix_from_vector(share[:, None] * turn)
+    ball = start[1] + share[:, None] * (end[1] - start[1])
+    rise, level = (a + share * (b - a) for a, b in zip(start[2:], end[2:], strict=True))
+    return ball, turn, rise - ride @ clip.up, level
 
 
 def _beside(frames: int, spans: list[Stance]) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
@@ -221,18 +220,12 @@ def _beside(frames: int, spans: list[Stance]) -> tuple[NDArray[np.intp], NDArray
     return before, after, np.where(before < after, share, 0.0)
 
 
-@dataclass(frozen=True)
-class Placed:
-    """One leg as anchors place it: its ball (F, 3), turn (F, 3, 3), rise (F,) since the clip began, and level (F,)."""
-
-    ball: Array
-    turn: Array
-    rise: Array
-    level: Array
-
-
-def _placed(clip: Clip, path: Array, anchors: list[Anchor], index: NDArray[np.intp]) -> Placed:
-    """A leg whose ball goes along a path (F, 3) as anchors place it, on each frame the one of that number (F,)."""
+def _placed(
+    clip: Clip, path: Array, anchors: list[Anchor], index: NDArray[np.intp]
+) -> tuple[Array, Array, Array, Array]:
+    """Turns (F, 3, 3), balls (F, 3), rises and levels (F,) of a leg whose ball goes along a path (F, 3), as anchors
+    place it: on each frame the one of that number (F,).
+    """
     holds = [a.point if a.foothold is None else a.foothold for a in anchors]
     rows = [a.origin for a in anchors], [a.point for a in anchors], holds, [_standing(path, a) for a in anchors]
     origin, point, foothold, stands = (np.array(row)[index] for row in rows)
@@ -245,7 +238,7 @@ def _placed(clip: Clip, path: Array, anchors: list[Anchor], index: NDArray[np.in
                 row[on] = np.einsum("fij,fj->fi", motion[:, :3, :3], row[on]) + motion[:, :3, 3]
             turn[on] = turns_of(motion, len(on)) @ turn[on]
     ball = _rigidly(path, origin, point, turn, stands, SLOPE_RANGE * clip.leg)
-    return Placed(ball, turn, (point - origin) @ clip.up, foothold @ clip.up)
+    return turn, ball, (point - origin) @ clip.up, foothold @ clip.up
 
 
 def _rigidly(path: Array, origin: Array, point: Array, turn: Array, stands: Array, near: float) -> Array:

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.detect import Stance, stances
-from ..curves import fade, smoothstep
+from ..curves import fade, smoothstep, velocity
 from ..model import Array, Clip, Mask
 from ..rotations import matrix_from_vector, shortest_turns
 
 # What holds a foot fades in before its contact, and out after it, within this time (s).
 FADE = 0.2
-# The speed at which it does so is that of this time (s) at the ends of the contact: a foot may slide there.
-SPEED = 0.04
+# A point slower than this (leg lengths a second) in the median over a stance rests, and its speed as the
+# stance begins and ends belongs to what comes before and after; one that is twice as fast slides.
+STILL = 0.03
 # Turns of a standing foot (radians) up to about these are noise and taken away; a foot that tilts or pivots farther
 # does so because the clip wants it.
 LARGEST_TILT, LARGEST_PIVOT = np.radians([1.0, 2.0])
@@ -58,6 +59,7 @@ def hold_feet(
     turn = _hold_direction(clip, heel - clip.ball, contacts, spans, firm, flat)
     heel = clip.ball + np.einsum("flij,flj->fli", matrix_from_vector(turn), heel - clip.ball)
     shift, known = np.zeros_like(heel), np.zeros((clip.frames, clip.legs), bool)
+    slides = np.where(contacts[..., 1:], velocity(clip.ball, clip.fps), velocity(heel, clip.fps))
     for span in spans:
         rows = slice(span.start, span.end), span.leg
         held = standing_frames(contacts[rows])
@@ -67,7 +69,9 @@ def hold_feet(
         moved[:first] = behind[first] + moved[first] - behind[:first]
         moved[last + 1 :] = behind[last] + moved[last] - behind[last + 1 :]
         steady[:first], steady[held], steady[last + 1 :] = True, True, True
-    return Hold(fade(shift, known, FADE * clip.fps, round(SPEED * clip.fps)), turn)
+        speed = np.median(np.linalg.norm(slides[rows][held], axis=-1))
+        slides[rows] *= smoothstep(speed / (STILL * clip.leg) - 1.0)
+    return Hold(fade(shift, known, FADE * clip.fps, -slides / clip.fps), turn)
 
 
 def _hold_direction(clip: Clip, away: Array, contacts: Mask, spans: list[Stance], firm: Mask, flat: Array) -> Array:
@@ -81,7 +85,7 @@ def _hold_direction(clip: Clip, away: Array, contacts: Mask, spans: list[Stance]
             whole[rows] = firm[rows].any()
     turns = shortest_turns(away, goal)
     turns = np.where(whole[..., None], turns, _limited(turns, clip.up))
-    return fade(turns, both, FADE * clip.fps, round(SPEED * clip.fps))
+    return fade(turns, both, FADE * clip.fps, 0.0 * turns)
 
 
 def _lying(clip: Clip, away: Array, frames: NDArray[np.intp], firm: Mask, flat: float) -> Array:
