@@ -91,6 +91,35 @@ def come_to_rest(t: Array) -> Array:
     return t - t**3 * (6.0 - t * (8.0 - 3.0 * t))
 
 
+def fade(values: Array, known: Mask, length: float, rates: Array | None = None) -> Array:
+    """The values (F, L, 3) where they are known (F, L), and what leads from them and to them elsewhere.
+
+    They fade over so many frames, or over the whole gap where that is shorter, with matching `rates` (F, L, 3) a frame:
+    by default those of the values' first and last steps.
+    """
+    index, rates = np.arange(len(known))[:, None], _end_rates(values, known) if rates is None else rates
+    last = np.maximum.accumulate(np.where(known, index, -1))
+    following = np.minimum.accumulate(np.where(known, index, len(known))[::-1])[::-1]
+    time = np.minimum(max(length, 1.0), np.where((last < 0) | (following == len(known)), np.inf, following - last))
+    faded = np.where(known[..., None], values, 0.0)
+    for sign, edge in ((1.0, last), (-1.0, following)):
+        rows, legs = np.nonzero(~known & (edge >= 0) & (edge < len(known)))
+        frames, edges = time[rows, legs, None], edge[rows, legs]
+        share = np.abs(rows - edges)[:, None] / frames
+        faded[rows, legs] += (1.0 - smoothstep(share)) * values[edges, legs]
+        faded[rows, legs] += sign * frames * come_to_rest(share) * rates[edges, legs]
+    return faded
+
+
+def _end_rates(values: Array, known: Mask) -> Array:
+    """How far the values (F, L, 3) go in a frame at the ends of the runs in which they are known (F, L)."""
+    rates, both = np.zeros_like(values), known[1:] & known[:-1]
+    steps = np.where(both[..., None], np.diff(values, axis=0), 0.0)
+    rates[:-1] = steps
+    rates[1:][both] = steps[both]
+    return rates
+
+
 def between(values: Array, places: Array) -> Array:
     """Values (P, ...) at places (P,) between frames (F, ...), two or more: cubics, slopes of Catmull and Rom (1974)."""
     slopes = np.gradient(values, axis=0)

@@ -20,12 +20,13 @@ from .knees import Knees, draw_swings, find_knees, unfold_swings
 from .limbs import solve_legs, weaken
 from .model import Array, Clip, Ground, Mask, level_part
 from .planting import Planting
-from .reach import SHORT, heel_room, own_reach, raise_heels_to_reach, tell_reach, without_raised
+from .reach import SHORT, heel_room, own_reach, raise_heels_to_reach, tell_reach
 from .rotations import quaternion_from_vector
 from .settings import Settings
 from .sole.measure import Sole, tell_doubts
 from .targets.blend import Held, Targets
 from .targets.follow import follow_ground, tell_steep_under
+from .targets.held import held_contacts
 from .targets.stand import stand
 from .targets.toes import lay_toes, tell_toes
 
@@ -111,13 +112,14 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     held, pitch = _within_reach(clip, held, settings, moved + hips[:, None], room)
     turns, miss = solve_legs(clip, held.targets, moved, hips, knees, strength)
     toes, short = lay_toes(clip, sole, held.targets, rises & held.contacts[..., 1], ground)
+    contacts = _held(clip, sole, held, ground, settings)
     told += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), rises)
     return Planting(
         turns,
         quaternion_from_vector(strength[:, None, None] * toes),
         strength[:, None] * hips if offset is None else np.zeros_like(hips),
-        held.contacts,
-        settings.enforced(held.contacts),
+        contacts,
+        settings.enforced(contacts),
         weaken(clip, held.targets, moved, strength),
         sole,
         miss,
@@ -151,7 +153,15 @@ def _within_reach(clip: Clip, held: Held, settings: Settings, moved: Array, room
     swings = ~standing & ~settings.touching(clip)
     targets = targets.moved(unfold_swings(clip, targets.ankle, joint, swings))
     targets = targets.moved(draw_swings(clip, targets.ankle, joint, swings, own_reach(clip)))
-    return replace(held, contacts=without_raised(held.contacts, pitch), targets=targets), pitch
+    return replace(held, targets=targets), pitch
+
+
+def _held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings) -> Mask:
+    """The contacts (F, L, 2) that hold at the end; those of limbs that hold no spot, or that people want, all do."""
+    kept = held.contacts if settings.contacts == "STORED" else settings.enforced(held.contacts)
+    feet = held.locked & ~settings.touching(clip)
+    holding = held_contacts(clip, sole, held.targets, held.contacts, ground)
+    return np.where(feet[:, None], holding | kept, held.contacts)
 
 
 def _given_ride(clip: Clip, settings: Settings, offset: Array | None) -> Array | None:

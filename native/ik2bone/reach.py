@@ -131,13 +131,6 @@ def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: 
     return np.where(short & axis.any(axis=-1) & (best > 0.0), pitch, 0.0)
 
 
-def without_raised(contacts: Mask, pitch: Array) -> Mask:
-    """The contacts (F, L, 2) without heels that are pitched (F, L) off the ground."""
-    kept = contacts.copy()
-    kept[..., 0] &= pitch <= STANDS
-    return kept
-
-
 def tell_reach(pitch: Array, missed: Array, standing: Mask) -> list[str]:
     """A sentence about what gave way beside the hips: pitches and misses (F, L), of feet that stand (F, L)."""
     parts = []

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import ik2bone
 import ik2bone.anchors.footprint
+import ik2bone.curves
 import ik2bone.hips
 import ik2bone.plan
 import ik2bone.targets.blend
-import ik2bone.targets.lock
 import ik2bone.targets.stand
 import ik2bone.targets.swing
 import numpy as np
@@ -54,9 +54,9 @@ def without_blend(patch) -> None:
 
 def with_linear_blend(patch) -> None:
     """Each foot goes from one anchor to the next at an even speed, which begins and ends with a jolt."""
-    for module in (ik2bone.targets.blend, ik2bone.targets.lock, ik2bone.targets.swing):
+    for module in (ik2bone.curves, ik2bone.targets.blend, ik2bone.targets.swing):
         patch.setattr(module, "smoothstep", lambda t: np.clip(t, 0.0, 1.0))
-    patch.setattr(ik2bone.targets.lock, "come_to_rest", lambda t: 0.0 * t)
+    patch.setattr(ik2bone.curves, "come_to_rest", lambda t: 0.0 * t)
     patch.setattr(ik2bone.plan, "ease_knees", lambda clip, targets, *_: targets)
     patch.setattr(ik2bone.hips, "EASINGS", 0)
 
@@ -120,7 +120,7 @@ CONTROLS = {
     "linear blend": Control(with_linear_blend, STEPS, ("knee_pop",)),
     "raw hips": Control(with_raw_hips, STEPS, ("hips_acceleration",)),
     "still hips": Control(with_still_hips, STEPS, ("slope", "knee_pop")),
-    "no swing lift": Control(without_lift, STEPS, ("toe_under",)),
+    "no swing lift": Control(without_lift, STEPS, ("heel_under",)),
     "no heel": Control(without_heel, DALES, ("heel_under",)),
     "sole 0": Control(with_flat_soles, HILLS, ("heel_under",)),
     "per-frame snap": Control(with_snap, STEPS, ("drift", "knee_pop", "foot_pop", "hips_acceleration")),
