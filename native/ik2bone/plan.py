@@ -29,7 +29,7 @@ from .reach import SHORT, raise_heels_fully, raise_heels_to_reach, refuse_order,
 from .rotations import quaternion_from_vector
 from .settings import Settings
 from .sole.measure import Sole, apply, tell_doubts
-from .targets.blend import Held, Targets, blend_targets, give_anchors_time, places_of
+from .targets.blend import Held, Targets, blend_targets, places_of
 from .targets.follow import follow_ground, lay_on_ground, tell_steep_under
 from .targets.heel import raise_balls, raise_heels, standing_contacts
 from .targets.lock import hold_feet
@@ -253,9 +253,8 @@ def locked_targets(
     `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
     """
     heel = apply(clip.foot, sole.heel)
-    anchors = find_anchors(clip, sole, heel, feet.contacts, ground, settings.slopes, ride)
+    contacts, anchors = find_anchors(clip, sole, heel, feet.contacts, ground, settings.slopes, ride, feet.kept)
     _require_ground(np.array([anchor.found for anchor in anchors]))
-    contacts, anchors = give_anchors_time(clip, feet.contacts, anchors, feet.kept)
     hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, sole.ball_height)
     targets = blend_targets(clip, hold, anchors, ride)
     enforced = settings.enforced(contacts)
