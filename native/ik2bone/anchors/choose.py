@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from ..ground.query import MovingGround, Support, ask, support_of
 from ..model import Array, Clip, Ground, Mask
 from ..sole.measure import Sole, sole_points
 from .anchor import Anchor, ride_of
-from .footprint import Footprints, Slopes, Surface, footprints, slope_turns, stance_footprints, unevenness
+from .footprint import NOWHERE_COST, Footprints, Slopes, Surface, footprints, slope_turns, stance_footprints, unevenness
 from .lying import leave_lying
 from .passing import Swings, passing_costs, standing_instants, swings_beside
 from .patch import Patches, Site, ask_patches
@@ -26,13 +26,18 @@ SWING = 0.5
 LONG = 0.8
 # A foot that stands again within this time (s) may have to stand elsewhere to get there: steps of walks take 0.35.
 HURRIED = 0.3
+# A swing takes this share, or more, of the time between the contacts, wherever the foot seems to touch down.
+LEAST = 0.5
 # Stances that cost less than this (leg lengths) in their own place stay there: a move costs more than it saves.
 SPARED = 0.02
 # How far (leg lengths) footprints are moved along eight ways to find a better place: from a third of a foot to steps.
-MOVES = (0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.32, 0.4)
+MOVES = (0.05, 0.1, 0.16, 0.24, 0.32, 0.4)
+# What has to be passed beside a place does not matter where the footprint costs so much more (leg lengths) than others:
+# more than the farthest move.
+EVEN_ENOUGH = 1.0
 # The chosen places are moved by these steps (leg lengths) in turn where that costs less: together they reach half way
 # to the next one that could be chosen, and the last is how exactly they are found.
-STEPS = (0.03, 0.015, 0.0075, 0.00375, 0.0019)
+STEPS = (0.03, 0.015, 0.007, 0.0035, 0.0017)
 # Of places equally far away those ahead are taken, then those to the left, rather than what frames decide by chance:
 # moves (leg lengths) ahead and to the left cost by so much less, less so while they are short.
 PREFERRED = 0.005 * np.array([np.cos(np.pi / 16), np.sin(np.pi / 16)])
@@ -150,10 +155,13 @@ def _shifts(clip: Clip, sole: Sole, contacts: Mask, site: Site, carried: Array, 
     if len(free):
         soles = sole_points(clip, sole)
         parts = np.stack([soles[:, :, 0], clip.ball], axis=2)
-        instants = standing_instants(prints.spans, parts, contacts, clip.fps, clip.leg)
-        swings = swings_beside(clip, soles, prints, instants).chosen(free)
+        beside = np.stack([chains.before, chains.after], axis=1)
+        instants = standing_instants(prints, beside, parts, contacts, clip.fps, clip.leg)
+        swings = swings_beside(clip, soles, prints, instants)
         search = Search(site, free, ask_patches(site, free), swings, clip.up, aligned)
-        best = _searched(search, moves, _chains(prints.spans, instants, clip.fps))
+        exact = _chains(prints.spans, instants, clip.fps)
+        pause, swing = np.maximum(exact.pause, LEAST * chains.pause), np.maximum(exact.swing, LEAST * chains.swing)
+        best = _searched(search, moves, replace(chains, pause=pause, swing=swing))
         # Where all ground near by is too steep there is nothing to be gained.
         shifts[free] = np.where(search.patches.gentle.any(axis=(1, 2))[:, None], best, 0.0)
     return shifts
@@ -170,16 +178,31 @@ class Search:
     up: Array
     aligned: bool
 
-    def places(self, shifts: Array) -> tuple[Array, Array]:
-        """Costs (M, C) of shifts (M, C, 2) in leg lengths, and how far (M, C, 3) they lie from no shift at all."""
-        slopes, gentle = self.patches.slopes(shifts)
+    def places(self, shifts: Array, exact: bool) -> tuple[Array, Array]:
+        """Costs (M, C) of shifts (M, C, 2) in leg lengths, and how far (M, C, 3) they lie from no shift at all: by what
+        lies under the footprints on the patches, or exactly.
+        """
+        rows = np.arange(len(shifts))[:, None]
         points = self.site.prints.points[self.free][:, None] + shifts[:, :, None]
-        heights = self.patches.heights(points)
-        tilts = slopes if self.aligned else np.zeros_like(slopes)
-        passing = passing_costs(self.patches, self.swings, shifts, heights[..., 0], tilts)
-        costs = unevenness(points, heights, slopes, gentle) + np.where(gentle, passing, 0.0) + _aside(shifts)
-        local = np.concatenate([shifts, heights[..., :1]], axis=-1)
-        return costs, self.site.leg * np.einsum("nij,ncj->nci", self.site.prints.axes[self.free], local)
+        if exact:
+            under = self.site.ask(self.free, points)
+            heights, slopes, gentle = under.height, under.slope[..., 0, :], under.gentle[..., 0]
+        else:
+            heights = self.patches.heights(rows[..., None], points)
+            slopes, gentle = self.patches.slopes(rows, shifts)
+        costs, local = _aside(shifts), np.concatenate([shifts, heights[..., :1]], axis=-1)
+        costs += unevenness(points, heights, slopes, gentle)
+        passed = np.nonzero(costs < costs.min(axis=1, keepdims=True) + EVEN_ENOUGH)
+        tilts = slopes[passed] if self.aligned else np.zeros((len(passed[0]), 2))
+        rows = passed[0], self.free[passed[0]]
+        passing = np.full_like(costs, NOWHERE_COST)
+        passing[passed] = passing_costs(self.patches, self.swings, rows, local[passed], tilts)
+        return costs + np.where(gentle, passing, 0.0), self.site.leg * local @ np.swapaxes(self.axes, 1, 2)
+
+    @property
+    def axes(self) -> Array:
+        """Those of the footprints (M, 3, 3)."""
+        return self.site.prints.axes[self.free]
 
 
 def _aside(shifts: Array) -> Array:
@@ -192,13 +215,13 @@ def _searched(search: Search, moves: Array, chains: Chains) -> Array:
     """The best shifts (M, 2) of the free stances: the best of all together, moved on to where they cost least."""
     free, moves = search.free, moves.copy()
     own, shifts = moves[free], np.broadcast_to(CANDIDATES, (len(free), *CANDIDATES.shape))
-    costs, away = search.places(shifts)
+    costs, away = search.places(shifts, exact=False)
     chosen = _chosen(search, moves, costs, away, chains)
     best, row = CANDIDATES[chosen], np.arange(len(free))
     moves[free] = own + away[row, chosen]
     for step in STEPS:
         around = best[:, None] + step * np.concatenate([np.zeros((1, 2)), WAYS])
-        costs, away = search.places(around)
+        costs, away = search.places(around, exact=True)
         for other, time in ((chains.before, chains.pause), (chains.after, chains.swing)):
             changes = own[:, None] + away - moves[other[free]][:, None]
             costs = costs + hurry_costs(changes, time[free][:, None], search.up, search.site.leg)

@@ -41,7 +41,7 @@ NEAR = 0.1
 class Swings:
     """Heel, ball and tip of M feet beside their stances, T times before and T after: `at` (M, 2T, 3, 2) ahead of and
     beside the standing points, `height` (M, 2T, 3) over their soles, in leg lengths; `tilted` (M, 2T, 3, 2) is how far
-    out they follow the slope. `weight` (M, 2T, 1) is the acceleration that a lift by 1 leg takes in the time, 0 where
+    out they follow the slope. `weight` (M, 2T) is the acceleration that a lift by 1 leg takes in the time, 0 where
     the foot is beyond the middle of the swing.
     """
 
@@ -50,23 +50,22 @@ class Swings:
     tilted: Array
     weight: Array
 
-    def chosen(self, rows: NDArray[np.intp]) -> Swings:
-        """The swings of some of the stances."""
-        return Swings(self.at[rows], self.height[rows], self.tilted[rows], self.weight[rows])
 
+def passing_costs(
+    patches: Patches, swings: Swings, rows: tuple[NDArray[np.intp], NDArray[np.intp]], place: Array, slopes: Array
+) -> Array:
+    """Costs (Q,) in leg lengths of places (Q, 3), ahead, to the left and up, with slopes (Q, 2) along which feet lie.
 
-def passing_costs(patches: Patches, swings: Swings, shifts: Array, heights: Array, slopes: Array) -> Array:
-    """Costs (M, C) in leg lengths of C places of each stance, moved by shifts (M, C, 2) onto ground of some heights
-    (M, C) and slopes (M, C, 2), along which the foot lies.
-
-    The foot is looked at as it swings in the clip, moved and tilted as where it stands. By what it would be under the
-    ground it has to be lifted in the time that is left: acceleration over HURRY costs by the square of what is over.
+    `rows` (Q,) each are those of their stances among the patches and among the swings. A foot is looked at as it swings
+    in the clip, moved and tilted as where it stands. By what it would be under the ground it has to be lifted in the
+    time that is left: acceleration over HURRY costs by the square of what is over.
     """
-    ground = patches.heights(swings.at[:, None] + shifts[:, :, None, None])
-    tilt = np.einsum("mtpi,mci->mctp", swings.tilted, slopes)
-    under = (ground - heights[..., None, None] - tilt - swings.height[:, None]).max(axis=3)
-    acceleration = FLANK * SHARPEST * np.maximum(under - DIP, 0.0) * swings.weight[:, None, :, 0]
-    return np.asarray(np.maximum(acceleration.max(axis=2) / HURRY - 1.0, 0.0) ** 2)
+    patch, swing = rows
+    ground = patches.heights(patch[:, None, None], swings.at[swing] + place[:, None, None, :2])
+    tilt = (swings.tilted[swing].reshape(len(swing), -1, 2) @ slopes[..., None]).reshape(ground.shape)
+    under = (ground - tilt - swings.height[swing]).max(axis=2) - place[:, 2:]
+    acceleration = FLANK * SHARPEST * np.maximum(under - DIP, 0.0) * swings.weight[swing]
+    return np.asarray(np.maximum(acceleration.max(axis=1) / HURRY - 1.0, 0.0) ** 2)
 
 
 def swings_beside(clip: Clip, soles: Array, prints: Footprints, instants: Array) -> Swings:
@@ -86,7 +85,7 @@ def swings_beside(clip: Clip, soles: Array, prints: Footprints, instants: Array)
         for each in (ways, shortened(ways, SLOPE_RANGE * clip.leg))
     )
     height = own[..., 2] + prints.height[:, None, None] / clip.leg
-    return Swings(own[..., :2], height, tilted[..., :2], (inside / np.tile(TIMES, 2) ** 2)[..., None])
+    return Swings(own[..., :2], height, tilted[..., :2], inside / np.tile(TIMES, 2) ** 2)
 
 
 def _inside(frames: Array, instants: Array, legs: NDArray[np.intp], count: int) -> Mask:
@@ -99,24 +98,29 @@ def _inside(frames: Array, instants: Array, legs: NDArray[np.intp], count: int) 
     return np.asarray((frames >= first[:, None]) & (frames <= last[:, None]))
 
 
-def standing_instants(spans: Sequence[Stance], parts: Array, contacts: Mask, fps: float, leg: float) -> Array:
+def standing_instants(
+    prints: Footprints, beside: NDArray[np.intp], parts: Array, contacts: Mask, fps: float, leg: float
+) -> Array:
     """When feet touch down on their N stances and lift off (N, 2), in frames and between them.
 
-    `parts` (F, L, 2, 3) are the paths of their heels and balls, `contacts` (F, L, 2) tell when those stand. Contacts
-    begin and end with a frame; the instants are told from where the foot is some way from its place.
+    `beside` (N, 2) are the rows of the same foot's stances before and after, -1 without one; `parts` (F, L, 2, 3) are
+    the paths of heels and balls, `contacts` (F, L, 2) tell when those stand. Contacts begin and end with a frame; the
+    instants are told from where the foot is some way from its place.
     """
-    instants = np.array([(span.start, span.end) for span in spans]).reshape(-1, 2) - 0.5
-    places = _places(spans, parts, contacts, leg)
-    window = np.arange(max(2, round(4 * NEAR * fps)))
-    legs = np.array([span.leg for span in spans], np.intp)
+    places, legs = _places(prints.spans, parts, contacts, leg), prints.legs[:, None]
+    edges = np.array([(span.start, span.end - 1) for span in prints.spans])
+    inner, outer = round((NEAR + DELAY) * fps) + 1, round(4 * NEAR * fps) + 2
+    window, instants = np.arange(-inner, outer), edges + [-0.5, 0.5]
     for side, sign in ((0, -1), (1, 1)):
-        edge = np.array([span.end - 1 if side else span.start for span in spans])
-        other = _neighbours(spans, side, len(parts))
-        frames = edge[:, None] + sign * window
-        frames = np.where((frames - other[:, None]) * sign <= 0, frames, other[:, None])
-        ways = np.linalg.norm(parts[frames, legs[:, None]] - places[:, None], axis=-1) / leg
-        late = _crossings(np.nanmin(ways, axis=-1), fps)
-        instants[:, side] = np.where(frames[:, 1] == edge, instants[:, side], edge + sign * late)
+        other = beside[:, side]
+        last = np.where(other >= 0, edges[other, 1 - side], (len(parts) - 1) * side)
+        frames = sign * (sign * edges[:, side, None] + window)
+        frames = sign * np.clip(sign * frames, sign * edges.sum(axis=1)[:, None] // 2, sign * last[:, None])
+        ways = np.nanmin(np.linalg.norm(parts[frames, legs] - places[:, None], axis=-1), axis=-1) / leg
+        others = np.nanmin(np.linalg.norm(parts[frames, legs] - places[other, None], axis=-1), axis=-1) / leg
+        both = np.where(other[:, None] >= 0, np.minimum(ways, others), ways)
+        late = _lift_offs(ways, both, inner, fps)
+        instants[:, side] = np.where(last == edges[:, side], instants[:, side], edges[:, side] + sign * late)
     return instants
 
 
@@ -131,30 +135,20 @@ def _places(spans: Sequence[Stance], parts: Array, contacts: Mask, leg: float) -
     return places
 
 
-def _neighbours(spans: Sequence[Stance], side: int, count: int) -> NDArray[np.intp]:
-    """The last frame (N,) up to which to look: that of the same foot's stance before or after, or the clip's end."""
-    result = np.full(len(spans), count - 1 if side else 0)
-    latest: dict[int, int] = {}
-    for row, span in enumerate(spans):
-        before = latest.get(span.leg)
-        if before is not None:
-            if side:
-                result[before] = span.start
-            else:
-                result[row] = spans[before].end - 1
-        latest[span.leg] = row
-    return result
-
-
-def _crossings(ways: Array, fps: float) -> Array:
-    """How many frames after the contact's edge (N,) a foot lifts off that is so far (N, T) from its place then."""
-    farthest = np.maximum(ways.max(axis=1), 1e-9)
+def _lift_offs(ways: Array, both: Array, edge: int, fps: float) -> Array:
+    """How many frames after the last of its contact a foot lifts off (N,), by how far it is from its place (N, T) and
+    from the nearer of its places before and after the swing (N, T), in leg lengths; column `edge` is that last frame.
+    """
+    row, peak = np.arange(len(ways)), edge + np.argmax(both[:, edge:], axis=1)
+    farthest = np.maximum(both[row, peak], 1e-9)
     # A foot that hardly stirs may have crept away as it stood.
-    rest = np.maximum(0.0, 1.0 - HALF * farthest / AWAY) * np.minimum(ways[:, 0], farthest)
+    rest = np.maximum(0.0, 1.0 - HALF * farthest / AWAY) * np.minimum(ways[:, edge], farthest)
     way = HALF * (farthest - rest)
     far = np.minimum(AWAY, rest + way)
-    row, after = np.arange(len(ways)), np.maximum(np.argmax(ways >= far[:, None], axis=1), 1)
-    before, crossed = ways[row, after - 1], ways[row, after]
-    share = np.clip((far - before) / np.maximum(crossed - before, 1e-12), 0.0, 1.0)
+    near = (ways <= far[:, None]) & (np.arange(ways.shape[1]) < peak[:, None])
+    before = ways.shape[1] - 1 - np.argmax(near[:, ::-1], axis=1)
+    before = np.where(near.any(axis=1), before, 0)
+    start, end = ways[row, before], ways[row, before + 1]
+    share = np.clip((far - start) / np.maximum(end - start, 1e-12), 0.0, 1.0)
     quick = fps * np.sqrt(np.minimum(way / AWAY, 1.0))
-    return np.asarray(np.clip(after - 1 + share - DELAY * quick, 0.5 - NEAR * quick, 0.5 + NEAR * quick))
+    return np.asarray(np.clip(before - edge + share - DELAY * quick, 0.5 - NEAR * quick, 0.5 + NEAR * quick))

@@ -16,6 +16,7 @@ from .footprint import EVEN, Footprints, Surface
 # for a move and half a foot.
 AHEAD = np.linspace(-0.9, 0.9, 31)
 ASIDE = np.linspace(-0.4, 0.4, 9)
+CELL, LANE = AHEAD[1] - AHEAD[0], ASIDE[1] - ASIDE[0]
 # Where heights of neighbours differ by more than this (leg lengths) from what their slopes tell, an edge lies between:
 # it is found by so many halvings, to 0.002 leg.
 JUMP = 0.02
@@ -54,56 +55,68 @@ class Site:
 
 @dataclass(frozen=True)
 class Patches:
-    """Ground round M stances over lanes along their headings. Between two neighbours on a lane it is a line left of
-    `edge` and another one right of it: `lines` (M, lanes, cells, 2, 2) are their starts and rises over the cell.
+    """Ground round M stances, over lanes along their headings. A cell lies between two neighbours on a lane; over its
+    length, the ground is a line up to `edge` (M, lanes, cells) and another one beyond. `lines` (M, lanes, cells, 2, 3)
+    have height and rise over the cell of both, and their slopes to the left.
     """
 
     lines: Array
     edge: Array
+    jumps: Mask
     slope: Array
     gentle: Mask
 
-    def place(self, at: Array) -> tuple[tuple[NDArray[np.intp], ...], Array, Array]:
-        """Stance, lane, cell and side of the edge of places (M, ..., 2), and how far they lie along the cell and
-        beside the lane.
+    def cells(self, rows: NDArray[np.intp], at: Array) -> tuple[NDArray[np.intp], Array, Array]:
+        """Numbers (...) of the cells of stances (...) at places (..., 2), and how far the places lie along the cells,
+        from 0 to 1, and beside their lanes (leg lengths).
         """
-        along = np.clip((at[..., 0] - AHEAD[0]) / (AHEAD[1] - AHEAD[0]), 0.0, len(AHEAD) - 1 - 1e-9)
-        lanes = (at[..., 1] - ASIDE[0]) / (ASIDE[1] - ASIDE[0])
-        cell, lane = along.astype(np.intp), np.clip(np.rint(lanes), 0, len(ASIDE) - 1).astype(np.intp)
-        row = np.arange(len(at)).reshape(-1, *[1] * (at.ndim - 2))
-        share = along - cell
-        side = (share >= self.edge[row, lane, cell]).astype(np.intp)
-        return (row, lane, cell, side), share, (at[..., 1] - ASIDE[lane])
+        along = np.clip((at[..., 0] - AHEAD[0]) / CELL, 0.0, len(AHEAD) - 1.0 - 1e-9)
+        cell, lane = along.astype(np.intp), np.rint((at[..., 1] - ASIDE[0]) / LANE).astype(np.intp)
+        lane = np.clip(lane, 0, len(ASIDE) - 1)
+        number = (rows * len(ASIDE) + lane) * (len(AHEAD) - 1) + cell
+        return number, along - cell, at[..., 1] - ASIDE[lane]
 
-    def heights(self, at: Array) -> Array:
-        """Heights (M, ...) at places (M, ..., 2)."""
-        (row, lane, cell, side), share, beside = self.place(at)
-        line = self.lines[row, lane, cell, side]
-        return np.asarray(line[..., 0] + share * line[..., 1] + beside * self.slope[row, lane, cell + side, 1])
+    def heights(self, rows: NDArray[np.intp], at: Array) -> Array:
+        """Heights (...) of stances (...) at places (..., 2)."""
+        number, share, beside = self.cells(rows, at)
+        side = share >= self.edge.ravel().take(number)
+        line = self.lines.reshape(-1, 3).take(2 * number + side, axis=0)
+        return np.asarray(line[..., 0] + share * line[..., 1] + beside * line[..., 2])
 
-    def slopes(self, at: Array) -> tuple[Array, Mask]:
-        """Slopes (M, ..., 2) at places (M, ..., 2), and whether the ground is gentle there."""
-        row, lane, cell, side = self.place(at)[0]
-        return self.slope[row, lane, cell + side], self.gentle[row, lane, cell + side]
+    def slopes(self, rows: NDArray[np.intp], at: Array) -> tuple[Array, Mask]:
+        """Slopes (..., 2) of stances (...) at places (..., 2), and whether the ground is gentle there."""
+        number, share, beside = self.cells(rows, at)
+        shift = np.where(beside < 0.0, -LANE, LANE)
+        other = self.cells(rows, np.stack([at[..., 0], np.clip(at[..., 1] + shift, ASIDE[0], ASIDE[-1])], axis=-1))[0]
+        side = share >= self.edge.ravel().take(number)
+        jumps, slope = self.jumps.ravel(), self.slope.reshape(-1, 2)
+        smooth, node = ~(jumps[number] | jumps[other]), number + number // (len(AHEAD) - 1)
+        beyond = other + other // (len(AHEAD) - 1)
+        between = share[..., None]
+        own, next_ = ((1.0 - between) * slope[each] + between * slope[each + 1] for each in (node, beyond))
+        mixed = own + (np.minimum(np.abs(beside) / LANE, 0.5))[..., None] * (next_ - own)
+        return np.where(smooth[..., None], mixed, slope[node + side]), self.gentle.ravel()[node + side]
 
 
 def ask_patches(site: Site, rows: NDArray[np.intp]) -> Patches:
     """The ground round some stances (M,), with the edges that cross their headings."""
     grid = np.stack(np.meshgrid(AHEAD, ASIDE), axis=-1)
     seen = site.ask(rows, np.broadcast_to(grid, (len(rows), *grid.shape)))
-    step = AHEAD[1] - AHEAD[0]
-    start, end, rise = seen.height[..., :-1], seen.height[..., 1:], step * seen.slope[..., 0]
+    start, end, rise = seen.height[..., :-1], seen.height[..., 1:], CELL * seen.slope[..., 0]
     jumps = np.abs(end - start - 0.5 * (rise[..., :-1] + rise[..., 1:])) > JUMP
-    whole = np.stack([start, end - start], axis=-1)
-    left = np.where(jumps[..., None], np.stack([start, rise[..., :-1]], axis=-1), whole)
-    right = np.where(jumps[..., None], np.stack([end - rise[..., 1:], rise[..., 1:]], axis=-1), whole)
+    aside = seen.slope[..., :-1, 1], seen.slope[..., 1:, 1]
+    left = np.stack([start, np.where(jumps, rise[..., :-1], end - start), aside[0]], axis=-1)
+    far = np.where(jumps, rise[..., 1:], end - start)
+    right = np.stack([end - far, far, aside[1]], axis=-1)
     edge, where = np.full(jumps.shape, 0.5), np.nonzero(jumps)
     edge[where] = _edges(site, rows, where, left[where], right[where])
-    return Patches(np.stack([left, right], axis=-2), edge, seen.slope, seen.gentle)
+    return Patches(np.stack([left, right], axis=-2), edge, jumps, seen.slope, seen.gentle)
 
 
 def _edges(site: Site, rows: NDArray[np.intp], where: tuple[NDArray[np.intp], ...], left: Array, right: Array) -> Array:
-    """Shares (Q,) of cells (stance, lane, cell; Q each) at which the ground leaves the line (Q, 2) left of it."""
+    """Shares (Q,) of cells (stance, lane, cell; Q each) at which the ground goes from their left line to the right one
+    (Q, 3).
+    """
     low, width = np.zeros(len(left)), 1.0
     if not len(left):
         return low
@@ -111,10 +124,8 @@ def _edges(site: Site, rows: NDArray[np.intp], where: tuple[NDArray[np.intp], ..
     for _ in range(HALVINGS):
         width *= 0.5
         share = low + width
-        at = np.stack([AHEAD[cell] + share * (AHEAD[1] - AHEAD[0]), ASIDE[lane]], axis=-1)
-        height = site.ask(rows[row], at).height
-        nearer = np.abs(height - left @ [1.0, 0.0] - share * left[:, 1]) < np.abs(
-            height - right[:, 0] - share * right[:, 1]
-        )
-        low = np.where(nearer, share, low)
+        at = np.stack([AHEAD[cell] + share * CELL, ASIDE[lane]], axis=-1)
+        away = site.ask(rows[row], at).height[:, None] - np.stack([left, right])[..., 0].T
+        away -= share[:, None] * np.stack([left, right])[..., 1].T
+        low = np.where(np.abs(away[:, 0]) < np.abs(away[:, 1]), share, low)
     return low + 0.5 * width

@@ -24,9 +24,12 @@ def choose_places(
     `times` (s) are those from each to the next, `moves[i]` (C, 3) is how far each of the options moves the foot,
     `costs[i]` (C,) what it costs by itself.
     """
+    moves = [_stretched(move, up) for move in moves]
+    squares = [np.sum(move**2, axis=1) for move in moves]
     total, back = costs[0], []
     for i in range(1, len(moves)):
-        hurried = total[:, None] + hurry_costs(moves[i][None] - moves[i - 1][:, None], times[i - 1], up, leg)
+        ways = squares[i - 1][:, None] + squares[i] - 2.0 * moves[i - 1] @ moves[i].T
+        hurried = total[:, None] + _weight(times[i - 1], leg) * ways
         back.append(np.argmin(hurried, axis=0))
         total = hurried.min(axis=0) + costs[i]
     return _followed(int(np.argmin(total)), back)
@@ -37,8 +40,17 @@ def hurry_costs(changes: Array, times: Array | float, up: Array, leg: float) -> 
 
     Acceleration HURRY costs as much as putting a foot 1 leg aside; less costs by its square.
     """
-    level = np.sum(changes**2, axis=-1) + (CLIMB**2 - 1.0) * (changes @ up) ** 2
-    return np.asarray(level * (SHARPEST / (HURRY * leg)) ** 2 / np.maximum(times, 1e-3) ** 4)
+    return np.asarray(np.sum(_stretched(changes, up) ** 2, axis=-1) * _weight(times, leg))
+
+
+def _stretched(moves: Array, up: Array) -> Array:
+    """Moves (..., 3) in which lengths up count as those aside."""
+    return np.asarray(moves + (CLIMB - 1.0) * (moves @ up)[..., None] * up)
+
+
+def _weight(times: Array | float, leg: float) -> Array:
+    """Cost of the square of a way, in scene units, within times (...)."""
+    return np.asarray((SHARPEST / (HURRY * leg)) ** 2 / np.maximum(times, 1e-3) ** 4)
 
 
 def _followed(last: int, back: list[NDArray[np.intp]]) -> list[int]:

@@ -66,7 +66,8 @@ def _against(up: Array | None) -> Array | None:
 
 
 def _ask(ground: Ground, points: Array, down: Array | None, frames: Frames) -> tuple[Array, Array, Mask]:
-    return ground.ask(points, down, frames) if isinstance(ground, MovingGround) else ground(points, down)
+    # `isinstance` of a protocol takes longer than a batch of points.
+    return cast(MovingGround, ground).ask(points, down, frames) if hasattr(ground, "ask") else ground(points, down)
 
 
 def support_of(ground: Ground, point: Array, frame: int) -> Support:
