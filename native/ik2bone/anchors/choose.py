@@ -13,7 +13,7 @@ from ..ground.query import MovingGround, Support, ask, support_of
 from ..model import Array, Clip, Ground, Mask
 from ..sole.measure import Sole, sole_points
 from .anchor import Anchor, ride_of
-from .footprint import NOWHERE_COST, Footprints, Slopes, Surface, footprints, slope_turns, stance_footprints, unevenness
+from .footprint import NOWHERE_COST, OUTLINE, Footprints, Slopes, Surface, footprints, slope_turns, stance_footprints, unevenness
 from .lying import leave_lying
 from .passing import Swings, passing_costs, standing_instants, swings_beside
 from .patch import Patches, Site, ask_patches
@@ -31,19 +31,20 @@ LEAST = 0.5
 # Stances that cost less than this (leg lengths) in their own place stay there: a move costs more than it saves.
 SPARED = 0.02
 # How far (leg lengths) footprints are moved along eight ways to find a better place: from a third of a foot to steps.
-MOVES = (0.05, 0.1, 0.16, 0.24, 0.32, 0.4)
+MOVES = (0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.32, 0.4)
 # What has to be passed beside a place does not matter where the footprint costs so much more (leg lengths) than others:
 # more than the farthest move.
 EVEN_ENOUGH = 1.0
 # The chosen places are moved by these steps (leg lengths) in turn where that costs less: together they reach half way
 # to the next one that could be chosen, and the last is how exactly they are found.
-STEPS = (0.03, 0.015, 0.007, 0.0035, 0.0017)
+STEPS = (0.03, 0.014, 0.0065, 0.003, 0.0014)
 # Of places equally far away those ahead are taken, then those to the left, rather than what frames decide by chance:
 # moves (leg lengths) ahead and to the left cost by so much less, less so while they are short.
 PREFERRED = 0.005 * np.array([np.cos(np.pi / 16), np.sin(np.pi / 16)])
 SHORT = 0.05
 
 WAYS = np.array([[np.cos(angle), np.sin(angle)] for angle in np.arange(8) * np.pi / 4])
+TRIED = np.concatenate([np.zeros((1, 2)), WAYS])
 CANDIDATES = np.concatenate([np.zeros((1, 2)), (np.array(MOVES)[:, None, None] * WAYS).reshape(-1, 2)])
 
 
@@ -183,7 +184,7 @@ class Search:
         lies under the footprints on the patches, or exactly.
         """
         rows = np.arange(len(shifts))[:, None]
-        points = self.site.prints.points[self.free][:, None] + shifts[:, :, None]
+        points = self.site.prints.points[self.free][:, None, OUTLINE] + shifts[:, :, None]
         if exact:
             under = self.site.ask(self.free, points)
             heights, slopes, gentle = under.height, under.slope[..., 0, :], under.gentle[..., 0]
@@ -220,7 +221,7 @@ def _searched(search: Search, moves: Array, chains: Chains) -> Array:
     best, row = CANDIDATES[chosen], np.arange(len(free))
     moves[free] = own + away[row, chosen]
     for step in STEPS:
-        around = best[:, None] + step * np.concatenate([np.zeros((1, 2)), WAYS])
+        around = np.concatenate([best[:, None] + step * TRIED, best[:, None] * np.eye(2)], axis=1)
         costs, away = search.places(around, exact=True)
         for other, time in ((chains.before, chains.pause), (chains.after, chains.swing)):
             changes = own[:, None] + away - moves[other[free]][:, None]

@@ -36,7 +36,9 @@ HALF_WIDTH = 0.3
 UNEVEN_COST, NOWHERE_COST = 10.0, 10.0
 # Points of a footprint in order: the standing point; heel, ball and tip; beyond heel and tip along three headings; the
 # sides; and farther beyond heel and tip, which a swinging foot passes over.
-ALONG_FOOT, SIDES, BESIDE = slice(1, 4), (0, 10, 11), slice(12, 14)
+ALONG_FOOT, SIDES, BESIDE = slice(1, 4), (0, 10, 11), slice(-2, None)
+# Those that tell how uneven ground is: heel, ball and tip lie within the outline.
+OUTLINE = np.array([0, *range(4, 14)])
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ def _points(lengths: Array, on_heel: Mask, sines: Array) -> Array:
 
 def unevenness(points: Array, heights: Array, slope: Array, gentle: Mask) -> Array:
     """Cost (...) of footprints in leg lengths: 0 when even, growing with what sticks out of the plane through the
-    standing point, whose `slope` (..., 2) and gentleness are given, at points (..., 14, 2) of some heights (..., 14).
+    standing point, whose `slope` (..., 2) and gentleness are given, at points (..., P, 2) of some heights (..., P).
     """
     plane = np.einsum("...pi,...i->...p", points - points[..., :1, :], slope)
     out = np.abs(heights - heights[..., :1] - plane) / np.sqrt(1.0 + np.sum(slope**2, axis=-1))[..., None]
