@@ -13,7 +13,17 @@ from ..ground.query import MovingGround, Support, ask, support_of
 from ..model import Array, Clip, Ground, Mask
 from ..sole.measure import Sole, sole_points
 from .anchor import Anchor, ride_of
-from .footprint import NOWHERE_COST, OUTLINE, Footprints, Slopes, Surface, footprints, slope_turns, stance_footprints, unevenness
+from .footprint import (
+    NOWHERE_COST,
+    OUTLINE,
+    Footprints,
+    Slopes,
+    Surface,
+    footprints,
+    slope_turns,
+    stance_footprints,
+    unevenness,
+)
 from .lying import leave_lying
 from .passing import Swings, passing_costs, standing_instants, swings_beside
 from .patch import Patches, Site, ask_patches
@@ -164,7 +174,7 @@ def _shifts(clip: Clip, sole: Sole, contacts: Mask, site: Site, carried: Array, 
         pause, swing = np.maximum(exact.pause, LEAST * chains.pause), np.maximum(exact.swing, LEAST * chains.swing)
         best = _searched(search, moves, replace(chains, pause=pause, swing=swing))
         # Where all ground near by is too steep there is nothing to be gained.
-        shifts[free] = np.where(search.patches.gentle.any(axis=(1, 2))[:, None], best, 0.0)
+        shifts[free] = np.where(search.patches.nodes.gentle.any(axis=(1, 2))[:, None], best, 0.0)
     return shifts
 
 
