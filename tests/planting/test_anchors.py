@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Anchors as the stage returns them: where feet stand, in which frames, and how little of the ground is asked for it."""
+"""Anchors as the stage returns them: where feet stand, in which frames, and how little ground is asked for that."""
 
 from __future__ import annotations
 

@@ -205,9 +205,9 @@ class Search:
         costs += unevenness(points, heights, slopes, gentle)
         passed = np.nonzero(costs < costs.min(axis=1, keepdims=True) + EVEN_ENOUGH)
         tilts = slopes[passed] if self.aligned else np.zeros((len(passed[0]), 2))
-        rows = passed[0], self.free[passed[0]]
+        stances = passed[0], self.free[passed[0]]
         passing = np.full_like(costs, NOWHERE_COST)
-        passing[passed] = passing_costs(self.patches, self.swings, rows, local[passed], tilts)
+        passing[passed] = passing_costs(self.patches, self.swings, stances, local[passed], tilts)
         return costs + np.where(gentle, passing, 0.0), self.site.leg * local @ np.swapaxes(self.axes, 1, 2)
 
     @property

@@ -56,7 +56,7 @@ class Slopes:
 
 @dataclass(frozen=True)
 class Surface:
-    """Ground at points (...): `hits` (..., 3) on it in world space; `height` in leg lengths, from each stance's zero; and
+    """Ground at points (...): `hits` (..., 3) on it in world space; `height` in leg lengths over its stance's zero; and
     `slope` (..., 2), rise over run ahead and to the left, zero where the ground is not `gentle`: not `found`, or too
     steep to stand on.
     """
