@@ -72,7 +72,7 @@ def _ask(ground: Ground, points: Array, down: Array | None, frames: Frames) -> t
 
 def support_of(ground: Ground, point: Array, frame: int) -> Support:
     """What a point (3,) on the surface belongs to; of a plain callable nothing is known."""
-    return ground.support(point, frame) if isinstance(ground, MovingGround) else Support()
+    return cast(MovingGround, ground).support(point, frame) if hasattr(ground, "support") else Support()
 
 
 def cut_ground(ground: Ground, frames: slice) -> Ground:
