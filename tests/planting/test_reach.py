@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone.plan import Settings, plant
-from ik2bone.reach import heel_room, own_reach, raise_heels_to_reach, toe_off_nears, without_raised
+from ik2bone.reach import heel_room, own_reach, raise_heels_to_reach, toe_off_nears
 from ik2bone.sole.measure import measure_sole
 from ik2bone.targets.blend import Targets
 from measures import pop
@@ -66,11 +66,6 @@ def test_ankles_and_balls_leave_heels_less_room_the_more_they_are_bent() -> None
     flat, raised = rolling.standing & (np.abs(pitch) < 0.02), rolling.standing & (pitch > 0.6)
     assert room[flat].min() > np.radians(30.0) and room[raised].max() < np.radians(35.0)
     assert not heel_room(rolling.clip, measure_sole(rolling.clip), np.array([False, True]))[:, 0].any()
-
-
-def test_raised_heels_do_not_stand() -> None:
-    contacts = np.ones((2, 1, 2), bool)
-    assert without_raised(contacts, np.array([[0.0], [0.2]])).tolist() == [[[True, True]], [[False, True]]]
 
 
 @pytest.fixture(scope="module")

@@ -110,7 +110,7 @@ def carried(clip, motion):
 def test_a_walk_from_a_floor_over_a_slow_belt_and_off_again_stands_on_both() -> None:
     clip = make_walk(seconds=8.0).clip
     belt = Part("Belt", plate(0.0, along=(2.0, 5.0)), moving(times(clip), speed=(0.0, 0.25, 0.0)))
-    ground = Parts((belt, Part("Floor", plate())))
+    ground = Parts((belt, Part("Floor", plate(along=(-9.0, 2.0))), Part("Floor", plate(along=(5.0, 99.0)))))
     plan = plant(clip, ground)
     report = figures(clip, planted(clip, plan), plan, ground)
     assert report["after"]["drift"] < 0.001

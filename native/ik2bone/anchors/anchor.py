@@ -22,9 +22,9 @@ class Anchor:
     """One standing of one foot: where `part` of it ("ball" or "heel") stood in the clip and stands now, world space.
 
     `origin` and `point` are the joint or heel point before and after, `turn` (3, 3) maps the clip's level ground onto
-    the slope, `found` tells whether there was a surface, and `foothold` where that lies under the point. `cost` is that
-    of its print, see `Placed`. They hold as the foot comes to stand, the figure `carried` (3,) so far by then; a
-    `support` that moves takes them along by its `motion` (F, 4, 4) from there.
+    the slope, `found` tells whether there was a surface, and `foothold` where that lies under the point. They hold as
+    the foot comes to stand, the figure `carried` (3,) so far by then; a `support` that moves takes them along by its
+    `motion` (F, 4, 4) from there.
     """
 
     stance: Stance
@@ -33,7 +33,6 @@ class Anchor:
     point: Array
     turn: Array
     found: bool
-    cost: float = 0.0
     foothold: Array | None = None
     carried: Array = field(default_factory=lambda: np.zeros(3))
     support: str = ""

@@ -1,36 +1,44 @@
 # SPDX-License-Identifier: MIT
-"""A foot's print on the surface: its height and slope, moved aside where an edge runs under the sole."""
+"""Footprints of many stances at once: where their soles touch level ground, how uneven ground is under them, and how
+soles lie along it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..ground.query import ask_on
-from ..model import Array, Ground, Mask
+from ..contacts.detect import Stance, stances
+from ..model import Array, Clip, Mask, level_part
+from ..rotations import unit
+from ..sole.measure import Sole
+from ..targets.lock import standing_frames
+from .time import standing_places
 
-# Steeper faces (radians) are risers, if nobody says otherwise: nothing stands on them.
+# Nothing stands on faces steeper than this (radians) by default: scenes' ramps stay under 45 degrees, risers beyond 60.
 STEEPEST = np.radians(50.0)
-# A print is even when its points lie this close to its plane (leg lengths).
+# A footprint is even when its points lie this close to its plane (leg lengths): 2.5 cm, which shoes hide.
 EVEN = 0.03
-# The slope at the standing point itself counts as much as a point so far from it (leg lengths).
+# The slope at the standing point counts as much as a point at this distance (leg lengths): half a foot and more.
 TANGENT = 0.2
 # Edges are kept this far from heel and tip (leg lengths), so that a rolling foot stays clear of them; and farther, so
-# that a swinging one comes over them, where that costs little.
+# that a swinging one passes over them, where the move costs less than WIDE_WEIGHT (leg lengths) for each edge.
 EDGE = 0.02
 WIDE_EDGE = 0.1
 WIDE_WEIGHT = 0.1
-# Of places equally far aside those ahead are taken, then those to the left, rather than what frames decide by chance:
-# far in this direction (ahead, left) costs by so much less. It lies a quarter of the way from ahead to the next of the
-# eight ways, so that no two of them are alike to it.
-PREFERRED = 0.005 * np.array([np.cos(np.pi / 16), np.sin(np.pi / 16)])
-# Nearer than this (leg lengths) directions count for less.
-NEAR = 0.05
-# How far a print may be moved off an edge, along the foot and other ways (leg lengths).
-ALONG = (0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.32, 0.4)
-ASIDE = (0.04, 0.08, 0.16, 0.25, 0.32)
+# Half the width of a foot by the distance from its heel to its ball (Winter, 2009: 0.3 and less).
+HALF_WIDTH = 0.3
+# Cost (leg lengths) of each leg length that a footprint is uneven by, and of ground that is too steep or missing:
+# more than any move that is looked at.
+UNEVEN_COST, NOWHERE_COST = 10.0, 10.0
+# Points of a footprint in order: the standing point; heel, ball and tip; beyond heel and tip along three headings; the
+# sides; and farther beyond heel and tip, which a swinging foot passes over.
+ALONG_FOOT, SIDES, BESIDE = slice(1, 4), (0, 10, 11), slice(-2, None)
+# Those that tell how uneven ground is: heel, ball and tip lie within the outline.
+OUTLINE = np.array([0, *range(4, 14)])
 
 
 @dataclass(frozen=True)
@@ -47,151 +55,133 @@ class Slopes:
 
 
 @dataclass(frozen=True)
-class Footprint:
-    """A level sole: the unit headings `forwards` (N, 3) that it takes while it stands, `along` (3,) the places of heel,
-    ball and tip on it seen from the standing point, and half its `width`.
+class Surface:
+    """Ground at points (...): `hits` (..., 3) on it in world space; `height` in leg lengths over its stance's zero; and
+    `slope` (..., 2), rise over run ahead and to the left, zero where the ground is not `gentle`: not `found`, or too
+    steep to stand on.
     """
 
-    forwards: Array
-    along: Array
-    width: float
-    slopes: Slopes = Slopes()
-
-    @cached_property
-    def forward(self) -> Array:
-        """The mean heading."""
-        mean = self.forwards.mean(axis=0)
-        return mean / max(float(np.linalg.norm(mean)), 1e-300)
-
-    def points(self, up: Array, leg: float) -> Array:
-        """What the print covers (P, 3) seen from the standing point: that point, heel, ball, tip, edges and sides."""
-        side = np.cross(up, self.forward)
-        heel, _, tip = self.along
-        # The mean heading, and those farthest to both sides of it.
-        turned = self.forwards @ side
-        headings = [self.forward, self.forwards[np.argmin(turned)], self.forwards[np.argmax(turned)]]
-        ends = [end * heading for heading in headings for end in (heel - EDGE * leg, tip + EDGE * leg)]
-        covered = [np.zeros(3), *(self.along[:, None] * self.forward), *ends, side * self.width, -side * self.width]
-        return np.array(covered)
-
-    def surroundings(self, leg: float) -> Array:
-        """Points (2, 3) farther behind and ahead, that a swinging foot comes over."""
-        heel, _, tip = self.along
-        return np.array([heel - WIDE_EDGE * leg, tip + WIDE_EDGE * leg])[:, None] * self.forward
+    hits: Array
+    height: Array
+    slope: Array
+    gentle: Mask
+    found: Mask
 
 
 @dataclass(frozen=True)
-class Placed:
-    """A print on the surface: a `point` (3,) on it, the `turn` (3, 3) from level, and whether it was `found`.
+class Footprints:
+    """Level soles of N stances in order of time, each held by one of its `parts` ("ball", "heel" or "swing").
 
-    `cost` tells how far it was moved aside (leg lengths), and more where it is uneven; `steep` whether the ground there
-    is too steep to stand on.
+    The part is at `origin` (N, 3) in the clip, `height` (N,) over the sole. `frame` (N,) is the first by which the
+    foot is held. `axes` (N, 3, 3) have the unit vectors ahead, to the left and up as columns; `points` (N, 14, 2) are
+    what the print covers in the first two of them from the standing point, in leg lengths.
     """
 
-    point: Array
-    turn: Array
-    found: bool
-    cost: float
-    steep: bool = False
+    spans: tuple[Stance, ...]
+    parts: tuple[str, ...]
+    origin: Array
+    height: Array
+    frame: NDArray[np.intp]
+    axes: Array
+    points: Array
+
+    @property
+    def legs(self) -> NDArray[np.intp]:
+        """The leg of each stance (N,)."""
+        return np.array([span.leg for span in self.spans], np.intp)
 
 
-def find_places(
-    footprint: Footprint, below: Array, up: Array, leg: float, ground: Ground, frame: int, spare: bool = True
-) -> list[Placed]:
-    """Lay a print on the ground of a frame under the standing point `below` (3,), there and aside, the best first.
-
-    Without `spare` an even place is returned alone: then no other is cheaper. So is the very place where all ground
-    near it is steep: there is nothing to be gained aside.
+def stance_footprints(clip: Clip, sole: Sole, heel: Array, contacts: Mask) -> Footprints:
+    """The footprint of each stance of contacts (F, L, 2): held by the ball where that stands, else by the heel, which
+    goes along paths (F, L, 3).
     """
-    first = lay_prints(footprint, np.zeros((1, 3)), below, up, leg, ground, frame)
-    if not first:
-        return [Placed(below, np.eye(3), False, 0.0)]
-    if not spare and first[0].cost == 0.0:
-        return first
-    moved = lay_prints(footprint, _shifts(footprint.forward, up, leg), below, up, leg, ground, frame)
-    if all(place.steep for place in first + moved):
-        return first
-    return sorted(first + moved, key=lambda place: place.cost)
+    spans = sorted(stances(contacts), key=lambda span: span.start)
+    held = [span.start + standing_frames(contacts[span.start : span.end, span.leg]) for span in spans]
+    parts = ["ball" if contacts[frames[0], span.leg, 1] else "heel" for span, frames in zip(spans, held, strict=True)]
+    paths = {"ball": clip.ball, "heel": heel}
+    held_paths = [paths[part][:, span.leg] for span, part in zip(spans, parts, strict=True)]
+    return footprints(clip, sole, spans, parts, held, standing_places(held_paths, held, clip.leg))
 
 
-def lay_prints(
-    footprint: Footprint, shifts: Array, below: Array, up: Array, leg: float, ground: Ground, frame: int
-) -> list[Placed]:
-    """The print under a standing point `below` (3,) moved by each of the shifts (S, 3) for which there is ground."""
-    surroundings = footprint.surroundings(leg)
-    asked = below + shifts[:, None] + np.concatenate([footprint.points(up, leg), surroundings])
-    hits, normals, found = ask_on(ground, asked, up, frame)
-    under, placed = slice(-len(surroundings)), []
-    level = np.stack([footprint.forward, np.cross(up, footprint.forward), up], axis=1)
-    asides = _aside(shifts, level, leg)
-    for i in np.flatnonzero(found[:, 0]):
-        cost = _unevenness(hits[i], normals[i], found[i], footprint, up, leg) + float(asides[i])
-        place = _lay(hits[i, under], normals[i, under], found[i, under], footprint, level, leg, cost)
-        placed.append(replace(place, steep=bool(normals[i, 0] @ up < footprint.slopes.least)))
-    return placed
+def footprints(
+    clip: Clip,
+    sole: Sole,
+    spans: Sequence[Stance],
+    parts: Sequence[str],
+    held: list[NDArray[np.intp]],
+    origin: Array,
+) -> Footprints:
+    """Footprints of N stances at their origins (N, 3), turned as their feet are on the frames that hold them."""
+    legs = np.array([span.leg for span in spans], np.intp)
+    ahead, sines = _headings(clip, sole, legs, held)
+    axes = np.stack([ahead, np.cross(clip.up, ahead), np.broadcast_to(clip.up, ahead.shape)], axis=-1)
+    on_heel = np.array([part == "heel" for part in parts], bool)
+    points = _points(sole.lengths[legs] / clip.leg, on_heel, sines)
+    height = np.where(on_heel, 0.0, sole.ball_height[legs])
+    frame = np.array([frames[0] for frames in held], np.intp)
+    return Footprints(tuple(spans), tuple(parts), origin, height, frame, axes, points)
 
 
-def _aside(shifts: Array, level: Array, leg: float) -> Array:
-    """Costs (S,) of shifts (S, 3) from a print with axes `level` (3, 3): how far they go aside (leg lengths), a little
-    less where that is preferred.
+def _headings(clip: Clip, sole: Sole, legs: NDArray[np.intp], held: list[NDArray[np.intp]]) -> tuple[Array, Array]:
+    """Mean level headings (N, 3) of feet on the frames that hold them, and sines (N, 2) of the angles from them to the
+    headings farthest to the right and left.
     """
-    lengths = np.linalg.norm(shifts, axis=-1) / leg
-    directions = shifts / (leg * (lengths + NEAR))[:, None]
-    return lengths - directions @ (level[:, :2] @ PREFERRED)
+    counts = np.array([len(frames) for frames in held])
+    rows, leg, first = np.concatenate(held), np.repeat(legs, counts), np.cumsum(counts) - counts
+    forwards = unit(level_part((clip.foot[rows, leg, :3, :3] @ sole.forward[leg][..., None])[..., 0], clip.up))
+    ahead = unit(np.add.reduceat(forwards, first))
+    sines = np.sum(forwards * np.repeat(np.cross(clip.up, ahead), counts, axis=0), axis=-1)
+    return ahead, np.stack([np.minimum.reduceat(sines, first), np.maximum.reduceat(sines, first)], axis=-1)
 
 
-def ways_aside(forward: Array, up: Array) -> Array:
-    """The ways (8, 3) that a print may be moved: along the foot, aside, and between."""
-    side, half = np.cross(up, forward), np.sqrt(0.5)
-    diagonals = half * (forward + side), half * (forward - side)
-    return np.array([sign * way for way in (side, *diagonals, forward) for sign in (1, -1)])
+def _points(lengths: Array, on_heel: Mask, sines: Array) -> Array:
+    """What prints cover (N, 14, 2), by the ways (N, 2) from heel to ball and from ball to tip in leg lengths."""
+    ball = np.where(on_heel, lengths[:, 0], 0.0)
+    heel, tip, width = ball - lengths[:, 0], ball + lengths[:, 1], HALF_WIDTH * lengths[:, 0]
+    sines = np.concatenate([np.zeros_like(sines[:, :1]), sines], axis=1)
+    ways = np.stack([np.sqrt(np.maximum(1.0 - sines**2, 0.0)), sines], axis=-1)
+    ends = np.stack([heel - EDGE, tip + EDGE], axis=1)[:, None, :, None] * ways[:, :, None]
+    points = np.zeros((len(lengths), 14, 2))
+    points[:, ALONG_FOOT, 0] = np.stack([heel, ball, tip], axis=1)
+    points[:, 4:10] = ends.reshape(-1, 6, 2)
+    points[:, 10, 1], points[:, 11, 1] = width, -width
+    points[:, BESIDE, 0] = np.stack([heel - WIDE_EDGE, tip + WIDE_EDGE], axis=1)
+    return points
 
 
-def _shifts(forward: Array, up: Array, leg: float) -> Array:
-    """How a print may be moved (S, 3): by lengths along each way."""
-    ways = ways_aside(forward, up)
-    lengths = [(way, ASIDE) for way in ways[:-2]] + [(way, ALONG) for way in ways[-2:]]
-    return np.array([length * leg * way for way, each in lengths for length in each])
-
-
-def _unevenness(hits: Array, normals: Array, found: Mask, footprint: Footprint, up: Array, leg: float) -> float:
-    """Cost of a print: 0 when even, growing with the height (leg lengths) of what sticks out of its plane."""
-    if not found[0] or normals[0] @ up < footprint.slopes.least:
-        return 10.0
-    out = np.abs((hits - hits[0]) @ normals[0]) / leg
-    out = np.maximum(out - EVEN, 0.0) * found + (1.0 - found) * 0.1
-    return float(10.0 * out[:-2].max() + WIDE_WEIGHT * np.minimum(out[-2:] / EVEN, 1.0).sum())
-
-
-def _lay(
-    hits: Array, normals: Array, found: Mask, footprint: Footprint, level: Array, leg: float, cost: float
-) -> Placed:
-    """Turn and height of a print: along the line that fits heel, ball and tip, across by the normals near by.
-
-    `level` (3, 3) are the axes of the level print, in columns: forward, to the left, and up.
+def unevenness(points: Array, heights: Array, slope: Array, gentle: Mask) -> Array:
+    """Cost (...) of footprints in leg lengths: 0 when even, growing with what sticks out of the plane through the
+    standing point, whose `slope` (..., 2) and gentleness are given, at points (..., P, 2) of some heights (..., P).
     """
-    forward, up = level[:, 0], level[:, 2]
-    gentle = found & (normals @ up >= footprint.slopes.least)
-    # The standing point and its sides: farther along the foot other faces may lie.
-    near = gentle & np.isin(np.arange(len(found)), (0, len(found) - 2, len(found) - 1))
-    normal = normals[near].mean(axis=0) if near.any() else up
-    normal = normal / np.linalg.norm(normal)
-    along = forward + up * _incline(hits, gentle, normal, footprint, up, leg)
-    along = along / np.linalg.norm(along)
-    side = np.cross(normal, along)
-    side /= np.linalg.norm(side)
-    slope = np.stack([along, side, np.cross(along, side)], axis=1)
-    return Placed(hits[0], slope @ level.T, True, cost)
+    plane = np.einsum("...pi,...i->...p", points - points[..., :1, :], slope)
+    out = np.abs(heights - heights[..., :1] - plane) / np.sqrt(1.0 + np.sum(slope**2, axis=-1))[..., None]
+    out = np.maximum(out - EVEN, 0.0)
+    beside = WIDE_WEIGHT * np.minimum(out[..., BESIDE] / EVEN, 1.0).sum(axis=-1)
+    return np.where(gentle, UNEVEN_COST * out[..., : BESIDE.start].max(axis=-1) + beside, NOWHERE_COST)
 
 
-def _incline(hits: Array, gentle: Mask, normal: Array, footprint: Footprint, up: Array, leg: float) -> float:
-    """Rise over run, along the print, of the line through the standing point that fits heel, ball, tip and slope.
-
-    Points off the plane of the `normal` lie over an edge and do not count.
+def slope_turns(axes: Array, points: Array, surface: Surface) -> Array:
+    """Rotations (N, 3, 3) that lay level soles with axes (N, 3, 3) along the ground at their points (N, 14): along the
+    line that fits heel, ball and tip, across by the normals near the standing point.
     """
-    run, there = footprint.along, slice(1, 1 + len(footprint.along))
-    rise = (hits[there] - hits[0]) @ up
-    even = gentle[there] & (np.abs((hits[there] - hits[0]) @ normal) <= EVEN * leg)
-    tangent = -float(footprint.forward @ normal) / max(float(normal @ up), footprint.slopes.least)
-    own = (TANGENT * leg) ** 2
-    return float((np.sum(even * run * rise) + own * tangent) / (np.sum(even * run * run) + own))
+    normals = unit(np.concatenate([-surface.slope, np.ones_like(surface.slope[..., :1])], axis=-1))
+    # The standing point and the sides: farther along the foot other faces may lie.
+    near = (surface.gentle[..., None] * normals)[:, SIDES].sum(axis=1)
+    normal = unit(np.where(near.any(axis=-1, keepdims=True), near, [0.0, 0.0, 1.0]))
+    incline = _incline(points[:, ALONG_FOOT, 0] - points[:, :1, 0], surface, normal)
+    along = unit(np.stack([np.ones_like(incline), np.zeros_like(incline), incline], axis=-1))
+    side = unit(np.cross(normal, along))
+    slope = np.stack([along, side, np.cross(along, side)], axis=-1)
+    return np.asarray(axes @ slope @ np.swapaxes(axes, 1, 2))
+
+
+def _incline(run: Array, surface: Surface, normal: Array) -> Array:
+    """Rise over run (N,) of the line through the standing point that fits heel, ball and tip (N, 3) and the slope.
+
+    Points off the plane of the `normal` (N, 3) lie over an edge and do not count.
+    """
+    rise = surface.height[:, ALONG_FOOT] - surface.height[:, :1]
+    even = surface.gentle[:, ALONG_FOOT] & (np.abs(run * normal[:, :1] + rise * normal[:, 2:]) <= EVEN)
+    tangent = -normal[:, 0] / normal[:, 2]
+    weighed = np.sum(even * run * rise, axis=1) + TANGENT**2 * tangent
+    return np.asarray(weighed / (np.sum(even * run**2, axis=1) + TANGENT**2))

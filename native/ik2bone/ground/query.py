@@ -50,8 +50,8 @@ def ask(ground: Ground, points: Array, up: Array | None, frames: Frames | None =
     or under each point.
     """
     rows = np.arange(len(points)) if frames is None else frames
-    frames = np.broadcast_to(rows.reshape(-1, *[1] * (points.ndim - 2)), points.shape[:-1])
-    hits, normals, found = _ask(ground, points.reshape(-1, 3), _against(up), frames.reshape(-1))
+    rows = np.broadcast_to(rows.reshape(-1, *[1] * (points.ndim - 2)), points.shape[:-1])
+    hits, normals, found = _ask(ground, points.reshape(-1, 3), _against(up), rows.reshape(-1))
     return hits.reshape(points.shape), normals.reshape(points.shape), found.reshape(points.shape[:-1])
 
 
@@ -66,12 +66,13 @@ def _against(up: Array | None) -> Array | None:
 
 
 def _ask(ground: Ground, points: Array, down: Array | None, frames: Frames) -> tuple[Array, Array, Mask]:
-    return ground.ask(points, down, frames) if isinstance(ground, MovingGround) else ground(points, down)
+    # `isinstance` of a protocol takes longer than a batch of points.
+    return cast(MovingGround, ground).ask(points, down, frames) if hasattr(ground, "ask") else ground(points, down)
 
 
 def support_of(ground: Ground, point: Array, frame: int) -> Support:
     """What a point (3,) on the surface belongs to; of a plain callable nothing is known."""
-    return ground.support(point, frame) if isinstance(ground, MovingGround) else Support()
+    return cast(MovingGround, ground).support(point, frame) if hasattr(ground, "support") else Support()
 
 
 def cut_ground(ground: Ground, frames: slice) -> Ground:

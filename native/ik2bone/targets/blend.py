@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..anchors.anchor import Anchor, ride_of, shortened, turns_of
-from ..anchors.time import give_time
-from ..contacts.detect import Stance, stances
+from ..contacts.detect import Stance
 from ..curves import smoothstep
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask
@@ -159,24 +158,6 @@ def _renumbered(anchors: Sequence[Anchor], numbers: NDArray[np.intp]) -> list[An
     """Anchors of limbs that get other `numbers`."""
     stances = [replace(anchor.stance, leg=int(numbers[anchor.stance.leg])) for anchor in anchors]
     return [replace(anchor, stance=stance) for anchor, stance in zip(anchors, stances, strict=True)]
-
-
-def give_anchors_time(
-    clip: Clip, contacts: Mask, anchors: list[Anchor], kept: Mask | None = None
-) -> tuple[Mask, list[Anchor]]:
-    """Contacts (F, L, 2) and anchors without frames in which feet climb or come down to where they stand next, unless
-    those are `kept` (F, L, 2).
-    """
-    standing = [anchor for anchor in anchors if anchor.part != "swing"]
-    timely = give_time(clip, contacts, {anchor.stance: anchor.move for anchor in standing}, kept)
-    shorter = {_within(longer, stances(timely)): longer for longer in (anchor.stance for anchor in standing)}
-    by_stance = {longer: stance for stance, longer in shorter.items()}
-    return timely, [replace(a, stance=by_stance.get(a.stance, a.stance)) for a in anchors]
-
-
-def _within(longer: Stance, spans: list[Stance]) -> Stance:
-    """The one of the stances that lies within another."""
-    return next(s for s in spans if s.leg == longer.leg and s.start >= longer.start and s.end <= longer.end)
 
 
 def places_of(anchors: list[Anchor]) -> dict[Stance, Array]:

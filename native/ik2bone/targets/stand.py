@@ -14,7 +14,7 @@ from ..ground.query import NoGround, ask
 from ..model import Array, Clip, Ground, Mask, level_part
 from ..settings import Settings
 from ..sole.measure import Sole, apply
-from .blend import Held, Targets, blend_targets, give_anchors_time, places_of
+from .blend import Held, Targets, blend_targets, places_of
 from .follow import follow_ground, lay_on_ground
 from .heel import raise_heels
 from .lock import hold_feet
@@ -49,9 +49,8 @@ def locked_targets(
     `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
     """
     heel = apply(clip.foot, sole.heel)
-    anchors = find_anchors(clip, sole, heel, feet.contacts, ground, settings.slopes, ride)
+    contacts, anchors = find_anchors(clip, sole, heel, feet.contacts, ground, settings.slopes, ride, feet.kept)
     _require_ground(np.array([anchor.found for anchor in anchors]))
-    contacts, anchors = give_anchors_time(clip, feet.contacts, anchors, feet.kept)
     hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, sole.ball_height)
     targets = blend_targets(clip, hold, anchors, ride)
     enforced = settings.enforced(contacts)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Anchors as the stage returns them: where feet stand, in which frames, and how little ground is asked for that."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from grounds import Part, Parts, plate
+from ik2bone.anchors.choose import find_anchors
+from ik2bone.anchors.footprint import Slopes
+from ik2bone.sole.measure import apply, measure_sole
+from walk import FLAT, HILLS, height_field, make_walk
+
+TREAD, RISER = 0.62, 0.15
+
+
+def found(walk, ground, **options):
+    """Contacts and anchors, those of swings left out, of a walk on a ground."""
+    clip, sole = walk.clip, measure_sole(walk.clip)
+    contacts = np.stack([np.zeros_like(walk.standing), walk.standing], axis=-1)
+    heel = apply(clip.foot, sole.heel)
+    contacts, anchors = find_anchors(clip, sole, heel, contacts, ground, Slopes(), **options)
+    return contacts, [anchor for anchor in anchors if anchor.part != "swing"]
+
+
+def steps(start=0.0, scale=1.0):
+    return height_field(lambda x, y: scale * RISER * np.floor((x / scale - start) / TREAD))
+
+
+def hills(start=0.0):
+    return height_field(lambda x, y: 0.12 * np.sin(2.2 * (x - start)) * np.cos(1.7 * y))
+
+
+@pytest.fixture(scope="module")
+def walk():
+    return make_walk(seconds=6.0, roll=0.4)
+
+
+@pytest.mark.parametrize("make", [steps, hills])
+def test_small_shift_of_the_ground_moves_feet_by_little_but_over_an_edge(walk, make) -> None:
+    """A foot that is lifted or lowered by more than a tenth of a riser went over an edge."""
+    moves = [np.array([a.point for a in found(walk, make(shift))[1]]) for shift in np.arange(0.0, 0.2, 0.005)]
+    changes = np.diff(moves, axis=0)
+    stays = np.abs(changes[..., 2]) < 0.1 * RISER
+    assert stays.mean() > 0.9
+    assert np.linalg.norm(changes[stays], axis=-1).max() < 0.0125
+
+
+def test_feet_on_even_ground_stay_where_they_are(walk) -> None:
+    for anchor in found(walk, FLAT)[1]:
+        assert np.abs(anchor.move[:2]).max() < 1e-9
+
+
+@pytest.mark.parametrize("start", [0.0, 0.2, 0.4])
+def test_no_footprint_lies_across_an_edge(walk, start) -> None:
+    ground, sole = steps(start), measure_sole(walk.clip)
+    for anchor in found(walk, ground)[1]:
+        heading = walk.clip.foot[anchor.stance.start + 5, anchor.stance.leg, :3, :3] @ sole.forward[anchor.stance.leg]
+        heading[2] = 0.0
+        length, ahead = sole.lengths[anchor.stance.leg]
+        reach = np.array([-length - 0.015, 0.0, ahead + 0.015])[:, None] * heading / np.linalg.norm(heading)
+        heights = ground(anchor.foothold + reach, np.array([0.0, 0.0, -1.0]))[0][:, 2]
+        assert np.ptp(heights) < 1e-9
+
+
+def test_feet_keep_farther_from_a_high_ledge_than_from_a_low_one(walk) -> None:
+    """What a foot has to pass just before it stands costs by how much it has to be lifted in the time."""
+    place = found(walk, FLAT)[1][4].point[0]
+
+    def move(height):
+        ledge = height_field(lambda x, y: height * ((x < place - 0.28) & (x > place - 0.48)))
+        return found(walk, ledge)[1][4].point[0] - place
+
+    assert move(0.4) > move(0.06) + 0.01
+    assert move(0.06) >= 0.0
+
+
+def test_feet_go_up_a_ramp_over_a_floor(walk) -> None:
+    """Each foot looks for ground at the level of the one before it."""
+    parts = Part("Start", plate(along=(-9.0, 1.0))), Part("Ramp", plate(-0.3, (1.0, 99.0), 0.3))
+    anchors = found(walk, Parts((*parts, Part("Floor", plate(-0.3)))))[1]
+    assert {anchor.support for anchor in anchors} == {"Start", "Ramp"}
+
+
+def test_anchors_stand_on_the_frames_that_feet_are_held(walk) -> None:
+    """On risers of half a leg feet need time to get up, which they take from their contacts."""
+    contacts, anchors = found(walk, height_field(lambda x, y: 0.5 * np.floor(x / TREAD)))
+    held = np.zeros(contacts.shape[:2], bool)
+    for anchor in anchors:
+        held[anchor.stance.start : anchor.stance.end, anchor.stance.leg] = True
+    assert (held == contacts.any(axis=-1)).all()
+    assert 0.5 * walk.standing.sum() < contacts.sum() < walk.standing.sum()
+
+
+def test_frames_that_are_kept_stay_however_hasty_the_step(walk) -> None:
+    kept = np.stack([np.zeros_like(walk.standing), walk.standing], axis=-1)
+    assert (found(walk, height_field(lambda x, y: 0.5 * np.floor(x / TREAD)), kept=kept)[0] == kept).all()
+
+
+def test_moves_do_not_depend_on_the_unit(walk) -> None:
+    moves = [np.array([a.move for a in found(walk, steps(0.2))[1]])]
+    large = make_walk(seconds=6.0, roll=0.4, scale=100.0)
+    moves.append(0.01 * np.array([a.move for a in found(large, steps(0.2, 100.0))[1]]))
+    assert moves[1] == pytest.approx(moves[0], abs=1e-6)
+
+
+@pytest.mark.parametrize("step", [2, 4])
+def test_feet_stand_in_the_same_places_at_any_frame_rate(step) -> None:
+    rates = [make_walk(seconds=6.0, fps=120.0 / each) for each in (1, step)]
+    places = [{(a.stance.leg, round(a.origin[0] / 0.3)): a.point for a in found(w, steps(0.1))[1]} for w in rates]
+    both = set(places[0]) & set(places[1])
+    assert len(both) >= 10
+    assert all(np.linalg.norm(places[0][key] - places[1][key]) < 0.02 for key in both)
+
+
+@pytest.mark.parametrize("ground", [FLAT, HILLS, steps()], ids=["flat", "hills", "steps"])
+def test_ground_is_asked_in_few_batches_of_few_points(walk, ground) -> None:
+    asked = []
+
+    def counted(points, down):
+        asked.append(len(points))
+        return ground(points, down)
+
+    for seconds in (6.0, 12.0):
+        asked.clear()
+        anchors = found(make_walk(seconds=seconds, roll=0.4), counted)[1]
+        assert len(asked) <= 12
+        assert sum(asked) <= 1100 * len(anchors)
