@@ -15,7 +15,7 @@ import numpy as np
 from ..anchors.anchor import Anchor
 from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAST_GAP, LEAVE_SPEED, Stance, hysteresis, stances
 from ..contacts.spans import Marks
-from ..curves import gaps, hann_average, odd_window, runs, smoothstep, velocity
+from ..curves import gaps, hann_average, odd_window, running_maximum, runs, smoothstep, velocity
 from ..ground.query import NoGround, ask, support_of
 from ..model import Array, Clip, Ground, Mask, level_part
 from ..rotations import matrix_from_vector, nearest_rotations, shortest_turns, unit, vector_from_matrix
@@ -69,12 +69,12 @@ def _palms(clip: Clip) -> Sole:
 
 def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Array | None = None) -> Held:
     """When the limbs of a clip touch, and where they shall do so; raises `NoGround` far from any surface."""
-    up, path, asked = settings.way_up(clip), apply(clip.foot, sole.ball), _asked(clip, settings)
-    touches, distance, _ = touches_of(clip, path, ground, settings)
-    if not (distance < np.where(asked, FAR, WITHIN)).any():
-        raise NoGround("There is no surface within reach of the limbs")
+    up, path = settings.way_up(clip), apply(clip.foot, sole.ball)
     if settings.always(clip.frames):
         return _follow(clip, sole, ground, up, settings.use_slope)
+    touches, distance, _ = touches_of(clip, path, ground, settings)
+    asked = np.zeros_like(touches) if settings.marks is None else settings.marks.enforced.any(axis=-1)
+    _require_surface(distance < np.where(asked, FAR, WITHIN))
     stands = _wanted(touches, settings, clip.fps)
     contacts = np.stack([np.zeros_like(stands), stands], axis=-1)
     anchors = [_anchor(clip, sole, path, span, ground, up, asked) for span in stances(contacts)]
@@ -83,6 +83,11 @@ def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Arr
     targets, free = _blend(clip, contacts, [anchor for anchor, _ in anchors])
     cleared = _clear_swings(clip, sole, targets, contacts, free, ground, up)
     return Held(contacts, cleared, free, np.ones(clip.legs, bool))
+
+
+def _require_surface(near: Mask) -> None:
+    if not near.any():
+        raise NoGround("There is no surface within reach of the limbs")
 
 
 def touches_of(clip: Clip, path: Array, ground: Ground, settings: Settings) -> tuple[Mask, Array, Array]:
@@ -100,13 +105,6 @@ def away_from(ground: Ground, path: Array, up: Array | None) -> tuple[Array, Arr
     """How far points (F, L, 3) are from the surface (F, L), infinitely where there is none, and its normals there."""
     hits, normals, found = ask(ground, path, up)
     return np.where(found, np.linalg.norm(path - hits, axis=-1), np.inf), normals
-
-
-def _asked(clip: Clip, settings: Settings) -> Mask:
-    """Frames (F, L) in which the user wants limbs to touch, however far from a surface they are."""
-    if settings.always(clip.frames) or settings.marks is None:
-        return np.full((clip.frames, clip.legs), settings.always(clip.frames))
-    return settings.marks.enforced.any(axis=-1)
 
 
 def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
@@ -134,7 +132,8 @@ def find_touches(path: Array, distance: Array, fps: float) -> Mask:
     """
     speed = np.linalg.norm(velocity(path, fps), axis=-1)
     resting = np.where(speed < LEAVE_SPEED, distance, np.inf)
-    near = (distance < WITHIN) & (distance < _lowest(resting, odd_window(NEARBY, fps)) + OWN_DISTANCE)
+    nearest = -running_maximum(-resting, odd_window(NEARBY, fps))
+    near = (distance < WITHIN) & (distance < nearest + OWN_DISTANCE)
     touches = hysteresis((speed < LEAVE_SPEED) & near, speed < ENTER_SPEED)
     for column in touches.T:
         for start, end in gaps(column):
@@ -142,12 +141,6 @@ def find_touches(path: Array, distance: Array, fps: float) -> Mask:
         for start, end in runs(column):
             column[start:end] = end - start >= LEAST_CONTACT * fps - 1e-6
     return touches
-
-
-def _lowest(values: Array, window: int) -> Array:
-    """The least of the values (F, T) within a window round each frame."""
-    padded = np.pad(values, ((window // 2, window // 2), (0, 0)), constant_values=np.inf)
-    return np.lib.stride_tricks.sliding_window_view(padded, window, axis=0).min(axis=-1)
 
 
 def _anchor(
@@ -189,11 +182,13 @@ def _about(anchor: Anchor, spot: Spot, turn: Array) -> Anchor:
 
 
 def _turns_onto(directions: Array, normals: Array, counts: Mask | bool = True, window: int = 1) -> Array:
-    """Turns (..., 3, 3) of directions (..., 3) onto normals (..., 3), where they `count` and lie near enough."""
+    """Turns (F, ..., 3, 3) of directions (F, ..., 3) onto normals, where each `counts` and they lie near enough.
+
+    They are averaged over a window of so many frames.
+    """
     vectors = shortest_turns(directions, normals)
     near = counts & (np.linalg.norm(vectors, axis=-1) <= MOST_TURN)
-    vectors = np.where(near[..., None], vectors, 0.0)
-    return matrix_from_vector(hann_average(vectors, window) if window > 1 else vectors)
+    return matrix_from_vector(hann_average(np.where(near[..., None], vectors, 0.0), window))
 
 
 def _blend(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Targets, Array]:
@@ -273,6 +268,7 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     path, length, window = apply(clip.foot, sole.ball), limb_lengths(clip), odd_window(WINDOW, clip.fps)
     hits, normals, found = ask(ground, path, up)
     found &= np.linalg.norm(path - hits, axis=-1) < FAR * length
+    _require_surface(found)
     mean, wide = normals, np.zeros_like(found)
     if use_slope:
         around = hits[:, :, None] + AROUND * length[:, None, None] * across(normals)
@@ -284,6 +280,5 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     shift = hann_average(np.where(found[..., None], hits - path, 0.0), window)
     shift = np.where(found[..., None], ask(ground, path + shift, up)[0] - path, 0.0)
     ball = path + shift + np.einsum("flij,flj->fli", turn, clip.ball - path)
-    contacts = np.stack([np.zeros_like(found), found], axis=-1)
-    free, locked = (~found).astype(float), np.zeros(clip.legs, bool)
-    return Held(contacts, _targets(clip, ball, turn, shift @ clip.up, ()), free, locked)
+    contacts, free = np.stack([np.zeros_like(found), found], axis=-1), (~found).astype(float)
+    return Held(contacts, _targets(clip, ball, turn, shift @ clip.up, ()), free, np.zeros(clip.legs, bool))
