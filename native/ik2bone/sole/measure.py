@@ -21,8 +21,8 @@ Frames = NDArray[np.intp]
 
 # A stance is flat in the share of its frames in which the ankle is lowest over the ball.
 FLAT_SHARE = 0.3
-# The share of a foot's stances, the flattest, that tell how it lies. By the flatter half, heels of recorded clips lie up
-# to 0.002 leg lower, and standing feet are pitched up by a degree more.
+# The share of a foot's stances, the flattest, that tell how it lies. By the flatter half, heels of recorded clips lie
+# up to 0.002 leg lower, and standing feet are pitched up by a degree more.
 FLAT_STANCES = 0.25
 # The share of the frames, those with the ball lowest, that tell about a foot whose ball never stands.
 LOW_SHARE = 0.05
