@@ -40,3 +40,19 @@ def test_broken_soles_are_measured_anew(kept, name, value):
     data["foot.R"][name] = value
     assert soles.known_sole(LIMBS, clip, {"soles": data}) is None
     assert soles.known_sole(LIMBS[:1], clip.choose(np.array([True, False])), {"soles": data}) is not None
+
+
+@pytest.mark.parametrize("frames", [slice(0, 900), slice(0, 850), slice(0, 780), slice(30, 994)])
+def test_idle_cut_off_a_recorded_clip_does_not_move_the_soles(bpy, addon, data, frames):
+    from demo.clips import load
+
+    armature = load(bpy, data / "bvh/cmu_131_01_startwalkstop.bvh")
+    scene = bpy.context.scene
+    numbers = range(scene.frame_start, scene.frame_end + 1)
+    legs = addon("chains").find_legs(armature, (numbers[0], numbers[-1]))
+    clip = addon("sample").sample(armature, legs, None, list(numbers)).clip
+    whole, part = measure_limbs(clip), measure_limbs(clip.cut(frames))
+    assert clip.frames == 994
+    assert np.abs(part.ball_height - whole.ball_height).max() <= 0.002 * clip.leg
+    assert np.linalg.norm(part.heel - whole.heel, axis=-1).max() <= 0.006 * clip.leg
+    assert abs(part.floor - whole.floor) <= 0.002 * clip.leg

@@ -115,6 +115,16 @@ def _direction(up: object) -> Array:
     return upward / np.linalg.norm(upward)
 
 
+def hysteresis(slow: Mask, still: Mask) -> Mask:
+    """The runs of slow frames (F, ...) that hold a still one, column by column."""
+    held = np.zeros(slow.shape, bool)
+    columns = (mask.reshape(len(slow), -1).T for mask in (slow, still, held))
+    for under, entered, result in zip(*columns, strict=True):
+        for start, end in runs(under):
+            result[start:end] = entered[start:end].any()
+    return held
+
+
 def _slow(feet: Feet, enter: float, leave: float, height: float) -> Mask:
     """Frames (F, L, 2) in which parts are slow, and neither they nor their foot are off the ground."""
     slow, still = feet.speeds < leave, feet.speeds < enter

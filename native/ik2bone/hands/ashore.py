@@ -28,9 +28,8 @@ def touch_seen(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride:
     held = replace(held, targets=held.targets.carried_by(ground.carrier.inverse))
     if ashore.all():
         return held
-    return touch(clip.choose(~ashore), sole.choose(~ashore), ground, settings.choose(~ashore), ride).beside(
-        held, ashore
-    )
+    aboard = touch(clip.choose(~ashore), sole.choose(~ashore), ground, settings.choose(~ashore), ride)
+    return aboard.beside(held, ashore)
 
 
 def find_ashore(clip: Clip, sole: Sole, ground: GroundSeen, settings: Settings) -> Mask:

@@ -9,20 +9,18 @@ import numpy as np
 
 from ..ground.query import ask_on
 from ..model import Array, Ground, Mask
+from ..rotations import unit
 
 # Farther from every surface than this (limb lengths) nothing is touched, only missed: 12 cm for a person's arm.
 WITHIN = 0.2
-# Where people want a limb to touch, it does so from as far off as it is long.
+# Where the user wants a limb to touch, it does so from as far off as it is long.
 FAR = 1.0
 # A surface is wide enough to turn a palm or a sole to it when points this far around (limb lengths) lie in one plane,
 # up to so much (limb lengths), and look one way, up to this cosine (25 degrees). Rungs do not turn hands.
 AROUND, EVEN, ALIKE = 0.06, 0.012, 0.906
 # A foot on something narrow stands on its top, where that is at most so much farther off (limb lengths). It is found
-# by asking from so far over the last answer, so many times.
-TOP, OVER, CLIMBS = 0.04, 0.05, 3
-
-# The skin of a palm lies at most so deep under the bones (limb lengths): 0.03 of a person's arm.
-THICKEST = 0.12
+# by asking again from AROUND over the last answer, so many times.
+TOP, CLIMBS = 0.04, 3
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ def _top(
     """The place on something narrow that a sole can lie on, if it is near, else the nearest."""
     hit, normal = nearest
     for _ in range(CLIMBS):
-        over = hit + OVER * length * sole_up
+        over = hit + AROUND * length * sole_up
         higher, facing, found = (row[0] for row in ask_on(ground, over[None], None, frame))
         farther = np.linalg.norm(higher - point) - np.linalg.norm(nearest[0] - point)
         if not found or farther > TOP * length or facing @ sole_up <= normal @ sole_up:
@@ -77,8 +75,7 @@ def _top(
 def across(normals: Array) -> Array:
     """Four unit directions (..., 4, 3) across each unit normal (..., 3)."""
     other = np.eye(3)[np.abs(normals).argmin(axis=-1)]
-    first = np.cross(normals, other)
-    first /= np.maximum(np.linalg.norm(first, axis=-1, keepdims=True), 1e-300)
+    first = unit(np.cross(normals, other))
     second = np.cross(normals, first)
     return np.stack([first, second, -first, -second], axis=-2)
 
@@ -91,20 +88,12 @@ def mean_normal(
     flat = np.abs(np.sum(away * normal[..., None, :], axis=-1)) < EVEN * length[..., None]
     alike = np.sum(normals * normal[..., None, :], axis=-1) > ALIKE
     apart = np.linalg.norm(away, axis=-1) > 0.5 * AROUND * length[..., None]
-    mean = normal + normals.sum(axis=-2)
-    mean = mean / np.maximum(np.linalg.norm(mean, axis=-1, keepdims=True), 1e-300)
-    return mean, (found & flat & alike & apart).all(axis=-1)
-
-
-def mean_axes(matrices: Array) -> Array:
-    """The rotation (3, 3) nearest to the mean of matrices (F, 3, 3), of any scale."""
-    u, _, vt = np.linalg.svd(matrices.mean(axis=0))
-    return u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
+    return unit(normal + normals.sum(axis=-2)), (found & flat & alike & apart).all(axis=-1)
 
 
 def unit_axes(matrices: Array) -> Array:
     """Matrices (..., 3, 3) with axes of unit length."""
-    return matrices / np.maximum(np.linalg.norm(matrices, axis=-2, keepdims=True), 1e-300)
+    return np.swapaxes(unit(np.swapaxes(matrices, -1, -2)), -1, -2)
 
 
 def facing_of(known: Array, axes: Array, normals: Array) -> Array:
@@ -116,16 +105,4 @@ def facing_of(known: Array, axes: Array, normals: Array) -> Array:
     mean = np.einsum("nji,nj->i", axes, normals)
     if known.any():
         return known if known @ mean >= 0.0 else -known
-    return mean / max(float(np.linalg.norm(mean)), 1e-300)
-
-
-def palm_depth(skin: Array, palm: Array, away: Array, length: float) -> float:
-    """How deep the skin (V, 3) lies under a point of the palm (3,), against the unit direction that looks away (3,).
-
-    All in the end's space, `length` is the limb's; zero where there is no skin near, or none that could be believed.
-    """
-    local = skin - palm
-    depth = -(local @ away)
-    aside = np.linalg.norm(local + depth[:, None] * away, axis=1)
-    deepest = float(depth[aside < AROUND * length].max(initial=0.0))
-    return deepest if deepest < THICKEST * length else 0.0
+    return unit(mean)

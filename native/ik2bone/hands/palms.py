@@ -7,11 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model import Array, Clip, Ground, Mask
+from ..model import Array, Clip, Ground
 from ..settings import Settings
-from ..sole.measure import Sole
-from .nearest import facing_of, palm_depth, unit_axes
-from .touch import away_from, find_touches, limb_lengths
+from ..sole.measure import Sole, unit_length
+from .nearest import AROUND, facing_of, unit_axes
+from .touch import limb_lengths, touches_of
+
+# The skin of a palm lies at most so deep under the bones (limb lengths): 0.03 of a person's arm.
+THICKEST = 0.12
 
 
 def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sole:
@@ -19,9 +22,9 @@ def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sol
     if clip.skins is None or not clip.hands.any():
         return sole
     ball, height, source = sole.ball.copy(), sole.ball_height.copy(), list(sole.source)
-    touches, normals = _touches(clip, ground, settings)
+    touches, _, normals = touches_of(clip, clip.ball, ground, settings)
     for leg in np.flatnonzero(clip.hands & touches.any(axis=0)):
-        frames, unit = touches[:, leg], _unit(clip, leg)
+        frames, unit = touches[:, leg], unit_length(clip, leg)
         away = facing_of(sole.up[leg], unit_axes(clip.foot[frames, leg, :3, :3]), normals[frames, leg])
         depth = palm_depth(clip.skins[leg].foot, sole.ball_joint[leg], away, limb_lengths(clip)[leg] / unit)
         if depth > 0.0:
@@ -29,16 +32,13 @@ def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sol
     return replace(sole, ball=ball, ball_height=height, source=tuple(source))
 
 
-def _touches(clip: Clip, ground: Ground, settings: Settings) -> tuple[Mask, Array]:
-    """When palms touch (F, L), as far as the joints tell, and the surface's normals (F, L, 3)."""
-    up = settings.way_up(clip)
-    distance, normals = away_from(ground, clip.ball, up)
-    distance = distance / limb_lengths(clip)
-    if settings.always(clip.frames):
-        return distance < 1.0, normals
-    return find_touches(clip.ball / limb_lengths(clip)[:, None], distance, clip.fps), normals
+def palm_depth(skin: Array, palm: Array, away: Array, length: float) -> float:
+    """How deep the skin (V, 3) lies under a point of the palm (3,), against the unit direction that looks away (3,).
 
-
-def _unit(clip: Clip, leg: int) -> float:
-    """What a unit of the end's space measures in the world."""
-    return float(np.linalg.norm(clip.foot[:, leg, :3, :3], axis=1).mean())
+    All in the end's space, `length` is the limb's; zero where there is no skin near, or none that could be believed.
+    """
+    local = skin - palm
+    depth = -(local @ away)
+    aside = np.linalg.norm(local + depth[:, None] * away, axis=1)
+    deepest = float(depth[aside < AROUND * length].max(initial=0.0))
+    return deepest if deepest < THICKEST * length else 0.0

@@ -13,29 +13,29 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.anchor import Anchor
-from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAST_GAP, LEAVE_SPEED, Stance, stances
+from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAST_GAP, LEAVE_SPEED, Stance, hysteresis, stances
 from ..contacts.spans import Marks
-from ..curves import gaps, hann_average, odd_window, runs, smoothstep, velocity
+from ..curves import gaps, hann_average, odd_window, running_maximum, runs, smoothstep, velocity
 from ..ground.query import NoGround, ask, support_of
-from ..model import Array, Clip, Ground, Mask
-from ..rotations import matrix_from_vector, shortest_turns, vector_from_matrix
+from ..model import Array, Clip, Ground, Mask, level_part
+from ..rotations import matrix_from_vector, nearest_rotations, shortest_turns, unit, vector_from_matrix
 from ..settings import Settings
 from ..sole.measure import Sole, apply, measure_sole, with_own_floor
 from ..targets.blend import Held, Targets, anchor_weights, place_path, places_of
 from ..targets.lock import hold_feet, standing_place
 from ..targets.swing import clear
-from .nearest import AROUND, FAR, WITHIN, Spot, across, facing_of, find_spot, mean_axes, mean_normal, unit_axes
+from .nearest import AROUND, FAR, WITHIN, Spot, across, facing_of, find_spot, mean_normal, unit_axes
 
-# A touching point is at most so much farther from the surface than the nearest that it gets nearby (limb lengths).
-OWN_DISTANCE = 0.08
-NEARBY = 1.2
-# A hand is free again this time (s) after it has touched, and comes from being free as long before.
+# A limb touches while it is at most so much farther from the surface (limb lengths) than the nearest that it comes to
+# rest within half of this time (s): the surface that it was recorded on may lie elsewhere.
+OWN_DISTANCE, NEARBY = 0.08, 1.2
+# A hand is free this time (s) after it has touched, and before it touches again.
 RELEASE = 0.4
-# Every frame that follows the surface does so on average over this time (s).
+# Where every frame follows the surface, shifts and turns are averaged over this time (s).
 WINDOW = 0.15
-# What faces a surface at more than this angle (radians) rests on it in some other way and is not turned.
+# A palm or sole at more than this angle to the surface (radians) rests on it in some other way and is not turned.
 MOST_TURN = np.radians(45.0)
-# A swinging point within this distance of a surface (limb lengths) may have got into it.
+# A point between two contacts that is within this distance of a surface (limb lengths) may have got into it.
 THIN = 0.3
 
 
@@ -62,56 +62,53 @@ def _palms(clip: Clip) -> Sole:
     into = np.linalg.inv(clip.foot)
     palm = np.median(apply(into, clip.ball), axis=0)
     tip = np.median(apply(np.linalg.inv(clip.toe), clip.ball), axis=0)
-    forward = palm / np.maximum(np.linalg.norm(palm, axis=-1, keepdims=True), 1e-300)
     up = nothing if clip.palm is None else clip.palm
-    return Sole(
-        np.zeros(clip.legs),
-        nothing,
-        palm,
-        tip,
-        palm,
-        forward,
-        up,
-        up,
-        np.zeros((clip.legs, 2)),
-        clip.floors[0],
-        ("palm",) * clip.legs,
-    )
+    lengths, source = np.zeros((clip.legs, 2)), ("palm",) * clip.legs
+    return Sole(lengths[:, 0], nothing, palm, tip, palm, unit(palm), up, up, lengths, clip.floors[0], source)
 
 
 def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Array | None = None) -> Held:
-    """Find out when the limbs of a clip touch, and where they shall do so; raises `NoGround` far from any surface."""
-    up = settings.way_up(clip)
-    path = apply(clip.foot, sole.ball)
-    distance, _ = away_from(ground, path, up)
-    distance, asked = distance / limb_lengths(clip), _asked(clip, settings)
-    if not (distance < np.where(asked, FAR, WITHIN)).any():
-        raise NoGround("There is no surface within reach of the limbs")
+    """When the limbs of a clip touch, and where they shall do so; raises `NoGround` far from any surface."""
+    up, path = settings.way_up(clip), apply(clip.foot, sole.ball)
     if settings.always(clip.frames):
         return _follow(clip, sole, ground, up, settings.use_slope)
-    stands = _wanted(find_touches(path / limb_lengths(clip)[:, None], distance, clip.fps), settings, clip.fps)
+    touches, distance, _ = touches_of(clip, path, ground, settings)
+    asked = np.zeros_like(touches) if settings.marks is None else settings.marks.enforced.any(axis=-1)
+    _require_surface(distance < np.where(asked, FAR, WITHIN))
+    stands = _wanted(touches, settings, clip.fps)
     contacts = np.stack([np.zeros_like(stands), stands], axis=-1)
-    anchors = _find_anchors(clip, sole, path, contacts, ground, up, settings.use_slope, asked)
-    targets, free = _blend(clip, contacts, anchors)
+    anchors = [_anchor(clip, sole, path, span, ground, up, asked) for span in stances(contacts)]
+    if settings.use_slope:
+        anchors = [anchor for leg in range(clip.legs) for anchor in _turned(clip, sole, leg, anchors)]
+    targets, free = _blend(clip, contacts, [anchor for anchor, _ in anchors])
     cleared = _clear_swings(clip, sole, targets, contacts, free, ground, up)
     return Held(contacts, cleared, free, np.ones(clip.legs, bool))
 
 
+def _require_surface(near: Mask) -> None:
+    if not near.any():
+        raise NoGround("There is no surface within reach of the limbs")
+
+
+def touches_of(clip: Clip, path: Array, ground: Ground, settings: Settings) -> tuple[Mask, Array, Array]:
+    """Frames (F, L) in which limbs touch the ground with the points of a path (F, L, 3), the distances (F, L) from it
+    in limb lengths, and its normals (F, L, 3) there.
+    """
+    distance, normals = away_from(ground, path, settings.way_up(clip))
+    distance = distance / limb_lengths(clip)
+    if settings.always(clip.frames):
+        return distance < FAR, distance, normals
+    return find_touches(path / limb_lengths(clip)[:, None], distance, clip.fps), distance, normals
+
+
 def away_from(ground: Ground, path: Array, up: Array | None) -> tuple[Array, Array]:
-    """How far points (F, T, 3) are from the surface (F, T), infinitely where there is none, and its normals there."""
+    """How far points (F, L, 3) are from the surface (F, L), infinitely where there is none, and its normals there."""
     hits, normals, found = ask(ground, path, up)
     return np.where(found, np.linalg.norm(path - hits, axis=-1), np.inf), normals
 
 
-def _asked(clip: Clip, settings: Settings) -> Mask:
-    """Where people want limbs to touch (F, T), however far from a surface they are."""
-    if settings.always(clip.frames):
-        return np.ones((clip.frames, clip.legs), bool)
-    return np.zeros((clip.frames, clip.legs), bool) if settings.marks is None else settings.marks.enforced.any(axis=-1)
-
-
 def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
-    """The frames (F, T) in which limbs touch by what was found and what people want; either part will do for that."""
+    """The touches (F, L) with the user's edits; a mark on heel or ball will do for a limb that touches."""
     if settings.marks is None:
         return touches
     marks = settings.marks
@@ -127,79 +124,71 @@ def limb_lengths(clip: Clip) -> Array:
 
 
 def find_touches(path: Array, distance: Array, fps: float) -> Mask:
-    """Frames (F, T) in which points rest on a surface, from their paths (F, T, 3) and distances (F, T) to it.
+    """Frames (F, L) in which points rest on a surface, from their paths (F, L, 3) and distances (F, L) to it.
 
-    Lengths are limb lengths. A point touches from the moment its speed falls under that of `find_contacts`, for as
-    long as it stays under the leaving one, and is near the surface: within WITHIN, and not much farther than the
-    nearest that it gets at rest within half of NEARBY.
+    Lengths are limb lengths. Speeds are those of `find_contacts`: a point touches from below the one to enter with
+    until above the one to leave with, while it is near the surface: within WITHIN, and within OWN_DISTANCE of the
+    nearest that it gets at rest.
     """
     speed = np.linalg.norm(velocity(path, fps), axis=-1)
     resting = np.where(speed < LEAVE_SPEED, distance, np.inf)
-    near = (distance < WITHIN) & (distance < _lowest(resting, odd_window(NEARBY, fps)) + OWN_DISTANCE)
-    slow = (speed < LEAVE_SPEED) & near
-    return np.stack([_spans(*column, fps) for column in zip(slow.T, (speed < ENTER_SPEED).T, strict=True)], axis=1)
-
-
-def _lowest(values: Array, window: int) -> Array:
-    """The least of the values (F, T) within a window round each frame."""
-    padded = np.pad(values, ((window // 2, window // 2), (0, 0)), constant_values=np.inf)
-    return np.lib.stride_tricks.sliding_window_view(padded, window, axis=0).min(axis=-1)
-
-
-def _spans(slow: Mask, still: Mask, fps: float) -> Mask:
-    """Runs of slow frames that hold a still one, short gaps closed, short runs dropped."""
-    touches = np.zeros_like(slow)
-    for start, end in runs(slow):
-        touches[start:end] = still[start:end].any()
-    for start, end in gaps(touches):
-        if start > 0 and end < len(touches) and end - start < LEAST_GAP * fps:
-            touches[start:end] = True
-    for start, end in runs(touches):
-        touches[start:end] = end - start >= LEAST_CONTACT * fps - 1e-6
+    nearest = -running_maximum(-resting, odd_window(NEARBY, fps))
+    near = (distance < WITHIN) & (distance < nearest + OWN_DISTANCE)
+    touches = hysteresis((speed < LEAVE_SPEED) & near, speed < ENTER_SPEED)
+    for column in touches.T:
+        for start, end in gaps(column):
+            column[start:end] = start > 0 and end < len(column) and end - start < LEAST_GAP * fps
+        for start, end in runs(column):
+            column[start:end] = end - start >= LEAST_CONTACT * fps - 1e-6
     return touches
 
 
-def _find_anchors(
-    clip: Clip,
-    sole: Sole,
-    path: Array,
-    contacts: Mask,
-    ground: Ground,
-    up: Array | None,
-    use_slope: bool,
-    asked: Mask,
-) -> list[Anchor]:
-    """One anchor a contact: the touching point goes to the surface nearest to where it rested, and the ball with it.
+def _anchor(
+    clip: Clip, sole: Sole, path: Array, span: Stance, ground: Ground, up: Array | None, asked: Mask
+) -> tuple[Anchor, Spot]:
+    """Where a limb touches in a stance, and the spot there: its point of the path (F, L, 3) goes to the surface.
 
-    That lies near, but where it is `asked` for (F, T) as far off as the limb is long.
+    That is near, but where the user `asked` for it (F, L) as far off as the limb is long.
     """
-    anchors: list[Anchor] = []
-    for leg, length in enumerate(limb_lengths(clip)):
-        spans = [stance for stance in stances(contacts) if stance.leg == leg]
-        axes = np.array([mean_axes(clip.foot[span.start : span.end, leg, :3, :3]) for span in spans]).reshape(-1, 3, 3)
-        points = [standing_place(path[:, leg], np.arange(span.start, span.end), clip.leg) for span in spans]
-        reaches = [FAR if asked[span.start : span.end, leg].any() else WITHIN for span in spans]
-        soles_up = [None if clip.hands[leg] else axis @ sole.up[leg] for axis in axes]
-        spots = [
-            find_spot(ground, point, length, up, (span.start + span.end) // 2, sole_up, within)
-            for span, point, sole_up, within in zip(spans, points, soles_up, reaches, strict=True)
-        ]
-        turns = _turns(sole.up[leg], axes, spots) if use_slope else [np.eye(3)] * len(spans)
-        for span, point, spot, turn in zip(spans, points, spots, turns, strict=True):
-            origin = standing_place(clip.ball[:, leg], np.arange(span.start, span.end), clip.leg)
-            goal = spot.point + turn @ (origin - point) if spot.found else origin
-            anchor, middle = Anchor(span, "ball", origin, goal, turn, spot.found), (span.start + span.end) // 2
-            anchors.append(anchor.on(support_of(ground, spot.point, middle), middle) if spot.found else anchor)
-    return anchors
+    leg, middle, frames = span.leg, (span.start + span.end) // 2, np.arange(span.start, span.end)
+    length, within = float(limb_lengths(clip)[leg]), FAR if asked[frames, leg].any() else WITHIN
+    point, origin = (standing_place(way[:, leg], frames, clip.leg) for way in (path, clip.ball))
+    sole_up = None if clip.hands[leg] else _mean_axes(clip, span) @ sole.up[leg]
+    spot = find_spot(ground, point, length, up, middle, sole_up, within)
+    goal = spot.point + origin - point if spot.found else origin
+    anchor = Anchor(span, "ball", origin, goal, np.eye(3), spot.found)
+    return (anchor.on(support_of(ground, spot.point, middle), middle) if spot.found else anchor), spot
 
 
-def _turns(known: Array, axes: Array, spots: list[Spot]) -> list[Array]:
-    """Turns (3, 3) that lay a limb's palm or sole along wide surfaces; the identity elsewhere."""
-    wide = np.array([spot.wide for spot in spots], bool)
-    normals = np.array([spot.normal for spot in spots]).reshape(-1, 3)
-    vectors = shortest_turns(axes @ facing_of(known, axes[wide], normals[wide]), normals)
-    turned = wide & (np.linalg.norm(vectors, axis=-1) <= MOST_TURN)
-    return list(matrix_from_vector(np.where(turned[:, None], vectors, 0.0)))
+def _mean_axes(clip: Clip, span: Stance) -> Array:
+    """The rotation (3, 3) nearest to a limb's end on the mean over a stance."""
+    return nearest_rotations(clip.foot[span.start : span.end, span.leg, :3, :3].mean(axis=0))
+
+
+def _turned(clip: Clip, sole: Sole, leg: int, anchors: list[tuple[Anchor, Spot]]) -> list[tuple[Anchor, Spot]]:
+    """The anchors of one limb turned about their spots, where these are wide: palm or sole lie along the surface."""
+    mine = [(anchor, spot) for anchor, spot in anchors if anchor.stance.leg == leg]
+    wide = [(_mean_axes(clip, anchor.stance), spot.normal) for anchor, spot in mine if spot.wide]
+    if not wide:
+        return mine
+    axes, normals = (np.array(column) for column in zip(*wide, strict=True))
+    turns = iter(_turns_onto(axes @ facing_of(sole.up[leg], axes, normals), normals))
+    return [(_about(anchor, spot, next(turns)), spot) if spot.wide else (anchor, spot) for anchor, spot in mine]
+
+
+def _about(anchor: Anchor, spot: Spot, turn: Array) -> Anchor:
+    """The anchor turned (3, 3) about its spot."""
+    return replace(anchor, turn=turn, point=spot.point + turn @ (anchor.point - spot.point))
+
+
+def _turns_onto(directions: Array, normals: Array, counts: Mask | bool = True, window: int = 1) -> Array:
+    """Turns (F, ..., 3, 3) of directions (F, ..., 3) onto normals, where each `counts` and they lie near enough.
+
+    They are averaged over a window of so many frames.
+    """
+    vectors = shortest_turns(directions, normals)
+    near = counts & (np.linalg.norm(vectors, axis=-1) <= MOST_TURN)
+    return matrix_from_vector(hann_average(np.where(near[..., None], vectors, 0.0), window))
 
 
 def _blend(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Targets, Array]:
@@ -229,23 +218,16 @@ def _targets(clip: Clip, ball: Array, turn: Array, rise: Array, anchors: tuple[A
 def _weights(clip: Clip, spans: list[Stance], releases: bool) -> Array:
     """Share (F, A) of each anchor in each frame: of a foot as when it stands, of a hand none when it is long free."""
     weights = anchor_weights(clip.frames, spans)
-    if not releases:
-        return weights
-    ramp, time = max(1, round(RELEASE * clip.fps)), np.arange(clip.frames)
-    bounds = [
-        (None, spans[0].start),
-        *((a.end, b.start) for a, b in zip(spans, spans[1:], strict=False)),
-        (spans[-1].end, None),
-    ]
-    for number, (start, end) in enumerate(bounds):
-        if start is not None and end is not None and end - start <= 2 * ramp:
+    ramp, stands = max(1, round(RELEASE * clip.fps)), np.zeros(clip.frames, bool)
+    for span in spans:
+        stands[span.start : span.end] = True
+    for start, end in gaps(stands) if releases else ():
+        inner, time = start > 0 and end < clip.frames, np.arange(start, end)
+        if inner and end - start <= 2 * ramp:
             continue
-        inside = slice(start or 0, clip.frames if end is None else end)
-        weights[inside] = 0.0
-        if start is not None:
-            weights[inside, number - 1] = 1.0 - smoothstep((time[inside] - start + 1) / ramp)
-        if end is not None:
-            weights[inside, number] = 1.0 - smoothstep((end - time[inside]) / ramp)
+        after = time - start + 1.0 if start > 0 else np.inf
+        away = np.minimum(after, end - time if end < clip.frames else np.inf)
+        weights[start:end] *= (1.0 - smoothstep(away / ramp))[:, None]
     return weights
 
 
@@ -276,12 +258,9 @@ def _way_out(normals: Array, under: Array, to_root: Array, path: Array) -> Array
     """The unit direction (3,) out of a surface: its mean normal where a point is under it, else towards the root."""
     mean = np.maximum(under, 0.0) @ normals / max(float(np.maximum(under, 0.0).sum()), 1e-300)
     if np.linalg.norm(mean) > 0.5:
-        return mean / np.linalg.norm(mean)
+        return unit(mean)
     # Through something thin, such as a rung: aside, square to the way.
-    way = path[-1] - path[0]
-    way = way / max(float(np.linalg.norm(way)), 1e-300)
-    aside = to_root.mean(axis=0) - (to_root.mean(axis=0) @ way) * way
-    return aside / max(float(np.linalg.norm(aside)), 1e-300)
+    return unit(level_part(to_root.mean(axis=0), unit(path[-1] - path[0])))
 
 
 def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope: bool) -> Held:
@@ -289,6 +268,7 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     path, length, window = apply(clip.foot, sole.ball), limb_lengths(clip), odd_window(WINDOW, clip.fps)
     hits, normals, found = ask(ground, path, up)
     found &= np.linalg.norm(path - hits, axis=-1) < FAR * length
+    _require_surface(found)
     mean, wide = normals, np.zeros_like(found)
     if use_slope:
         around = hits[:, :, None] + AROUND * length[:, None, None] * across(normals)
@@ -296,12 +276,9 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     axes = unit_axes(clip.foot[..., :3, :3])
     rows = [(found & wide)[:, leg] for leg in range(clip.legs)]
     facing = np.stack([facing_of(sole.up[leg], axes[row, leg], mean[row, leg]) for leg, row in enumerate(rows)])
-    vectors = shortest_turns(np.einsum("flij,lj->fli", axes, facing), mean)
-    turned = found & wide & (np.linalg.norm(vectors, axis=-1) <= MOST_TURN)
-    turn = matrix_from_vector(hann_average(np.where(turned[..., None], vectors, 0.0), window))
+    turn = _turns_onto(np.einsum("flij,lj->fli", axes, facing), mean, found & wide, window)
     shift = hann_average(np.where(found[..., None], hits - path, 0.0), window)
     shift = np.where(found[..., None], ask(ground, path + shift, up)[0] - path, 0.0)
     ball = path + shift + np.einsum("flij,flj->fli", turn, clip.ball - path)
-    contacts = np.stack([np.zeros_like(found), found], axis=-1)
-    free, locked = (~found).astype(float), np.zeros(clip.legs, bool)
-    return Held(contacts, _targets(clip, ball, turn, shift @ clip.up, ()), free, locked)
+    contacts, free = np.stack([np.zeros_like(found), found], axis=-1), (~found).astype(float)
+    return Held(contacts, _targets(clip, ball, turn, shift @ clip.up, ()), free, np.zeros(clip.legs, bool))

@@ -7,35 +7,34 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..contacts.detect import find_contacts
+from ..contacts.detect import LEAST_CONTACT, find_contacts
 from ..curves import runs
 from ..model import Array, Clip, Mask, level_part
-from ..targets.lock import RESTS, standing_core
+from ..rotations import unit
+from ..targets.lock import standing_core
 from .heel_strike import heel_behind
-from .skin import lay_flat
+from .skin import BALL_HEIGHTS, lay_flat
 
-# Share of a contact's frames, those with the ankle lowest over the ball, in which the foot counts as flat.
+Frames = NDArray[np.intp]
+
+# A stance is flat in the share of its frames in which the ankle is lowest over the ball.
 FLAT_SHARE = 0.3
-# Share of the frames of a clip in place in which a ball is as low as its floor lets it be.
+# The share of a foot's stances, the flattest, that tell how it lies. By the flatter half, heels of recorded clips lie
+# up to 0.002 leg lower, and standing feet are pitched up by a degree more.
+FLAT_STANCES = 0.25
+# The share of the frames, those with the ball lowest, that tell about a foot whose ball never stands.
 LOW_SHARE = 0.05
 # A foot shorter than this along the ground (leg lengths) has no heading.
 SHORTEST = 1e-3
 # The heel lies behind the ankle by about this share of the way from ankle to ball (Winter, 2009: foot segment).
 HEEL_BEHIND = 0.3
-# Ball joints of the rigs measured stand 0.01 to 0.09 leg over their clip's floor; past this the floor is elsewhere.
-HIGHEST_BALL = 0.12
-LOWEST_BALL = -0.01
-# Feet that stand so much higher than the lowest (leg lengths) do not tell where the floor is.
+# Feet that stand so much higher than the lowest (leg lengths) do not tell where the floor is: they stand on something.
 ALIKE = 0.03
-# Nor do those that stand farther than this (leg lengths) from their median height half of the time, on uneven floors.
-UNEVEN = 0.06
-# Beside the mean of both, a foot that rests at one height keeps so much of its own (leg lengths): good motion stays,
-# and both feet of a clip stand alike within 0.003.
-OWN = 0.00145
-# Of what a foot gives up of its own height, the ball goes all the way and the heel this share, for the foot turns:
-# where balls stand 0.0084 apart, ankles then stay within 0.002 leg of their place, and feet within 0.5 degrees.
-HEEL_SHARE = 0.4
+# On an uneven floor the heights of each foot's stances differ by more than this from their median (leg lengths, on the
+# mean). Of the recorded clips those on flat floors have 0.02 at most, those over obstacles 0.05 and more.
+UNEVEN = 0.04
 # Height of the ball joint over the sole by proportion, in leg lengths (a person's ball joint lies 2 to 4 cm high).
 PROPORTION = 0.035
 
@@ -83,69 +82,20 @@ class Sole:
 
 
 def measure_sole(clip: Clip) -> Sole:
-    """Measure the soles from the skin of the feet, or from the flattest frames in which the ball stands.
+    """Measure the soles from the skin of the feet, or from the flat parts of the stances.
 
-    Where no ball ever stands all frames count.
+    Each stance has one vote, however long it lasts, so that soles do not depend on how a clip is trimmed.
     """
     contacts = _contacts(clip)
     flat = [_flat_frames(clip, contacts[:, leg], leg) for leg in range(clip.legs)]
     standing = _standing_heights(clip, contacts[..., 1])
-    spread = [_spread(clip, contacts[:, leg, 1], leg) for leg in range(clip.legs)]
-    heights, turned, floor, source = _ball_heights(clip, standing, np.array(spread))
-    rows = [_points(clip, leg, frames, heights[leg], turned[leg]) for leg, frames in enumerate(flat)]
+    height, floor, source = _ball_height(clip, standing)
+    rows = [_points(clip, leg, parts, height) for leg, parts in enumerate(flat)]
     heel, ball, tip, joint, forward, up, toe_up, lengths = (np.array(column) for column in zip(*rows, strict=True))
-    sole = Sole(heights, heel, ball, tip, joint, forward, up, toe_up, lengths, floor, (source,) * clip.legs)
+    heights, sources = np.full(clip.legs, height), (source,) * clip.legs
+    sole = Sole(heights, heel, ball, tip, joint, forward, up, toe_up, lengths, floor, sources)
     sole = _with_struck_heels(clip, sole, contacts[..., 1])
     return sole if clip.skins is None else _with_skins(clip, sole, standing)
-
-
-def _with_struck_heels(clip: Clip, sole: Sole, balls: Mask) -> Sole:
-    """The soles with heels where feet turn as they strike, if they do so exactly before their balls (F, L) stand."""
-    heel, lengths = sole.heel.copy(), sole.lengths.copy()
-    for leg in range(clip.legs):
-        forward, unit = sole.forward[leg], _unit_of(clip, leg)
-        length = float(lengths[leg, 0]) / (1 + HEEL_BEHIND) / unit
-        under = heel[leg] + HEEL_BEHIND * length * forward
-        behind = heel_behind(clip.foot[:, leg], under, forward, length, clip.up, balls[:, leg], clip.fps)
-        if np.isfinite(behind):
-            heel[leg], lengths[leg, 0] = under - behind * forward, unit * (length + behind)
-    return replace(sole, heel=heel, lengths=lengths)
-
-
-def _unit_of(clip: Clip, leg: int) -> float:
-    """Length of foot space's unit in the scene."""
-    return float(np.linalg.norm(clip.foot[:, leg, :3, :3], axis=1).mean())
-
-
-def _with_skins(clip: Clip, sole: Sole, standing: Array) -> Sole:
-    """The soles with those of the skin in the place of all that could be found there."""
-    assert clip.skins is not None
-    rows = {name: value.copy() for name, value in sole.rows()}
-    source = list(sole.source)
-    for leg, skin in enumerate(clip.skins):
-        unit = _unit_of(clip, leg)
-        found = lay_flat(skin, sole.ball_joint[leg], sole.forward[leg], sole.up[leg], clip.leg / unit)
-        if found is None:
-            continue
-        source[leg] = "mesh"
-        under = sole.ball_joint[leg] - found.height * found.up
-        tip = under + found.tip * found.forward
-        into_toe = np.linalg.inv(skin.rest) if clip.has_toe[leg] else np.eye(4)
-        rows["ball_height"][leg], rows["lengths"][leg] = unit * found.height, (-unit * found.heel, unit * found.tip)
-        rows["heel"][leg], rows["ball"][leg] = under + found.heel * found.forward, under
-        rows["tip"][leg], rows["toe_up"][leg] = apply(into_toe, tip), _unit(into_toe[:3, :3] @ found.up)
-        rows["forward"][leg], rows["up"][leg] = found.forward, found.up
-    measured = np.array(source) == "mesh"
-    if not measured.any():
-        return sole
-    floor = _floor_under(standing[measured], rows["ball_height"][measured], clip.leg)
-    return replace(sole, **rows, floor=floor, source=tuple(source))
-
-
-def _floor_under(standing: Array, ball_heights: Array, leg: float) -> float:
-    """The floor under balls that stand at some heights (L,); a foot that stays up does not count."""
-    floors = standing - ball_heights
-    return float(floors[floors - floors.min() < ALIKE * leg].mean())
 
 
 def with_own_floor(clip: Clip, sole: Sole) -> Sole:
@@ -167,92 +117,104 @@ def sole_points(clip: Clip, sole: Sole) -> Array:
     return np.stack([heel, ball, apply(clip.toe, sole.tip)], axis=2)
 
 
+def apply(matrices: Array, points: Array) -> Array:
+    """Points (..., 3) mapped by affine matrices (..., 4, 4)."""
+    return (matrices[..., :3, :3] @ points[..., None])[..., 0] + matrices[..., :3, 3]
+
+
 def _contacts(clip: Clip) -> Mask:
     """Contacts (F, L, 2) of ankles and balls, which are there before a sole is known."""
     return find_contacts(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
 
 
-def _standing_heights(clip: Clip, balls: Mask) -> Array:
-    """Heights (L,) at which the ball joints stand, by when they do (F, L)."""
-    return np.array([_standing_height(clip, balls[:, leg], leg) for leg in range(clip.legs)])
+def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
+    """For each leg the height of its ball joint in each of its stances (S,), from the contacts (F, L) of balls."""
+    heights = clip.ball @ clip.up
+    stances = [_stances(clip, balls[:, leg], leg) for leg in range(clip.legs)]
+    return [np.array([np.median(heights[frames, leg]) for frames in each]) for leg, each in enumerate(stances)]
 
 
-def _standing_height(clip: Clip, stands: Mask, leg: int) -> float:
-    """Height of the ball joint in the middle of its contacts; where it never stands, of its lowest frames."""
-    if not stands.any():
-        return float(np.quantile(clip.ball[:, leg] @ clip.up, LOW_SHARE))
-    return float(np.median(_heights_in_contact(clip, stands, leg)))
+def _stances(clip: Clip, stands: Mask, leg: int) -> list[Frames]:
+    """The frames of each stance of a foot that stands on some frames (F,); where it never does, those of its lowest.
+
+    What the clip's ends leave of a longer stance is told by others, if there are any.
+    """
+    heights, found = clip.ball[:, leg] @ clip.up, [np.arange(*run) for run in runs(stands)]
+    whole = [frames for frames in found if len(frames) >= LEAST_CONTACT * clip.fps]
+    return whole or found or [np.flatnonzero(heights <= np.quantile(heights, LOW_SHARE))]
 
 
-def _spread(clip: Clip, stands: Mask, leg: int) -> float:
-    """How far the ball joint is from the median of its heights in the middle of its contacts, in the median."""
-    if not stands.any():
-        return np.inf
-    heights = _heights_in_contact(clip, stands, leg)
-    return float(np.median(np.abs(heights - np.median(heights))))
+def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Frames]:
+    """The flat frames of the flattest of a foot's stances, from its contacts (F, 2) of heel and ball.
 
-
-def _heights_in_contact(clip: Clip, stands: Mask, leg: int) -> Array:
-    """Heights (N,) of the ball joint on the frames in the middle of its contacts, of which there are some."""
-    middles = [standing_core(np.arange(start, end)) for start, end in runs(stands)]
-    return clip.ball[np.concatenate(middles), leg] @ clip.up
-
-
-def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> Mask:
-    """Frames (F,) in which the foot is flattest, of those with the given contacts (F, 2) of heel and ball."""
-    stands = contacts.all(axis=-1)
-    if not stands.any():
-        stands = contacts[:, 1]
-    if not stands.any():
-        heights = clip.ball[:, leg] @ clip.up
-        stands = heights <= np.quantile(heights, FLAT_SHARE)
-    drop = (clip.ankle[:, leg] - clip.ball[:, leg]) @ clip.up
+    Stances of the ball alone count where there are no others.
+    """
+    both = contacts.all(axis=-1)
+    drop = (clip.ankle - clip.ball)[:, leg] @ clip.up
+    cores = [standing_core(frames) for frames in _stances(clip, both if both.any() else contacts[:, 1], leg)]
     # The tolerance keeps rounding, and so the unit, from choosing among frames that are alike.
-    return stands & (drop <= np.quantile(drop[stands], FLAT_SHARE) + 1e-6 * clip.leg)
+    near = 1e-6 * clip.leg
+    flat = [core[drop[core] <= np.quantile(drop[core], FLAT_SHARE) + near] for core in cores]
+    drops = np.array([drop[frames].mean() for frames in flat])
+    return [frames for frames, own in zip(flat, drops, strict=True) if own <= np.quantile(drops, FLAT_STANCES) + near]
 
 
-def _ball_heights(clip: Clip, standing: Array, spread: Array) -> tuple[Array, Array, float, str]:
-    """Ball heights (L,) over the sole, how much lower than the ball's the heel's sole lies (L,), the clip's floor, and
-    where the height was taken from.
+def _ball_height(clip: Clip, standing: list[Array]) -> tuple[float, float, str]:
+    """The ball joints' height over the sole, the clip's floor, and where the height was taken from.
 
-    `standing` (L,) are the heights at which the ball joints stand, `spread` (L,) how far from there they are.
+    `standing` are the heights (S,) at which the ball joint of each leg stands. All feet have one shape.
     """
-    # Both feet have one shape: the mean of near heights is truer than each. A foot that stays up does not count.
-    near = standing - standing.min() < ALIKE * clip.leg
-    height = float(standing[near].mean())
-    uneven = np.isfinite(spread[near]).any() and spread[near].min() > UNEVEN * clip.leg
+    height = _common_height(standing, clip.leg)
+    uneven = min(np.mean(np.abs(each - np.median(each))) for each in standing) > UNEVEN * clip.leg
+    least, most = BALL_HEIGHTS
     for floor in () if uneven else clip.floors:
-        if LOWEST_BALL * clip.leg <= height - floor <= HIGHEST_BALL * clip.leg:
-            apart = np.where(near & (spread < RESTS * clip.leg), standing - height, 0.0)
-            own = np.clip(apart, -OWN * clip.leg, OWN * clip.leg)
-            turned = (1.0 - HEEL_SHARE) * (apart - own)
-            return np.maximum(height - floor + own, 0.0), turned, floor, "clip's floor"
-    by_proportion = np.full(clip.legs, PROPORTION * clip.leg)
-    return by_proportion, np.zeros(clip.legs), height - PROPORTION * clip.leg, "proportion"
+        if least * clip.leg <= height - floor <= most * clip.leg:
+            return max(height - floor, 0.0), floor, "clip's floor"
+    return PROPORTION * clip.leg, height - PROPORTION * clip.leg, "proportion"
 
 
-def _points(clip: Clip, leg: int, frames: Mask, ball_height: float, turned: float) -> tuple[Array, ...]:
-    """Heel, ball, tip, ball joint, forward, up, toe up and lengths of one leg, means over the flat frames.
+def _floor_under(standing: list[Array], ball_heights: Array, leg: float) -> float:
+    """The floor under ball joints that stand at some heights (S,) each, by their heights (L,) over the sole."""
+    return _common_height([each - height for each, height in zip(standing, ball_heights, strict=True)], leg)
 
-    The heel's sole lies so much lower as it is `turned` from the ball's.
+
+def _common_height(standing: list[Array], leg: float) -> float:
+    """The median of the heights (S,) at which each of the feet stands, all feet weighing alike.
+
+    Feet that stay up do not count.
     """
+    lowest = min(float(np.median(each)) for each in standing)
+    low = [each for each in standing if np.median(each) - lowest < ALIKE * leg]
+    heights = np.concatenate(low)
+    order = np.argsort(heights)
+    share = np.cumsum(np.concatenate([np.full(len(each), 1.0 / len(each)) for each in low])[order]) / len(low)
+    # Where the halves part between two heights, as with two feet that stand unlike, it is the mean of both.
+    return float(heights[order][np.searchsorted(share, (0.5 - 1e-9, 0.5 + 1e-9))].mean())
+
+
+def _points(clip: Clip, leg: int, stances: list[Frames], ball_height: float) -> tuple[Array, ...]:
+    """Heel, ball, tip, ball joint, forward, up, toe up and lengths of one leg: the means of what its stances tell."""
+    told = [_stance_points(clip, leg, frames, ball_height) for frames in stances]
+    *places, forward, up, toe_up, lengths = (np.mean(column, axis=0) for column in zip(*told, strict=True))
+    return (*places, unit(forward), unit(up), unit(toe_up), lengths)
+
+
+def _stance_points(clip: Clip, leg: int, frames: Frames, ball_height: float) -> list[Array]:
+    """What `_points` tells, by the flat frames of one stance: medians, since toes bend up on some of them."""
     ankle, ball, tip = clip.ankle[frames, leg], clip.ball[frames, leg], clip.tip[frames, leg]
     forward, length = _headings(clip, leg, frames)
     ahead = np.maximum(np.sum((tip - ball) * forward, axis=-1), 0.0)
-    under = ball @ clip.up - ball_height
-    heel = _drop(ankle - HEEL_BEHIND * length[:, None] * forward, under - turned, clip.up)
-    sole, toe = (_drop(point, under, clip.up) for point in (ball, ball + ahead[:, None] * forward))
-    # Toes may be bent up on some frames of a flat foot, but hardly down.
-    rise = (tip - ball) @ clip.up
-    flat = rise <= np.median(rise) + 1e-6 * clip.leg
-    foot, toes = np.linalg.inv(clip.foot[frames, leg]), np.linalg.inv(clip.toe[frames, leg])[flat]
+    behind, before = ankle - HEEL_BEHIND * length[:, None] * forward, ball + ahead[:, None] * forward
+    heel, sole, toe = (_drop(point, ball @ clip.up - ball_height, clip.up) for point in (behind, ball, before))
+    foot, toes = np.linalg.inv(clip.foot[frames, leg]), np.linalg.inv(clip.toe[frames, leg])
+    rows = [apply(*pair) for pair in ((foot, heel), (foot, sole), (toes, toe), (foot, ball))]
     up = np.broadcast_to(clip.up, forward.shape)
-    places = [apply(*pair).mean(axis=0) for pair in ((foot, heel), (foot, sole), (toes, toe[flat]), (foot, ball))]
-    directions = [_mean_direction(*pair) for pair in ((foot, forward), (foot, up), (toes, up[flat]))]
-    return (*places, *directions, np.array([(1 + HEEL_BEHIND) * np.median(length), np.median(ahead)]))
+    ways = (foot, forward), (foot, up), (toes, up)
+    rows += [unit((space[:, :3, :3] @ way[..., None])[..., 0]) for space, way in ways]
+    return [np.median(row, axis=0) for row in (*rows, np.stack([(1 + HEEL_BEHIND) * length, ahead], axis=-1))]
 
 
-def _headings(clip: Clip, leg: int, frames: Mask) -> tuple[Array, Array]:
+def _headings(clip: Clip, leg: int, frames: Frames) -> tuple[Array, Array]:
     """Level directions (N, 3) in which a foot points on some frames, and the ways (N,) from ankle to ball."""
     level = level_part(clip.ball[frames, leg] - clip.ankle[frames, leg], clip.up)
     length = np.linalg.norm(level, axis=-1)
@@ -260,22 +222,57 @@ def _headings(clip: Clip, leg: int, frames: Mask) -> tuple[Array, Array]:
         # A foot without length along the ground has no heading: the axis that lies most level will do for its sole.
         axes = level_part(np.swapaxes(clip.foot[frames, leg, :3, :3], -1, -2), clip.up)
         level = axes[:, np.argmax(np.linalg.norm(axes, axis=-1).mean(axis=0))]
-    return level / np.maximum(np.linalg.norm(level, axis=-1, keepdims=True), 1e-300), length
-
-
-def _mean_direction(spaces: Array, directions: Array) -> Array:
-    """The mean (3,) of directions (N, 3) seen from spaces, by the matrices (N, 4, 4) into them."""
-    return _unit((spaces[:, :3, :3] @ directions[..., None]).mean(axis=0)[:, 0])
+    return unit(level), length
 
 
 def _drop(points: Array, heights: Array, up: Array) -> Array:
+    """Points (N, 3) moved along up (3,) to heights (N,)."""
     return points + (heights - points @ up)[..., None] * up
 
 
-def apply(matrices: Array, points: Array) -> Array:
-    """Points (..., 3) mapped by affine matrices (..., 4, 4)."""
-    return (matrices[..., :3, :3] @ points[..., None])[..., 0] + matrices[..., :3, 3]
+def _with_struck_heels(clip: Clip, sole: Sole, balls: Mask) -> Sole:
+    """The soles with heels where feet turn as they strike, if they do so exactly before their balls (F, L) stand."""
+    heel, lengths = sole.heel.copy(), sole.lengths.copy()
+    for leg in range(clip.legs):
+        forward, size = sole.forward[leg], unit_length(clip, leg)
+        length = float(lengths[leg, 0]) / (1 + HEEL_BEHIND) / size
+        under = heel[leg] + HEEL_BEHIND * length * forward
+        behind = heel_behind(clip.foot[:, leg], under, forward, length, clip.up, balls[:, leg], clip.fps)
+        if np.isfinite(behind):
+            heel[leg], lengths[leg, 0] = under - behind * forward, size * (length + behind)
+    return replace(sole, heel=heel, lengths=lengths)
 
 
-def _unit(vector: Array) -> Array:
-    return vector / max(float(np.linalg.norm(vector)), 1e-300)
+def unit_length(clip: Clip, leg: int) -> float:
+    """The length in the scene of foot space's unit."""
+    return float(np.linalg.norm(clip.foot[:, leg, :3, :3], axis=1).mean())
+
+
+def _with_skins(clip: Clip, sole: Sole, standing: list[Array]) -> Sole:
+    """The soles with those of the skin in the place of all that could be found there."""
+    rows, source = {name: value.copy() for name, value in sole.rows()}, list(sole.source)
+    for leg, skin in enumerate(clip.skins or ()):
+        size = unit_length(clip, leg)
+        found = lay_flat(skin, sole.ball_joint[leg], sole.forward[leg], sole.up[leg], clip.leg / size)
+        if found is None:
+            continue
+        under = sole.ball_joint[leg] - found.height * found.up
+        into_toe = np.linalg.inv(skin.rest) if clip.has_toe[leg] else np.eye(4)
+        measured = {
+            "ball_height": size * found.height,
+            "lengths": [-size * found.heel, size * found.tip],
+            "heel": under + found.heel * found.forward,
+            "ball": under,
+            "tip": apply(into_toe, under + found.tip * found.forward),
+            "toe_up": unit(into_toe[:3, :3] @ found.up),
+            "forward": found.forward,
+            "up": found.up,
+        }
+        source[leg] = "mesh"
+        for name, value in measured.items():
+            rows[name][leg] = value
+    by_mesh = [leg for leg, name in enumerate(source) if name == "mesh"]
+    if not by_mesh:
+        return sole
+    floor = _floor_under([standing[leg] for leg in by_mesh], rows["ball_height"][by_mesh], clip.leg)
+    return replace(sole, **rows, floor=floor, source=tuple(source))

@@ -9,18 +9,18 @@ import numpy as np
 
 from ..model import Array
 
-# Heel and front of the sole are the hindmost and foremost places that lie this near to it (leg lengths): the backs of
-# heels are round, toes and shoes curve up.
-BACK, FRONT = 0.008, 0.015
-# A sole is believed that lies within these distances under the ball joint (leg lengths), and that is tilted by no more
-# than this (radians) from how the clip's flattest feet stand.
-LEAST, MOST = -0.005, 0.12
-STEEPEST_SOLE = np.radians(40.0)
-# And that is so long from heel to front (leg lengths): 0.3 of a person, 1.2 of a figure with short legs and boots.
-SHORTEST, LONGEST = 0.05, 1.5
+# Heel and front of the sole are the hindmost and foremost places that lie this near to it (leg lengths, 1 cm of a
+# person): the backs of heels are round, toes and shoes curve up.
+CURVED = 0.012
+# How high ball joints lie over the sole (leg lengths): those of the rigs measured 0.01 to 0.1. A skin, or a floor, that
+# lies elsewhere is no sole.
+BALL_HEIGHTS = (-0.005, 0.12)
+# A sole is not believed that is tilted by more than this (radians) from how the clip's flattest feet stand: high heels
+# tilt by 10 degrees.
+STEEPEST = np.radians(40.0)
 # A rest pose is one that a figure stands in if its soles are level up to this (radians).
 STANDS = np.radians(15.0)
-# Laying the foot flat shows another side of it, a little.
+# Laying the foot flat shows another side of it; the second time by a degree, the third by less than 0.1.
 ROUNDS = 3
 
 
@@ -68,10 +68,10 @@ def find_sole(skin: Skin, ball: Array, forward: Array, up: Array, leg: float) ->
             rise = (edge[1] - edge[0]) / np.linalg.norm(edge[1] - edge[0])
             along, over = rise[0] * along + rise[1] * over, rise[0] * over - rise[1] * along
     height = -float((points @ over).min())
-    heights, places = points @ over + height, points @ along
-    heel, tip = float(places[heights < BACK * leg].min()), float(places[heights < FRONT * leg].max(initial=0.0))
-    flat = over @ up >= np.cos(STEEPEST_SOLE)
-    if not (flat and LEAST * leg <= height <= MOST * leg and SHORTEST * leg <= tip - heel <= LONGEST * leg):
+    near, places = points @ over + height < CURVED * leg, points @ along
+    heel, tip = float(places[near].min()), float(places[near].max(initial=0.0))
+    least, most = (limit * leg for limit in BALL_HEIGHTS)
+    if over @ up < np.cos(STEEPEST) or not least <= height <= most or heel >= 0.0:
         return None
     return SkinSole(height, along, over, heel, tip)
 

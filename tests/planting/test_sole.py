@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Soles measured from stances, each with one vote, so that neither a long idle nor a cut changes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from ik2bone.model import ARRAYS, Clip
+from ik2bone.plan import plant
+from ik2bone.sole.measure import Sole, measure_sole, with_own_floor
+from walk import ANKLE, BALL, FLAT, FOOT, make_walk, planted
+
+WALK = make_walk(seconds=6.0, roll=0.4)
+# A frame of the walk on which both feet stand.
+STANDING = int(np.flatnonzero(WALK.standing.all(axis=1))[len(WALK.standing) // 40])
+
+
+def idle_after(clip: Clip, seconds: float, rise: float) -> Clip:
+    """The clip with a pose held after it, `rise` higher than it was."""
+    index = np.concatenate([np.arange(clip.frames), np.full(round(seconds * clip.fps), STANDING)])
+    longer = replace(clip, **{name: getattr(clip, name)[index] for name in ARRAYS})
+    return longer.moved(np.outer(np.arange(len(index)) >= clip.frames, [0.0, 0.0, rise]))
+
+
+def assert_alike(sole: Sole, other: Sole, leg: float, near: float = 0.002, angle: float = 0.5) -> None:
+    """Soles whose points lie within `near` (leg lengths) and whose directions within an angle in degrees."""
+    for name in ("ball_height", "heel", "ball", "tip", "floor"):
+        assert np.abs(getattr(sole, name) - getattr(other, name)).max() <= near * leg, name
+    for name in ("forward", "up", "toe_up"):
+        cosine = np.sum(getattr(sole, name) * getattr(other, name), axis=-1).min()
+        assert np.degrees(np.arccos(min(cosine, 1.0))) <= angle, name
+
+
+@pytest.mark.parametrize("rise", [-0.02, 0.02])
+@pytest.mark.parametrize("seconds", [2.0, 30.0])
+def test_long_idle_at_another_height_does_not_move_the_sole(seconds, rise) -> None:
+    clip = WALK.clip
+    sole, idle = measure_sole(clip), measure_sole(idle_after(clip, seconds, rise))
+    assert_alike(idle, sole, clip.leg)
+
+
+@pytest.mark.parametrize("cut", [slice(40, None), slice(0, 300), slice(70, 280)])
+def test_cut_walk_has_the_soles_of_the_whole(cut) -> None:
+    clip = WALK.clip
+    assert_alike(measure_sole(clip.cut(cut)), measure_sole(clip), clip.leg, 1e-6, 1e-3)
+
+
+def test_sole_lies_under_heel_and_ball_of_a_flat_foot() -> None:
+    """The feet of this walk are lifted by up to 0.006 where its legs do not reach."""
+    sole = measure_sole(make_walk(seconds=6.0).clip)
+    assert sole.source == ("clip's floor",) * 2
+    assert sole.ball_height == pytest.approx([BALL, BALL], abs=0.006)
+    assert sole.ball == pytest.approx(np.tile([FOOT, 0.0, -ANKLE], (2, 1)), abs=0.006)
+    assert sole.heel[:, 2] == pytest.approx([-ANKLE, -ANKLE], abs=0.006)
+    assert sole.up == pytest.approx(np.tile([0.0, 0.0, 1.0], (2, 1)), abs=0.01)
+
+
+def test_feet_that_stand_unlike_share_the_height_between_them() -> None:
+    clip = make_walk(seconds=6.0).clip
+    higher = {name: getattr(clip, name).copy() for name in ("foot", "toe", "ball", "tip")}
+    for name, values in higher.items():
+        values[:, 1, 2, *([3] if name in ("foot", "toe") else [])] += 0.01
+    between = measure_sole(clip).ball_height + 0.005
+    assert measure_sole(replace(clip, **higher)).ball_height == pytest.approx(between, abs=1e-4)
+
+
+def test_floor_is_found_anew_under_a_clip_that_was_moved() -> None:
+    clip = WALK.clip
+    moved = clip.moved(np.tile([0.0, 0.0, 0.3], (clip.frames, 1)))
+    assert with_own_floor(moved, measure_sole(clip)).floor == pytest.approx(0.3, abs=1e-6)
+
+
+def test_idle_figure_keeps_its_pose_on_its_own_floor() -> None:
+    clip = idle_after(WALK.clip, 3.0, 0.0)
+    after = planted(clip, plant(clip, FLAT))
+    still = slice(-100, None)
+    assert np.abs(after.ball - clip.ball)[still].max() < 0.004 * clip.leg
+    assert np.abs(after.hip - clip.hip)[still].max() < 0.02 * clip.leg
+    axes = np.einsum("flji,fljk->flik", clip.foot[still, :, :3, :3], after.foot[still, :, :3, :3])
+    cosine = (np.trace(axes, axis1=-2, axis2=-1).min() - 1.0) / 2.0
+    assert np.degrees(np.arccos(min(cosine, 1.0))) < 0.5
