@@ -9,8 +9,7 @@ import numpy as np
 
 from .anchors.anchor import tell_steep, tell_turns
 from .anchors.choose import find_anchors
-from .contacts.standing import StandingFeet, feet_that_stand
-from .contacts.steady import steady_feet
+from .contacts.standing import Contacts, feet_that_stand
 from .curves import odd_window, smoothed
 from .ground.bearer import find_bearer, ride_on
 from .ground.carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
@@ -205,15 +204,13 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride:
 
 def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
     """When feet stand on their soles, and where they shall go."""
-    steady, still = steady_feet(clip)
     mode = "ALWAYS" if settings.always(clip.frames) else settings.contacts
-    feet = feet_that_stand(steady, sole, mode, settings.marks)
+    feet = feet_that_stand(clip, sole, mode, settings.marks)
     if feet.locked:
-        targets, contacts = locked_targets(steady, sole, feet, ground, settings, ride)
+        targets, contacts = locked_targets(clip, sole, feet, ground, settings, ride)
     else:
-        targets, contacts = follow_targets(steady, sole, ground, settings), feet.contacts
-    targets = replace(targets, turn=targets.turn @ still)
-    return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), feet.told)
+        targets, contacts = follow_targets(clip, sole, ground, settings), feet.standing
+    return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), feet.notes)
 
 
 def starts_in_calibration_pose(clip: Clip) -> bool:
@@ -246,16 +243,16 @@ def follow_targets(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -
 
 
 def locked_targets(
-    clip: Clip, sole: Sole, feet: StandingFeet, ground: Ground, settings: Settings, ride: Array | None
+    clip: Clip, sole: Sole, feet: Contacts, ground: Ground, settings: Settings, ride: Array | None
 ) -> tuple[Targets, Mask]:
     """Where feet shall go that stand on anchors and swing from one to the next, and when they really stand.
 
     `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
     """
     heel = apply(clip.foot, sole.heel)
-    anchors = find_anchors(clip, sole, heel, feet.contacts, ground, settings.slopes, ride)
+    anchors = find_anchors(clip, sole, heel, feet.standing, ground, settings.slopes, ride)
     _require_ground(np.array([anchor.found for anchor in anchors]))
-    contacts, anchors = give_anchors_time(clip, feet.contacts, anchors, feet.kept)
+    contacts, anchors = give_anchors_time(clip, feet.standing, anchors, feet.kept)
     hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, sole.ball_height)
     targets = blend_targets(clip, hold, anchors, ride)
     enforced = settings.enforced(contacts)
