@@ -79,7 +79,7 @@ def test_heels_and_balls_that_swing_by_themselves_do_not_roll(ease) -> None:
     for fps in RATES:
         for bump in ("sine", "squared sine"):
             assert min(agreements(make_loose_gait(fps, ease=ease, bump=bump))) >= 0.98
-            assert min(agreements(make_loose_gait(fps, ease=ease, bump=bump, noise=2 * MILLIMETRE))) >= 0.93
+            assert min(agreements(make_loose_gait(fps, ease=ease, bump=bump, noise=2 * MILLIMETRE))) >= 0.92
 
 
 @pytest.mark.parametrize("style", WALKS)

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..curves import runs
 from ..model import Array, Mask
-from .events import refined
+from .events import exact_where_still, refined
 from .footing import OWN_HEIGHT, find_spells, grounded
-from .paths import SAME_PLACE, Feet, finer, observe_over
+from .paths import REST, SAME_PLACE, Feet, finer, observe_over
 from .stance import Stance, stances
 from .treadmill import floor_velocities, gait_speed
 
@@ -21,14 +21,12 @@ __all__ = ["ENTER_SPEED", "LEAST_CONTACT", "LEAST_GAP", "LEAVE_SPEED", "Stance",
 # start and end of a stance (42 % of a foot's frames), 0.35 and 0.60 pin feet that still swing.
 ENTER_SPEED = 0.25
 LEAVE_SPEED = 0.45
-# A runner's foot slides as it strikes the ground: these shares of the figure's own speed, where that is more.
-ENTER_SHARE, LEAVE_SHARE = 0.12, 0.22
+# A runner's foot slides as it strikes the ground: for a figure faster than this (leg lengths a second) both speeds grow
+# in proportion to its own.
+FAST = 2.1
 # Feet of a clip in place seldom keep exactly to the speed of their floor: this share of it is added. Without it the
 # KayKit walks and the fox lose up to a third of their contacts.
 FLOOR_SHARE = 0.25
-# While the other part holds the foot, a ball faster than the first has not landed yet, and a heel faster than the
-# second has left (leg lengths a second). Without them every clip's heels are held for 2 to 10 % of its frames too long.
-LANDED_SPEED, RISING_SPEED = 0.3, 0.1
 # The shortest contact (s): of a run at 6 m/s, feet stand for 0.12 s (Novacheck, Gait and Posture 7, 1998), of which
 # speeds that are smoothed over 0.04 s show so much.
 LEAST_CONTACT = 0.08
@@ -102,12 +100,13 @@ def detect(
     floor, carried = floor_velocities(paths, fps, upward)
     feet = observe_over(paths, floor, fps, upward)
     gait, slack = gait_speed(feet), FLOOR_SHARE * float(np.linalg.norm(floor, axis=-1).mean())
-    limits = max(enter, ENTER_SHARE * gait) + slack, max(leave, LEAVE_SHARE * gait) + slack
+    limits = tuple(speed * max(1.0, gait / FAST) + slack for speed in (enter, leave))
     fine = feet if exact else finer(feet, upward)
-    slow = _lasting(fine, _slow(fine, *limits, height), limits[1], least)
+    slow = _lasting(fine, _slow(fine, limits[0], limits[1], height), limits[1], least)
     if exact:
         return Detection(refined(feet, slow), carried)
-    return Detection(_on_frames(fine, _settled(fine, slow), float(np.mean(limits))), carried)
+    held = _on_frames(fine, _landed(fine, _settled(fine, slow)), float(np.mean(limits)))
+    return Detection(exact_where_still(feet, held), carried)
 
 
 def _numbers(name: str, values: object) -> Array:
@@ -139,11 +138,11 @@ def _direction(up: object) -> Array:
 
 
 def hysteresis(slow: Mask, still: Mask) -> Mask:
-    """The runs of slow frames (F, ...) that hold a still one, column by column."""
+    """The runs of slow frames (F, N) that hold a still one, column by column."""
     held = np.zeros_like(slow)
-    for column in np.ndindex(*slow.shape[1:]):
-        for start, end in runs(slow[:, *column]):
-            held[start:end, *column] = still[start:end, *column].any()
+    for column in range(slow.shape[1]):
+        for start, end in runs(slow[:, column]):
+            held[start:end, column] = still[start:end, column].any()
     return held
 
 
@@ -185,20 +184,35 @@ def _time(speeds: Array, start: int, end: int, leave: float) -> float:
 
 def _settled(feet: Feet, slow: Mask) -> Mask:
     """The slow frames (F, L, 2) without those of a ball that still comes down about a standing heel, and of a heel that
-    already rises about a standing ball.
+    already rises about a standing ball. Without this, 2 to 10 % of the frames of every clip have such a part.
     """
     settled = slow.copy()
     for leg in range(feet.legs):
         heel, ball = settled[:, leg, 0], settled[:, leg, 1]
         for start, end in runs(ball):
-            while start < end and heel[start] and feet.speeds[start, leg, 1] > LANDED_SPEED:
+            while start < end and heel[start] and feet.speeds[start, leg, 1] > ENTER_SPEED:
                 ball[start] = False
                 start += 1
         for start, end in runs(heel):
-            while start < end and ball[end - 1] and feet.speeds[end - 1, leg, 0] > RISING_SPEED:
+            while start < end and ball[end - 1] and feet.speeds[end - 1, leg, 0] > REST:
                 heel[end - 1] = False
                 end -= 1
     return settled
+
+
+def _landed(feet: Feet, settled: Mask) -> Mask:
+    """The settled frames (F, L, 2) without a part that only begins to come down as the clip begins, or has just risen
+    as it ends, about one that stands: it is slow there, but far from the place where it stands.
+    """
+    landed = settled.copy()
+    for leg, part in np.ndindex(*settled.shape[1:]):
+        found, path = runs(settled[:, leg, part]), feet.paths[:, leg, part]
+        for (start, end), near in ((found[0], found[1][0]), (found[-1], found[-2][1] - 1)) if len(found) > 1 else ():
+            cut = start == 0 or end == feet.frames
+            if cut and end - start < LEAST_CONTACT * feet.fps and settled[start:end, leg, 1 - part].all():
+                edge = end - 1 if start == 0 else start
+                landed[start:end, leg, part] = np.linalg.norm(path[near] - path[edge]) < SAME_PLACE
+    return landed
 
 
 def _on_frames(fine: Feet, stands: Mask, slow: float) -> Mask:

@@ -9,19 +9,15 @@ import numpy as np
 
 from ..curves import runs, velocity
 from ..model import Array, Mask
-from .paths import Feet
+from .paths import REST, WINDOWS, Feet
 from .stance import Stance, part_stances
 
-# A point at rest is slower than this (leg lengths a second), or than noise and its own slide make it.
-REST = 0.12
-# It departs from rest to the speed that ends its contact within the first time (s), and within the second while the
-# other part holds the foot: there it rolls up slowly. What creeps longer slides. On force plates (walk) 0.1 s takes
-# 2 % of the frames and 0.2 s takes 6 %: markers of toes rise long before toe-off.
+# A point departs from rest to the speed that ends its contact within the first time (s), and within the second while
+# the other part holds the foot: there it rolls up slowly. What creeps longer slides. On force plates (walk) 0.1 s costs
+# 2 % of the frames and 0.2 s costs 6 %: markers of toes rise long before toe-off.
 DEPARTURE, ROLL = 0.085, 0.25
-# It has left earlier by up to this share of the time that it takes from rest to that speed.
-EARLIER = 0.45
-# Time (s) of standing before a departure, and of moving after its contact's slow frames, that tell when it was.
-BEFORE, AFTER = 0.2, 0.035
+# So much time (s) of standing before a departure tells when it was.
+BEFORE = 0.2
 # Departures are told to the nearest of so many instants a second: the frame before still stands, the next not.
 INSTANTS = 240.0
 # Variances of the departing motion, where that of the noise is 1: from hidden in noise to formulas without any.
@@ -42,18 +38,30 @@ def refined(feet: Feet, slow: Mask) -> Mask:
     stands = np.zeros_like(slow)
     back = feet.reversed()
     for run in part_stances(slow):
-        mirrored = Stance(run.leg, feet.frames - run.end, feet.frames - run.start, run.part)
-        first = feet.frames - _left(back, slow[::-1], mirrored)
+        first = feet.frames - _left(back, slow[::-1], run.seen_back(feet.frames))
         stands[first : _left(feet, slow, run), run.leg, run.part] = True
     stands |= _rolled_off(feet, stands) | _rolled_off(back, stands[::-1])[::-1]
     return stands | _loaded(feet, stands)
+
+
+def exact_where_still(feet: Feet, stands: Mask) -> Mask:
+    """The contacts (F, L, 2), with the exact ends of those that stand still as formulas and animators make it.
+
+    What creeps or trembles is best held while it is slow; but a foot that stood still and leaves does so because the
+    clip wants it: planted on its own floor, it keeps its path.
+    """
+    exact, back = np.zeros_like(stands), feet.reversed()
+    for run in part_stances(stands):
+        first = feet.frames - (_off_line(back, run.seen_back(feet.frames), ROLL) or feet.frames - run.start)
+        exact[first : _off_line(feet, run, ROLL) or run.end, run.leg, run.part] = True
+    return exact
 
 
 def _left(feet: Feet, slow: Mask, run: Stance) -> int:
     """The frame after the last in which the part of a slow run stands."""
     if run.end == feet.frames:
         return run.end
-    held = bool(slow[run.end, run.leg, 1 - run.part])
+    held = bool(slow[run.end, run.leg].any())
     if left := _off_line(feet, run, ROLL):
         return left
     if not held and feet.rolls[run.end, run.leg, run.part]:
@@ -101,11 +109,10 @@ def _residues(count: int) -> Array:
 def _departure(feet: Feet, run: Stance, rest: int) -> int:
     """The frame after the last in which a part stands that rests at that frame for the last time.
 
-    The instants asked about reach from a little earlier to as far beyond the run's end as speeds are smoothed.
+    The instants asked about reach from there to as far beyond the run's end as speeds are smoothed.
     """
-    before, after = (max(2, round(seconds * feet.fps)) for seconds in (BEFORE, AFTER))
+    before, after = (max(2, round(seconds * feet.fps)) for seconds in (BEFORE, WINDOWS[0]))
     middle = (run.start + run.end) // 2
-    rest = max(rest - int(EARLIER * (run.end - rest)), min(middle, rest))
     first = max(min(max(middle, rest - before), rest - 2), run.start)
     last = min(run.end + feet.half + after, feet.frames)
     parts = max(1, round(INSTANTS / feet.fps))

@@ -14,8 +14,9 @@ from .stance import Stance
 # nearby in time (s): within half of a slow step each foot of a walk comes down once.
 OWN_HEIGHT, HEIGHT, NEARBY = 0.08, 0.12, 0.6
 # On stairs and rocks no other foot is as low, but then for this time (s) no lower one is slow: this one carries.
-# Without it the two walks over uneven ground lose a fifth of their contacts.
-ALONE = 0.1
+# Without it the two walks over uneven ground lose a fifth of their contacts. A foot that stirs for less than this, and
+# stays in its place, has one spell.
+BRIEF = 0.1
 # Between two lower stances a foot might swing there as well: it carries when it is nearly still for this time (s).
 CREST = 0.2
 # A foot that is put down comes from above. One that came from below by more than the first height (leg lengths) within
@@ -25,8 +26,6 @@ RISE_DEPTH, RISE_LIFT, RISE_TIME, LIFTED = 0.03, 0.02, 0.25, 0.5
 # Recordings without markers put the two feet on floors of their own: a foot that rests for this time (s) within
 # RISE_DEPTH of where it carried the figure for as long stands there. A dance from video needs it (8 of 8 good, else 0).
 RESTS = 0.3
-# A foot that stirs for less than this time (s) and stays in its place has one spell.
-STIR = 0.1
 
 
 def find_spells(feet: Feet, either: Mask) -> list[Stance]:
@@ -35,7 +34,7 @@ def find_spells(feet: Feet, either: Mask) -> list[Stance]:
     for leg in range(feet.legs):
         for start, end in runs(either[:, leg]):
             last = spells[-1] if spells and spells[-1].leg == leg else None
-            if last and start - last.end < STIR * feet.fps and _same_place(feet, last, start):
+            if last and start - last.end < BRIEF * feet.fps and _same_place(feet, last, start):
                 start = spells.pop().start
             spells.append(Stance(leg, start, end))
     return spells
@@ -93,7 +92,7 @@ def _carrying(feet: Feet, still: Mask, spells: list[Stance], heights: Array, cre
         elif crest[i]:
             carry[i] = int((alone[rows] & still[rows]).sum()) >= CREST * feet.fps
         else:
-            carry[i] = time >= ALONE - 1e-9
+            carry[i] = time >= BRIEF - 1e-9
     return carry
 
 

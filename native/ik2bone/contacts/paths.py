@@ -14,8 +14,8 @@ from ..model import Array, Mask
 WINDOWS = (0.04, 0.12)
 # Paths of fewer frames do not tell noise from motion.
 LEAST_FRAMES = 15
-# At fewer frames a second than this no other lies within half of the shorter time.
-FEW = 45.0
+# A point at rest is slower than this (leg lengths a second), or than noise and its own slide make it.
+REST = 0.12
 # Root mean square that noise may leave in a speed (leg lengths a second).
 QUIET = 0.08
 # A foot that turns faster than the first (leg lengths a second between heel and ball) rolls about that end of it which
@@ -66,7 +66,7 @@ class Feet:
 
 def finer(feet: Feet, up: Array) -> Feet:
     """The same feet with a frame between each two that lie far apart: else speeds are taken over twice the time."""
-    if feet.fps >= FEW or feet.frames < 2:
+    if feet.fps * WINDOWS[0] >= 1.8 or feet.frames < 2:
         return feet
     places = np.arange(2 * feet.frames - 1) / 2
     found = observe(between(feet.paths, places), 2 * feet.fps, up, noise_of(feet.paths))

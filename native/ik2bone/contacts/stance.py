@@ -13,16 +13,20 @@ from ..model import Mask
 
 @dataclass(frozen=True)
 class Stance:
-    """One stance of one foot: frames [start, end) in which its heel or its ball stands; or of one `part` (0, 1)."""
+    """One stance of one foot: frames [start, end) in which its heel or its ball stands, or its `part` 0 or 1."""
 
     leg: int
     start: int
     end: int
-    part: int | None = None
+    part: int = -1
 
     def moved(self, frames: int) -> Stance:
         """The same stance so many frames later."""
         return replace(self, start=self.start + frames, end=self.end + frames)
+
+    def seen_back(self, frames: int) -> Stance:
+        """The same stance with so many frames seen backwards in time."""
+        return replace(self, start=frames - self.end, end=frames - self.start)
 
 
 def stances(contacts: Mask) -> list[Stance]:

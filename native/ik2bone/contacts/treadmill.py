@@ -16,15 +16,11 @@ SLOWEST = 0.15
 # A foot goes with a floor when its velocity is that of the floor within this (leg lengths a second), or this share of
 # it; a figure stays in place when its feet, on the mean, go slower than that share of the floor.
 NEAR = 0.25
-# Feet on a floor that moves are at rest for at most this share of the frames in which they go with it.
-RARELY = 0.5
 # A stride's swings average out over this time (s).
 STRIDE = 1.5
 # Legs scaled by s slide by 1 - s of the figure's velocity where the hips still go as they went: from the first share of
 # it to the second, for so large a share of the frames in which feet are low. What goes faster glides with the figure.
 SLIDES, GLIDES, MOSTLY = 0.1, 1 / 3, 0.4
-# A figure is on its way where it is faster than this share of its usual speed.
-ON_ITS_WAY = 0.5
 
 
 def floor_velocities(paths: Array, fps: float, up: Array) -> tuple[Array, bool]:
@@ -46,21 +42,24 @@ def floor_velocities(paths: Array, fps: float, up: Array) -> tuple[Array, bool]:
 def _treadmill(paths: Array, velocities: Array, fps: float, up: Array) -> Array:
     """Velocity (3,) of the floor of a clip in place, by the level velocities (N, 3) of low feet; zero where it rests.
 
-    It moves when the feet keep their place on the mean, and when they are low move alike and are hardly ever at rest.
+    It moves when the feet keep their place on the mean, and low feet move alike at least twice as often as they rest.
     """
     floor, rest = _mode(velocities), np.zeros(3)
     speed = float(np.linalg.norm(floor))
     if speed < SLOWEST or np.linalg.norm(_level(_mean_velocity(paths, fps), up)) > NEAR * speed:
         return rest
     alike = _share(velocities, floor, _radius(floor))
-    return floor if _share(velocities, rest, NEAR) <= RARELY * alike else rest
+    return floor if _share(velocities, rest, NEAR) <= 0.5 * alike else rest
 
 
 def _slide(velocities: Array, low: Mask, travel: Array, up: Array) -> Array:
-    """The share (2,) of the figure's velocity (F, 3), ahead and to its left, by which low feet slide; zero for none."""
+    """The share (2,) of the figure's velocity (F, 3), ahead and to its left, by which low feet slide; zero for none.
+
+    A figure counts as on its way while it is at least half as fast as usual.
+    """
     speeds, none = np.linalg.norm(travel, axis=-1), np.zeros(2)
     speed = float(np.median(speeds[speeds > SLOWEST])) if (speeds > SLOWEST).any() else np.inf
-    low = low & (speeds > ON_ITS_WAY * speed)[:, None, None]
+    low = low & (speeds > 0.5 * speed)[:, None, None]
     if not low.any():
         return none
     frames = np.nonzero(low)[0]
@@ -76,7 +75,7 @@ def _is_even(slide: Array, slides: Array, speed: float) -> bool:
     if not max(SLOWEST, SLIDES * speed) <= size <= GLIDES * speed:
         return False
     share = _share(slides, slide, _radius(slide))
-    return share >= MOSTLY and _share(slides, np.zeros(2), 0.5 * size) <= RARELY * share
+    return share >= MOSTLY and _share(slides, np.zeros(2), 0.5 * size) <= 0.5 * share
 
 
 def gait_speed(feet: Feet) -> float:
