@@ -10,6 +10,7 @@ import numpy as np
 from .anchors.anchor import tell_steep, tell_turns
 from .anchors.choose import find_anchors
 from .contacts.standing import Contacts, feet_that_stand
+from .contacts.steady import steady_feet
 from .curves import odd_window, smoothed
 from .ground.bearer import find_bearer, ride_on
 from .ground.carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
@@ -204,12 +205,14 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride:
 
 def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
     """When feet stand on their soles, and where they shall go."""
+    steady, still = steady_feet(clip)
     mode = "ALWAYS" if settings.always(clip.frames) else settings.contacts
-    feet = feet_that_stand(clip, sole, mode, settings.marks)
+    feet = feet_that_stand(steady, sole, mode, settings.marks)
     if feet.locked:
-        targets, contacts = locked_targets(clip, sole, feet, ground, settings, ride)
+        targets, contacts = locked_targets(steady, sole, feet, ground, settings, ride)
     else:
-        targets, contacts = follow_targets(clip, sole, ground, settings), feet.standing
+        targets, contacts = follow_targets(steady, sole, ground, settings), feet.standing
+    targets = replace(targets, turn=targets.turn @ still)
     return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), feet.notes)
 
 

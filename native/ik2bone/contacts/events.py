@@ -44,19 +44,6 @@ def refined(feet: Feet, slow: Mask) -> Mask:
     return stands | _loaded(feet, stands)
 
 
-def exact_where_still(feet: Feet, stands: Mask) -> Mask:
-    """The contacts (F, L, 2), with the exact ends of those that stand still as formulas and animators make it.
-
-    What creeps or trembles is best held while it is slow; but a foot that stood still and leaves does so because the
-    clip wants it: planted on its own floor, it keeps its path.
-    """
-    exact, back = np.zeros_like(stands), feet.reversed()
-    for run in part_stances(stands):
-        first = feet.frames - (_off_line(back, run.seen_back(feet.frames), ROLL) or feet.frames - run.start)
-        exact[first : _off_line(feet, run, ROLL) or run.end, run.leg, run.part] = True
-    return exact
-
-
 def _left(feet: Feet, slow: Mask, run: Stance) -> int:
     """The frame after the last in which the part of a slow run stands."""
     if run.end == feet.frames:
