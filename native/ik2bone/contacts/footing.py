@@ -1,134 +1,119 @@
 # SPDX-License-Identifier: MIT
-"""Which slow spells of a foot have ground under them, on a floor whose height nobody told and that need not be even."""
+"""Which slow spells of a foot have ground under them, on ground whose height nobody told and that need not be even."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..curves import runs
 from ..model import Array, Mask
-from .paths import Feet
+from .paths import SAME_PLACE, Feet
+from .stance import Stance
 
-# A spell lies on the floor within these heights (leg lengths) of the lowest that the same foot, and that any foot, has
+# A spell lies on the ground within these heights (leg lengths) of the lowest that the same foot, and that any foot, has
 # nearby in time (s): within half of a slow step each foot of a walk comes down once.
-OWN_HEIGHT = 0.08
-HEIGHT = 0.12
-NEARBY = 0.6
-# On stairs and rocks no other foot is as low, but then for this time (s) no lower one is slow: this one carries. Where
-# feet rest lower before and after, it could swing there as well, and carries when it is still for the second time.
-ALONE, CREST = 0.1, 0.2
-# A foot that is put down comes from above. One that came from below by more than the first of these heights (leg
-# lengths) within this time (s), and never from more than the second above, is lifted, or at the top of a jump, unless
-# it carries for longer than the next. Where it also leaves so, and hovers by more than the last height meanwhile, it
-# is so however long that takes.
-RISE_DEPTH, RISE_LIFT, RISE_TIME, LIFTED, HOVER = 0.03, 0.02, 0.25, 0.5, 0.03
-# Recordings without markers put the two feet on floors of their own: a foot that rests for this time (s) within this
-# height (leg lengths) of where it carried the figure for as long stands there.
-RESTS, LEVEL = 0.3, 0.03
-# A foot that stirs for less than this time (s), and stays in its place within this (leg lengths), has one spell.
-STIR, SAME_PLACE = 0.1, 0.05
+OWN_HEIGHT, HEIGHT, NEARBY = 0.08, 0.12, 0.6
+# On stairs and rocks no other foot is as low, but then for this time (s) no lower one is slow: this one carries.
+# Without it the two walks over uneven ground lose a fifth of their contacts. A foot that stirs for less than this, and
+# stays in its place, has one spell.
+BRIEF = 0.1
+# Between two lower stances a foot might swing there as well: it carries when it is nearly still for this time (s).
+CREST = 0.2
+# A foot that is put down comes from above. One that came from below by more than the first height (leg lengths) within
+# this time (s), and never from more than the second above, is lifted, or at the top of a jump, unless it carries for
+# longer than the next. Where it also goes down again, having moved by the first height up and down, it is so anyhow.
+RISE_DEPTH, RISE_LIFT, RISE_TIME, LIFTED = 0.03, 0.02, 0.25, 0.5
+# Recordings without markers put the two feet on floors of their own: a foot that rests for this time (s) within
+# RISE_DEPTH of where it carried the figure for as long stands there. A dance from video needs it (8 of 8 good, else 0).
+RESTS = 0.3
 
 
-@dataclass(frozen=True)
-class Spell:
-    """A foot slow over frames [start, end), its lower end at the median `height` (leg lengths)."""
-
-    leg: int
-    start: int
-    end: int
-    height: float
-
-
-def find_spells(feet: Feet, runs_of_leg: list[list[tuple[int, int]]]) -> list[Spell]:
-    """The spells of all feet from the runs of frames in which heel or ball is slow; those in one place are one."""
-    spells: list[Spell] = []
-    for leg, found in enumerate(runs_of_leg):
-        for start, end in found:
+def find_spells(feet: Feet, either: Mask) -> list[Stance]:
+    """The spells of all feet from the frames (F, L) in which heel or ball is slow; those in one place are one."""
+    spells: list[Stance] = []
+    for leg in range(feet.legs):
+        for start, end in runs(either[:, leg]):
             last = spells[-1] if spells and spells[-1].leg == leg else None
-            if last and start - last.end < STIR * feet.fps and _same_place(feet, last, start):
+            if last and start - last.end < BRIEF * feet.fps and _same_place(feet, last, start):
                 start = spells.pop().start
-            spells.append(Spell(leg, start, end, float(np.median(feet.heights[start:end, leg].min(axis=-1)))))
+            spells.append(Stance(leg, start, end))
     return spells
 
 
-def _same_place(feet: Feet, last: Spell, start: int) -> bool:
+def _same_place(feet: Feet, last: Stance, start: int) -> bool:
     """Whether heel or ball is where it was at the end of the last spell."""
     away = feet.paths[start, last.leg] - feet.paths[last.end - 1, last.leg]
     return bool(np.linalg.norm(away, axis=-1).min() < SAME_PLACE)
 
 
-def grounded(feet: Feet, still: Mask, spells: list[Spell], own_height: float = OWN_HEIGHT) -> list[Spell]:
-    """The spells with ground under them: they lie on the floor nearby, carry the figure alone, or lie as such do.
+def grounded(feet: Feet, still: Mask, spells: list[Stance], own_height: float = OWN_HEIGHT) -> list[Stance]:
+    """The spells with ground under them: they lie as low as those nearby, carry the figure alone, or lie as such do.
 
     `still` (F, L) are the frames in which heel or ball is hardly moving.
     """
-    carry = [spell for spell in spells if _carries(spell, spells, feet, still)]
-    solid = [spell for spell in spells if spell in carry or not _is_crest(spell, spells, feet.fps)]
-    return [
-        spell
-        for spell in spells
-        if spell in carry or _on_floor(spell, solid, feet.fps, own_height) or _level_with(spell, carry, feet.fps)
-    ]
+    if not spells:
+        return []
+    low = [feet.heights[spell.start : spell.end, spell.leg].min(axis=-1) for spell in spells]
+    heights = np.array([np.median(path) for path in low])
+    legs, starts, ends = np.array([(spell.leg, spell.start, spell.end) for spell in spells]).T
+    crest = _are_crests(starts, ends, heights, feet.fps)
+    carry = _carrying(feet, still, spells, heights, crest)
+    # Whatever may have ground under it shows where the ground is.
+    solid = carry | ~crest
+    near = solid & (starts < ends[:, None] + NEARBY * feet.fps) & (ends > starts[:, None] - NEARBY * feet.fps)
+    own = np.where(near & (legs == legs[:, None]), heights, np.inf).min(axis=1)
+    others = np.where(near, heights, np.inf).min(axis=1)
+    floor = (heights < own + own_height) & (heights < np.where(near.any(axis=1), others, -np.inf) + HEIGHT)
+    rests = ends - starts >= RESTS * feet.fps
+    level = np.abs(heights - heights[:, None]) < RISE_DEPTH
+    level &= rests & rests[:, None] & carry & (legs == legs[:, None]) & ~np.eye(len(spells), dtype=bool)
+    keep = carry | floor | level.any(axis=1)
+    return [spell for spell, kept in zip(spells, keep, strict=True) if kept]
 
 
-def _carries(spell: Spell, spells: list[Spell], feet: Feet, still: Mask) -> bool:
-    """Whether the figure stands on this foot alone for a while."""
-    alone = _alone(spell, spells)
-    if _rises_there(spell, feet):
-        return not _hovers(spell, feet) and alone.sum() >= LIFTED * feet.fps
-    if _is_crest(spell, spells, feet.fps):
-        return bool((alone & still[spell.start : spell.end, spell.leg]).sum() >= CREST * feet.fps)
-    return bool(alone.sum() >= ALONE * feet.fps)
+def _are_crests(starts: Array, ends: Array, heights: Array, fps: float) -> Mask:
+    """Which spells (S,) have feet standing on lower ground both before and after."""
+    low = (heights < heights[:, None] - HEIGHT) & (ends - starts >= CREST * fps)
+    before, after = ends <= starts[:, None], starts >= ends[:, None]
+    return np.asarray((low & before).any(axis=1) & (low & after).any(axis=1))
 
 
-def _is_crest(spell: Spell, spells: list[Spell], fps: float) -> bool:
-    """Whether feet stand on lower floors both before and after a spell."""
-    low = [other for other in spells if other.height < spell.height - HEIGHT and other.end - other.start >= CREST * fps]
-    return any(other.end <= spell.start for other in low) and any(other.start >= spell.end for other in low)
+def _carrying(feet: Feet, still: Mask, spells: list[Stance], heights: Array, crest: Mask) -> Mask:
+    """The spells (S,) in which the figure stands on this foot alone for a while."""
+    level = np.full((feet.frames, feet.legs), np.inf)
+    for spell, height in zip(spells, heights, strict=True):
+        level[spell.start : spell.end, spell.leg] = height
+    alone, carry = level == level.min(axis=1, keepdims=True), np.zeros(len(spells), bool)
+    for i, spell in enumerate(spells):
+        rows = slice(spell.start, spell.end), spell.leg
+        time = int(alone[rows].sum()) / feet.fps
+        if _rises_there(feet, spell, heights[i]):
+            carry[i] = time >= LIFTED and not _hovers(feet, spell, heights[i])
+        elif crest[i]:
+            carry[i] = int((alone[rows] & still[rows]).sum()) >= CREST * feet.fps
+        else:
+            carry[i] = time >= BRIEF - 1e-9
+    return carry
 
 
-def _level_with(spell: Spell, carry: list[Spell], fps: float) -> bool:
-    """Whether the foot rests for long at a height at which it has carried the figure for long."""
-    lasts = [other for other in (spell, *carry) if other.end - other.start >= RESTS * fps and other.leg == spell.leg]
-    return spell in lasts and any(abs(other.height - spell.height) < LEVEL for other in lasts if other != spell)
-
-
-def _on_floor(spell: Spell, solid: list[Spell], fps: float, own_height: float) -> bool:
-    """Whether a spell lies as low as those nearby that have, or may have, a floor."""
-    reach = NEARBY * fps
-    near = [other for other in solid if other.start < spell.end + reach and other.end > spell.start - reach]
-    own = min((other.height for other in near if other.leg == spell.leg), default=np.inf)
-    any_foot = min((other.height for other in near), default=-np.inf)
-    return spell.height < own + own_height and spell.height < any_foot + HEIGHT
-
-
-def _alone(spell: Spell, spells: list[Spell]) -> Mask:
-    """The spell's frames in which no lower foot is slow."""
-    alone = np.ones(spell.end - spell.start, bool)
-    for other in spells:
-        if other.leg != spell.leg and other.height < spell.height:
-            alone[max(other.start - spell.start, 0) : max(other.end - spell.start, 0)] = False
-    return alone
-
-
-def _rises_there(spell: Spell, feet: Feet) -> bool:
+def _rises_there(feet: Feet, spell: Stance, height: float) -> bool:
     """Whether the foot comes from below and never from above: it is lifted, or at the top of a jump."""
     first = max(spell.start - max(1, round(RISE_TIME * feet.fps)), 0)
-    return _is_over(spell, feet.heights[first : spell.start + 1, spell.leg], feet.heights[spell.start, spell.leg])
+    beside = feet.heights[first : spell.start + 1, spell.leg]
+    return _is_over(beside, beside[-1], height)
 
 
-def _hovers(spell: Spell, feet: Feet) -> bool:
+def _hovers(feet: Feet, spell: Stance, height: float) -> bool:
     """Whether a foot that rose to where it is goes down from there, and up and down meanwhile."""
-    leaving = feet.heights[spell.end - 1 : spell.end + max(1, round(RISE_TIME * feet.fps)), spell.leg]
-    heights = feet.heights[spell.start : spell.end, spell.leg].min(axis=-1)
-    return _is_over(spell, leaving, leaving[0]) and bool(np.ptp(heights) > HOVER)
+    beside = feet.heights[spell.end - 1 : spell.end + max(1, round(RISE_TIME * feet.fps)), spell.leg]
+    low = feet.heights[spell.start : spell.end, spell.leg].min(axis=-1)
+    return _is_over(beside, beside[0], height) and bool(np.ptp(low) > RISE_DEPTH)
 
 
-def _is_over(spell: Spell, heights: Array, edge: Array) -> bool:
-    """Whether a foot is lower beside a spell, at heights (N, 2) of its parts, and never higher.
+def _is_over(beside: Array, edge: Array, height: float) -> bool:
+    """Whether a foot is below a spell's height beside the spell, at heights (N, 2) of its parts, and never above.
 
     A spell may begin and end higher than it lies: on the heights (2,) at its edge.
     """
-    lowest = heights.min(axis=-1)
-    return bool(lowest.min() < spell.height - RISE_DEPTH and lowest.max() < max(spell.height, edge.min()) + RISE_LIFT)
+    lowest = beside.min(axis=-1)
+    return bool(lowest.min() < height - RISE_DEPTH and lowest.max() < max(height, edge.min()) + RISE_LIFT)

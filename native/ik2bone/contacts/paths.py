@@ -7,34 +7,34 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..curves import between, runs, velocity
+from ..curves import between, velocity
 from ..model import Array, Mask
 
 # Speeds are slopes over the shorter of these times (s), or as much longer as noise asks for, up to the other.
 WINDOWS = (0.04, 0.12)
 # Paths of fewer frames do not tell noise from motion.
 LEAST_FRAMES = 15
-# At fewer frames a second than this no other lies within half of the shorter time.
-FEW = 45.0
+# A point at rest is slower than this (leg lengths a second), or than noise and its own slide make it.
+REST = 0.12
 # Root mean square that noise may leave in a speed (leg lengths a second).
 QUIET = 0.08
-# A foot that turns faster than the first, and once than the second (leg lengths a second between heel and ball), rolls
-# off that end of it which is slower than this share: force plates feel it until then.
-ROLLING_SPEEDS, ROLLING_SHARE = (0.8, 1.2), 0.55
+# A foot that turns faster than the first (leg lengths a second between heel and ball) rolls about that end of it which
+# is slower than the second, a share of that: force plates feel it until then.
+ROLLING_SPEED, ROLLING_SHARE = 0.8, 0.55
 # It is as long as usual while it does so, but for this share: what changes its length does not turn.
 STIFF = 0.1
-# A foot that turns slower than this (leg lengths a second between heel and ball) keeps its direction.
-TURNING = 0.4
+# A part is in the same place within this (leg lengths).
+SAME_PLACE = 0.05
 
 
 @dataclass(frozen=True)
 class Feet:
     """Heel and ball of L feet over F frames: `paths` (F, L, 2, 3) in leg lengths, on a floor that rests, or as `given`.
 
-    `speeds` (F, L, 2) and `heights` (F, L, 2) are theirs, in leg lengths (a second); `rolls` (F, L, 2) tells when the
-    foot turns about that part, which hardly moves, `turns` (F, L) when it turns at all. `tremble` is the root mean
-    square of what noise leaves in the speeds, `half` the number of frames that they are smoothed over to each side.
-    Feet that rest on a floor which moves bob with the hips (`bobs`). Only one in `every` so many frames was given.
+    `speeds`, `heights` and `climb` (F, L, 2) are theirs, in leg lengths (a second): how fast they are, how high, and
+    how fast they go up. `rolls` (F, L, 2) tells when the foot turns about that part, which hardly moves. `tremble` is
+    the root mean square of what noise leaves in the speeds, `half` the number of frames that they are smoothed over to
+    each side. Only one in `every` so many frames was given.
     """
 
     fps: float
@@ -42,11 +42,10 @@ class Feet:
     given: Array
     speeds: Array
     heights: Array
+    climb: Array
     rolls: Mask
-    turns: Mask
     tremble: float
     half: int
-    bobs: bool = False
     every: int = 1
 
     @property
@@ -56,7 +55,7 @@ class Feet:
 
     def reversed(self) -> Feet:
         """The same feet seen backwards in time."""
-        names = ("paths", "given", "speeds", "heights", "rolls", "turns")
+        names = ("paths", "given", "speeds", "heights", "climb", "rolls")
         return replace(self, **{name: getattr(self, name)[::-1] for name in names})
 
     @property
@@ -67,31 +66,28 @@ class Feet:
 
 def finer(feet: Feet, up: Array) -> Feet:
     """The same feet with a frame between each two that lie far apart: else speeds are taken over twice the time."""
-    if feet.fps >= FEW or feet.frames < 2:
+    if feet.fps * WINDOWS[0] >= 1.8 or feet.frames < 2:
         return feet
     places = np.arange(2 * feet.frames - 1) / 2
-    found = observe(between(feet.paths, places), 2 * feet.fps, up, feet.bobs, noise_of(feet.paths))
+    found = observe(between(feet.paths, places), 2 * feet.fps, up, noise_of(feet.paths))
     return replace(found, every=2)
 
 
 def observe_over(given: Array, floor: Array, fps: float, up: Array) -> Feet:
     """Look at heels and balls (F, L, 2, 3), in leg lengths, over a floor that goes at these velocities (F, 3)."""
     paths = given - (np.cumsum(floor, axis=0) - floor[0])[:, None, None] / fps
-    return replace(observe(paths, fps, up, bobs=bool(floor.any())), given=given)
+    return replace(observe(paths, fps, up), given=given)
 
 
-def observe(paths: Array, fps: float, up: Array, bobs: bool = False, noise: float | None = None) -> Feet:
-    """Look at heels and balls (F, L, 2, 3), in leg lengths, which bob with the hips or do not.
-
-    Their `noise` is measured unless it is known.
-    """
+def observe(paths: Array, fps: float, up: Array, noise: float | None = None) -> Feet:
+    """Look at heels and balls (F, L, 2, 3), in leg lengths; their `noise` is measured unless it is known."""
     noise = noise_of(paths) if noise is None else noise
     half = _half_window(noise, fps)
     velocities = velocity(paths, fps, 2 * half / fps)
     speeds = np.linalg.norm(velocities, axis=-1)
     turning = np.where(_stiff(paths), np.linalg.norm(velocities[:, :, 0] - velocities[:, :, 1], axis=-1), 0.0)
-    rolls, turns = _rolls(speeds, turning), turning > TURNING
-    return Feet(fps, paths, paths, speeds, paths @ up, rolls, turns, _tremble(noise, half, fps), half, bobs)
+    rolls = (speeds < ROLLING_SHARE * turning[..., None]) & (turning > ROLLING_SPEED)[..., None]
+    return Feet(fps, paths, paths, speeds, paths @ up, velocities @ up, rolls, _tremble(noise, half, fps), half)
 
 
 def _stiff(paths: Array) -> Mask:
@@ -99,15 +95,6 @@ def _stiff(paths: Array) -> Mask:
     lengths = np.linalg.norm(paths[:, :, 0] - paths[:, :, 1], axis=-1)
     usual = np.median(lengths, axis=0)
     return np.asarray(np.abs(lengths - usual) <= STIFF * usual)
-
-
-def _rolls(speeds: Array, turning: Array) -> Mask:
-    """Frames (F, L, 2) in which a foot that turns at a speed (F, L) does so about a part."""
-    rolls = (speeds < ROLLING_SHARE * turning[..., None]) & (turning > ROLLING_SPEEDS[0])[..., None]
-    for leg, part in np.ndindex(*rolls.shape[1:]):
-        for start, end in runs(rolls[:, leg, part]):
-            rolls[start:end, leg, part] = turning[start:end, leg].max() > ROLLING_SPEEDS[1]
-    return rolls
 
 
 def steady_velocity(paths: Array, fps: float) -> Array:

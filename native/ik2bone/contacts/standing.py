@@ -12,9 +12,8 @@ from ..anchors.time import give_time, separate_spots
 from ..curves import runs, velocity
 from ..model import Array, Clip, Mask, level_part
 from ..sole.measure import Sole, apply
-from .detect import LEAST_CONTACT, find_contacts, stances
+from .detect import LEAST_CONTACT, detect
 from .spans import Marks, no_marks
-from .treadmill import floor_velocity
 
 # A foot of a clip in place that never stands on its floor does so where it is this close to it (leg lengths).
 LOW = 0.03
@@ -32,20 +31,21 @@ NOWHERE = "no foot stands by its stored contacts: planted by height and slope on
 
 
 @dataclass(frozen=True)
-class StandingFeet:
-    """Contacts (F, L, 2) of heels and balls, whether they lock feet to spots, and sentences for the user.
+class Contacts:
+    """When feet stand, found once: `standing` (F, L, 2) of heels and balls, and whether that locks them to spots.
 
     What is `kept` (F, L, 2) stands whatever the planner needs time for, `firm` (F, L) feet hold their direction, too.
+    `notes` are sentences for the user.
     """
 
-    contacts: Mask
+    standing: Mask
     locked: bool
     kept: Mask
     firm: Mask
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> StandingFeet:
+def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> Contacts:
     """When feet stand under mode 'AUTO', 'ALWAYS' or 'STORED', the last of which needs marks."""
     if mode == "ALWAYS":
         return stand_always(clip)
@@ -56,24 +56,24 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> S
     return stand_as_stored(clip, sole, marks)
 
 
-def find_standing(clip: Clip, sole: Sole, marks: Marks | None = None) -> StandingFeet:
+def find_standing(clip: Clip, sole: Sole, marks: Marks | None = None) -> Contacts:
     """Detect contacts and apply what is enforced or forbidden.
 
     In a clip in place they do not lock, since its feet go back with a floor that moves; only enforced ones do.
     """
     heel = apply(clip.foot, sole.heel)
-    contacts = find_contacts(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
-    contacts = _as_long_as_exact(clip, heel, _without_rolling_heels(clip, sole, heel, contacts))
+    found = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
+    contacts = _as_long_as_exact(clip, heel, found.standing)
     contacts &= not _turns_in_the_air(contacts)
     marks, least = marks or no_marks(contacts.shape), LEAST_CONTACT * clip.fps
-    told = () if _holds(clip, heel, contacts) else (CARRIED if contacts.any() else NEVER,)
-    if not told or marks.enforced.any():
-        wanted = marks.enforced if told else marks.applied(contacts, least)
+    notes = (CARRIED,) if found.carried else () if contacts.any() else (NEVER,)
+    if not notes or marks.enforced.any():
+        wanted = marks.enforced if notes else marks.applied(contacts, least)
         timely = _in_time(clip, wanted, marks.enforced)
-        hurried = () if told else _tell_hurried(clip, contacts, timely, marks)
+        hurried = () if notes else _tell_hurried(clip, contacts, timely, marks)
         return _stand(timely, marks.enforced, marks, hurried) if wanted.any() else _stand_nowhere(contacts.shape)
     contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
-    return replace(_stand_nowhere(contacts.shape), contacts=marks.applied(contacts, least), told=told)
+    return replace(_stand_nowhere(contacts.shape), standing=marks.applied(contacts, least), notes=notes)
 
 
 def _in_time(clip: Clip, contacts: Mask, kept: Mask) -> Mask:
@@ -92,35 +92,29 @@ def _tell_hurried(clip: Clip, found: Mask, timely: Mask, marks: Marks) -> tuple[
     return (f"enforced contacts made {shorter} others shorter, for {HURRIED}",) if shorter else ()
 
 
-def stand_as_stored(clip: Clip, sole: Sole, marks: Marks) -> StandingFeet:
+def stand_as_stored(clip: Clip, sole: Sole, marks: Marks) -> Contacts:
     """Stand by spans alone, as they are; in a clip in place only enforced ones lock feet to spots."""
-    heel = apply(clip.foot, sole.heel)
-    found = find_contacts(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
-    standing = marks.standing if _holds(clip, heel, found) else marks.enforced
+    found = detect(apply(clip.foot, sole.heel), clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
+    holds = found.standing.any() and not found.carried
+    standing = marks.standing if holds else marks.enforced
     if standing.any():
         return _stand(standing, standing, marks)
-    return replace(_stand_nowhere(found.shape), contacts=marks.standing)
+    return replace(_stand_nowhere(standing.shape), standing=marks.standing)
 
 
-def stand_always(clip: Clip) -> StandingFeet:
+def stand_always(clip: Clip) -> Contacts:
     """Every foot stands on every frame, wherever it is."""
     feet = _stand_nowhere((clip.frames, clip.legs, 2))
-    return replace(feet, contacts=~feet.contacts, told=())
+    return replace(feet, standing=~feet.standing, notes=())
 
 
-def _stand(contacts: Mask, kept: Mask, marks: Marks, told: tuple[str, ...] = ()) -> StandingFeet:
-    return StandingFeet(contacts, True, kept, marks.enforced[..., 0] & contacts.all(axis=-1), told)
+def _stand(standing: Mask, kept: Mask, marks: Marks, notes: tuple[str, ...] = ()) -> Contacts:
+    return Contacts(standing, True, kept, marks.enforced[..., 0] & standing.all(axis=-1), notes)
 
 
-def _stand_nowhere(shape: tuple[int, ...]) -> StandingFeet:
+def _stand_nowhere(shape: tuple[int, ...]) -> Contacts:
     nothing = np.zeros(shape, bool)
-    return StandingFeet(nothing, False, nothing, nothing[..., 0], (NOWHERE,))
-
-
-def _holds(clip: Clip, heel: Array, contacts: Mask) -> bool:
-    """Whether feet hold spots where they stand: they do so at all, and their floor does not carry them back."""
-    carried = floor_velocity(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    return bool(contacts.any() and not carried.any())
+    return Contacts(nothing, False, nothing, nothing[..., 0], (NOWHERE,))
 
 
 def _turns_in_the_air(contacts: Mask) -> bool:
@@ -128,17 +122,6 @@ def _turns_in_the_air(contacts: Mask) -> bool:
     standing = contacts.any(axis=-1)
     inner = any(start > 0 and end < len(standing) for leg in standing.T for start, end in runs(leg))
     return not inner and float(standing.mean()) < SELDOM
-
-
-def _without_rolling_heels(clip: Clip, sole: Sole, heel: Array, contacts: Mask) -> Mask:
-    """Without heels that are slow while the ball, lower, goes on: they are on their way over a rolling foot."""
-    standing = contacts.copy()
-    for stance in stances(contacts):
-        frames = slice(stance.start, stance.end), stance.leg
-        above = (apply(clip.foot, sole.ball)[frames] - heel[frames]) @ clip.up
-        if not contacts[*frames, 1].any() and np.median(above) < 0.0:
-            standing[frames] = False
-    return standing
 
 
 def _as_long_as_exact(clip: Clip, heel: Array, contacts: Mask) -> Mask:

@@ -11,67 +11,60 @@ from .paths import Feet, steady_velocity
 
 # A foot is low within this height (leg lengths) of its lowest.
 LOW = 0.04
-# Slower (leg lengths a second) is the slide of a foot that stands, or none.
-SLOWEST = 0.2
-# A figure stays where it is when its feet, on the mean, travel slower than this share of the floor.
-STAYS = 0.25
-# A foot stands on a floor when its velocity is that of the floor within the first (leg lengths a second), or this share
-# of it; feet keep apart from a resting floor for all but this share as many frames.
-NEAR, NEAR_SHARE = 0.25, 0.25
-RARELY = 0.5
-# A stride's swings average out over the first time (s), and in the speed of each moment over the second.
-STRIDE, STRIDES = 1.0, 1.5
-# Feet of a figure on its way slide evenly where most are low with the first share or more of its velocity, up to the
-# second: legs scaled by s slide by 1 - s of it where the hips still go as they went. More glide with the figure.
-SLIDES, GLIDES = 0.1, 1 / 3
-# Those slides (leg lengths a second) begin here, and so large a share of the frames in which feet are low tells them.
-LEAST_SLIDE, MOSTLY = 0.15, 0.4
-# A figure is on its way where it is faster than the first (leg lengths a second), and than this share of its speed.
-TRAVELS, ON_ITS_WAY = 0.2, 0.5
+# What is slower than this (leg lengths a second) is the creep of standing feet: neither a floor nor a figure goes so.
+SLOWEST = 0.15
+# A foot goes with a floor when its velocity is that of the floor within this (leg lengths a second), or this share of
+# it; a figure stays in place when its feet, on the mean, go slower than that share of the floor.
+NEAR = 0.25
+# A stride's swings average out over this time (s).
+STRIDE = 1.5
+# Legs scaled by s slide by 1 - s of the figure's velocity where the hips still go as they went: from the first share of
+# it to the second, for so large a share of the frames in which feet are low. What goes faster glides with the figure.
+SLIDES, GLIDES, MOSTLY = 0.1, 1 / 3, 0.4
 
 
-def floor_velocity(heel: Array, ball: Array, *, fps: float, leg: float, up: Array) -> Array:
-    """Velocity (3,) of the floor that the feet of a clip in place stand on, units a second; zero for a resting floor.
+def floor_velocities(paths: Array, fps: float, up: Array) -> tuple[Array, bool]:
+    """Velocities (F, 3) of the floor as seen from which standing feet rest, leg lengths a second, from paths of heels
+    and balls (F, L, 2, 3) in leg lengths; and whether it carries the feet of a clip in place back.
 
-    `heel` and `ball` are paths (F, L, 3). The floor moves when the feet keep the same place on the mean, and when they
-    are low move alike and are hardly ever at rest.
+    The floor under a clip in place goes evenly. Feet of a figure on its way may all slide by the same share of its
+    velocity, ahead or aside, as they do where legs were scaled and the way of the hips was not.
     """
-    paths = np.stack([heel, ball], axis=2) / leg
-    velocities, low = _level(steady_velocity(paths, fps), up), _low(paths @ up)
-    floor = _mode(velocities[low])
-    speed, rest = float(np.linalg.norm(floor)), np.zeros(3)
-    if speed < SLOWEST or np.linalg.norm(_level(_travel(paths, fps), up)) > STAYS * speed:
-        return rest
-    share = _share(velocities[low], floor, _radius(floor))
-    return leg * floor if _share(velocities[low], rest, NEAR) <= RARELY * share else rest
-
-
-def floor_velocities(heel: Array, ball: Array, *, fps: float, leg: float, up: Array) -> Array:
-    """Velocities (F, 3) of the floor as seen from which standing feet rest, units a second.
-
-    That of a clip in place is `floor_velocity` throughout. Feet of a figure on its way may all slide by the same share
-    of its velocity, ahead or aside, as they do where legs were scaled and the way of the hips was not.
-    """
-    floor = floor_velocity(heel, ball, fps=fps, leg=leg, up=up)
+    velocities, low = steady_velocity(paths, fps), _low(paths @ up)
+    floor = _treadmill(paths, _level(velocities[low], up), fps, up)
     if floor.any():
-        return np.broadcast_to(floor, (len(heel), 3))
-    paths = np.stack([heel, ball], axis=2) / leg
-    window = min(odd_window(STRIDES, fps), 2 * len(paths) - 1)
-    travel = _level(velocity(smoothed(paths.mean(axis=(1, 2)), window), fps), up)
-    along, aside = _slide(paths, travel, fps, up)
-    return leg * (along * travel + aside * np.cross(up, travel))
+        return np.broadcast_to(floor, (len(paths), 3)), True
+    travel = _level(_travel(paths, fps), up)
+    along, aside = _slide(velocities, low, travel, up)
+    return along * travel + aside * np.cross(up, travel), False
 
 
-def _slide(paths: Array, travel: Array, fps: float, up: Array) -> Array:
-    """The share (2,) of the figure's velocity (F, 3), ahead and to its left, that low feet slide by; zero for none."""
+def _treadmill(paths: Array, velocities: Array, fps: float, up: Array) -> Array:
+    """Velocity (3,) of the floor of a clip in place, by the level velocities (N, 3) of low feet; zero where it rests.
+
+    It moves when the feet keep their place on the mean, and low feet move alike at least twice as often as they rest.
+    """
+    floor, rest = _mode(velocities), np.zeros(3)
+    speed = float(np.linalg.norm(floor))
+    if speed < SLOWEST or np.linalg.norm(_level(_mean_velocity(paths, fps), up)) > NEAR * speed:
+        return rest
+    alike = _share(velocities, floor, _radius(floor))
+    return floor if _share(velocities, rest, NEAR) <= 0.5 * alike else rest
+
+
+def _slide(velocities: Array, low: Mask, travel: Array, up: Array) -> Array:
+    """The share (2,) of the figure's velocity (F, 3), ahead and to its left, by which low feet slide; zero for none.
+
+    A figure counts as on its way while it is at least half as fast as usual.
+    """
     speeds, none = np.linalg.norm(travel, axis=-1), np.zeros(2)
-    speed = float(np.median(speeds[speeds > TRAVELS])) if (speeds > TRAVELS).any() else np.inf
-    low = _low(paths @ up) & (speeds > ON_ITS_WAY * speed)[:, None, None]
+    speed = float(np.median(speeds[speeds > SLOWEST])) if (speeds > SLOWEST).any() else np.inf
+    low = low & (speeds > 0.5 * speed)[:, None, None]
     if not low.any():
         return none
     frames = np.nonzero(low)[0]
     axes = np.stack([travel, np.cross(up, travel)], axis=1)[frames] / speeds[frames, None, None] ** 2
-    slides = speed * (axes @ steady_velocity(paths, fps)[low][..., None])[..., 0]
+    slides = speed * (axes @ velocities[low][..., None])[..., 0]
     slide = _mode(slides)
     return slide / speed if _is_even(slide, slides, speed) else none
 
@@ -79,17 +72,21 @@ def _slide(paths: Array, travel: Array, fps: float, up: Array) -> Array:
 def _is_even(slide: Array, slides: Array, speed: float) -> bool:
     """Whether feet slide as one (2,) at that speed of the figure: neither glide with it nor rest, by all (N, 2)."""
     size = float(np.linalg.norm(slide))
-    if not max(LEAST_SLIDE, SLIDES * speed) <= size <= GLIDES * speed:
+    if not max(SLOWEST, SLIDES * speed) <= size <= GLIDES * speed:
         return False
     share = _share(slides, slide, _radius(slide))
-    return share >= MOSTLY and _share(slides, np.zeros(2), 0.5 * size) <= RARELY * share
+    return share >= MOSTLY and _share(slides, np.zeros(2), 0.5 * size) <= 0.5 * share
 
 
 def gait_speed(feet: Feet) -> float:
     """How fast the figure goes over its floor, leg lengths a second: the median speed of the middle of its feet."""
-    window = odd_window(STRIDE, feet.fps)
-    middle = smoothed(feet.paths.mean(axis=(1, 2)), min(window, 2 * feet.frames - 1))
-    return float(np.median(np.linalg.norm(velocity(middle, feet.fps), axis=-1))) if feet.frames > 1 else 0.0
+    return float(np.median(np.linalg.norm(_travel(feet.paths, feet.fps), axis=-1)))
+
+
+def _travel(paths: Array, fps: float) -> Array:
+    """Velocity (F, 3) of the middle of all feet, without their swings."""
+    window = min(odd_window(STRIDE, fps), 2 * len(paths) - 1)
+    return velocity(smoothed(paths.mean(axis=(1, 2)), window), fps)
 
 
 def _level(vectors: Array, up: Array) -> Array:
@@ -106,7 +103,8 @@ def _low(heights: Array) -> Mask:
 def _mode(velocities: Array) -> Array:
     """The velocity (D,) about which most of some (N, D) gather."""
     mode = np.median(velocities, axis=0)
-    for closer in (1.0, 1.0, 1.0, 0.7, 0.5, 0.5, 0.35, 0.35):
+    # Means of ever nearer neighbours, the last within a third of what counts as near.
+    for closer in np.linspace(1.0, 1 / 3, 8):
         near = np.linalg.norm(velocities - mode, axis=-1) <= closer * _radius(mode)
         if near.any():
             mode = velocities[near].mean(axis=0)
@@ -114,7 +112,7 @@ def _mode(velocities: Array) -> Array:
 
 
 def _radius(floor: Array) -> float:
-    return max(NEAR, NEAR_SHARE * float(np.linalg.norm(floor)))
+    return NEAR * max(1.0, float(np.linalg.norm(floor)))
 
 
 def _share(velocities: Array, floor: Array, radius: float) -> float:
@@ -122,7 +120,7 @@ def _share(velocities: Array, floor: Array, radius: float) -> float:
     return float((np.linalg.norm(velocities - floor, axis=-1) <= radius).mean())
 
 
-def _travel(paths: Array, fps: float) -> Array:
+def _mean_velocity(paths: Array, fps: float) -> Array:
     """Mean velocity (3,) of all feet: the slope of the line through their mean path."""
     time = (np.arange(len(paths)) - 0.5 * (len(paths) - 1)) / fps
     return time @ paths.mean(axis=(1, 2)) / max(float(time @ time), 1e-300)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.choose import find_anchors
-from ..contacts.standing import StandingFeet, feet_that_stand
+from ..contacts.standing import Contacts, feet_that_stand
 from ..contacts.steady import steady_feet
 from ..ground.query import NoGround, ask
 from ..model import Array, Clip, Ground, Mask, level_part
@@ -29,9 +29,9 @@ def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Arra
     if feet.locked:
         targets, contacts = locked_targets(steady, sole, feet, ground, settings, ride)
     else:
-        targets, contacts = follow_targets(steady, sole, ground, settings), feet.contacts
+        targets, contacts = follow_targets(steady, sole, ground, settings), feet.standing
     targets = replace(targets, turn=targets.turn @ still, to_ankle=clip.ankle - clip.ball)
-    return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), feet.told)
+    return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), feet.notes)
 
 
 def follow_targets(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Targets:
@@ -42,14 +42,14 @@ def follow_targets(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -
 
 
 def locked_targets(
-    clip: Clip, sole: Sole, feet: StandingFeet, ground: Ground, settings: Settings, ride: Array | None
+    clip: Clip, sole: Sole, feet: Contacts, ground: Ground, settings: Settings, ride: Array | None
 ) -> tuple[Targets, Mask]:
     """Where feet shall go that stand on anchors and swing from one to the next, and when they really stand.
 
     `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
     """
     heel = apply(clip.foot, sole.heel)
-    contacts, anchors = find_anchors(clip, sole, heel, feet.contacts, ground, settings.slopes, ride, feet.kept)
+    contacts, anchors = find_anchors(clip, sole, heel, feet.standing, ground, settings.slopes, ride, feet.kept)
     _require_ground(np.array([anchor.found for anchor in anchors]))
     hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, sole.ball_height)
     targets = blend_targets(clip, hold, anchors, ride)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""Gait events: the frames of heel strike and toe-off, told from paths, since speeds are smoothed and come late."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ..curves import runs, velocity
+from ..model import Array, Mask
+from .paths import REST, WINDOWS, Feet
+from .stance import Stance, part_stances
+
+# A point departs from rest to the speed that ends its contact within the first time (s), and within the second while
+# the other part holds the foot: there it rolls up slowly. What creeps longer slides. On force plates (walk) 0.1 s costs
+# 2 % of the frames and 0.2 s costs 6 %: markers of toes rise long before toe-off.
+DEPARTURE, ROLL = 0.085, 0.25
+# So much time (s) of standing before a departure tells when it was.
+BEFORE = 0.2
+# Departures are told to the nearest of so many instants a second: the frame before still stands, the next not.
+INSTANTS = 240.0
+# Variances of the departing motion, where that of the noise is 1: from hidden in noise to formulas without any.
+SIZES = 10.0 ** np.arange(-2, 11, 2)
+# Feet at rest give way by about this (leg lengths), which is no less than what markers on skin move.
+GIVE = 3e-4
+# Points on a straight line within the first (leg lengths) for the second (s) come from formulas and animators, and the
+# first frame off it has left.
+ON_LINE, LINE = 2e-5, 0.1
+# A foot strikes the ground where it is braked upward most (Handsaker and others, J. Biomechanics 49, 2016: 3 ms late on
+# force plates), by more than twice gravity at a leg of 0.9 m (leg lengths / s^2), up to this time (s) before it
+# slides slowly: as long as the loading of shoe and heel pad takes.
+IMPACT, LOADING = 20.0, 0.07
+
+
+def refined(feet: Feet, slow: Mask) -> Mask:
+    """Contacts (F, L, 2) from heel strike to toe-off, from the frames in which heels and balls are slow."""
+    stands = np.zeros_like(slow)
+    back = feet.reversed()
+    for run in part_stances(slow):
+        first = feet.frames - _left(back, slow[::-1], run.seen_back(feet.frames))
+        stands[first : _left(feet, slow, run), run.leg, run.part] = True
+    stands |= _rolled_off(feet, stands) | _rolled_off(back, stands[::-1])[::-1]
+    return stands | _loaded(feet, stands)
+
+
+def _left(feet: Feet, slow: Mask, run: Stance) -> int:
+    """The frame after the last in which the part of a slow run stands."""
+    if run.end == feet.frames:
+        return run.end
+    held = bool(slow[run.end, run.leg].any())
+    if left := _off_line(feet, run, ROLL):
+        return left
+    if not held and feet.rolls[run.end, run.leg, run.part]:
+        return run.end
+    speeds = feet.speeds[:, run.leg, run.part]
+    rest = max(REST, 2.0 * feet.tremble, 1.3 * float(np.median(speeds[run.start : run.end])))
+    early = max(run.start, run.end - max(1, round((ROLL if held else DEPARTURE) * feet.fps)))
+    resting = np.flatnonzero(speeds[early : run.end] <= rest)
+    if not held and not len(resting):
+        return run.end
+    return _departure(feet, run, early + int(resting[-1]) if len(resting) else early)
+
+
+def _off_line(feet: Feet, run: Stance, late: float) -> int:
+    """The first frame late (s) in a run that is off a straight line through those before it; 0 where none is on one."""
+    path = feet.given[: run.end + feet.half + 1, run.leg, run.part]
+    count = max(round(LINE * feet.fps), 3) + 1
+    first = max(run.end - round(late * feet.fps), run.start + 2, count)
+    if first > run.end:
+        return 0
+    # Rows are the frames before each candidate; a line through them leaves no residue.
+    windows = np.lib.stride_tricks.sliding_window_view(path[first - count : run.end], count, axis=0)
+    straight = np.abs(windows @ _residues(count)).max(axis=(1, 2)) < ON_LINE
+    if not straight.any():
+        return 0
+    last = first + int(np.flatnonzero(straight)[-1])
+    origin, slope = _line_fit(count) @ path[last - count : last]
+    ahead = path[last:] - origin - slope * np.arange(len(path) - last)[:, None]
+    off = np.linalg.norm(ahead, axis=-1) > ON_LINE
+    return last + int(np.argmax(off)) if off.any() else 0
+
+
+@lru_cache
+def _line_fit(count: int) -> Array:
+    """What tells start and slope (2, count) of the line fitted to points at the times -count to -1."""
+    return np.linalg.pinv(np.stack([np.ones(count), np.arange(-count, 0)], axis=-1))
+
+
+@lru_cache
+def _residues(count: int) -> Array:
+    """The matrix (count, count) that takes lines out of points."""
+    return np.eye(count) - np.stack([np.ones(count), np.arange(-count, 0)], axis=-1) @ _line_fit(count)
+
+
+def _departure(feet: Feet, run: Stance, rest: int) -> int:
+    """The frame after the last in which a part stands that rests at that frame for the last time.
+
+    The instants asked about reach from there to as far beyond the run's end as speeds are smoothed.
+    """
+    before, after = (max(2, round(seconds * feet.fps)) for seconds in (BEFORE, WINDOWS[0]))
+    middle = (run.start + run.end) // 2
+    first = max(min(max(middle, rest - before), rest - 2), run.start)
+    last = min(run.end + feet.half + after, feet.frames)
+    parts = max(1, round(INSTANTS / feet.fps))
+    knots = range(parts * (rest - first), parts * (min(run.end + feet.half, last - 2) - first - 1) + 1)
+    if not knots:
+        return run.end
+    chances = np.cumsum(chances_of(feet.paths[first:last, run.leg, run.part], knots, parts))
+    return first + knots[int(np.searchsorted(chances, 0.5 * chances[-1]))] // parts + 1
+
+
+def chances_of(path: Array, knots: range, parts: int = 1) -> Array:
+    """How likely (C,) a path (N, 3), in leg lengths, departs from rest after each of the knots, in parts of a frame.
+
+    Standing, a point stays or slides evenly; departing, it gains powers of time by unknown, normal amounts. Those and
+    the deviation of the noise are integrated out: the evidence of a linear model (Bishop, Pattern Recognition and
+    Machine Learning, 2006, section 3.5).
+    """
+    restless, bases, lengths = _departures(len(path), knots, parts)
+    path = restless @ (path - path[0])
+    found = np.sum((np.swapaxes(bases, 1, 2) @ path) ** 2, axis=-1)
+    gains = SIZES[:, None, None] * lengths**2
+    errors = np.sum(path**2) - np.sum(gains / (1.0 + gains) * found, axis=-1)
+    errors = np.maximum(errors, 0.0) + len(path) * GIVE**2
+    evidence = -1.5 * (np.log1p(gains).sum(axis=-1) + (len(path) - 2) * np.log(errors))
+    evidence = np.logaddexp.reduce(evidence)
+    return np.exp(evidence - np.logaddexp.reduce(evidence))
+
+
+@lru_cache(maxsize=256)
+def _departures(count: int, knots: range, parts: int) -> tuple[Array, Array, Array]:
+    """What takes lines out of paths (count, count); orthonormal bases of all departures (C, count, 3), seen so, with
+    their lengths. Departing, a point gains the first to third power of time.
+    """
+    time = np.arange(count) / count
+    gone = np.maximum(time - np.array(knots)[:, None] / (parts * count), 0.0)
+    gone = gone / gone[:, -1:]
+    powers = np.stack([gone, gone**2, gone**3], axis=-1)
+    bases, lengths, _ = np.linalg.svd(_residues(count) @ powers, full_matrices=False)
+    return _residues(count), bases, lengths
+
+
+def _rolled_off(feet: Feet, stands: Mask) -> Mask:
+    """Frames (F, L, 2) after contacts in which the foot rolls off that part alone, unless that left a straight line."""
+    rolled, free = np.zeros_like(stands), feet.rolls & ~stands.any(axis=-1, keepdims=True)
+    for run in part_stances(stands):
+        end = run.end + int(np.argmin(np.append(free[run.end :, run.leg, run.part], False)))
+        if end > run.end and _off_line(feet, run, LINE) != run.end:
+            rolled[run.end : end, run.leg, run.part] = True
+    return rolled
+
+
+def _loaded(feet: Feet, stands: Mask) -> Mask:
+    """Frames (F, L, 2) before stances in which the foot is loaded already, from the instant of its impact on."""
+    loaded, window = np.zeros_like(stands), max(1, round(LOADING * feet.fps))
+    braking = velocity(feet.climb, feet.fps, 2 * feet.half / feet.fps)
+    for leg in range(feet.legs):
+        for start, _ in runs(stands[:, leg].any(axis=-1)):
+            rows = slice(max(start - window, 0), start + 1), leg
+            hits = np.where((feet.climb[rows] < 0.0) & (braking[rows] > IMPACT), braking[rows], 0.0)
+            peaks = np.where(hits.any(axis=0), rows[0].start + np.argmax(hits, axis=0), start)
+            part = int(np.argmin(peaks))
+            loaded[_after_peak(braking[:, leg, part], int(peaks[part])) : start, leg, part] = start > 0
+    return loaded
+
+
+def _after_peak(values: Array, peak: int) -> int:
+    """The first frame after the top of the parabola through the greatest of some values (F,) and its neighbours."""
+    if not 0 < peak < len(values) - 1:
+        return peak
+    before, at, after = values[peak - 1 : peak + 2]
+    return peak + int(after > before and after < at)

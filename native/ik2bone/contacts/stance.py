@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""Stances: the intervals in which a foot stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..curves import runs
+from ..model import Mask
+
+
+@dataclass(frozen=True)
+class Stance:
+    """One stance of one foot: frames [start, end) in which its heel or its ball stands, or its `part` 0 or 1."""
+
+    leg: int
+    start: int
+    end: int
+    part: int = -1
+
+    def moved(self, frames: int) -> Stance:
+        """The same stance so many frames later."""
+        return replace(self, start=self.start + frames, end=self.end + frames)
+
+    def seen_back(self, frames: int) -> Stance:
+        """The same stance with so many frames seen backwards in time."""
+        return replace(self, start=frames - self.end, end=frames - self.start)
+
+
+def stances(contacts: Mask) -> list[Stance]:
+    """The stances of each leg in order of time, from contacts (frames, legs, 2)."""
+    either = contacts.any(axis=-1)
+    return [Stance(leg, *run) for leg in range(either.shape[1]) for run in runs(either[:, leg])]
+
+
+def part_stances(contacts: Mask) -> list[Stance]:
+    """The stances of each heel and each ball, from contacts (frames, legs, 2)."""
+    columns = np.ndindex(*contacts.shape[1:])
+    return [Stance(leg, *run, part) for leg, part in columns for run in runs(contacts[:, leg, part])]
