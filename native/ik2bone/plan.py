@@ -159,9 +159,8 @@ def _within_reach(clip: Clip, held: Held, settings: Settings, moved: Array, room
 def _held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings) -> Mask:
     """The contacts (F, L, 2) that hold at the end; those of limbs that hold no spot, or that people want, all do."""
     kept = held.contacts if settings.contacts == "STORED" else settings.enforced(held.contacts)
-    feet = held.locked & ~settings.touching(clip)
-    holding = held_contacts(clip, sole, held.targets, held.contacts, ground)
-    return np.where(feet[:, None], holding | kept, held.contacts)
+    feet = (held.locked & ~settings.touching(clip))[:, None]
+    return held_contacts(clip, sole, held.targets, held.contacts & feet, ground) | kept | (held.contacts & ~feet)
 
 
 def _given_ride(clip: Clip, settings: Settings, offset: Array | None) -> Array | None:

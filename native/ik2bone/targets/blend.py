@@ -118,6 +118,8 @@ class Targets:
         Minus infinity where there is no surface, and for all other feet.
         """
         depths, asked = np.full(points.shape[:-1], -np.inf), points[feet]
+        if not len(asked):
+            return depths
         level = asked + (self.level[feet][:, None] - asked @ up)[..., None] * up
         hits, _, found = ask(ground, level, up, np.nonzero(feet)[0])
         depths[feet] = np.where(found, (hits - asked) @ up, -np.inf)

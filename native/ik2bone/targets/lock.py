@@ -65,13 +65,24 @@ def hold_feet(
         held = standing_frames(contacts[rows])
         first, last, ball, behind = held[0], held[-1], clip.ball[rows], heel[rows]
         moved, steady = shift[rows], known[rows]
-        moved[held] = places[span] - (ball if contacts[rows][first, 1] else behind)[held]
+        main = ball if contacts[rows][first, 1] else behind
+        moved[held] = places[span] - main[held]
         moved[:first] = behind[first] + moved[first] - behind[:first]
         moved[last + 1 :] = behind[last] + moved[last] - behind[last + 1 :]
         steady[:first], steady[held], steady[last + 1 :] = True, True, True
-        speed = np.median(np.linalg.norm(slides[rows][held], axis=-1))
-        slides[rows] *= smoothstep(speed / (STILL * clip.leg) - 1.0)
+        for path, start, end in ((behind, 0, first), (main, first, last + 1), (behind, last + 1, len(ball))):
+            slides[rows][start:end] *= _sliding(path, start, end, STILL * clip.leg / clip.fps)
     return Hold(fade(shift, known, FADE * clip.fps, -slides / clip.fps), turn)
+
+
+def _sliding(path: Array, start: int, end: int, still: float) -> float:
+    """How far a path (N, 3) slides over some frames, or the three nearest: 0 where it goes less than `still` a frame in
+    the median, 1 from twice as far.
+    """
+    lacking = max(LEAST_FRAMES - (end - start), 0)
+    steps = np.diff(path[max(start - lacking, 0) : end + lacking], axis=0)
+    speed = np.median(np.linalg.norm(steps, axis=-1)) if len(steps) else np.zeros(())
+    return float(smoothstep(np.asarray(speed / still - 1.0)))
 
 
 def _hold_direction(clip: Clip, away: Array, contacts: Mask, spans: list[Stance], firm: Mask, flat: Array) -> Array:
