@@ -31,6 +31,8 @@ FLOOR_SHARE = 0.25
 # second has left (leg lengths a second). Without them 2 to 10 % of the frames of every clip have such a part; with 0.25
 # and 0.12 the feet of two walks turn aside by 1 degree more.
 LANDED_SPEED, RISING_SPEED = 0.3, 0.1
+# Feet that stand so still (leg lengths a second) come from animators and formulas; what moves of them has left.
+STILL = 0.03
 # The shortest contact (s): of a run at 6 m/s, feet stand for 0.12 s (Novacheck, Gait and Posture 7, 1998), of which
 # speeds that are smoothed over 0.04 s show so much.
 LEAST_CONTACT = 0.08
@@ -221,11 +223,11 @@ def _landed(feet: Feet, settled: Mask) -> Mask:
 
 def _on_frames(fine: Feet, stands: Mask, slow: float) -> Mask:
     """What stands (F, L, 2), by finer frames, on the given ones, and on the first of them after a foot began to leave
-    if it was still slower than `slow` on its way there: it is hardly off its spot.
+    if it was still slower than `slow` on its way there: it is hardly off its spot. One that stood still left at once.
     """
     found = stands[:: fine.every].copy()
     if fine.every > 1:
         between, speeds = stands[1::2], fine.speeds[1::2]
-        leaves = found[1:-1] & ~found[2:].any(axis=-1, keepdims=True)
+        leaves = found[1:-1] & ~found[2:].any(axis=-1, keepdims=True) & (speeds[:-1] > STILL)
         found[2:] |= leaves & between[1:] & (speeds[1:] < slow)
     return found
