@@ -194,13 +194,16 @@ start(Problem *p, const double *floor, const double *ceiling, double size)
     }
 }
 
-/* The largest finite number of the curves: what tolerances are relative to. */
+/* How far the curves differ: what tolerances are relative to. NaN where a number is missing. */
 static double
 size_of(size_t count, const double *wish, const double *floor, const double *ceiling)
 {
     double size = 0.0, middle = count ? wish[0] : 0.0;
 
     for (size_t k = 0; k < count; k++) {
+        if (!isfinite(wish[k]) || isnan(floor[k]) || isnan(ceiling[k])) {
+            return NAN;
+        }
         size = fmax(size, fabs(wish[k] - middle));
         size = isfinite(floor[k]) ? fmax(size, floor[k] - wish[k]) : size;
         size = isfinite(ceiling[k]) ? fmax(size, wish[k] - ceiling[k]) : size;
@@ -220,6 +223,9 @@ ik2b_smooth_within(size_t count, const double *wish, const double *weight, const
                  rows[3], rows[4], {rows[5], rows[6]}, {rows[7], rows[8]}};
     double size = size_of(count, wish, floor, ceiling), complementarity, slope;
 
+    if (isnan(size)) {
+        return -1;
+    }
     if (size == 0.0) {
         memcpy(curve, wish, count * sizeof *curve);
         return 0;

@@ -113,7 +113,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     turns, miss = solve_legs(clip, held.targets, moved, hips, knees, strength)
     toes, short = lay_toes(clip, sole, held.targets, rises & held.contacts[..., 1], ground)
     contacts = _held(clip, sole, held, ground, settings)
-    told += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), rises)
+    told += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), rises, clip.fps)
     return Planting(
         turns,
         quaternion_from_vector(strength[:, None, None] * toes),
@@ -164,10 +164,8 @@ def _held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings
 
 
 def _given_ride(clip: Clip, settings: Settings, offset: Array | None) -> Array | None:
-    """How far the figure goes along with supports (F, 3), where hips that stay where they are tell that."""
-    if offset is None and settings.use_hips:
-        return None
-    return np.zeros((clip.frames, 3)) if offset is None else level_part(offset.mean(axis=1), clip.up)
+    """How far the figure goes along with supports (F, 3): nowhere if its hips stay, else as its anchors tell."""
+    return None if _moves_hips(clip, settings, offset) else np.zeros((clip.frames, 3))
 
 
 def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, offset: Array | None) -> Array:

@@ -23,7 +23,7 @@ PLANTARFLEXION, TOE_EXTENSION = np.radians(50.0), np.radians(65.0)
 # Heels may rise this long (s) before their foot leaves the ground, and in no more than this share of its stance.
 HEEL_LEAD, LEAD_SHARE = 0.15, 0.14
 # Their pitch comes and goes about as slowly as this (s).
-SLOW = 0.04
+SLOW = 0.06
 # Misses larger than this count (leg lengths).
 SHORT = 1e-4
 # A heel that is pitched by more than this (radians) does not stand.
@@ -131,10 +131,14 @@ def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: 
     return np.where(short & axis.any(axis=-1) & (best > 0.0), pitch, 0.0)
 
 
-def tell_reach(pitch: Array, missed: Array, standing: Mask) -> list[str]:
-    """A sentence about what gave way beside the hips: pitches and misses (F, L), of feet that stand (F, L)."""
+def tell_reach(pitch: Array, missed: Array, standing: Mask, fps: float) -> list[str]:
+    """A sentence about what gave way beside the hips: pitches and misses (F, L), of feet that stand (F, L).
+
+    Heels that rise a little early, as toe-off nears, are no reason to tell anything.
+    """
     parts = []
-    raised, left = standing & (pitch > STANDS), standing & (missed > 0.0)
+    raised = standing & (pitch > STANDS) & (toe_off_nears(standing, fps) == 0.0)
+    left = standing & (missed > 0.0)
     if raised.any():
         parts.append(f"heels rise by up to {np.degrees(pitch[raised].max()):.0f} degrees on {_frames(raised)} frames")
     if left.any():
