@@ -9,7 +9,7 @@ import numpy as np
 
 from .curves import odd_window, smooth_cover
 from .hips import own_reach
-from .model import Array, Clip, Mask, level_part
+from .model import Array, Clip, Mask, Note, level_part
 from .rotations import matrix_from_vector
 from .targets.blend import Targets
 
@@ -91,15 +91,16 @@ def without_raised(contacts: Mask, pitch: Array) -> Mask:
     return kept
 
 
-def tell_reach(pitch: Array, missed: Array, standing: Mask) -> list[str]:
-    """A sentence about what gave way beside the hips: pitches and misses (F, L), of feet that stand (F, L)."""
-    parts = []
+def tell_reach(pitch: Array, missed: Array, standing: Mask) -> list[Note]:
+    """Notes about what gave way beside the hips: pitches and misses (F, L), of feet that stand (F, L)."""
+    notes = []
     raised, left = standing & (pitch > STANDS), standing & (missed > 0.0)
     if raised.any():
-        parts.append(f"heels rise by up to {np.degrees(pitch[raised].max()):.0f} degrees on {_frames(raised)} frames")
+        degrees = float(np.degrees(pitch[raised].max()))
+        notes.append(Note("heels_raised", {"degrees": degrees, "frames": _frames(raised)}))
     if left.any():
-        parts.append(f"feet leave their spots by up to {missed[left].max():.3g} on {_frames(left)} frames")
-    return ["legs do not reach with the hips where they may be: " + ", and ".join(parts)] if parts else []
+        notes.append(Note("feet_short", {"distance": float(missed[left].max()), "frames": _frames(left)}))
+    return notes
 
 
 def _frames(mask: Mask) -> int:

@@ -83,5 +83,5 @@ def test_foot_that_stands_on_its_tip_is_told_and_bends_its_toes_by_a_right_angle
     after, stands = planted(high, plan), plan.contacts[..., 1]
     bend = np.degrees(np.arccos(np.clip(np.sum(after.foot[..., :3, 2] * after.toe[..., :3, 2], axis=-1), -1.0, 1.0)))
     assert 80.0 < bend[stands].max() <= 90.0 + 1e-6
-    assert any("toes" in sentence for sentence in plan.told)
-    assert not any("toes" in sentence for sentence in plant(make_walk(roll=np.radians(40.0)).clip, FLAT).told)
+    assert any("toes" in str(note) for note in plan.notes)
+    assert not any("toes" in str(note) for note in plant(make_walk(roll=np.radians(40.0)).clip, FLAT).notes)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..anchors.time import give_time, separate_spots
 from ..curves import runs, velocity
-from ..model import Array, Clip, Mask, level_part
+from ..model import Array, Clip, Mask, Note, level_part
 from ..sole.measure import Sole, apply
 from .detect import LEAST_CONTACT, find_contacts, stances
 from .spans import Marks, no_marks
@@ -25,15 +25,12 @@ EXACT, LEAST_EXACT, AT_PLACE, CREEPS, RISES = 1e-3, 3, 2e-4, 0.3, 0.5
 # Feet that stand on a smaller share of the frames, and only on those with which the clip begins or ends, turn round in
 # the air there: what is left of a step beyond the clip is longer.
 SELDOM = 0.1
-NEVER = "no foot ever stands still: planted as a clip in place, by height and slope only"
-CARRIED = "a clip in place, its feet carried back as on a treadmill: planted by height and slope only"
-HURRIED = "a foot needs time from one spot to the next"
-NOWHERE = "no foot stands by its stored contacts: planted by height and slope only"
+NEVER, CARRIED, NOWHERE = Note("never_stands"), Note("treadmill"), Note("nothing_stored")
 
 
 @dataclass(frozen=True)
 class StandingFeet:
-    """Contacts (F, L, 2) of heels and balls, whether they lock feet to spots, and sentences for the user.
+    """Contacts (F, L, 2) of heels and balls, whether they lock feet to spots, and notes for the user.
 
     What is `kept` (F, L, 2) stands whatever the planner needs time for, `firm` (F, L) feet hold their direction, too.
     """
@@ -42,7 +39,7 @@ class StandingFeet:
     locked: bool
     kept: Mask
     firm: Mask
-    told: tuple[str, ...] = ()
+    told: tuple[Note, ...] = ()
 
 
 def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> StandingFeet:
@@ -81,15 +78,15 @@ def _in_time(clip: Clip, contacts: Mask, kept: Mask) -> Mask:
     return give_time(clip, separate_spots(clip, contacts, kept), kept=kept)
 
 
-def _tell_hurried(clip: Clip, found: Mask, timely: Mask, marks: Marks) -> tuple[str, ...]:
-    """A sentence about contacts (F, L, 2) that were found and that enforced ones have shortened."""
+def _tell_hurried(clip: Clip, found: Mask, timely: Mask, marks: Marks) -> tuple[Note, ...]:
+    """A note about contacts (F, L, 2) that were found and that enforced ones have shortened."""
     if not marks.enforced.any():
         return ()
     others = replace(marks, enforced=no_marks(found.shape).enforced)
     alone = _in_time(clip, others.applied(found, LEAST_CONTACT * clip.fps), others.enforced)
     columns = [(alone[:, leg, part], timely[:, leg, part]) for leg, part in np.ndindex(*found.shape[1:])]
     shorter = sum(not after[slice(*run)].all() for before, after in columns for run in runs(before))
-    return (f"enforced contacts made {shorter} others shorter, for {HURRIED}",) if shorter else ()
+    return (Note("contacts_shortened", {"count": shorter}),) if shorter else ()
 
 
 def stand_as_stored(clip: Clip, sole: Sole, marks: Marks) -> StandingFeet:
@@ -108,7 +105,7 @@ def stand_always(clip: Clip) -> StandingFeet:
     return replace(feet, contacts=~feet.contacts, told=())
 
 
-def _stand(contacts: Mask, kept: Mask, marks: Marks, told: tuple[str, ...] = ()) -> StandingFeet:
+def _stand(contacts: Mask, kept: Mask, marks: Marks, told: tuple[Note, ...] = ()) -> StandingFeet:
     return StandingFeet(contacts, True, kept, marks.enforced[..., 0] & contacts.all(axis=-1), told)
 
 
