@@ -28,7 +28,7 @@ def weaken(clip: Clip, targets: Targets, offset: Array, strength: Array) -> Targ
     ankle = present + share * (targets.ankle - present)
     turn = matrix_from_vector(share * vector_from_matrix(targets.turn))
     ball = ankle + np.einsum("flij,flj->fli", turn, clip.ball - clip.ankle)
-    return replace(targets, ball=ball, ankle=ankle, turn=turn, rise=strength[:, None] * targets.rise)
+    return replace(targets, ball=ball, turn=turn, rise=strength[:, None] * targets.rise)
 
 
 def solve_legs(

@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 
 from .anchors.anchor import tell_steep, tell_turns
-from .anchors.choose import find_anchors
-from .contacts.standing import StandingFeet, feet_that_stand
-from .contacts.steady import steady_feet
 from .curves import odd_window, smoothed
 from .ground.bearer import find_bearer, ride_on
 from .ground.carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
 from .ground.given import as_ground
-from .ground.query import MovingGround, NoGround, ask, cut_ground
+from .ground.query import MovingGround, NoGround, cut_ground
 from .hands.ashore import touch_seen
 from .hands.palms import lay_palms
 from .hands.touch import measure_limbs
@@ -29,12 +26,10 @@ from .model import Array, Clip, Ground, Mask, Note, Plan, level_part
 from .reach import SHORT, raise_heels_fully, raise_heels_to_reach, tell_reach, without_raised
 from .rotations import quaternion_from_vector
 from .settings import Settings
-from .sole.measure import Sole, apply, tell_doubts
-from .targets.blend import Held, Targets, blend_targets, give_anchors_time, places_of
-from .targets.follow import follow_ground, lay_on_ground, tell_steep_under
-from .targets.heel import raise_balls, raise_heels, standing_contacts
-from .targets.lock import hold_feet
-from .targets.swing import lift_swings
+from .sole.measure import Sole, tell_doubts
+from .targets.blend import Held, Targets
+from .targets.follow import follow_ground, tell_steep_under
+from .targets.stand import stand
 from .targets.toes import lay_toes, tell_toes
 
 __all__ = ["NoGround", "Plan", "Settings", "plant"]
@@ -221,19 +216,6 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride:
     return parts[0] if len(parts) == 1 else parts[0].beside(parts[1], touching)
 
 
-def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
-    """When feet stand on their soles, and where they shall go."""
-    steady, still = steady_feet(clip)
-    mode = "ALWAYS" if settings.always(clip.frames) else settings.contacts
-    feet = feet_that_stand(steady, sole, mode, settings.marks)
-    if feet.locked:
-        targets, contacts = locked_targets(steady, sole, feet, ground, settings, ride)
-    else:
-        targets, contacts = follow_targets(steady, sole, ground, settings), feet.contacts
-    targets = replace(targets, turn=targets.turn @ still)
-    return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), feet.told)
-
-
 def starts_in_calibration_pose(clip: Clip) -> bool:
     """Whether the first frame is a pose for the recording's sake, which the clip leaves at a jump."""
     joints = np.concatenate([clip.knee - clip.hip, clip.ankle - clip.hip, clip.ball - clip.hip], axis=1)
@@ -255,43 +237,6 @@ def _plant_pose(
     turns, miss = solve_legs(pose, targets, offset, np.zeros((1, 3)), first, strength)
     toes = np.broadcast_to([1.0, 0.0, 0.0, 0.0], turns[:, :, :1].shape)
     return np.concatenate([turns, toes], axis=2), weaken(pose, targets, offset, strength), miss
-
-
-def follow_targets(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Targets:
-    """Where the feet shall go when they follow the ground frame by frame."""
-    _require_ground(ask(ground, clip.ball, clip.up)[2])
-    follow = lay_on_ground if settings.always(clip.frames) else follow_ground
-    return follow(clip, sole, ground, settings.slopes)
-
-
-def locked_targets(
-    clip: Clip, sole: Sole, feet: StandingFeet, ground: Ground, settings: Settings, ride: Array | None
-) -> tuple[Targets, Mask]:
-    """Where feet shall go that stand on anchors and swing from one to the next, and when they really stand.
-
-    `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
-    """
-    heel = apply(clip.foot, sole.heel)
-    anchors = find_anchors(clip, sole, heel, feet.contacts, ground, settings.slopes, ride)
-    _require_ground(np.array([anchor.found for anchor in anchors]))
-    contacts, anchors = give_anchors_time(clip, feet.contacts, anchors, feet.kept)
-    hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, sole.ball_height)
-    targets = blend_targets(clip, hold, anchors, ride)
-    enforced = settings.enforced(contacts)
-    targets = raise_heels(clip, sole, targets, contacts, enforced, ground)
-    targets = raise_balls(clip, sole, targets, contacts, enforced, ground)
-    targets = lift_swings(clip, sole, targets, contacts, ground)
-    contacts = standing_contacts(clip, sole, targets, contacts, ground) | feet.kept
-    lost = ~contacts.any(axis=(0, 2))
-    if lost.any():
-        carried = clip.moved(level_part(targets.ride, clip.up))
-        targets = targets.with_legs(lost, follow_ground(carried, sole, ground, settings.slopes))
-    return targets, contacts
-
-
-def _require_ground(found: Mask) -> None:
-    if not found.any():
-        raise NoGround("There is no surface under the character's feet")
 
 
 def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, ground: Ground) -> list[Note]:

@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from .curves import odd_window, smooth_cover
 from .hips import own_reach
 from .model import Array, Clip, Mask, Note, level_part
-from .rotations import matrix_from_vector
 from .targets.blend import Targets
 
 # In which order hips and heel give way; what neither of them gives is missed.
@@ -54,9 +51,7 @@ def raise_heels_fully(clip: Clip, targets: Targets, feet: Mask) -> Targets:
 
 def pitched(clip: Clip, targets: Targets, turns: Array) -> Targets:
     """The targets with feet turned about their balls by rotation vectors (F, L, 3)."""
-    turn = matrix_from_vector(turns) @ targets.turn
-    ankle = targets.ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
-    return replace(targets, turn=turn, ankle=ankle)
+    return targets.turned(turns)
 
 
 def _pitch_axis(clip: Clip, targets: Targets) -> Array:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from figures import figure_of
@@ -24,7 +22,7 @@ def snapping(drop: float):
     clip = walk.clip
     phase = (np.arange(clip.frames)[:, None] / FPS / 1.1 + np.array([0.0, 0.5])) % 1.0
     push = -drop * np.exp(-(((phase - 0.81) / 0.015) ** 2))[..., None] * clip.up
-    targets = replace(Targets.of(clip), ball=clip.ball + push, ankle=clip.ankle + push)
+    targets = Targets.of(clip).moved(push)
     return clip, targets, walk.standing
 
 

@@ -41,7 +41,7 @@ def _ankles(clip: Clip, turns: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("strength", [1.0, 0.5])
 def test_stretched_legs_reach_their_targets(factor: float, strength: float) -> None:
     clip = _stretched(make_walk(seconds=2.0).clip, factor)
-    targets = replace(Targets.of(clip), ankle=clip.ankle + [0.02, 0.01, 0.08])
+    targets = Targets.of(clip).moved(np.array([0.02, 0.01, 0.08]))
     none, shares = np.zeros(clip.ankle.shape), np.full(clip.frames, strength)
     turns, miss = solve_legs(clip, targets, none, none[:, 0], find_knees(clip), shares)
     asked = clip.ankle + strength * (targets.ankle - clip.ankle)

@@ -11,6 +11,7 @@ import ik2bone.hips
 import ik2bone.plan
 import ik2bone.targets.blend
 import ik2bone.targets.lock
+import ik2bone.targets.stand
 import ik2bone.targets.swing
 import numpy as np
 import pytest
@@ -89,12 +90,12 @@ def with_snap(patch) -> None:
 
 def without_lift(patch) -> None:
     """Feet swing from anchor to anchor through whatever lies between."""
-    patch.setattr(ik2bone.plan, "lift_swings", lambda clip, sole, targets, *_: targets)
+    patch.setattr(ik2bone.targets.stand, "lift_swings", lambda clip, sole, targets, *_: targets)
 
 
 def without_heel(patch) -> None:
     """Ball and slope under it alone decide; the heel goes where it will."""
-    patch.setattr(ik2bone.plan, "raise_heels", lambda clip, sole, targets, *_: targets)
+    patch.setattr(ik2bone.targets.stand, "raise_heels", lambda clip, sole, targets, *_: targets)
     patch.setattr(ik2bone.anchors.footprint, "TANGENT", 100.0)
 
 

@@ -222,9 +222,8 @@ def _blend(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Targets, 
 
 
 def _targets(clip: Clip, ball: Array, turn: Array, rise: Array, anchors: tuple[Anchor, ...]) -> Targets:
-    ankle = ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
     ride = np.zeros((clip.frames, 3))
-    return Targets(ball, ankle, turn, rise, ball @ clip.up, ride, anchors)
+    return Targets(ball, turn, clip.ankle - clip.ball, rise, ball @ clip.up, ride, anchors)
 
 
 def _weights(clip: Clip, spans: list[Stance], releases: bool) -> Array:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..model import Array, Clip, Mask
@@ -44,4 +42,4 @@ def unfold_swings(clip: Clip, targets: Targets, hip: Array, swings: Mask) -> Tar
     # Where they fold too far, the positive root of |line + way * own| = shortest.
     way = np.sqrt(np.maximum(along**2 + square, 0.0)) - along
     move = np.where(swings & (square > 0.0), way, 0.0)[..., None] * own
-    return replace(targets, ball=targets.ball + move, ankle=targets.ankle + move)
+    return targets.moved(move)

@@ -5,8 +5,6 @@ hips come down to the standing one.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..bounds import smooth_between
@@ -35,7 +33,7 @@ def ease_knees(clip: Clip, targets: Targets, hip: Array, swings: Mask) -> Target
     Those out of reach are drawn into it.
     """
     move = _drawn_up(clip, targets.ankle, hip, swings)
-    return replace(targets, ball=targets.ball + move, ankle=targets.ankle + move)
+    return targets.moved(move)
 
 
 def _drawn_up(clip: Clip, ankle: Array, hip: Array, swings: Mask) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,21 +20,22 @@ from .lock import Hold
 
 # Farther than this from where it stands (leg lengths), a foot no longer follows the slope it stood on.
 SLOPE_RANGE = 0.35
-BY_LEG = ("ball", "ankle", "turn", "rise", "level")
+BY_LEG = ("ball", "turn", "to_ankle", "rise", "level")
 
 
 @dataclass(frozen=True)
 class Targets:
     """Targets over F frames and L legs, world space.
 
-    `ball` and `ankle` (F, L, 3); `turn` (F, L, 3, 3) to put before each foot's orientation; `rise` (F, L) is the height
-    that the ground asks for, without the lift that carries swinging feet over obstacles; `level` (F, L) is the height
-    at which to look for the ground under each foot. `ride` (F, 3) is how far moving supports have carried the figure.
+    `ball` (F, L, 3) are the ball joints; `turn` (F, L, 3, 3) is to be put before each foot's orientation; `to_ankle`
+    (F, L, 3) is the vector from ball to ankle as the clip has it, before that turn. `rise` (F, L) is the height that
+    the ground asks for, without the lift that carries swinging feet over obstacles; `level` (F, L) is the height at
+    which to look for the ground under each foot. `ride` (F, 3) is how far moving supports have carried the figure.
     """
 
     ball: Array
-    ankle: Array
     turn: Array
+    to_ankle: Array
     rise: Array
     level: Array
     ride: Array
@@ -56,11 +58,25 @@ class Targets:
         """Where the clip has its limbs."""
         turn = np.broadcast_to(np.eye(3), (clip.frames, clip.legs, 3, 3))
         rise, ride = np.zeros((clip.frames, clip.legs)), np.zeros((clip.frames, 3))
-        return cls(clip.ball, clip.ankle, turn, rise, clip.ball @ clip.up, ride)
+        return cls(clip.ball, turn, clip.ankle - clip.ball, rise, clip.ball @ clip.up, ride)
+
+    @cached_property
+    def ankle(self) -> Array:
+        """The ankles (F, L, 3)."""
+        return self.placed(self.to_ankle)
+
+    def placed(self, from_ball: Array) -> Array:
+        """Where points of the feet go (F, L, ..., 3), given by their vectors from the ball as the clip has them."""
+        balls = self.ball.reshape(*self.ball.shape[:2], *[1] * (from_ball.ndim - 3), 3)
+        return balls + np.einsum("flij,fl...j->fl...i", self.turn, from_ball)
 
     def moved(self, way: Array) -> Targets:
         """The same targets moved by (F, L, 3)."""
-        return replace(self, ball=self.ball + way, ankle=self.ankle + way)
+        return replace(self, ball=self.ball + way)
+
+    def turned(self, vectors: Array) -> Targets:
+        """The same targets with feet turned about their balls by rotation vectors (F, L, 3)."""
+        return replace(self, turn=matrix_from_vector(vectors) @ self.turn)
 
     def choose(self, limbs: Mask) -> Targets:
         """The targets of some limbs (L,), with their anchors."""
@@ -89,13 +105,10 @@ class Targets:
     def carried_by(self, motion: Array) -> Targets:
         """The targets in the world, of a figure carried by a rigid motion (F, 4, 4) that stands still in these."""
         turns = motion[:, None, :3, :3]
-        ball, ankle = (
-            np.einsum("flij,flj->fli", np.broadcast_to(turns, self.turn.shape), path) + motion[:, None, :3, 3]
-            for path in (self.ball, self.ankle)
-        )
+        ball, to_ankle = (np.einsum("flij,flj->fli", turns, vectors) for vectors in (self.ball, self.to_ankle))
         turn = turns @ self.turn @ np.swapaxes(turns, -1, -2)
         anchors = tuple(anchor.carried_by(motion) for anchor in self.anchors)
-        return replace(self, ball=ball, ankle=ankle, turn=turn, anchors=anchors)
+        return replace(self, ball=ball + motion[:, None, :3, 3], turn=turn, to_ankle=to_ankle, anchors=anchors)
 
     def asking(self, points: Array, up: Array) -> Array:
         """Points (F, L, ..., 3) moved along up to the level at which to look for the ground."""
@@ -173,8 +186,7 @@ def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor], ride: Array | N
             path = clip.ball[:, leg] + hold.shift[:, leg]
             ball[:, leg], turn[:, leg], rise[:, leg], level[:, leg] = _blend_leg(clip, path, mine, ride)
     turn = turn @ matrix_from_vector(hold.turn)
-    ankle = ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
-    return Targets(ball, ankle, turn, rise, level, ride, tuple(anchors))
+    return Targets(ball, turn, clip.ankle - clip.ball, rise, level, ride, tuple(anchors))
 
 
 def _blend_leg(clip: Clip, path: Array, anchors: list[Anchor], ride: Array) -> tuple[Array, Array, Array, Array]:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..anchors.footprint import Slopes
@@ -78,8 +76,7 @@ def _gentle(ground: Ground, below: Array, up: Array, slopes: Slopes) -> tuple[Ar
 
 
 def _targets(clip: Clip, ball: Array, turn: Array, rise: Array, level: Array) -> Targets:
-    ankle = ball + np.einsum("flij,flj->fli", turn, clip.ankle - clip.ball)
-    return Targets(ball, ankle, turn, rise, level, np.zeros((clip.frames, 3)))
+    return Targets(ball, turn, clip.ankle - clip.ball, rise, level, np.zeros((clip.frames, 3)))
 
 
 def _cleared(clip: Clip, targets: Targets, points: Array, ground: Ground, window: int) -> Targets:
@@ -89,5 +86,4 @@ def _cleared(clip: Clip, targets: Targets, points: Array, ground: Ground, window
     hits, _, found = ask(ground, targets.asking(placed, clip.up), clip.up)
     under = np.where(found, (hits - placed) @ clip.up, 0.0).max(axis=2)
     under = np.maximum(under, 0.0)
-    move = smooth_cover(under, window)[..., None] * clip.up
-    return replace(targets, ball=targets.ball + move, ankle=targets.ankle + move)
+    return targets.moved(smooth_cover(under, window)[..., None] * clip.up)

@@ -41,7 +41,7 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforc
         needed = np.where(contacts.any(axis=-1), np.clip(needed, 0.0, STEEPEST_PITCH), 0.0)
         pitch += needed + smooth * (smooth_cover(needed, window) - needed)
         turn = matrix_from_vector(axis * pitch[..., None]) @ targets.turn
-    return replace(targets, turn=turn, ankle=targets.ball + _turned(turn, clip.ankle - clip.ball))
+    return replace(targets, turn=turn)
 
 
 def raise_balls(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforced: Mask, ground: Ground) -> Targets:
@@ -62,8 +62,7 @@ def raise_balls(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforc
         needed = smooth_cover(np.where(alone, needed, 0.0), odd_window(WINDOW, clip.fps))
         pitch += np.where(contacts[..., 1], 0.0, needed)
         turn = matrix_from_vector(axis * pitch[..., None]) @ targets.turn
-    ball, ankle = (heel + _turned(turn, point - foot) for point in (clip.ball, clip.ankle))
-    return replace(targets, turn=turn, ball=ball, ankle=ankle)
+    return replace(targets, turn=turn, ball=heel + _turned(turn, clip.ball - foot))
 
 
 def standing_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Mask:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -57,8 +56,7 @@ def lift_swings(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground
             wanted += margin[start:end, leg] * inner - DIP * (1 - inner)
             climb = rise[end, leg] - rise[start - 1, leg] if all(sides) else 0.0
             lift[start:end, leg] = clear(wanted, climb, (end - start + 1) / clip.fps, sides)
-    move = (clip.leg * lift)[..., None] * clip.up
-    return replace(targets, ball=targets.ball + move, ankle=targets.ankle + move)
+    return targets.moved((clip.leg * lift)[..., None] * clip.up)
 
 
 def _inner(count: int, closed_start: bool, closed_end: bool) -> Array:

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Feet that stand on their soles: the list of stages from contacts to targets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..anchors.choose import find_anchors
+from ..contacts.standing import StandingFeet, feet_that_stand
+from ..contacts.steady import steady_feet
+from ..ground.query import NoGround, ask
+from ..model import Array, Clip, Ground, Mask, level_part
+from ..settings import Settings
+from ..sole.measure import Sole, apply
+from .blend import Held, Targets, blend_targets, give_anchors_time, places_of
+from .follow import follow_ground, lay_on_ground
+from .heel import raise_balls, raise_heels, standing_contacts
+from .lock import hold_feet
+from .swing import lift_swings
+
+
+def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
+    """When feet stand on their soles, and where they shall go."""
+    steady, still = steady_feet(clip)
+    mode = "ALWAYS" if settings.always(clip.frames) else settings.contacts
+    feet = feet_that_stand(steady, sole, mode, settings.marks)
+    if feet.locked:
+        targets, contacts = locked_targets(steady, sole, feet, ground, settings, ride)
+    else:
+        targets, contacts = follow_targets(steady, sole, ground, settings), feet.contacts
+    targets = replace(targets, turn=targets.turn @ still, to_ankle=clip.ankle - clip.ball)
+    return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), feet.told)
+
+
+def follow_targets(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Targets:
+    """Where the feet shall go when they follow the ground frame by frame."""
+    _require_ground(ask(ground, clip.ball, clip.up)[2])
+    follow = lay_on_ground if settings.always(clip.frames) else follow_ground
+    return follow(clip, sole, ground, settings.slopes)
+
+
+def locked_targets(
+    clip: Clip, sole: Sole, feet: StandingFeet, ground: Ground, settings: Settings, ride: Array | None
+) -> tuple[Targets, Mask]:
+    """Where feet shall go that stand on anchors and swing from one to the next, and when they really stand.
+
+    `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
+    """
+    heel = apply(clip.foot, sole.heel)
+    anchors = find_anchors(clip, sole, heel, feet.contacts, ground, settings.slopes, ride)
+    _require_ground(np.array([anchor.found for anchor in anchors]))
+    contacts, anchors = give_anchors_time(clip, feet.contacts, anchors, feet.kept)
+    hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, sole.ball_height)
+    targets = blend_targets(clip, hold, anchors, ride)
+    enforced = settings.enforced(contacts)
+    targets = raise_heels(clip, sole, targets, contacts, enforced, ground)
+    targets = raise_balls(clip, sole, targets, contacts, enforced, ground)
+    targets = lift_swings(clip, sole, targets, contacts, ground)
+    contacts = standing_contacts(clip, sole, targets, contacts, ground) | feet.kept
+    lost = ~contacts.any(axis=(0, 2))
+    if lost.any():
+        carried = clip.moved(level_part(targets.ride, clip.up))
+        targets = targets.with_legs(lost, follow_ground(carried, sole, ground, settings.slopes))
+    return targets, contacts
+
+
+def _require_ground(found: Mask) -> None:
+    if not found.any():
+        raise NoGround("There is no surface under the character's feet")
