@@ -33,7 +33,7 @@ def aggregate_legs(
     """
     along = unit(ball - ankle)
     level = np.cross(along, up)
-    hinge = continuous_hinge(fps, hip, knee, ankle, level)
+    hinge = continuous_hinge(fps, hip, knee, ankle, bones(ankle, ball, level)[..., :3, :3], level)
     share = np.maximum(np.sum(level * hinge, axis=-1, keepdims=True), 0.0)
     side = share * level + (1.0 - share) * hinge
     if heel is not None:
@@ -42,20 +42,26 @@ def aggregate_legs(
     return bones(hip, knee, hinge), bones(knee, ankle, hinge), bones(ankle, ball, side)
 
 
-def continuous_hinge(fps: float, hip: Array, knee: Array, ankle: Array, otherwise: Array) -> Array:
+def continuous_hinge(fps: float, hip: Array, knee: Array, ankle: Array, foot: Array, otherwise: Array) -> Array:
     """The hinge of each knee (F, L, 3), a unit vector in the space of the joints (F, L, 3) that changes continuously.
 
-    A bent knee tells its own; a straight or overstretched one takes that of the frames round it. A knee that never
-    bends has the direction `otherwise` (F, L, 3).
+    A bent knee tells its own; a straight or overstretched one takes that of the frames round it. The side to which a
+    knee bends is that of its mean bend as seen from the `foot` axes (F, L, 3, 3). A knee that never bends has the
+    direction `otherwise` (F, L, 3).
     """
     bend = np.cross(unit(hip - knee), unit(ankle - knee))
-    usual = hann_average(bend, odd_window(BEND_WINDOW, fps))
+    mean = np.einsum("flij,fli->lj", foot, bend)
+    usual = hann_average(_turned_to(bend, unit(np.einsum("flij,lj->fli", foot, mean))), odd_window(BEND_WINDOW, fps))
     known = np.linalg.norm(usual, axis=-1) > STRAIGHT
     for leg in range(usual.shape[1]):
         usual[:, leg] = _between(usual[:, leg], known[:, leg]) if known[:, leg].any() else otherwise[:, leg]
     usual = unit(usual)
-    against = np.minimum(np.sum(bend * usual, axis=-1, keepdims=True), 0.0)
-    return unit(bend - against * usual + STRAIGHT * usual)
+    return unit(_turned_to(bend, usual) + STRAIGHT * usual)
+
+
+def _turned_to(vectors: Array, side: Array) -> Array:
+    """Vectors (..., 3) without what they have against unit vectors (..., 3)."""
+    return vectors - np.minimum(np.sum(vectors * side, axis=-1, keepdims=True), 0.0) * side
 
 
 def _between(values: Array, known: Mask) -> Array:
@@ -83,7 +89,7 @@ def ball_by_proportion(fps: float, thigh: Array, shin: Array, foot: Array, up: A
     """
     hip, knee, ankle = (matrix[..., :3, 3] for matrix in (thigh, shin, foot))
     leg = np.median(np.linalg.norm(knee - hip, axis=-1) + np.linalg.norm(ankle - knee, axis=-1))
-    hinge = continuous_hinge(fps, hip, knee, ankle, np.cross(_level_axes(foot, hip, up), up))
+    hinge = continuous_hinge(fps, hip, knee, ankle, foot[..., :3, :3], np.cross(_level_axes(foot, hip, up), up))
     ahead = unit(np.cross(up, hinge))
     return _fixed_to(foot, ankle + leg * (BALL_AHEAD * ahead - BALL_BELOW * up), ankle @ up)
 

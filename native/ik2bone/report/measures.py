@@ -176,7 +176,7 @@ def _drift(clip: Clip, plan: Plan, spans: list[Data], is_source: bool) -> Array:
 
 
 def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
-    """How deep soles lie under the surface, and how high over it heel and ball are, (F, L, 2) both."""
+    """How deep soles lie under the surface, and how high over it heel and ball are, (F, L, 2) both, in contacts."""
     sole, touching = plan.sole, plan.touching
     heel, ball = (apply(clip.foot, point) for point in (sole.heel, sole.ball))
     under, over = np.zeros((2, clip.frames, clip.legs, len(PARTS)))
@@ -196,7 +196,7 @@ def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
         distance, behind = np.where(found, np.linalg.norm(away, axis=-1), 0.0), np.sum(away * normals, axis=-1) < 0.0
         under[:, touching] = np.where(behind, distance, 0.0)[..., None]
         over[:, touching] = np.where(behind, 0.0, distance)[..., None]
-    return under, over
+    return under * plan.contacts, over * plan.contacts
 
 
 def _side(before: Clip, series: dict[str, Array], spans: list[Data], side: str, numbers: Frames) -> Data:
