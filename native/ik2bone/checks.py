@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# A matrix with a determinant of less than this share of its norm's cube has no usable inverse: single precision leaves
-# a tenth of it of an axis that was scaled to zero.
-FLAT = 1e-6
+# A matrix with a determinant of less than this share of its norm's cube has no usable inverse: so much is what single
+# precision leaves of an axis that was scaled to zero.
+FLAT = 1e-7
 # Unit vectors and last rows of matrices may be off by what single precision leaves, and a little more.
 ROUNDING = 1e-5
 

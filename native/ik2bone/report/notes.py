@@ -30,8 +30,8 @@ WORDS = {
     "treadmill": "the clip walks in place, as on a treadmill: it was planted by height and slope only",
     "worse_drift": "feet slide farther in contacts than before: by up to {after:.3g} instead of {before:.3g}, worst on "
     "frame {frame}",
-    "worse_flexion": "on one frame of twenty both knees are bent by {after:.0f} degrees more than in the clip, or by "
-    "more, worst on frame {frame}",
+    "worse_flexion": "legs are bent more than in the clip: the straighter knee by {after:.0f} degrees (95th "
+    "percentile), worst on frame {frame}",
     "worse_float": "feet float higher than before: by up to {after:.3g} instead of {before:.3g}, worst on frame "
     "{frame}",
     "worse_foot_pop": "a foot jerks more than in the clip, worst on frame {frame}",
