@@ -22,9 +22,9 @@ STEP = 1e-3
 def as_ground(ground: Any, clip: Clip) -> Ground:
     """What planting asks, from a Mesh, a height function z(xy) or a callable (points, down); see `ik2bone.plant`."""
     if isinstance(ground, getattr(_core, "Mesh", ())):
-        from .mesh import MeshGround  # type: ignore[import-not-found]  # only with a core that has meshes
+        from .surfaces import Surface, Surfaces  # type: ignore[import-not-found]  # only with a core that has meshes
 
-        return cast(Ground, MeshGround(ground))
+        return cast(Ground, Surfaces((Surface(ground),), clip.leg))
     if isinstance(ground, MovingGround | GivenGround | HeightField):
         return cast(Ground, ground)
     if not callable(ground):
