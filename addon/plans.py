@@ -12,6 +12,7 @@ from ik2bone import plan as core
 from ik2bone import report
 from ik2bone.contacts.spans import Marks
 from ik2bone.ground.carrier import as_made
+from ik2bone.ground.surfaces import Floor, Surfaces
 from ik2bone.hands.touch import measure_limbs
 from ik2bone.model import Clip
 from ik2bone.sole.measure import Sole
@@ -21,7 +22,6 @@ from . import keys
 from .actions import Curves
 from .body import Body
 from .chains import Refusal
-from .ground import Floor, Ground
 from .keys import Channel
 from .motions import find_motions
 from .properties import PlantingOptions
@@ -103,13 +103,13 @@ class Plan:
     """What the core made of the sampled pose, for all limbs that were planned, and what people want of contacts."""
 
     before: Sample
-    ground: Ground | Floor
+    ground: Surfaces | Floor
     planned: core.Plan
     marks: Marks | None
 
     def cut(self, rows: slice) -> Plan:
         """The same plan over some of its frames."""
-        ground = self.ground.cut(rows) if isinstance(self.ground, Ground) else self.ground
+        ground = self.ground.cut(rows) if isinstance(self.ground, Surfaces) else self.ground
         parts = {"before": self.before.cut(rows), "planned": self.planned.cut(rows)}
         return replace(self, ground=ground, marks=self.marks and self.marks.cut(rows), **parts)
 
@@ -159,7 +159,7 @@ def make_plan(
         raise Refusal(f"no surface lies {where} of {task.armature.name}: {looked}") from None
 
 
-def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Ground | Floor:
+def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Surfaces | Floor:
     if task.surfaces:
         graph, near = task.context.evaluated_depsgraph_get(), task.options.direction == "NEAREST"
         return make_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near)
@@ -253,5 +253,5 @@ def _name_span(task: Task, plan: Plan, span: dict[str, Any]) -> None:
     """Put in the foot bone, and where the anchor is in the space of its support."""
     span["bone"] = task.body.legs[span["leg"]].foot
     span["local"] = None
-    if span["anchor"] and isinstance(plan.ground, Ground):
+    if span["anchor"] and isinstance(plan.ground, Surfaces):
         span["local"] = plan.ground.local(span["support"], np.array(span["anchor"]), span["start"] - int(task.whole[0]))

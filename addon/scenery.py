@@ -5,15 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import bmesh
+import bpy
+import ik2bone
 import numpy as np
-from bpy.types import Depsgraph, DepsgraphObjectInstance, Mesh, Object
-from mathutils import Matrix
-from mathutils.bvhtree import BVHTree
+from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
+from ik2bone.ground.surfaces import Surface, Surfaces
+from numpy.typing import NDArray
 
-from .ground import Array, Ground, Surface
 from .motions import Instance, find_inner_motions, find_motions, find_unfollowed, instances_of, shown_by
 from .surfaces import deformers, shows_collection
+
+Array = NDArray[np.float64]
 
 # Volume of an object's axes over the cube of the longest under which it has no inverse worth the name.
 FLAT = 1e-9
@@ -23,11 +25,11 @@ UNEVEN = 1e-4
 
 def make_ground(
     depsgraph: Depsgraph, objects: Sequence[Object], leg: float, frames: Sequence[int] = (), nearest: bool = False
-) -> Ground:
-    """Build the trees of the evaluated meshes for feet of legs so long; those without faces are left out.
+) -> Surfaces:
+    """Take the evaluated meshes as ground for feet of legs so long; those without faces are left out.
 
     Meshes are taken as they are now, objects that move follow their motion over `frames` of the scene. Only with
-    `nearest` a ground may be asked for the nearest points: then trees hold what objects stretch unevenly stretched.
+    `nearest` a ground may be asked for the nearest points: then meshes hold what objects stretch unevenly stretched.
     """
     motions = find_motions(objects, frames)
     gone = [ob.name for ob, motion in motions.items() if any(_is_flat(matrix) for matrix in motion)]
@@ -38,7 +40,7 @@ def make_ground(
     told = [f"{name} is scaled to nothing on some frames, and was left out" for name in gone]
     inner = [ob for owner in owners for ob in shown_by(owner)]
     told += [*find_unfollowed(list(dict.fromkeys([*objects, *inner])), frames), *_scattered(depsgraph, objects)]
-    return Ground(tuple(surfaces), leg, tuple(told))
+    return Surfaces(tuple(surfaces), leg, tuple(told))
 
 
 def _surfaces(depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bool) -> Iterator[Surface]:
@@ -46,19 +48,21 @@ def _surfaces(depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: b
     if ob.type != "MESH":
         return
     evaluated = ob.evaluated_get(depsgraph)
-    if not evaluated.data.polygons:
-        return
-    matrix = np.array(evaluated.matrix_world)
-    if motion is None and _is_flat(matrix):
-        yield Surface(ob.name, *_tree(evaluated.data, evaluated.matrix_world), np.eye(4), None)
-    elif nearest and _is_uneven(matrix):
-        stretch = _stretch(matrix)
-        shrink = np.linalg.inv(stretch)
-        placing = (matrix if motion is None else motion) @ shrink
-        yield Surface(ob.name, *_tree(evaluated.data, Matrix(stretch)), placing, shrink)
-    else:
-        tree, box = BVHTree.FromObject(ob, depsgraph), _box(np.array(evaluated.bound_box))
-        yield Surface(ob.name, tree, box, matrix if motion is None else motion, np.eye(4))
+    # Not its data: where the graphics card subdivides for the view, that is coarser.
+    data = evaluated.to_mesh()
+    try:
+        if not data.polygons:
+            return
+        matrix = np.array(evaluated.matrix_world)
+        if motion is None and _is_flat(matrix):
+            yield Surface(_mesh(data, matrix), ob.name)
+        else:
+            stretch = _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
+            shrink = np.linalg.inv(stretch)
+            placing = (matrix if motion is None else motion) @ shrink
+            yield Surface(_mesh(data, stretch), ob.name, placing, shrink)
+    finally:
+        evaluated.to_mesh_clear()
 
 
 def _instances(
@@ -68,13 +72,13 @@ def _instances(
     inner: Mapping[Instance, Array],
     nearest: bool,
 ) -> list[Surface]:
-    """The meshes that objects show of their collections, named by those objects, with one tree a mesh.
+    """The meshes that objects show of their collections, named by those objects, which share what is the same.
 
     They follow their `inner` motion where they have one, else that of the object.
     """
     if not owners:
         return []
-    trees: dict[tuple[int, bytes], tuple[BVHTree, Array]] = {}
+    meshes: dict[tuple[int, bytes], ik2bone.Mesh] = {}
     surfaces = []
     for name, instance in instances_of(depsgraph, owners):
         if instance.object.type != "MESH" or any(True for _ in deformers(instance.object)):
@@ -84,11 +88,11 @@ def _instances(
             continue
         stretch = _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
         key = mesh.as_pointer(), stretch.tobytes()
-        if key not in trees:
-            trees[key] = _tree(mesh, Matrix(stretch))
+        if key not in meshes:
+            meshes[key] = _mesh(mesh, stretch)
         owner = instance.parent.original
         placing = _placing(instance, np.linalg.inv(stretch), motions.get(owner), inner.get(name))
-        surfaces.append(Surface(owner.name, *trees[key], *placing))
+        surfaces.append(Surface(meshes[key], owner.name, *placing))
     return surfaces
 
 
@@ -126,19 +130,16 @@ def _may_scatter(ob: Object) -> bool:
     return nodes or ob.instance_type != "NONE"
 
 
-def _tree(mesh: Mesh, matrix: Matrix) -> tuple[BVHTree, Array]:
-    """Tree and box of a mesh moved by a matrix."""
-    work = bmesh.new()
-    try:
-        work.from_mesh(mesh)
-        work.transform(matrix)
-        return BVHTree.FromBMesh(work), _box(np.array([vert.co for vert in work.verts]))
-    finally:
-        work.free()
-
-
-def _box(points: Array) -> Array:
-    return np.stack([points.min(axis=0), points.max(axis=0)])
+def _mesh(data: bpy.types.Mesh, matrix: Array) -> ik2bone.Mesh:
+    """The triangles of a mesh moved by a matrix, without those that broken geometry has at infinity."""
+    data.calc_loop_triangles()
+    vertices = np.empty((len(data.vertices), 3), np.float32)
+    triangles = np.empty((len(data.loop_triangles), 3), np.int32)
+    data.vertices.foreach_get("co", vertices.ravel())
+    data.loop_triangles.foreach_get("vertices", triangles.ravel())
+    good = np.isfinite(vertices).all(axis=1)
+    vertices[~good] = 0.0
+    return ik2bone.Mesh(vertices @ matrix[:3, :3].T + matrix[:3, 3], triangles[good[triangles].all(axis=1)])
 
 
 def _is_uneven(matrix: Array) -> bool:

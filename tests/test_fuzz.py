@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.fuzz.exact_laws import is_off
-from tests.fuzz.trials import trial
+from tests.fuzz.trials import mesh_trial, trial
 
 CALLS = 12
 ROWS = 3000
@@ -18,6 +18,11 @@ ROWS = 3000
 def test_random_calls_break_no_law(seed):
     findings = [finding for number in range(CALLS) for finding in trial(seed, number, ROWS)[1]]
     assert [f"{finding.call.function.name}: {finding.law}" for finding in findings] == []
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_random_meshes_break_no_law(seed):
+    assert [law for number in range(100) for law in mesh_trial(seed, number)] == []
 
 
 @pytest.mark.parametrize("function", ["solve", "solve_pose"])

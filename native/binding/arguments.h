@@ -14,6 +14,9 @@
 /* Who may be left out, and who decides the kind of the result. */
 typedef enum { POSITIONAL, OPTION, OUTPUT } role;
 
+/* Numbers of the result's kind, uint8, int64. */
+typedef enum { NUMBERS, FLAGS, INDICES } contents;
+
 /* What one row of an argument looks like: dims 0 is a number, 1 a vector, 2 a matrix, of this size;
  * joints: one of them for each joint. */
 typedef struct {
@@ -23,7 +26,7 @@ typedef struct {
     int size;
     bool joints;
     bool takes_none;   /* None means not given */
-    bool flags;        /* uint8 output */
+    contents holds;    /* of an output */
     const char *needs; /* the input without which this output is None, set where it is missing */
 } parameter;
 

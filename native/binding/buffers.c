@@ -29,6 +29,12 @@ kind_of_format(const char *format, ik2b_kind *kind)
     case 'B':
         *kind = IK2B_U8;
         return true;
+    case 'q':
+        *kind = IK2B_I64;
+        return true;
+    case 'l':
+        *kind = IK2B_I64;
+        return sizeof(long) == 8;
     default:
         return false;
     }
@@ -88,7 +94,7 @@ bool
 acquire_in_place(const numpy_parts *numpy, PyObject *object, argument *a, ik2b_kind *kind)
 {
     found_view found = acquire_view(numpy, object, &a->view, kind);
-    if (found == KNOWN_KIND && *kind != IK2B_U8) {
+    if (found == KNOWN_KIND && *kind <= IK2B_F64) {
         return true;
     }
     if (found == KNOWN_KIND || found == OTHER_KIND) {

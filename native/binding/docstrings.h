@@ -148,6 +148,52 @@ PyDoc_STRVAR(aggregate_doc,
 "scale        (..., joints, 3), default one.\n"
 "rest         (..., joints, 4, 4) what stands before the local transform, default identity.\n"
 "base         (..., 4, 4) the parent of the roots, default identity.");
+
+PyDoc_STRVAR(mesh_doc,
+"Mesh(vertices, triangles)\n"
+"--\n"
+"\n"
+"A triangle mesh that is asked for many lines, rays or points at once, without the interpreter lock.\n"
+"\n"
+"vertices   (V, 3) finite coordinates in any one unit of length.\n"
+"triangles  (T, 3) integers, the vertices of each triangle. Seen from where its normal points, they run\n"
+"           counter-clockwise.\n"
+"\n"
+"Both are copied, and the mesh does not change afterwards; threads may ask it at once. Triangles belong to it\n"
+"with their edges and corners, which count once, whichever triangles share them; no line slips through between\n"
+"neighbours. Triangles without area are never met. Results are float32 where all arrays asked with are\n"
+"float32, else float64; triangles are int64. A row with NaN or infinity, or a zero direction, meets nothing.\n"
+"len(mesh) is the number of triangles.");
+
+PyDoc_STRVAR(crossings_doc,
+"crossings($self, points, direction)\n"
+"--\n"
+"\n"
+"Every place where the lines through points along direction meet the mesh: Crossings(row, distance, triangle).\n"
+"\n"
+"points (..., 3) and direction (..., 3), of any length, broadcast. Lines have no ends: the signed distance\n"
+"along the direction's unit vector is negative behind the point. Crossings are sorted by row, the index among\n"
+"all lines, and then by distance. mesh.normals[triangle] are their normals. Of triangles that share a place on\n"
+"an edge or corner the first is told. A line does not meet triangles that it lies in.");
+
+PyDoc_STRVAR(cast_doc,
+"cast($self, origins, directions, *, out=None)\n"
+"--\n"
+"\n"
+"The first place that rays from origins along directions meet: Hits(point, normal, triangle).\n"
+"\n"
+"origins (..., 3) and directions (..., 3), of any length, broadcast. An origin on the mesh meets it there.\n"
+"Where nothing is met, triangle is -1, and point and normal are NaN. out is a tuple of writable buffers of the\n"
+"results' shapes and types, or the Hits of an earlier call.");
+
+PyDoc_STRVAR(nearest_doc,
+"nearest($self, points, *, out=None)\n"
+"--\n"
+"\n"
+"The points of the mesh nearest to points (..., 3): Hits(point, normal, triangle).\n"
+"\n"
+"Of triangles that are equally near the first is told. A mesh without area has none: triangle is -1, point\n"
+"and normal are NaN. out is as that of cast.");
 /* clang-format on */
 
 #endif

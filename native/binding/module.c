@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ik2bone._core: the seven functions of the package over any buffers. As Python:
+ * ik2bone._core: the seven functions of the package over any buffers, and its mesh. As Python:
  *
  *     def solve(root, mid, end, target, *, bend="carried", ..., out=None):
  *         arrays = acquire(root, mid, ...)       # TypeError, ValueError name the argument
@@ -11,6 +11,7 @@
  *         return Solution(*results)
  */
 #include "docstrings.h"
+#include "mesh_type.h"
 #include "parameters.h"
 #include "results.h"
 #include "signature.h"
@@ -44,6 +45,7 @@ static const signature signatures[FUNCTIONS] = {
 };
 
 typedef struct {
+    mesh_names mesh; /* first: its type finds it there */
     PyObject *solution, *rotations, *pose_solution;
     interned names[FUNCTIONS];
     numpy_parts numpy;
@@ -54,49 +56,7 @@ typedef void orient_kernel(const ik2b_extent *, ik2b_array *, ik2b_roll);
 typedef void pose_kernel(const ik2b_extent *, ik2b_array *, ik2b_bend, ik2b_roll);
 typedef void plain_kernel(const ik2b_extent *, ik2b_array *);
 
-/* Results */
-
-/* Releases the call and the results; a single result is the answer itself. */
-static PyObject *
-finish(call *self, PyObject *type, PyObject *out, PyObject *results[], int count, bool done)
-{
-    PyObject *answer = NULL;
-    if (done) {
-        answer = type ? pack_results(type, out, results, count) : Py_NewRef(results[0]);
-    }
-    release_call(self);
-    for (int i = 0; i < count; i++) {
-        Py_XDECREF(results[i]);
-    }
-    return answer;
-}
-
-/* Acquires inputs and outputs and checks their memory; first is the index of the first output. */
-static int
-prepare(call *self, PyObject *const objects[], int first, PyObject *out, PyObject *results[])
-{
-    if (acquire_inputs(self, objects, first) < 0 ||
-        acquire_outputs(self, first, out, results) < 0) {
-        return -1;
-    }
-    return check_overlap(self, first);
-}
-
-/* One row is no loop, and keeps the GIL: to give it away and take it back takes half as long as to
- * solve it (45 of 85 ns). NULL: kept. */
-static PyThreadState *
-release_gil(const call *self)
-{
-    return self->extent.count > 0 ? PyEval_SaveThread() : NULL;
-}
-
-static void
-restore_gil(PyThreadState *thread)
-{
-    if (thread) {
-        PyEval_RestoreThread(thread);
-    }
-}
+/* Functions */
 
 static PyObject *
 core_solve(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
@@ -294,6 +254,7 @@ core_exec(PyObject *module)
     bool good = (state->solution = PyObject_GetAttrString(results, "Solution")) &&
                 (state->rotations = PyObject_GetAttrString(results, "Rotations")) &&
                 (state->pose_solution = PyObject_GetAttrString(results, "PoseSolution"));
+    good = good && add_mesh(module, &state->mesh, &state->numpy, results) == 0;
     Py_DECREF(results);
     for (int i = 0; good && i < FUNCTIONS; i++) {
         good = intern_names(&signatures[i], &state->names[i]) == 0;
@@ -312,6 +273,8 @@ core_traverse(PyObject *module, visitproc visit, void *arg)
         Py_VISIT(state->numpy.array);
         Py_VISIT(state->numpy.empty);
         Py_VISIT(state->numpy.dtype);
+        Py_VISIT(state->mesh.crossings);
+        Py_VISIT(state->mesh.hits);
     }
     return 0;
 }
@@ -328,6 +291,7 @@ core_clear(PyObject *module)
             clear_names(&state->names[i]);
         }
         clear_numpy(&state->numpy);
+        clear_mesh_names(&state->mesh);
     }
     return 0;
 }

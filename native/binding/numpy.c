@@ -9,7 +9,8 @@
 const char *
 kind_name(ik2b_kind kind)
 {
-    return kind == IK2B_F32 ? "float32" : kind == IK2B_F64 ? "float64" : "uint8";
+    static const char *const names[] = {"float32", "float64", "uint8", "int64"};
+    return names[kind];
 }
 
 void
@@ -18,7 +19,7 @@ clear_numpy(numpy_parts *self)
     Py_CLEAR(self->array);
     Py_CLEAR(self->empty);
     Py_CLEAR(self->dtype);
-    for (int kind = 0; kind < 3; kind++) {
+    for (int kind = 0; kind < IK2B_KINDS; kind++) {
         Py_CLEAR(self->dtypes[kind]);
     }
 }
@@ -29,7 +30,7 @@ find_parts(numpy_parts *self, PyObject *numpy)
     bool good = (self->empty = PyObject_GetAttrString(numpy, "empty")) &&
                 (self->array = PyObject_GetAttrString(numpy, "ndarray")) &&
                 (self->dtype = PyObject_GetAttrString(self->array, "dtype"));
-    for (int kind = 0; good && kind < 3; kind++) {
+    for (int kind = 0; good && kind < IK2B_KINDS; kind++) {
         self->dtypes[kind] = PyObject_CallMethod(numpy, "dtype", "s", kind_name((ik2b_kind)kind));
         good = self->dtypes[kind] != NULL;
     }
@@ -107,6 +108,19 @@ need_numpy(numpy_parts *self)
     return done;
 }
 
+PyObject *
+keep_first(numpy_parts *self, PyObject **place, PyObject *made)
+{
+    LOCK(self);
+    if (!*place) {
+        *place = Py_XNewRef(made);
+    }
+    PyObject *kept = Py_XNewRef(*place);
+    UNLOCK(self);
+    Py_XDECREF(made);
+    return kept;
+}
+
 bool
 is_array(const numpy_parts *self, PyObject *object, ik2b_kind *kind)
 {
@@ -115,7 +129,7 @@ is_array(const numpy_parts *self, PyObject *object, ik2b_kind *kind)
     }
     PyObject *dtype = self->get_dtype(self->dtype, object, self->array);
     bool found = false;
-    for (int k = 0; k < 3 && !found; k++) {
+    for (int k = 0; k < IK2B_KINDS && !found; k++) {
         found = dtype == self->dtypes[k];
         *kind = (ik2b_kind)k;
     }

@@ -16,8 +16,8 @@
 
 /* Parts of the module numpy; array is NULL until they are found. */
 typedef struct {
-    PyObject *array, *empty, *dtypes[3]; /* ndarray, empty, and a dtype each ik2b_kind */
-    PyObject *dtype;                     /* ndarray.dtype, a descriptor, and its __get__ */
+    PyObject *array, *empty, *dtypes[IK2B_KINDS]; /* ndarray, empty, dtypes */
+    PyObject *dtype;                              /* ndarray.dtype, a descriptor, and its __get__ */
     descrgetfunc get_dtype;
 #ifdef Py_GIL_DISABLED
     PyMutex lock;
@@ -35,6 +35,10 @@ void clear_numpy(numpy_parts *self);
 
 /* Whether the object is an array, of no subclass, of one of our kinds. */
 bool is_array(const numpy_parts *self, PyObject *object, ik2b_kind *kind);
+
+/* Gives `made`, a new reference or NULL, a place to stay where none was there first; a new
+ * reference of what is there. Threads may do so at once. */
+PyObject *keep_first(numpy_parts *self, PyObject **place, PyObject *made);
 
 /* A new array, after need_numpy, or NULL with an exception. */
 PyObject *new_array(const numpy_parts *self, const Py_ssize_t *shape, int ndim, ik2b_kind kind);

@@ -7,6 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+static ik2b_kind
+output_kind(const call *self, const parameter *p)
+{
+    return p->holds == FLAGS ? IK2B_U8 : p->holds == INDICES ? IK2B_I64 : self->kind;
+}
+
 /* The whole shape of an output; returns the number of dimensions. */
 static int
 output_shape(const call *self, const parameter *p, Py_ssize_t shape[])
@@ -28,7 +34,8 @@ output_shape(const call *self, const parameter *p, Py_ssize_t shape[])
 static const char *
 format_of(const Py_buffer *view, ik2b_kind kind)
 {
-    return view->format ? view->format : kind == IK2B_F32 ? "f" : kind == IK2B_F64 ? "d" : "B";
+    static const char *const formats[] = {"f", "d", "B", "q"};
+    return view->format ? view->format : formats[kind];
 }
 
 static bool
@@ -73,7 +80,7 @@ new_output(const call *self, const parameter *p)
 {
     Py_ssize_t shape[MAX_NDIM];
     int ndim = output_shape(self, p, shape);
-    return new_array(self->numpy, shape, ndim, p->flags ? IK2B_U8 : self->kind);
+    return new_array(self->numpy, shape, ndim, output_kind(self, p));
 }
 
 /* The memory of a new array, whose layout is known. */
@@ -86,7 +93,7 @@ acquire_new(call *self, int i, PyObject *array)
     if (PyObject_GetBuffer(array, &a->view, PyBUF_WRITABLE) < 0) {
         return -1;
     }
-    note_acquired(self, i, p->flags ? IK2B_U8 : self->kind);
+    note_acquired(self, i, output_kind(self, p));
     ptrdiff_t stride = (ptrdiff_t)a->view.itemsize;
     for (int d = p->dims - 1; d >= 0; d--) {
         own->inner[d] = stride;
@@ -106,7 +113,7 @@ acquire_output(call *self, int i, PyObject *object)
 {
     const parameter *p = &self->parameters[i];
     argument *a = &self->arguments[i];
-    ik2b_kind kind, expected = p->flags ? IK2B_U8 : self->kind;
+    ik2b_kind kind, expected = output_kind(self, p);
     found_view found = acquire_view(self->numpy, object, &a->view, &kind);
     if (found == FAILED) {
         return -1;

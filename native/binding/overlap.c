@@ -12,7 +12,8 @@
 
 #define MAX_AXES (IK2B_MAX_DIMS + 3)
 
-static const unsigned char item_sizes[] = {[IK2B_F32] = 4, [IK2B_F64] = 8, [IK2B_U8] = 1};
+static const unsigned char item_sizes[] = {
+    [IK2B_F32] = 4, [IK2B_F64] = 8, [IK2B_U8] = 1, [IK2B_I64] = 8};
 
 /* The elements of one array: each axis with more than one. */
 typedef struct {

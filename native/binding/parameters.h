@@ -6,21 +6,23 @@
 #define IK2B_PARAMETERS_H
 
 #include "arguments.h"
+#include "mesh.h"
 
 /* clang-format off */
 
-/*                            name  role        dims size joints none  flags  needs */
-#define POINT(name)           {name, POSITIONAL, 1, 3, false, false, false, NULL}
-#define MATRIX(name)          {name, POSITIONAL, 2, 4, false, false, false, NULL}
-#define QUATERNION(name)      {name, POSITIONAL, 1, 4, false, false, false, NULL}
-#define NUMBER(name)          {name, OPTION,     0, 0, false, false, false, NULL}
-#define DIRECTION(name)       {name, OPTION,     1, 3, false, true,  false, NULL}
-#define OPTIONAL_MATRIX(name) {name, OPTION,     2, 4, false, true,  false, NULL}
-#define OUT_POINT(name)       {name, OUTPUT,     1, 3, false, false, false, NULL}
-#define OUT_QUATERNION(name)  {name, OUTPUT,     1, 4, false, false, false, NULL}
-#define NEEDING(name, other)  {name, OUTPUT,     1, 4, false, false, false, other}
-#define OUT_NUMBER(name)      {name, OUTPUT,     0, 0, false, false, false, NULL}
-#define OUT_FLAGS(name)       {name, OUTPUT,     0, 0, false, false, true,  NULL}
+/*                            name  role        dims size joints none   holds    needs */
+#define POINT(name)           {name, POSITIONAL, 1, 3, false, false, NUMBERS, NULL}
+#define MATRIX(name)          {name, POSITIONAL, 2, 4, false, false, NUMBERS, NULL}
+#define QUATERNION(name)      {name, POSITIONAL, 1, 4, false, false, NUMBERS, NULL}
+#define NUMBER(name)          {name, OPTION,     0, 0, false, false, NUMBERS, NULL}
+#define DIRECTION(name)       {name, OPTION,     1, 3, false, true,  NUMBERS, NULL}
+#define OPTIONAL_MATRIX(name) {name, OPTION,     2, 4, false, true,  NUMBERS, NULL}
+#define OUT_POINT(name)       {name, OUTPUT,     1, 3, false, false, NUMBERS, NULL}
+#define OUT_QUATERNION(name)  {name, OUTPUT,     1, 4, false, false, NUMBERS, NULL}
+#define NEEDING(name, other)  {name, OUTPUT,     1, 4, false, false, NUMBERS, other}
+#define OUT_NUMBER(name)      {name, OUTPUT,     0, 0, false, false, NUMBERS, NULL}
+#define OUT_INDEX(name)       {name, OUTPUT,     0, 0, false, false, INDICES, NULL}
+#define OUT_FLAGS(name)       {name, OUTPUT,     0, 0, false, false, FLAGS,   NULL}
 
 #define SOLVE_OPTION_PARAMETERS                                                         \
     DIRECTION("pole"), NUMBER("pole_weight"), NUMBER("twist"), DIRECTION("hinge"),      \
@@ -72,12 +74,29 @@ static const parameter multiply_parameters[IK2B_MULTIPLY_COUNT] = {
 };
 
 static const parameter aggregate_parameters[IK2B_AGGREGATE_COUNT] = {
-    {"translation", POSITIONAL, 1, 3, true,  false, false, NULL},
-    {"rotation",    POSITIONAL, 1, 4, true,  false, false, NULL},
-    {"scale",       POSITIONAL, 1, 3, true,  true,  false, NULL},
-    {"rest",        OPTION,     2, 4, true,  true,  false, NULL},
-    {"base",        OPTION,     2, 4, false, true,  false, NULL},
-    {"matrices",    OUTPUT,     2, 4, true,  false, false, NULL},
+    {"translation", POSITIONAL, 1, 3, true,  false, NUMBERS, NULL},
+    {"rotation",    POSITIONAL, 1, 4, true,  false, NUMBERS, NULL},
+    {"scale",       POSITIONAL, 1, 3, true,  true,  NUMBERS, NULL},
+    {"rest",        OPTION,     2, 4, true,  true,  NUMBERS, NULL},
+    {"base",        OPTION,     2, 4, false, true,  NUMBERS, NULL},
+    {"matrices",    OUTPUT,     2, 4, true,  false, NUMBERS, NULL},
+};
+
+/* Of a mesh: its vertices, and what it is asked. */
+static const parameter mesh_parameters[1] = {POINT("vertices")};
+
+static const parameter crossings_parameters[IK2B_CROSSINGS_COUNT] = {
+    POINT("points"), POINT("direction"),
+};
+
+static const parameter cast_parameters[IK2B_CAST_COUNT] = {
+    POINT("origins"), POINT("directions"),
+    OUT_POINT("point"), OUT_POINT("normal"), OUT_INDEX("triangle"),
+};
+
+static const parameter nearest_parameters[IK2B_NEAREST_COUNT] = {
+    POINT("points"),
+    OUT_POINT("point"), OUT_POINT("normal"), OUT_INDEX("triangle"),
 };
 
 /* clang-format on */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Results as a named tuple.
+ * A call's way from its checks to its results.
  */
 #include "results.h"
 
@@ -19,6 +19,20 @@ name_tuple(PyObject *type, PyObject *tuple)
 }
 
 PyObject *
+name_items(PyObject *type, PyObject *items[], int count)
+{
+    PyObject *named = NULL, *tuple = PyTuple_New(count);
+    if (tuple) {
+        for (int i = 0; i < count; i++) {
+            PyTuple_SetItem(tuple, i, Py_NewRef(items[i]));
+        }
+        named = name_tuple(type, tuple);
+        Py_DECREF(tuple);
+    }
+    return named;
+}
+
+static PyObject *
 pack_results(PyObject *type, PyObject *out, PyObject *results[], int count)
 {
     if (out && (PyObject *)Py_TYPE(out) == type) {
@@ -27,13 +41,29 @@ pack_results(PyObject *type, PyObject *out, PyObject *results[], int count)
     if (out && PyTuple_CheckExact(out)) {
         return name_tuple(type, out);
     }
-    PyObject *named = NULL, *tuple = PyTuple_New(count);
-    if (tuple) {
-        for (int i = 0; i < count; i++) {
-            PyTuple_SetItem(tuple, i, Py_NewRef(results[i]));
-        }
-        named = name_tuple(type, tuple);
-        Py_DECREF(tuple);
+    return name_items(type, results, count);
+}
+
+int
+prepare(call *self, PyObject *const objects[], int first, PyObject *out, PyObject *results[])
+{
+    if (acquire_inputs(self, objects, first) < 0 ||
+        acquire_outputs(self, first, out, results) < 0) {
+        return -1;
     }
-    return named;
+    return check_overlap(self, first);
+}
+
+PyObject *
+finish(call *self, PyObject *type, PyObject *out, PyObject *results[], int count, bool done)
+{
+    PyObject *answer = NULL;
+    if (done) {
+        answer = type ? pack_results(type, out, results, count) : Py_NewRef(results[0]);
+    }
+    release_call(self);
+    for (int i = 0; i < count; i++) {
+        Py_XDECREF(results[i]);
+    }
+    return answer;
 }

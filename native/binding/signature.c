@@ -3,8 +3,8 @@
  * Arguments by position and name.
  */
 #include "signature.h"
+#include "integers.h"
 
-#include <stdint.h>
 #include <string.h>
 
 int
@@ -149,38 +149,6 @@ parse_parent(PyObject *item)
     return parent;
 }
 
-/* Whether a buffer's elements are signed integers, one dimension of them. */
-static bool
-holds_integers(const Py_buffer *view)
-{
-    const char *code = view->format ? view->format : "B";
-    code += *code == '@';
-    return view->ndim == 1 && *code && !code[1] && strchr("bhilqn", *code);
-}
-
-static ptrdiff_t
-integer_at(const char *place, Py_ssize_t size)
-{
-    int64_t number = 0;
-    int32_t half;
-    int16_t quarter;
-    switch (size) {
-    case 1:
-        return *(const signed char *)place;
-    case 2:
-        memcpy(&quarter, place, sizeof quarter);
-        return quarter;
-    case 4:
-        memcpy(&half, place, sizeof half);
-        return half;
-    default:
-        memcpy(&number, place, sizeof number);
-        return number < PTRDIFF_MIN   ? PTRDIFF_MIN
-               : number > PTRDIFF_MAX ? PTRDIFF_MAX
-                                      : (ptrdiff_t)number;
-    }
-}
-
 /* Integers of a buffer as they lie, without an object for each; false where it holds none. */
 static bool
 read_parents(PyObject *object, ptrdiff_t *parents, Py_ssize_t count)
@@ -193,9 +161,9 @@ read_parents(PyObject *object, ptrdiff_t *parents, Py_ssize_t count)
         PyErr_Clear();
         return false;
     }
-    bool good = holds_integers(&view) && view.shape[0] == count;
+    bool good = holds_integers(&view) && view.ndim == 1 && view.strides && view.shape[0] == count;
     for (Py_ssize_t j = 0; good && j < count; j++) {
-        parents[j] = integer_at((const char *)view.buf + j * view.strides[0], view.itemsize);
+        parents[j] = integer_at(&view, (const char *)view.buf + j * view.strides[0]);
     }
     PyBuffer_Release(&view);
     return good;

@@ -35,7 +35,7 @@
 /* Leading dimensions; more are the caller's to refuse. */
 #define IK2B_MAX_DIMS 32
 
-typedef enum { IK2B_F32, IK2B_F64, IK2B_U8 } ik2b_kind;
+typedef enum { IK2B_F32, IK2B_F64, IK2B_U8, IK2B_I64, IK2B_KINDS } ik2b_kind;
 
 /* One argument over all rows. Strides are bytes, of any sign; data need not be aligned. */
 typedef struct {

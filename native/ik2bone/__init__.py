@@ -24,8 +24,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ik2bone._core import aggregate, hinge_of, multiply, orient, pole_of, solve, solve_pose
-from ik2bone.results import PoseSolution, Rotations, Solution, Status
+from ik2bone._core import Mesh, aggregate, hinge_of, multiply, orient, pole_of, solve, solve_pose
+from ik2bone.results import Crossings, Hits, PoseSolution, Rotations, Solution, Status
 
 if TYPE_CHECKING:
     from ik2bone import report
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Clip",
+    "Crossings",
+    "Hits",
+    "Mesh",
     "NoGround",
     "Note",
     "Plan",

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Types of the compiled functions; shapes, units and meanings are in their docstrings.
+"""Types of the compiled functions and of the mesh; shapes, units and meanings are in their docstrings.
 
 `_Numbers` is any buffer or sequence of numbers.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, final
 
+from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Buffer
 
-from ik2bone.results import PoseSolution, Rotations, Solution
+from ik2bone.results import Crossings, Hits, PoseSolution, Rotations, Solution
 
 _Numbers: TypeAlias = ArrayLike | Buffer
 
@@ -96,3 +97,17 @@ def hinge_of(
     out: Buffer | None = None,
 ) -> NDArray[Any]: ...
 def multiply(q: _Numbers, r: _Numbers, *, out: Buffer | None = None) -> NDArray[Any]: ...
+
+@final
+class Mesh:
+    def __new__(cls, vertices: _Numbers, triangles: _Numbers) -> Mesh: ...
+    def __len__(self) -> int: ...
+    @property
+    def bounds(self) -> NDArray[float64]: ...
+    @property
+    def normals(self) -> NDArray[float64]: ...
+    def crossings(self, points: _Numbers, direction: _Numbers) -> Crossings: ...
+    def cast(
+        self, origins: _Numbers, directions: _Numbers, *, out: tuple[Buffer, Buffer, Buffer] | None = None
+    ) -> Hits: ...
+    def nearest(self, points: _Numbers, *, out: tuple[Buffer, Buffer, Buffer] | None = None) -> Hits: ...

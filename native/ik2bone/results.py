@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the solver returns: named tuples of arrays, one row a chain, and the flags of their status."""
+"""What the solver and the mesh return: named tuples of arrays, and the flags of a chain's status."""
 
 from __future__ import annotations
 
@@ -49,3 +49,19 @@ class PoseSolution(NamedTuple):
     position: NDArray[Any]  # (..., 3)
     miss: NDArray[Any]  # (...) distance from this position to the target
     status: NDArray[np.uint8]  # (...) Status
+
+
+class Crossings(NamedTuple):
+    """Where lines meet a mesh, of `Mesh.crossings`: one row a place, by line and then by distance."""
+
+    row: NDArray[np.int64]  # (K,) index of the line
+    distance: NDArray[Any]  # (K,) along the direction's unit vector, negative behind the point
+    triangle: NDArray[np.int64]  # (K,)
+
+
+class Hits(NamedTuple):
+    """What `Mesh.cast` and `Mesh.nearest` found, one row a ray or a point."""
+
+    point: NDArray[Any]  # (..., 3), NaN where nothing was met
+    normal: NDArray[Any]  # (..., 3) unit normal of the triangle, NaN where nothing was met
+    triangle: NDArray[np.int64]  # (...), -1 where nothing was met

@@ -275,3 +275,30 @@ def test_a_mesh_without_faces_is_no_surface(bpy, ground_of):
     ground = ground_of(_mesh(bpy, "Points", [(0, 0, 0)], []))
     _hits, _normals, found = ground(np.zeros((2, 3)), DOWN)
     assert ground.names == [] and not found.any() and ground.support(np.zeros(3), 0).name == ""
+
+
+def test_a_mesh_answers_as_blenders_own_tree(bpy):
+    """Where both are clear about it: the tree works in single precision, and widens its triangles a little."""
+    from ik2bone import Mesh
+    from mathutils.bvhtree import BVHTree
+
+    rng = np.random.default_rng(0)
+    vertices = (rng.uniform(-1, 1, (200, 1, 3)) + 0.3 * rng.standard_normal((200, 3, 3))).reshape(-1, 3).astype("f4")
+    triangles = np.arange(600).reshape(-1, 3)
+    tree, mesh = BVHTree.FromPolygons(vertices.tolist(), triangles.tolist()), Mesh(vertices, triangles)
+    points, ways = rng.uniform(-2, 2, (500, 3)), rng.standard_normal((500, 3))
+    cast, nearest = mesh.cast(points, ways), mesh.nearest(points)
+    theirs = [tree.ray_cast(point, way) for point, way in zip(points.tolist(), ways.tolist(), strict=True)]
+    same = np.array([(-1 if row[2] is None else row[2]) == own for row, own in zip(theirs, cast.triangle, strict=True)])
+    assert same.mean() > 0.99 and (cast.triangle >= 0).mean() > 0.2
+    for k in np.flatnonzero(same & (cast.triangle >= 0)):
+        np.testing.assert_allclose(cast.point[k], theirs[k][0], atol=2e-5)
+        np.testing.assert_allclose(cast.normal[k], theirs[k][1], atol=2e-5)
+    for k, point in enumerate(points.tolist()):
+        assert np.linalg.norm(nearest.point[k] - points[k]) == pytest.approx(tree.find_nearest(point)[3], abs=2e-5)
+
+
+def test_vertices_that_are_no_numbers_are_left_out(bpy, ground_of):
+    plane = _mesh(bpy, "Broken", [(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, float("nan"))], [(0, 1, 2), (0, 2, 3)])
+    _, _, found = ground_of(plane)(np.array([[0.5, 0.0, 1.0], [-0.5, 0.0, 1.0]]), DOWN)
+    assert found.tolist() == [True, False]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random calls of all functions, for so many seconds, and the laws that they break: python -m tests.fuzz --help."""
+"""Random calls and meshes, for so many seconds, and the laws that they break: python -m tests.fuzz --help."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections import Counter
 
 import numpy as np
 
-from tests.fuzz.trials import Finding, trial
+from tests.fuzz.trials import Finding, mesh_trial, trial
 
 SOLVERS = ("solve", "solve_pose")
 SHOWN = 20
@@ -60,13 +60,17 @@ def main(arguments: list[str]) -> int:
                     told(finding, number, f"python -m tests.fuzz --seed {seed} --rows {given.rows} --call {number}"),
                     flush=True,
                 )
+        for law in mesh_trial(seed, number):
+            found += 1
+            print(f"mesh {number} of seed {seed}: {law}", flush=True)
         number += 1
         if given.call is not None:
             break
     for name in calls:
         print(f"{name:10} {calls[name]:8} calls {rows[name]:12} rows")
     solved = sum(rows[name] for name in SOLVERS)
-    print(f"{solved} rows solved, {sum(calls.values())} calls in {time.monotonic() - start:.0f} s, {found} findings")
+    seconds = time.monotonic() - start
+    print(f"{solved} rows solved, {sum(calls.values())} calls and as many meshes in {seconds:.0f} s, {found} findings")
     return 1 if found else 0
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from tests.fuzz.calls import Call, random_call
 from tests.fuzz.layouts import Placed, columns, place
 from tests.fuzz.limb_laws import Law
+from tests.fuzz.mesh_laws import laws_of_mesh
 from tests.fuzz.other_laws import laws_of_aggregate, laws_of_multiply
 from tests.fuzz.pose_laws import laws_of_solve_pose
 from tests.fuzz.rows import Rows, same_bits
@@ -174,3 +175,9 @@ def trial(seed: int, number: int, most: int) -> tuple[Call, list[Finding]]:
             if rows.any():
                 findings.append(Finding(law, int(rows.sum()), int(np.argmax(rows)), call))
     return call, findings
+
+
+@np.errstate(all="ignore")
+def mesh_trial(seed: int, number: int) -> list[str]:
+    """The laws that a random mesh of this number breaks."""
+    return [law for law, rows in laws_of_mesh(np.random.default_rng([seed, number])) if rows.any()]

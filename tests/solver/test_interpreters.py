@@ -28,6 +28,11 @@ for _ in range({times}):
         assert "target" in str(error)
     else:
         raise AssertionError("None was taken for a target")
+    corners = (ctypes.c_double * 3 * 3)((0, 0, 0), (1, 0, 0), (0, 1, 0))
+    mesh = ik2bone.Mesh(corners, (ctypes.c_int * 3 * 1)((0, 1, 2)))
+    out = (ctypes.c_double * 3)(), (ctypes.c_double * 3)(), ctypes.c_int64(9)
+    hits = mesh.nearest((ctypes.c_double * 3)(0.25, 0.25, 2), out=out)
+    assert type(hits) is ik2bone.Hits and hits.triangle.value == 0 and list(hits.normal) == [0, 0, 1], hits
 """
 
 

@@ -34,6 +34,18 @@ def test_results_are_named_tuples():
     assert ik2bone.Solution._fields == ("mid", "end", "miss", "status")
     assert ik2bone.Rotations._fields == ("root", "mid")
     assert ik2bone.PoseSolution._fields == ("root", "mid", "end", "position", "miss", "status")
+    assert ik2bone.Crossings._fields == ("row", "distance", "triangle")
+    assert ik2bone.Hits._fields == ("point", "normal", "triangle")
+
+
+def test_the_mesh_shows_signatures_and_docstrings():
+    assert list(inspect.signature(ik2bone.Mesh).parameters) == ["vertices", "triangles"]
+    for name in ("crossings", "cast", "nearest"):
+        method = getattr(ik2bone.Mesh, name)
+        assert all(
+            parameter in method.__doc__ for parameter in inspect.signature(method).parameters if parameter != "self"
+        )
+    assert ik2bone.Mesh.bounds.__doc__ and ik2bone.Mesh.normals.__doc__
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

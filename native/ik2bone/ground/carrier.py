@@ -107,12 +107,12 @@ class GroundSeen:
         """See `MovingGround`."""
         motion, back = self.carrier.motion[frames], self.carrier.inverse[frames]
         along = None if down is None else turn_vectors(motion, np.broadcast_to(down, points.shape))
-        hits, normals, found = self.ground.ask(_map(motion, points), along, frames)
-        return _map(back, hits), turn_vectors(back, normals), found
+        hits, normals, found = self.ground.ask(move_points(motion, points), along, frames)
+        return move_points(back, hits), turn_vectors(back, normals), found
 
     def support(self, point: Array, frame: int) -> Support:
         """See `MovingGround`."""
-        support = self.ground.support(_map(self.carrier.motion[frame], point), frame)
+        support = self.ground.support(move_points(self.carrier.motion[frame], point), frame)
         motion = self.carrier.inverse if support.motion is None else self.carrier.inverse @ support.motion
         still = np.ptp(motion, axis=0).max() < STILL * max(float(np.abs(motion).max()), 1.0)
         return Support(support.name, None if still else motion)
@@ -124,13 +124,16 @@ class GroundSeen:
 
 def map_points(motion: Array, points: Array) -> Array:
     """Points (F, L, 3) moved by a motion (F, 4, 4)."""
-    return _map(motion[:, None], points)
+    return move_points(motion[:, None], points)
 
 
 def turn_vectors(motion: Array, vectors: Array) -> Array:
-    """Vectors (..., 3) turned by a motion (..., 4, 4)."""
+    """Vectors (..., 3) turned by a motion (4, 4) or (..., 4, 4)."""
+    if motion.ndim == 2:
+        return vectors @ motion[:3, :3].T
     return (motion[..., :3, :3] @ vectors[..., None])[..., 0]
 
 
-def _map(motion: Array, points: Array) -> Array:
+def move_points(motion: Array, points: Array) -> Array:
+    """Points (..., 3) moved by a motion (4, 4) or (..., 4, 4)."""
     return turn_vectors(motion, points) + motion[..., :3, 3]

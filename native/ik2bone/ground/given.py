@@ -10,9 +10,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from .. import _core, checks
+from .. import checks
+from .._core import Mesh
 from ..model import Array, Clip, Ground, Mask
 from .query import MovingGround
+from .surfaces import Surface, Surfaces
 
 # Slopes of a height function are differences over this way (leg lengths): 1 mm for a person, so that a function in
 # single precision still tells them to 0.001.
@@ -21,9 +23,7 @@ STEP = 1e-3
 
 def as_ground(ground: Any, clip: Clip) -> Ground:
     """What planting asks, from a Mesh, a height function z(xy) or a callable (points, down); see `ik2bone.plant`."""
-    if isinstance(ground, getattr(_core, "Mesh", ())):
-        from .surfaces import Surface, Surfaces  # type: ignore[import-not-found]  # only with a core that has meshes
-
+    if isinstance(ground, Mesh):
         return cast(Ground, Surfaces((Surface(ground),), clip.leg))
     if isinstance(ground, MovingGround | GivenGround | HeightField):
         return cast(Ground, ground)

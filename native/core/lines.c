@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lines and rays through a mesh.
+ *
+ * A line is made the axis of its own space by a shear, in which its longest component is z, and a
+ * triangle is met where its shadow on the plane z = 0 holds the origin (Woop, Benthin and Wald
+ * 2013, "Watertight Ray/Triangle Intersection"). What decides is exact, so that neighbours agree:
+ * - A corner is sheared alone, and has one shadow in all triangles that share it.
+ * - On which side of an edge's shadow the origin lies is the sign of a difference of two products.
+ *   Rounded products never stand in the wrong order, and where they are equal, their rounding
+ *   errors decide.
+ * - The shear is rounded alike for boxes, and each step of it is monotone, so the shadow of a box
+ *   holds those of its triangles without any margin.
+ * - Where the origin lies on an edge's shadow, or a corner's, the distance is computed from that
+ *   alone, to the same last bit in all triangles that share it: equal distances are one place.
+ */
+#include "tree.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    int axes[3];             /* which coordinates are x, y and z; z is the direction's longest */
+    int enter[3], leave[3];  /* elements of bounds: ends of z where shadows reach least and most in
+                                x and y, and where the line comes in and goes out */
+    double origin[3];        /* in the order of axes */
+    double shear[2], length; /* x and y of the line for each unit of z, and its own length */
+} line;
+
+/* Where a line meets a triangle. */
+typedef struct {
+    double distance;
+    bool shared; /* on an edge or a corner */
+} meeting;
+
+/* false: bad numbers or no direction. */
+static bool
+set_line(line *l, const double origin[3], const double direction[3])
+{
+    int z = 0;
+    for (int i = 1; i < 3; i++) {
+        z = fabs(direction[i]) > fabs(direction[z]) ? i : z;
+    }
+    if (direction[z] == 0.0 || !d3_finite(direction) || !d3_finite(origin)) {
+        return false;
+    }
+    for (int i = 0; i < 3; i++) {
+        l->axes[i] = (z + 1 + i) % 3;
+        l->origin[i] = origin[l->axes[i]];
+    }
+    for (int i = 0; i < 2; i++) {
+        l->shear[i] = direction[l->axes[i]] / direction[z];
+        l->enter[i] = l->shear[i] > 0.0 ? z + 3 : z;
+        l->leave[i] = l->shear[i] > 0.0 ? z : z + 3;
+    }
+    l->enter[2] = direction[z] > 0.0 ? z : z + 3;
+    l->leave[2] = direction[z] > 0.0 ? z + 3 : z;
+    double square = l->shear[0] * l->shear[0] + l->shear[1] * l->shear[1];
+    l->length = copysign(sqrt(1.0 + square), direction[z]);
+    return true;
+}
+
+/* x or y of the shadow of a point with these coordinates. */
+static inline double
+shadow(const line *l, int i, double place, double z)
+{
+    return (place - l->origin[i]) - l->shear[i] * (z - l->origin[2]);
+}
+
+/* How far along the line a point with this z is. */
+static inline double
+distance_of(const line *l, double z)
+{
+    return (z - l->origin[2]) * l->length;
+}
+
+static inline bool
+meets_box(const line *l, const double bounds[6])
+{
+    for (int i = 0; i < 2; i++) {
+        double low = bounds[l->axes[i]], high = bounds[l->axes[i] + 3];
+        if (!(shadow(l, i, low, bounds[l->enter[i]]) <= 0.0 &&
+              shadow(l, i, high, bounds[l->leave[i]]) >= 0.0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The sign of cross(a, b). */
+static inline int
+turn_of(const double a[3], const double b[3])
+{
+    double left = a[0] * b[1], right = a[1] * b[0];
+    if (left == right) {
+        double error = fma(a[0], b[1], -left);
+        right = fma(a[1], b[0], -right);
+        left = error;
+    }
+    return (left > right) - (left < right);
+}
+
+static inline double
+clamp_to(double place, double a, double b)
+{
+    return a < b ? larger(a, smaller(b, place)) : larger(b, smaller(a, place));
+}
+
+/* Whether one end of an edge comes before the other, however it is given. */
+static bool
+comes_first(const double a[3], const double b[3])
+{
+    return a[0] != b[0] ? a[0] < b[0] : a[1] != b[1] ? a[1] < b[1] : a[2] < b[2];
+}
+
+/* The distance on an edge whose shadow holds the origin. */
+static double
+distance_on_edge(const double a[3], const double b[3])
+{
+    if (!comes_first(a, b)) {
+        const double *kept = a;
+        a = b;
+        b = kept;
+    }
+    int longer = fabs(b[0] - a[0]) >= fabs(b[1] - a[1]) ? 0 : 1;
+    double share = a[longer] / (a[longer] - b[longer]);
+    return clamp_to(a[2] + share * (b[2] - a[2]), a[2], b[2]);
+}
+
+/* The distance in the middle of a triangle: that of its corners, each weighed by the area of the
+ * shadow between the origin and the edge opposite. */
+static double
+distance_inside(double corners[3][3])
+{
+    double sum = 0.0, areas = 0.0, least = INFINITY, most = -INFINITY;
+    for (int k = 0; k < 3; k++) {
+        const double *a = corners[(k + 1) % 3], *b = corners[(k + 2) % 3];
+        double area = a[0] * b[1] - a[1] * b[0], own = corners[k][2];
+        sum += area * own;
+        areas += area;
+        least = smaller(least, own);
+        most = larger(most, own);
+    }
+    return areas == 0.0 ? least : clamp_to(sum / areas, least, most);
+}
+
+static bool
+meet_triangle(const line *l, const tree_triangle *triangle, meeting *found)
+{
+    double corners[3][3];
+    int sides[3], zeros = 0, zero = 0, other = 0;
+    for (int k = 0; k < 3; k++) {
+        const double *corner = triangle->corners[k];
+        double z = corner[l->axes[2]];
+        corners[k][0] = shadow(l, 0, corner[l->axes[0]], z);
+        corners[k][1] = shadow(l, 1, corner[l->axes[1]], z);
+        corners[k][2] = distance_of(l, z);
+    }
+    for (int k = 0; k < 3; k++) {
+        sides[k] = turn_of(corners[(k + 1) % 3], corners[(k + 2) % 3]);
+        zeros += sides[k] == 0;
+        zero = sides[k] == 0 ? k : zero;
+        other = sides[k] != 0 ? k : other;
+    }
+    if (zeros == 3 || sides[0] * sides[1] < 0 || sides[1] * sides[2] < 0 ||
+        sides[2] * sides[0] < 0) {
+        return false;
+    }
+    found->shared = zeros > 0;
+    found->distance = zeros == 0 ? distance_inside(corners)
+                      : zeros == 1
+                          ? distance_on_edge(corners[(zero + 1) % 3], corners[(zero + 2) % 3])
+                          : corners[other][2];
+    return true;
+}
+
+/* Crossings */
+
+/* A crossing of the line at hand, before shared places are joined. */
+static ik2b_crossing *
+add_crossing(ik2b_crossings *list)
+{
+    if (list->count == list->room) {
+        ptrdiff_t room = 2 * list->room + 64;
+        ik2b_crossing *all = realloc(list->all, (size_t)room * sizeof *all);
+        if (!all) {
+            return NULL;
+        }
+        list->all = all;
+        list->room = room;
+    }
+    return &list->all[list->count++];
+}
+
+/* Rows are negative where a place is shared, until they are joined. */
+static bool
+cross_triangles(const line *l, const tree_triangle *triangles, ptrdiff_t count, ptrdiff_t row,
+                ik2b_crossings *list)
+{
+    for (ptrdiff_t k = 0; k < count; k++) {
+        meeting met;
+        if (!meet_triangle(l, &triangles[k], &met)) {
+            continue;
+        }
+        ik2b_crossing *own = add_crossing(list);
+        if (!own) {
+            return false;
+        }
+        own->row = met.shared ? -1 - row : row;
+        own->triangle = triangles[k].index;
+        own->distance = met.distance;
+    }
+    return true;
+}
+
+static bool
+cross_tree(const line *l, const ik2b_mesh *mesh, ptrdiff_t row, ik2b_crossings *list)
+{
+    tree_way way;
+    start_way(&way, mesh);
+    while (way.count) {
+        const tree_node *node = &mesh->nodes[way.nodes[--way.count]];
+        if (!meets_box(l, node->bounds)) {
+            continue;
+        }
+        if (!node->count) {
+            push_children(&way, node->first, node->first + 1);
+        }
+        else if (!cross_triangles(l, mesh->triangles + node->first, node->count, row, list)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* By distance; of those at one distance shared places come first, by their triangles. */
+static int
+compare(const void *a, const void *b)
+{
+    const ik2b_crossing *left = a, *right = b;
+    if (left->distance != right->distance) {
+        return left->distance < right->distance ? -1 : 1;
+    }
+    if (left->row != right->row) {
+        return left->row < right->row ? -1 : 1;
+    }
+    return left->triangle < right->triangle ? -1 : left->triangle > right->triangle;
+}
+
+/* Sorts the crossings from the first on, which are those of a row, and joins shared places. */
+static void
+join_crossings(ik2b_crossings *list, ptrdiff_t first, ptrdiff_t row)
+{
+    ptrdiff_t kept = first;
+    bool shared = false; /* whether the last kept was */
+    if (list->count - first > 1) {
+        qsort(list->all + first, (size_t)(list->count - first), sizeof *list->all, compare);
+    }
+    for (ptrdiff_t k = first; k < list->count; k++) {
+        ik2b_crossing own = list->all[k];
+        if (own.row < 0 && shared && own.distance == list->all[kept - 1].distance) {
+            continue;
+        }
+        shared = own.row < 0;
+        own.row = row;
+        list->all[kept++] = own;
+    }
+    list->count = kept;
+}
+
+bool
+ik2b_mesh_crossings(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args,
+                    ik2b_crossings *found)
+{
+    ik2b_walk walk;
+    ptrdiff_t row = 0;
+    *found = (ik2b_crossings){.all = NULL};
+    if (!ik2b_walk_start(&walk, extent, args, IK2B_CROSSINGS_COUNT)) {
+        return true;
+    }
+    do {
+        line l;
+        double origin[3], direction[3];
+        ptrdiff_t first = found->count;
+        load_vector(&args[IK2B_CROSSINGS_POINT], 3, origin);
+        load_vector(&args[IK2B_CROSSINGS_DIRECTION], 3, direction);
+        if (set_line(&l, origin, direction)) {
+            if (!cross_tree(&l, mesh, row, found)) {
+                return false;
+            }
+            join_crossings(found, first, row);
+        }
+        row++;
+    } while (ik2b_walk_next(&walk));
+    return true;
+}
+
+void
+ik2b_crossings_free(ik2b_crossings *found)
+{
+    free(found->all);
+    *found = (ik2b_crossings){.all = NULL};
+}
+
+/* The first hit */
+
+/* Whether a ray may meet anything in a box before a distance. */
+static inline bool
+reaches_box(const line *l, const double bounds[6], double before)
+{
+    return distance_of(l, bounds[l->leave[2]]) >= 0.0 &&
+           distance_of(l, bounds[l->enter[2]]) <= before && meets_box(l, bounds);
+}
+
+static void
+cast_at_triangles(const line *l, const tree_triangle *triangles, ptrdiff_t count,
+                  const tree_triangle **first, double *before)
+{
+    for (ptrdiff_t k = 0; k < count; k++) {
+        meeting met;
+        if (!meet_triangle(l, &triangles[k], &met) || met.distance < 0.0) {
+            continue;
+        }
+        if (met.distance < *before ||
+            (met.distance == *before && *first && triangles[k].index < (*first)->index)) {
+            *before = met.distance;
+            *first = &triangles[k];
+        }
+    }
+}
+
+/* The triangle that a ray meets first, of several at once that with the least number, or NULL. */
+static const tree_triangle *
+cast_at_tree(const line *l, const ik2b_mesh *mesh, double *distance)
+{
+    const tree_triangle *first = NULL;
+    tree_way way;
+    *distance = INFINITY;
+    start_way(&way, mesh);
+    while (way.count) {
+        const tree_node *node = &mesh->nodes[way.nodes[--way.count]];
+        if (!reaches_box(l, node->bounds, *distance)) {
+            continue;
+        }
+        if (node->count) {
+            cast_at_triangles(l, mesh->triangles + node->first, node->count, &first, distance);
+            continue;
+        }
+        const tree_node *pair = &mesh->nodes[node->first];
+        bool swaps = distance_of(l, pair[1].bounds[l->enter[2]]) <
+                     distance_of(l, pair[0].bounds[l->enter[2]]);
+        push_children(&way, node->first + swaps, node->first + !swaps);
+    }
+    return first;
+}
+
+/* The point at a distance along the line. */
+static void
+point_at(const line *l, double distance, double dest[3])
+{
+    double z = distance / l->length;
+    dest[l->axes[0]] = l->origin[0] + l->shear[0] * z;
+    dest[l->axes[1]] = l->origin[1] + l->shear[1] * z;
+    dest[l->axes[2]] = l->origin[2] + z;
+}
+
+void
+ik2b_mesh_cast(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args)
+{
+    ik2b_walk walk;
+    if (!ik2b_walk_start(&walk, extent, args, IK2B_CAST_COUNT)) {
+        return;
+    }
+    do {
+        line l;
+        double origin[3], direction[3], distance, place[3];
+        const tree_triangle *first = NULL;
+        load_vector(&args[IK2B_CAST_ORIGIN], 3, origin);
+        load_vector(&args[IK2B_CAST_DIRECTION], 3, direction);
+        if (set_line(&l, origin, direction) && (first = cast_at_tree(&l, mesh, &distance))) {
+            point_at(&l, distance, place);
+        }
+        store_hit(&args[IK2B_CAST_OUT_POINT], &args[IK2B_CAST_OUT_NORMAL],
+                  &args[IK2B_CAST_OUT_TRIANGLE], place, first);
+    } while (ik2b_walk_next(&walk));
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Building a mesh: triangles without area are left out, the others sorted into a tree of boxes by
+ * the surface area heuristic over bins (Wald 2007, "On fast Construction of SAH-based Bounding
+ * Volume Hierarchies").
+ */
+#include "tree.h"
+
+#include <stdlib.h>
+
+/* A node of so many triangles is a leaf: testing them costs about as much as two more boxes. */
+#define LEAF_SIZE 4
+/* Wald's; more gain nothing. */
+#define BINS 16
+/* A triangle lower than so many roundings of its coordinates is a line that was rounded. */
+#define ROUNDINGS 4.0
+
+/* A triangle while the tree is built: its box and its number. */
+typedef struct {
+    double bounds[6];
+    ptrdiff_t index;
+} item;
+
+typedef struct {
+    item *items;
+    tree_node *nodes;
+    ptrdiff_t used;
+} builder;
+
+typedef struct {
+    double bounds[6];
+    ptrdiff_t count;
+} bin;
+
+/* Where items are parted: by the bins that their middles along an axis fall into. */
+typedef struct {
+    int axis;
+    double start, scale;
+    int last; /* bin of the first part */
+} split;
+
+static void
+clear_bounds(double bounds[6])
+{
+    for (int i = 0; i < 3; i++) {
+        bounds[i] = INFINITY;
+        bounds[i + 3] = -INFINITY;
+    }
+}
+
+static inline void
+widen_bounds(double bounds[6], const double other[6])
+{
+    for (int i = 0; i < 3; i++) {
+        bounds[i] = smaller(bounds[i], other[i]);
+        bounds[i + 3] = larger(bounds[i + 3], other[i + 3]);
+    }
+}
+
+/* Half the surface of a box. */
+static double
+box_area(const double bounds[6])
+{
+    double x = bounds[3] - bounds[0], y = bounds[4] - bounds[1], z = bounds[5] - bounds[2];
+    return x * y + y * z + z * x;
+}
+
+/* Twice the middle of an item along an axis. */
+static inline double
+middle(const item *it, int axis)
+{
+    return it->bounds[axis] + it->bounds[axis + 3];
+}
+
+static inline int
+bin_of(const split *s, const item *it)
+{
+    double place = (middle(it, s->axis) - s->start) * s->scale;
+    return !(place > 0.0) ? 0 : place < BINS ? (int)place : BINS - 1;
+}
+
+/* Puts items of one box into bins along the axis on which their middles lie farthest apart. */
+static void
+fill_bins(const item *items, ptrdiff_t count, split *s, bin bins[BINS])
+{
+    double least[3] = {INFINITY, INFINITY, INFINITY};
+    double most[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (ptrdiff_t k = 0; k < count; k++) {
+        for (int i = 0; i < 3; i++) {
+            double place = middle(&items[k], i);
+            least[i] = smaller(least[i], place);
+            most[i] = larger(most[i], place);
+        }
+    }
+    s->axis = 0;
+    for (int i = 1; i < 3; i++) {
+        s->axis = most[i] - least[i] > most[s->axis] - least[s->axis] ? i : s->axis;
+    }
+    s->start = least[s->axis];
+    s->scale = BINS / (most[s->axis] - s->start);
+    for (int b = 0; b < BINS; b++) {
+        clear_bounds(bins[b].bounds);
+        bins[b].count = 0;
+    }
+    for (ptrdiff_t k = 0; k < count; k++) {
+        bin *own = &bins[bin_of(s, &items[k])];
+        widen_bounds(own->bounds, items[k].bounds);
+        own->count++;
+    }
+}
+
+/* The last bin of the first part of least cost, or -1 where one bin holds all. */
+static int
+cheapest(const bin bins[BINS])
+{
+    double after[BINS], bounds[6], least = INFINITY;
+    ptrdiff_t count = 0;
+    int best = -1;
+    clear_bounds(bounds);
+    for (int b = BINS - 1; b > 0; b--) {
+        widen_bounds(bounds, bins[b].bounds);
+        count += bins[b].count;
+        after[b] = count ? box_area(bounds) * (double)count : -1.0;
+    }
+    clear_bounds(bounds);
+    count = 0;
+    for (int b = 0; b < BINS - 1; b++) {
+        widen_bounds(bounds, bins[b].bounds);
+        count += bins[b].count;
+        double cost = count ? box_area(bounds) * (double)count + after[b + 1] : INFINITY;
+        if (after[b + 1] >= 0.0 && cost < least) {
+            least = cost;
+            best = b;
+        }
+    }
+    return best;
+}
+
+/* Brings the items of the first part to the front and returns their number. */
+static ptrdiff_t
+part_items(item *items, ptrdiff_t count, const split *s)
+{
+    ptrdiff_t low = 0, high = count;
+    while (low < high) {
+        if (bin_of(s, &items[low]) <= s->last) {
+            low++;
+            continue;
+        }
+        item kept = items[low];
+        items[low] = items[--high];
+        items[high] = kept;
+    }
+    return low;
+}
+
+static ptrdiff_t
+split_items(item *items, ptrdiff_t count, int depth)
+{
+    split s;
+    bin bins[BINS];
+    if (depth >= IK2B_SPLIT_DEPTH) {
+        return count / 2;
+    }
+    fill_bins(items, count, &s, bins);
+    s.last = cheapest(bins);
+    return s.last < 0 ? count / 2 : part_items(items, count, &s);
+}
+
+static void
+build_node(builder *b, ptrdiff_t place, ptrdiff_t first, ptrdiff_t count, int depth)
+{
+    tree_node *node = &b->nodes[place];
+    clear_bounds(node->bounds);
+    for (ptrdiff_t k = first; k < first + count; k++) {
+        widen_bounds(node->bounds, b->items[k].bounds);
+    }
+    node->first = first;
+    node->count = count;
+    if (count <= LEAF_SIZE) {
+        return;
+    }
+    ptrdiff_t part = split_items(b->items + first, count, depth), children = b->used;
+    node->first = children;
+    node->count = 0;
+    b->used += 2;
+    build_node(b, children, first, part, depth + 1);
+    build_node(b, children + 1, first + part, count - part, depth + 1);
+}
+
+/* Whether a triangle's corners lie on one line, as far as their rounding tells. */
+static bool
+is_flat(double corners[3][3])
+{
+    double ab[3], bc[3], ca[3], across[3], most = 0.0;
+    d3_sub(corners[1], corners[0], ab);
+    d3_sub(corners[2], corners[1], bc);
+    d3_sub(corners[0], corners[2], ca);
+    d3_cross(ab, ca, across);
+    double length = sqrt(larger(d3_dot(ab, ab), larger(d3_dot(bc, bc), d3_dot(ca, ca))));
+    for (int i = 0; i < 9; i++) {
+        most = larger(most, fabs(corners[i / 3][i % 3]));
+    }
+    return !(d3_norm(across) > ROUNDINGS * DBL_EPSILON * most * length);
+}
+
+static void
+load_triangle(const double *vertices, const ptrdiff_t *indices, tree_triangle *triangle)
+{
+    for (int k = 0; k < 3; k++) {
+        d3_copy(vertices + 3 * indices[k], triangle->corners[k]);
+    }
+}
+
+/* Lists the triangles with area; returns their number. */
+static ptrdiff_t
+list_items(const double *vertices, const ptrdiff_t *triangles, ptrdiff_t count, item *items)
+{
+    ptrdiff_t kept = 0;
+    for (ptrdiff_t t = 0; t < count; t++) {
+        tree_triangle triangle;
+        load_triangle(vertices, triangles + 3 * t, &triangle);
+        if (is_flat(triangle.corners)) {
+            continue;
+        }
+        item *it = &items[kept++];
+        it->index = t;
+        clear_bounds(it->bounds);
+        for (int k = 0; k < 3; k++) {
+            double corner[6];
+            d3_copy(triangle.corners[k], corner);
+            d3_copy(triangle.corners[k], corner + 3);
+            widen_bounds(it->bounds, corner);
+        }
+    }
+    return kept;
+}
+
+/* Memory of `count` elements, of at least one. */
+static void *
+allocate(ptrdiff_t count, size_t size)
+{
+    return calloc((size_t)(count > 0 ? count : 1), size);
+}
+
+/* Builds the tree over the items listed. false: no memory. */
+static bool
+build_tree(ik2b_mesh *mesh, item *items)
+{
+    mesh->triangles = allocate(mesh->count, sizeof *mesh->triangles);
+    mesh->nodes = allocate(2 * mesh->count, sizeof *mesh->nodes);
+    if (!mesh->triangles || !mesh->nodes) {
+        return false;
+    }
+    builder b = {.items = items, .nodes = mesh->nodes, .used = 1};
+    build_node(&b, 0, 0, mesh->count, 0);
+    tree_node *nodes = realloc(mesh->nodes, (size_t)b.used * sizeof *nodes);
+    mesh->nodes = nodes ? nodes : mesh->nodes;
+    return true;
+}
+
+ik2b_mesh *
+ik2b_mesh_build(const double *vertices, const ptrdiff_t *triangles, ptrdiff_t count)
+{
+    ik2b_mesh *mesh = calloc(1, sizeof *mesh);
+    item *items = allocate(count, sizeof *items);
+    bool done = mesh && items;
+    if (done) {
+        mesh->size = count;
+        mesh->count = list_items(vertices, triangles, count, items);
+        done = build_tree(mesh, items);
+    }
+    for (ptrdiff_t k = 0; done && k < mesh->count; k++) {
+        mesh->triangles[k].index = items[k].index;
+        load_triangle(vertices, triangles + 3 * items[k].index, &mesh->triangles[k]);
+    }
+    free(items);
+    if (!done) {
+        ik2b_mesh_free(mesh);
+        return NULL;
+    }
+    return mesh;
+}
+
+void
+ik2b_mesh_free(ik2b_mesh *mesh)
+{
+    if (mesh) {
+        free(mesh->triangles);
+        free(mesh->nodes);
+        free(mesh);
+    }
+}
+
+ptrdiff_t
+ik2b_mesh_size(const ik2b_mesh *mesh)
+{
+    return mesh->size;
+}
+
+void
+ik2b_mesh_bounds(const ik2b_mesh *mesh, double low[3], double high[3])
+{
+    for (int i = 0; i < 3; i++) {
+        low[i] = mesh->count ? mesh->nodes->bounds[i] : NAN;
+        high[i] = mesh->count ? mesh->nodes->bounds[i + 3] : NAN;
+    }
+}
+
+void
+ik2b_mesh_normals(const ik2b_mesh *mesh, double *normals)
+{
+    memset(normals, 0, 3 * (size_t)mesh->size * sizeof *normals);
+    for (ptrdiff_t k = 0; k < mesh->count; k++) {
+        triangle_normal(&mesh->triangles[k], normals + 3 * mesh->triangles[k].index);
+    }
+}

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""Triangle meshes as planting asks them: the level that a foot would stand on, and the nearest point for a hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import Mesh
+from ..model import Array, Mask
+from ..rotations import unit
+from .carrier import move_points, turn_vectors
+from .query import Frames, Support
+
+Indices = NDArray[np.int64]
+
+# What a level costs besides its distance, in leg lengths. A level with less than a leg of room over it costs this share
+# of what is missing: open treads up to a third of a leg apart are climbed, a bench or a table is passed under.
+NO_ROOM = 0.5
+# Inside a solid it costs more: of a crate on the floor the top counts up to 0.6 leg, the floor inside a higher one.
+BURIED = 1.5
+# A face that looks down costs this. Of a slab the top counts, even from below; a room whose faces look outwards has
+# its floor, and not its roof's top, where the roof is farther away.
+LOOKS_DOWN = 2.0
+# Undersides nearer than this (leg lengths) to the level below stand on it and take no room.
+STANDS_ON = 0.005
+# With fewer surfaces all of them are asked: comparing their boxes would take as long.
+FEW = 8
+# Share of a box's size by which rounding may move its corners from one space to another, in single precision.
+ROUNDING = 1e-6
+
+
+class Levels(NamedTuple):
+    """Where lines meet surfaces, one row a place, N of them.
+
+    `line` and `surface` (N,) are indices, `depth` (N,) is the length along down, negative over the point, `normal`
+    (N, 3) the unit normal turned against down, and `looks_up` (N,) tells whether the face looks that way itself.
+    """
+
+    line: Indices
+    surface: Indices
+    depth: Array
+    normal: Array
+    looks_up: Mask
+
+
+@dataclass(frozen=True)
+class Surface:
+    """One mesh with a name, and where it lies.
+
+    `motion` maps the mesh's own space to the world: (4, 4) of a surface at rest, (F, 4, 4) over the frames of one that
+    moves. Nearest points need a motion that scales evenly. `inside` maps own space to that of the object that is named
+    (4, 4), where that has one.
+    """
+
+    mesh: Mesh
+    name: str = ""
+    motion: Array = field(default_factory=lambda: np.eye(4))
+    inside: Array | None = None
+
+    @property
+    def moves(self) -> bool:
+        """Whether it moves at all."""
+        return self.motion.ndim == 3
+
+    @cached_property
+    def inverse(self) -> Array:
+        """World to own space, as `motion`."""
+        return np.linalg.inv(self.motion)
+
+    @cached_property
+    def corners(self) -> Array:
+        """World corners (8, 3) of the mesh's box, on the first frame."""
+        places = np.stack(np.meshgrid(*self.mesh.bounds.T, indexing="ij"), axis=-1).reshape(-1, 3)
+        return move_points(self.motion[0] if self.moves else self.motion, places)
+
+    def cut(self, frames: slice) -> Surface:
+        """The same surface over some of the frames."""
+        return replace(self, motion=self.motion[frames]) if self.moves else self
+
+    def at(self, frames: Frames) -> tuple[Array, Array]:
+        """`motion` and `inverse` on some frames (N,): (4, 4) or (N, 4, 4)."""
+        return (self.motion[frames], self.inverse[frames]) if self.moves else (self.motion, self.inverse)
+
+    def levels(self, number: int, points: Array, down: Array, frames: Frames) -> Levels:
+        """Where lines through `points` (N, 3) along unit vectors `down` (N, 3) meet this surface, which is `number`."""
+        inverse = self.at(frames)[1]
+        ways = turn_vectors(inverse, down)
+        line, distance, triangle = self.mesh.crossings(move_points(inverse, points), ways)
+        depth = distance / np.linalg.norm(ways, axis=1)[line]
+        normal = self._to_world(self.mesh.normals[triangle], frames[line])
+        looks_up = np.sum(normal * down[line], axis=1) <= 0.0
+        normal = np.where(looks_up[:, None], normal, -normal)
+        return Levels(line, np.full(len(line), number), depth, normal, looks_up)
+
+    def nearest(self, points: Array, frames: Frames) -> tuple[Array, Array]:
+        """The points of the surface nearest to `points` (N, 3) on `frames` (N,), and the unit normals of its faces."""
+        motion, inverse = self.at(frames)
+        found = self.mesh.nearest(move_points(inverse, points))
+        return move_points(motion, found.point), self._to_world(found.normal, frames)
+
+    def _to_world(self, normals: Array, frames: Frames) -> Array:
+        """Normals (N, 3) on `frames` (N,) in the world, to which they go by the inverse transpose."""
+        return unit(turn_vectors(np.swapaxes(self.at(frames)[1], -1, -2), normals))
+
+    def encloses(self, points: Array, down: Array, frames: Frames) -> Mask:
+        """Whether points (N, 3) lie inside a solid (N,): level rays leave it more often than they enter, all four."""
+        inverse = self.at(frames)[1]
+        starts, inside = move_points(inverse, points), np.ones(len(points), bool)
+        for across in _level_axes(down):
+            ways = turn_vectors(inverse, across)
+            line, distance, triangle = self.mesh.crossings(starts, ways)
+            along = np.where(np.sum(self.mesh.normals[triangle] * ways[line], axis=1) > 0.0, 1.0, -1.0)
+            for ahead, sense in ((distance > 0.0, 1.0), (distance < 0.0, -1.0)):
+                inside &= np.bincount(line[ahead], sense * along[ahead], len(points)) > 0.0
+        return inside
+
+    def least_distance(self, points: Array) -> Array:
+        """What points (N, 3) are away from the surface at the least (N,), as its box tells."""
+        if self.moves:
+            return np.zeros(len(points))
+        low, high = self.corners.min(axis=0), self.corners.max(axis=0)
+        outside = np.maximum(np.maximum(low - points, points - high), 0.0)
+        return np.linalg.norm(outside, axis=1) - ROUNDING * np.linalg.norm(high - low)
+
+
+def _level_axes(down: Array) -> tuple[Array, Array]:
+    """Two unit vectors (N, 3) each, perpendicular to each other and to unit vectors `down` (N, 3)."""
+    first = unit(np.cross(down, np.eye(3)[np.argmin(np.abs(down), axis=1)]))
+    return first, np.cross(down, first)
+
+
+@dataclass(frozen=True)
+class Surfaces:
+    """Surfaces as a `MovingGround`, in world space; `leg` is the length that tells which levels feet can reach.
+
+    `told` are sentences for the user about what could not be taken as it is.
+    """
+
+    surfaces: tuple[Surface, ...]
+    leg: float
+    told: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the surfaces, each once."""
+        return list(dict.fromkeys(surface.name for surface in self.surfaces))
+
+    def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
+        """As `ask`, on the first frame."""
+        return self.ask(points, down, np.zeros(len(points), np.intp))
+
+    def ask(self, points: Array, down: Array | None, frames: Frames) -> tuple[Array, Array, Mask]:
+        """Where the lines through `points` (N, 3) along the unit vectors `down` (3,) or (N, 3) meet the surfaces as
+        they lie on `frames` (N,).
+
+        Returns hits (N, 3), unit normals turned against down (N, 3) and found (N,). Of all levels, over and under the
+        point, the nearest counts that has room over it. Where nothing is found the hit is the point itself and the
+        normal looks straight up.
+
+        Without `down` the hits are the nearest points in any direction, with normals as the faces have them.
+        """
+        points = np.asarray(points, float)
+        if down is None:
+            return self._ask_nearest(points, frames)
+        down = np.broadcast_to(np.asarray(down, float), points.shape)
+        parts = [self.surfaces[i].levels(i, points, down, frames) for i in self._near(points, down)]
+        hits, normals, found = points.copy(), -down, np.zeros(len(points), bool)
+        if parts:
+            levels = Levels(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+            best = self._choose(levels, points, down, frames)
+            line = levels.line[best]
+            hits[line] += levels.depth[best, None] * down[line]
+            normals[line], found[line] = levels.normal[best], True
+        return hits, normals, found
+
+    def _ask_nearest(self, points: Array, frames: Frames) -> tuple[Array, Array, Mask]:
+        hits, normals, which = self._find_nearest(points, frames)
+        return hits, normals, which >= 0
+
+    def _find_nearest(self, points: Array, frames: Frames) -> tuple[Array, Array, Indices]:
+        """Nearest points (N, 3), normals there (N, 3) and the number of the surface (N,), -1 without any."""
+        hits, normals, best = points.copy(), np.zeros_like(points), np.full(len(points), np.inf)
+        which = np.full(len(points), -1)
+        for number, surface in enumerate(self.surfaces):
+            rows = np.flatnonzero(surface.least_distance(points) < best)
+            found, normal = surface.nearest(points[rows], frames[rows])
+            distance = np.linalg.norm(found - points[rows], axis=1)
+            nearer = distance < best[rows]
+            rows = rows[nearer]
+            hits[rows], normals[rows], best[rows], which[rows] = found[nearer], normal[nearer], distance[nearer], number
+        return hits, normals, which
+
+    def _near(self, points: Array, down: Array) -> list[int]:
+        """The surfaces that any of the lines could meet: those that move, and those beside no common direction."""
+        near = np.ones(len(self.surfaces), bool)
+        if len(near) >= FEW and len(points) and not np.ptp(down, axis=0).any():
+            across = np.stack(_level_axes(down[:1]), axis=-1)[0]
+            corners, points = self._corners @ across, points @ across
+            low, high = corners.min(axis=1), corners.max(axis=1)
+            margin = ROUNDING * np.linalg.norm(np.ptp(self._corners, axis=1), axis=1, keepdims=True)
+            meets = (high + margin >= points.min(axis=0)) & (low - margin <= points.max(axis=0))
+            near = meets.all(axis=1) | np.array([surface.moves for surface in self.surfaces])
+        return np.flatnonzero(near).tolist()
+
+    @cached_property
+    def _corners(self) -> Array:
+        """World corners (S, 8, 3) of the surfaces' boxes."""
+        return np.array([surface.corners for surface in self.surfaces])
+
+    def _choose(self, levels: Levels, points: Array, down: Array, frames: Frames) -> Indices:
+        """The row of the cheapest level of each line that has any."""
+        if np.bincount(levels.line, minlength=1).max() <= 1:
+            return np.arange(len(levels.line))
+        order = np.lexsort((levels.depth, levels.line))
+        line, surface, depth, _, looks_up = sorted_levels = Levels(*(column[order] for column in levels))
+        room, over = self._room(sorted_levels)
+        missing = np.clip(1.0 - room / self.leg, 0.0, 1.0)
+        cost = np.abs(depth) / self.leg + np.where(looks_up, NO_ROOM * missing, LOOKS_DOWN)
+        # Under a face seen from behind there may be a solid.
+        doubtful = np.flatnonzero((missing > 0.0) & looks_up & (over >= 0) & looks_up[over])
+        for number in np.unique(surface[over[doubtful]]).tolist():
+            rows = doubtful[surface[over[doubtful]] == number]
+            at = line[rows]
+            middle = points[at] + 0.5 * (depth[rows] + depth[over[rows]])[:, None] * down[at]
+            buried = self.surfaces[number].encloses(middle, down[at], frames[at])
+            cost[rows] += (BURIED - NO_ROOM) * missing[rows] * buried
+        ranked = np.lexsort((cost, line))
+        return order[ranked[np.diff(line[ranked], prepend=-1) > 0]]
+
+    def _room(self, levels: Levels) -> tuple[Array, Indices]:
+        """Room (N,) over each level, which are sorted from the top of each line, and the level over it (N,) or -1.
+
+        What stands on a level takes no room.
+        """
+        line, _, depth, _, looks_up = levels
+        room, over = np.full(len(line), np.inf), np.full(len(line), -1)
+        for back in (2, 1):
+            if len(line) <= back:
+                continue
+            gap = depth[back:] - depth[:-back]
+            counts = (line[back:] == line[:-back]) & (looks_up[:-back] | (gap > STANDS_ON * self.leg))
+            room[back:] = np.where(counts, gap, room[back:])
+            over[back:] = np.where(counts, np.arange(len(gap)), over[back:])
+        return room, over
+
+    def support(self, point: Array, frame: int) -> Support:
+        """The surface nearest to a point (3,) on a frame, "" where there is no surface at all."""
+        number = 0
+        if len(self.surfaces) != 1:
+            number = int(self._find_nearest(np.asarray(point, float)[None], np.array([frame]))[2][0])
+        if number < 0:
+            return Support()
+        nearest = self.surfaces[number]
+        return Support(nearest.name, nearest.motion if nearest.moves else None)
+
+    def local(self, name: str, point: Array, frame: int) -> list[float] | None:
+        """A point (3,) of a frame in the space of the object of that name; None where it has none."""
+        surface = next((surface for surface in self.surfaces if surface.name == name), None)
+        if surface is None or surface.inside is None:
+            return None
+        own = move_points(surface.at(np.array([frame]))[1], np.asarray(point, float)[None])
+        return move_points(surface.inside, own)[0].tolist()
+
+    def cut(self, frames: slice) -> Surfaces:
+        """The same ground over some of the frames."""
+        return replace(self, surfaces=tuple(surface.cut(frames) for surface in self.surfaces))
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A level floor without end at a height on the third axis, asked like `Surfaces`."""
+
+    height: float
+    told: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """No surface has a name."""
+        return []
+
+    def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
+        """The points (N, 3) moved along the unit vector `down` onto the floor, with normals and found, as of `ask`."""
+        points, down = np.asarray(points, float), np.asarray((0.0, 0.0, -1.0) if down is None else down, float)
+        depth = -self.height - points @ down
+        return points + depth[:, None] * down, np.tile(-down, (len(points), 1)), np.ones(len(points), bool)
