@@ -165,6 +165,7 @@ def test_nan_heights_are_no_ground() -> None:
     [
         (np.zeros(3), TypeError, r"ground: expected a Mesh, a height function z\(xy\) or a callable \(points, down\)"),
         (None, TypeError, "ground: expected a Mesh"),
+        (lambda x, y, z: x, TypeError, "ground: expected a Mesh, .* got one of 3 parameters"),
         (lambda xy: xy, ValueError, r"ground: expected heights \(\d+,\) of xy \(\d+, 2\), got float64"),
         (lambda xy: xy[:, 0] / 0.0, ValueError, "ground: expected finite heights, or nan"),
         (lambda points, down: points, TypeError, "ground: expected hits, normals and found, got ndarray"),

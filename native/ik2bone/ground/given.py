@@ -19,6 +19,7 @@ from .surfaces import Surface, Surfaces
 # Slopes of a height function are differences over this way (leg lengths): 1 mm for a person, so that a function in
 # single precision still tells them to 0.001.
 STEP = 1e-3
+EXPECTED = "a Mesh, a height function z(xy) or a callable (points, down)"
 
 
 def as_ground(ground: Any, clip: Clip) -> Ground:
@@ -28,8 +29,7 @@ def as_ground(ground: Any, clip: Clip) -> Ground:
     if isinstance(ground, MovingGround | GivenGround | HeightField):
         return cast(Ground, ground)
     if not callable(ground):
-        expected = "a Mesh, a height function z(xy) or a callable (points, down)"
-        raise TypeError(f"ground: expected {expected}, got {type(ground).__name__}")
+        raise TypeError(f"ground: expected {EXPECTED}, got {type(ground).__name__}")
     if not _is_height(ground, clip):
         return GivenGround(ground)
     if not np.allclose(clip.up, [0.0, 0.0, 1.0], atol=checks.ROUNDING):
@@ -47,6 +47,8 @@ def _is_height(ground: Callable[..., Any], clip: Clip) -> bool:
     needed = sum(p.kind in places and p.default is Parameter.empty for p in parameters)
     most = np.inf if any(p.kind is Parameter.VAR_POSITIONAL for p in parameters) else 0
     most += sum(p.kind in places for p in parameters)
+    if needed > 2 or most < 1:
+        raise TypeError(f"ground: expected {EXPECTED}, got one of {needed} parameters")
     if needed > 1 or most < 2:
         return needed < 2
     try:
