@@ -6,11 +6,11 @@ RUN := $(VENV)/bin/python
 SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" sh tools/setup.sh
 PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* native/ik2bone/* native/ik2bone/*/*)
 
-.PHONY: help demo test accuracy bench bench-motion sanitize fuzz extension wheel format clean
+.PHONY: help demo test accuracy bench bench-planting bench-motion sanitize fuzz extension wheel format clean
 
 help:
-	@echo "make demo [CLIP=file] [GROUND=hills|steps|slope|flat|platform|bridge|stairs|ladder|file], test, accuracy, bench, sanitize, extension, wheel, format, clean"
-	@echo "make bench-motion [CLIPS=parts of names] [GROUNDS=parts of names], fuzz [SECONDS=60]"
+	@echo "make demo [CLIP=file] [GROUND=hills|steps|slope|flat|platform|bridge|stairs|ladder|file], test, accuracy, bench, bench-planting, sanitize, extension, wheel, format, clean"
+	@echo "make bench-motion [CLIPS=parts of names] [GROUNDS=parts of names] [KEEP=file] [AGAINST=file], fuzz [SECONDS=60]"
 
 demo: $(VENV)/package
 	@$(RUN) -m demo $(if $(CLIP),--clip "$(CLIP)") $(if $(GROUND),--ground "$(GROUND)")
@@ -24,9 +24,14 @@ accuracy: $(VENV)/package
 
 bench: $(VENV)/package
 	@$(RUN) -m tests.bench
+	@$(RUN) -m tests.bench.planting
+
+bench-planting: $(VENV)/package
+	@$(RUN) -m tests.bench.planting $(CLIPS)
 
 bench-motion: $(VENV)/package
-	@$(RUN) -m tests.bench_motion $(if $(CLIPS),--clips $(CLIPS)) $(if $(GROUNDS),--grounds $(GROUNDS))
+	@$(RUN) -m tests.bench_motion $(if $(CLIPS),--clips $(CLIPS)) $(if $(GROUNDS),--grounds $(GROUNDS)) \
+		$(if $(KEEP),--keep "$(KEEP)") $(if $(AGAINST),--against "$(AGAINST)")
 
 # The solver's tests on an extension built with the address and undefined-behaviour checks of gcc, then of clang.
 sanitize: $(VENV)/package

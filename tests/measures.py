@@ -4,6 +4,16 @@
 Lengths are shares of the leg (thigh plus shin), angles degrees. The spans that are judged come from the source alone:
 the toe joint slower than 0.35 leg lengths a second for at least 0.08 s within 0.12 leg of its standing height, the
 middle three fifths of each. Faces steeper than 50 degrees count for nothing.
+
+Columns of the feet: see `Measures` and `GOOD`. Columns of the body over them:
+
+hips_acceleration  largest acceleration of the hips' offset, by its second difference over 1/30 s, leg lengths/s^2
+hips_rms           the root mean square of the same
+hips               largest offset of the hips
+flexion            by how much the straighter knee is bent more than the source's straighter one: median over frames
+flexion_high       95th percentile of the same
+height             largest change of a ball's height on judged frames: tells something on the clip's own flat floor
+reversals          turns of the knees' angles that the source has no counterpart of, see `reversals`
 """
 
 from __future__ import annotations
@@ -15,6 +25,11 @@ from ik2bone.model import Array, Clip
 
 SLOW, LEAST, NEAR, STEEP = 0.35, 0.08, 0.12, np.cos(np.radians(50.0))
 FLAT = np.radians(10.0)
+# An angle of the knee turns round where it changes by more than this (degrees) before and after. In the source half of
+# it is enough, so that a bounce which the planting makes up to twice as large is not taken for a new one.
+TURN = 2.0
+# A turn of the source stands for one of the result that lies this near (s), the time over which reports look for pops.
+SAME_TURN = 0.1
 
 
 @dataclass(frozen=True)
@@ -34,6 +49,12 @@ class Measures:
     knee_sideways: float
     heading: float
     knee_side: float
+    hips_rms: float
+    hips: float
+    flexion: float
+    flexion_high: float
+    height: float
+    reversals: int
 
 
 # What a good planting keeps to: the column "good" of the measurements that the planner was designed by.
@@ -90,19 +111,77 @@ def knee_angle(clip: Clip) -> Array:
 
 
 def pop(before: Array, after: Array, fps: float) -> float:
-    """Largest second difference over 1/30 s, less 1.5 times the source's largest within 0.1 s. Values (F, L, ...)."""
+    """Largest second difference over 1/30 s of values (F, L, ...), less 1.5 times what the source has within 1/30 s.
+
+    The source's second differences count as far as they point the same way, those of angles where they have the same
+    sign. So one pop of the source never excuses two: between two pops of one sign there is one of the other.
+    """
     step = max(1, round(fps / 30))
-
-    def second(values: Array) -> Array:
-        change = values[2 * step :] - 2 * values[step:-step] + values[: -2 * step]
-        return np.abs(change) if change.ndim == 2 else np.linalg.norm(change, axis=-1)
-
     if len(before) <= 2 * step:
         return 0.0
-    source, near = second(before), max(1, round(0.1 * fps))
-    padded = np.pad(source, ((near, near), (0, 0)))
-    allowed = np.max([padded[i : i + len(source)] for i in range(2 * near + 1)], axis=0)
-    return float(np.max(second(after) - 1.5 * allowed))
+    source, result = (_second_difference(values, step) for values in (before, after))
+    size = np.linalg.norm(result, axis=-1)
+    way = result / np.maximum(size, 1e-12)[..., None]
+    padded = np.pad(source, ((step, step), (0, 0), (0, 0)))
+    allowed = np.max([np.sum(padded[i : i + len(size)] * way, axis=-1) for i in range(2 * step + 1)], axis=0)
+    return float(np.max(size - 1.5 * np.maximum(allowed, 0.0)))
+
+
+def _second_difference(values: Array, step: int) -> Array:
+    """Second differences (F - 2 steps, L, C) of values (F, L) or (F, L, C)."""
+    values = values.reshape(*values.shape[:2], -1)
+    return values[2 * step :] - 2 * values[step:-step] + values[: -2 * step]
+
+
+def reversals(before: Array, after: Array, fps: float) -> int:
+    """How many turns of angles (F, L) have no counterpart in the source: a bounce more counts as two.
+
+    Each turn of the source is the counterpart of one turn at most, in the order of time, so that a bounce which the
+    source has elsewhere, or which the result lacks elsewhere, makes up for nothing.
+    """
+    missing = 0
+    for leg in range(before.shape[1]):
+        source, result = turning_points(before[:, leg], TURN / 2), turning_points(after[:, leg], TURN)
+        for way in (1, -1):
+            same = [[turn[1:] for turn in turns if turn[0] == way] for turns in (source, result)]
+            missing += _without_counterpart(*same, round(SAME_TURN * fps))
+    return missing
+
+
+def _without_counterpart(source: list[tuple[int, int]], result: list[tuple[int, int]], slack: int) -> int:
+    """How many spans (first, last) of the result have none of the source within `slack` frames left for them."""
+    missing, waiting = 0, list(source)
+    for first, last in result:
+        while waiting and waiting[0][1] + slack < first:
+            waiting.pop(0)
+        if waiting and waiting[0][0] - slack <= last:
+            waiting.pop(0)
+        else:
+            missing += 1
+    return missing
+
+
+def turning_points(values: Array, least: float) -> list[tuple[int, int, int]]:
+    """Where values (F,) turn round after and before a change of more than `least`: (1 at a peak or -1, first, last).
+
+    The frames are those round the extremum on which values differ from it by at most `TURN`: flat ones have no one
+    frame at which they turn.
+    """
+    turns, low, high, way = [], 0, 0, 0
+    for frame, value in enumerate(values):
+        high, low = (frame if value > values[high] else high), (frame if value < values[low] else low)
+        if way >= 0 and value < values[high] - least:
+            turns += [(1, high)] * way
+            way, low = -1, frame
+        elif way <= 0 and value > values[low] + least:
+            turns += [(-1, low)] * -way
+            way, high = 1, frame
+    return [(way, *_level_round(values, frame)) for way, frame in turns]
+
+
+def _level_round(values: Array, frame: int) -> tuple[int, int]:
+    near = np.abs(values - values[frame]) <= TURN
+    return next((start, end - 1) for start, end in true_runs(near) if start <= frame < end)
 
 
 def measure(before: Clip, after: Clip, ground, heel: Array) -> Measures:
@@ -118,6 +197,10 @@ def measure(before: Clip, after: Clip, ground, heel: Array) -> Measures:
     heel_height = np.sum((heels.reshape(-1, 3) - heel_hits) * heel_normals, axis=-1) / leg
     heel_gentle = heel_found & (heel_normals @ up > STEEP)
     hips = (after.hip - before.hip).mean(axis=1) / leg
+    acceleration = _acceleration(hips, before.fps)
+    knees = knee_angle(before), knee_angle(after)
+    flexion = knees[1].min(axis=1) - knees[0].min(axis=1)
+    rise = np.abs((toe - before.ball) @ up) / leg
     return Measures(
         len(spans),
         max((_spread(toe[a:b, i]) for i, a, b in spans), default=0.0) / leg,
@@ -125,13 +208,19 @@ def measure(before: Clip, after: Clip, ground, heel: Array) -> Measures:
         _slope(before, after, normals, gentle, spans),
         float(max(0.0, -height[gentle].min(initial=0.0))),
         float(max(0.0, -heel_height[heel_gentle].min(initial=0.0))),
-        pop(knee_angle(before), knee_angle(after), before.fps),
+        pop(*knees, before.fps),
         pop(before.ball / leg, toe / leg, before.fps),
-        _acceleration(hips, before.fps),
+        float(acceleration.max(initial=0.0)),
         _largest_turn(after.thigh) - _largest_turn(before.thigh),
         _sideways(before, after),
         _heading(before, after, heel, spans),
         _knee_side(before, after),
+        float(np.sqrt(np.mean(acceleration**2))) if len(acceleration) else 0.0,
+        float(np.linalg.norm(hips, axis=-1).max()),
+        float(np.median(flexion)),
+        float(np.percentile(flexion, 95)),
+        max((float(rise[a:b, i].max()) for i, a, b in spans), default=0.0),
+        reversals(*knees, before.fps),
     )
 
 
@@ -242,7 +331,7 @@ def _axes(matrices: Array) -> Array:
     return axes / np.linalg.norm(axes, axis=-2, keepdims=True)
 
 
-def _acceleration(offset: Array, fps: float) -> float:
+def _acceleration(offset: Array, fps: float) -> Array:
+    """Sizes (F - 2 steps,) of the acceleration of an offset (F, 3), by differences over 1/30 s."""
     step = max(1, round(fps / 30))
-    change = offset[2 * step :] - 2 * offset[step:-step] + offset[: -2 * step]
-    return float(np.linalg.norm(change, axis=-1).max(initial=0.0) * (fps / step) ** 2)
+    return np.linalg.norm(_second_difference(offset[:, None], step)[:, 0], axis=-1) * (fps / step) ** 2

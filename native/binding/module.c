@@ -15,6 +15,7 @@
 #include "parameters.h"
 #include "results.h"
 #include "signature.h"
+#include "smoothing.h"
 
 enum { SOLVE, ORIENT, SOLVE_POSE, POLE_OF, HINGE_OF, MULTIPLY, AGGREGATE, FUNCTIONS };
 
@@ -240,6 +241,8 @@ static PyMethodDef methods[] = {
      hinge_of_doc},
     {"multiply", (PyCFunction)(void (*)(void))core_multiply, METH_FASTCALL | METH_KEYWORDS,
      multiply_doc},
+    {"smooth_within", (PyCFunction)(void (*)(void))core_smooth_within, METH_FASTCALL,
+     smooth_within_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -97,6 +97,9 @@ def hinge_of(
     out: Buffer | None = None,
 ) -> NDArray[Any]: ...
 def multiply(q: _Numbers, r: _Numbers, *, out: Buffer | None = None) -> NDArray[Any]: ...
+def smooth_within(
+    wish: Buffer, weight: Buffer, floor: Buffer, ceiling: Buffer, stiffness: float, out: Buffer, /
+) -> int: ...
 
 @final
 class Mesh:

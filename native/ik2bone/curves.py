@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Small tools over time: speeds, runs of frames, averages, and curves that join with matching velocity."""
+"""Tools over time: speeds, runs of frames, averages, smooth curves between bounds, and fades that match velocity."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from ._core import smooth_within
 from .model import Array, Mask
 
 # Peak of the second derivative of `smoothstep`.
@@ -90,6 +91,35 @@ def come_to_rest(t: Array) -> Array:
     return t - t**3 * (6.0 - t * (8.0 - 3.0 * t))
 
 
+def fade(values: Array, known: Mask, length: float, rates: Array | None = None) -> Array:
+    """The values (F, L, 3) where they are known (F, L), and what leads from them and to them elsewhere.
+
+    They fade over so many frames, or over the whole gap where that is shorter, with matching `rates` (F, L, 3) a frame:
+    by default those of the values' first and last steps.
+    """
+    index, rates = np.arange(len(known))[:, None], _end_rates(values, known) if rates is None else rates
+    last = np.maximum.accumulate(np.where(known, index, -1))
+    following = np.minimum.accumulate(np.where(known, index, len(known))[::-1])[::-1]
+    time = np.minimum(max(length, 1.0), np.where((last < 0) | (following == len(known)), np.inf, following - last))
+    faded = np.where(known[..., None], values, 0.0)
+    for sign, edge in ((1.0, last), (-1.0, following)):
+        rows, legs = np.nonzero(~known & (edge >= 0) & (edge < len(known)))
+        frames, edges = time[rows, legs, None], edge[rows, legs]
+        share = np.abs(rows - edges)[:, None] / frames
+        faded[rows, legs] += (1.0 - smoothstep(share)) * values[edges, legs]
+        faded[rows, legs] += sign * frames * come_to_rest(share) * rates[edges, legs]
+    return faded
+
+
+def _end_rates(values: Array, known: Mask) -> Array:
+    """How far the values (F, L, 3) go in a frame at the ends of the runs in which they are known (F, L)."""
+    rates, both = np.zeros_like(values), known[1:] & known[:-1]
+    steps = np.where(both[..., None], np.diff(values, axis=0), 0.0)
+    rates[:-1] = steps
+    rates[1:][both] = steps[both]
+    return rates
+
+
 def between(values: Array, places: Array) -> Array:
     """Values (P, ...) at places (P,) between frames (F, ...), two or more: cubics, slopes of Catmull and Rom (1974)."""
     slopes = np.gradient(values, axis=0)
@@ -99,4 +129,24 @@ def between(values: Array, places: Array) -> Array:
     rise = end - start
     first, last = slopes[index], slopes[index + 1]
     curve: Array = start + t * (first + t * (3 * rise - 2 * first - last + t * (first + last - 2 * rise)))
+    return curve
+
+
+def smooth_between(
+    wish: Array,
+    fps: float,
+    slow: float,
+    floor: Array | float = -np.inf,
+    ceiling: Array | float = np.inf,
+    weight: Array | float = 1.0,
+) -> Array:
+    """The curve x (F,) that minimises the sum of weight (x - wish)^2 + slow^4 x''^2, with floor <= x <= ceiling.
+
+    `slow` is a time (s): faster changes of the wish (F,) are smoothed away. All but `fps` and `slow` broadcast to (F,).
+    At least two weights are positive; where floor and ceiling cross, the ceiling counts. The optimum is exact, see
+    native/core/curves.h.
+    """
+    rows = [np.ascontiguousarray(np.broadcast_to(row, wish.shape), float) for row in (wish, weight, floor, ceiling)]
+    curve = np.empty(len(wish))
+    smooth_within(*rows, (slow * fps) ** 4, curve)
     return curve

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ._core import solve_pose
-from .knees.hinge import Knees
+from .knees import Knees
 from .model import Array, Clip
 from .results import PoseSolution
 from .rotations import matrix_from_vector, vector_from_matrix

@@ -18,17 +18,16 @@ from .hands.ashore import touch_seen
 from .hands.palms import lay_palms
 from .hands.touch import measure_limbs
 from .hips import hips_offset
-from .knees.fold import unfold_swings
-from .knees.hinge import Knees, find_knees
-from .knees.snap import ease_knees
+from .knees import Knees, draw_swings, find_knees, unfold_swings
 from .limbs import solve_legs, weaken
 from .model import Array, Clip, Ground, Mask, Note, Plan, level_part
-from .reach import SHORT, raise_heels_fully, raise_heels_to_reach, tell_reach, without_raised
+from .reach import SHORT, heel_room, own_reach, raise_heels_to_reach, tell_reach
 from .rotations import quaternion_from_vector
 from .settings import Settings
 from .sole.measure import Sole, tell_doubts
 from .targets.blend import Held, Targets
 from .targets.follow import follow_ground, tell_steep_under
+from .targets.held import held_contacts
 from .targets.stand import stand
 from .targets.toes import lay_toes, tell_toes
 
@@ -124,20 +123,22 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     knees = find_knees(clip)
     notes = _tell(clip, sole, held, knees, settings, ground)
     rises = held.contacts.any(axis=-1) & _may_rise(clip, held, settings)
-    hips = _find_hips(clip, held, settings, offset)
+    room = heel_room(clip, sole, _may_rise(clip, held, settings) & (settings.gives_way != "HIPS"))
+    hips = _find_hips(clip, held, settings, room, offset)
     # How far the hip joints lie from where the clip has them, before the hips go along as much as is wanted.
     moved = np.zeros_like(clip.hip) if offset is None else offset - (strength[:, None] * hips)[:, None]
-    held, pitch = _within_reach(clip, held, settings, moved + hips[:, None], rises)
+    held, pitch = _within_reach(clip, held, settings, moved + hips[:, None], room)
     turns, miss = solve_legs(clip, held.targets, moved, hips, knees, strength)
     toes, short = lay_toes(clip, sole, held.targets, rises & held.contacts[..., 1], ground)
+    contacts = _held(clip, sole, held, ground, settings)
     notes += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), rises)
     notes += tell_toes(short & (strength > 0.0)[:, None])
     toes = quaternion_from_vector(strength[:, None, None] * toes)
     return Plan(
         rotations=np.concatenate([turns, toes[:, :, None]], axis=2),
         hips_offset=strength[:, None] * hips if offset is None else np.zeros_like(hips),
-        contacts=held.contacts,
-        enforced=settings.enforced(held.contacts),
+        contacts=contacts,
+        enforced=settings.enforced(contacts),
         targets=weaken(clip, held.targets, moved, strength),
         sole=sole,
         miss=miss,
@@ -161,18 +162,25 @@ def _plant_after_pose(clip: Clip, ground: Ground, settings: Settings, sole: Sole
     return plan.led_by(*_plant_pose(clip, plan.sole, ground, settings, moved)).noting("calibration_pose")
 
 
-def _within_reach(clip: Clip, held: Held, settings: Settings, moved: Array, rises: Mask) -> tuple[Held, Array]:
-    """How limbs hold on as far as they reach from hip joints that have `moved` (F, L, 3), and how far their heels pitch
-    up for it (F, L), as those may of which it `rises` (F, L).
+def _within_reach(clip: Clip, held: Held, settings: Settings, moved: Array, room: Array) -> tuple[Held, Array]:
+    """How limbs hold on as far as they reach from hip joints that have `moved` (F, L, 3), and how far their heels rise
+    for it (F, L), radians, of which there is `room` (F, L).
     """
     targets, joint = held.targets.moved(held.free[..., None] * moved), clip.hip + moved
-    swings = ~held.contacts.any(axis=-1) & ~settings.touching(clip)
-    pitch, contacts = np.zeros(rises.shape), held.contacts
-    if settings.gives_way != "HIPS":
-        targets, pitch = raise_heels_to_reach(clip, targets, joint, rises)
-        contacts = without_raised(contacts, pitch)
-    targets = ease_knees(clip, unfold_swings(clip, targets, joint, swings), joint, swings)
-    return replace(held, contacts=contacts, targets=targets), pitch
+    standing = held.contacts.any(axis=-1)
+    targets, pitch = raise_heels_to_reach(clip, targets, joint, standing, room)
+    swings = ~standing & ~settings.touching(clip)
+    targets = targets.moved(unfold_swings(clip, targets.ankle, joint, swings))
+    targets = targets.moved(draw_swings(clip, targets.ankle, joint, swings, own_reach(clip)))
+    return replace(held, targets=targets), pitch
+
+
+def _held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings) -> Mask:
+    """The contacts (F, L, 2) that hold at the end; those of limbs that hold no spot, or that people want, all do."""
+    kept = held.contacts if settings.contacts == "STORED" else settings.enforced(held.contacts)
+    feet = held.locked & ~settings.touching(clip)
+    holding = held_contacts(clip, sole, held.targets, held.contacts, ground)
+    return np.where(feet[:, None], holding | kept, held.contacts)
 
 
 def _given_ride(clip: Clip, settings: Settings, offset: Array | None) -> Array | None:
@@ -182,16 +190,13 @@ def _given_ride(clip: Clip, settings: Settings, offset: Array | None) -> Array |
     return np.zeros((clip.frames, 3)) if offset is None else level_part(offset.mean(axis=1), clip.up)
 
 
-def _find_hips(clip: Clip, held: Held, settings: Settings, offset: Array | None) -> Array:
+def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, offset: Array | None) -> Array:
     """How far the hips move at full strength (F, 3); not at all where no earlier planting that left them moved them."""
     legs = ~clip.hands
     if not legs.any() or not _moves_hips(clip, settings, offset):
         return np.zeros((clip.frames, 3))
-    standing = held.contacts[:, legs].any(axis=-1)
-    walking, targets = clip.choose(legs), held.targets.choose(legs)
-    if settings.gives_way == "HEEL_HIPS":
-        targets = raise_heels_fully(walking, targets, _may_rise(clip, held, settings)[legs])
-    return _move_hips(walking, targets, standing, settings.max_drop)
+    holds, early = held.choose(legs), room[:, legs] * (settings.gives_way == "HEEL_HIPS")
+    return _move_hips(clip.choose(legs), holds, early, settings)
 
 
 def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
@@ -199,10 +204,12 @@ def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
     return ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
 
 
-def _move_hips(clip: Clip, targets: Targets, standing: Mask, deepest: float) -> Array:
+def _move_hips(clip: Clip, held: Held, room: Array, settings: Settings) -> Array:
     """How far the hips move (F, 3): along with what carries the figure, and so that its legs reach and do not fold."""
-    ride = smoothed(targets.ride, odd_window(RIDE_WINDOW, clip.fps))
-    return ride + hips_offset(clip, targets.ankle - ride[:, None], targets.rise, standing, deepest)
+    ride = smoothed(held.targets.ride, odd_window(RIDE_WINDOW, clip.fps))
+    targets, standing = held.targets.moved(-ride[:, None]), held.contacts.any(axis=-1)
+    leans = settings.direction == "DOWN"
+    return ride + hips_offset(clip, targets, standing, ~held.locked, room, settings.max_drop, leans)
 
 
 def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:

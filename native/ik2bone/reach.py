@@ -1,57 +1,110 @@
 # SPDX-License-Identifier: MIT
-"""What gives way where a standing foot is out of its leg's reach: the hips, the heel, and what is left, the spot."""
+"""How far legs reach, and what gives way where they do not: the trailing heel, the hips, and at last the spot."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .curves import odd_window, smooth_cover
-from .hips import own_reach
+from .curves import runs, smooth_between, smoothstep
+from .knees import eased_reach, shortest
 from .model import Array, Clip, Mask, Note, level_part
+from .rotations import unit
+from .sole.measure import Sole
 from .targets.blend import Targets
 
-# In which order hips and heel give way; what neither of them gives is missed.
-ORDERS = ("HIPS_HEEL", "HEEL_HIPS", "HIPS")
-# A heel rises by this at the most (radians), as far as it does in a slow step down.
-HIGHEST_HEEL = np.radians(30.0)
+# In which order heels and hips give way; what neither of them gives is missed.
+ORDERS = ("HEEL_HIPS", "HIPS_HEEL", "HIPS")
+# A leg may always be stretched to this share of its length, and as far as in the clip where that is more: its knee is
+# then bent by 14 degrees if thigh and shin are equally long. Legs of walks strike the ground straighter than that.
+EASY = 0.993
+# Ankles bend down by this much (American Academy of Orthopaedic Surgeons, 1965), and balls of feet bend by this much
+# as the heel rises (Nawoczenski and others, 1999: 42 in walking, 65 at most while standing). Radians.
+PLANTARFLEXION, TOE_EXTENSION = np.radians(50.0), np.radians(65.0)
+# Heels may rise this long (s) before their foot leaves the ground, and in no more than this share of its stance.
+HEEL_LEAD, LEAD_SHARE = 0.15, 0.14
+# Their pitch comes and goes about as slowly as this (s).
+SLOW = 0.04
 # Misses larger than this count (leg lengths).
 SHORT = 1e-4
-# The running maximum and the average after it share this width (s): the pitch is never less than what is needed.
-WINDOW = 0.15
 # A heel that is pitched by more than this (radians) does not stand.
 STANDS = np.radians(0.5)
 
 
-def refuse_order(order: str) -> None:
-    """Raise ValueError for what is none of the orders."""
-    if order not in ORDERS:
-        raise ValueError(f"gives_way: expected one of {', '.join(ORDERS)}, got {order!r}")
+def own_reach(clip: Clip) -> Array:
+    """How far each leg (F, L) may be stretched: as in the clip, and always to an easy stretch."""
+    stretch = np.linalg.norm(clip.ankle - clip.hip, axis=-1)
+    return np.maximum(stretch, EASY * clip.reach)
 
 
-def raise_heels_to_reach(clip: Clip, targets: Targets, hip: Array, standing: Mask) -> tuple[Targets, Array]:
-    """Pitch feet about their ball where standing ones (F, L) are out of reach of their hip joints (F, L, 3).
+def highest(clip: Clip, ankle: Array, reach: Array) -> Array:
+    """Largest rise (F, L) of the hips at which each leg, stretched to its `reach` (F, L), has its ankle in place."""
+    height, level = _height_and_level(clip, ankle)
+    return height + np.sqrt(np.maximum(reach**2 - level, 0.0))
 
-    Returns the targets and the pitches (F, L), radians.
+
+def lowest(clip: Clip, ankle: Array) -> Array:
+    """Least rise (F, L) of the hips at which no knee folds too far over its ankle target; -inf where none does."""
+    height, level = _height_and_level(clip, ankle)
+    square = shortest(clip) ** 2 - level
+    return np.where(square > 0.0, height + np.sqrt(np.maximum(square, 0.0)), -np.inf)
+
+
+def _height_and_level(clip: Clip, ankle: Array) -> tuple[Array, Array]:
+    """Heights (F, L) of ankles (F, L, 3) over their hips, and the squares (F, L) of their level distances."""
+    across = ankle - clip.hip
+    height = across @ clip.up
+    return height, np.sum(across**2, axis=-1) - height**2
+
+
+def heel_room(clip: Clip, sole: Sole, feet: Mask) -> Array:
+    """How much farther (F, L) than in the clip the heels of some feet (L,) can rise about their balls, radians.
+
+    The ankle and the ball of the foot bend no farther than those of people do.
     """
-    needed, axis = _needed_pitch(clip, targets, hip)
-    needed = np.where(standing, needed, 0.0)
+    axes = unit(np.swapaxes(clip.foot[..., :3, :3], -1, -2))
+    forward, up = (np.einsum("flji,lj->fli", axes, way) for way in (sole.forward, sole.up))
+    shin = clip.knee - clip.ankle
+    plantar = np.arctan2(-np.sum(shin * forward, axis=-1), np.sum(shin * up, axis=-1))
+    bent = np.arcsin(np.clip(-(forward @ clip.up), -1.0, 1.0))
+    return np.where(feet, np.maximum(np.minimum(PLANTARFLEXION - plantar, TOE_EXTENSION - bent), 0.0), 0.0)
+
+
+def toe_off_nears(standing: Mask, fps: float) -> Array:
+    """From 0 to 1 how near to toe-off each standing foot (F, L) is, so that its heel may rise; 1 while it swings."""
+    near = np.ones(standing.shape)
+    for leg in range(standing.shape[1]):
+        for start, end in runs(standing[:, leg]):
+            if end < len(standing):
+                lead = min(HEEL_LEAD * fps, LEAD_SHARE * (end - start))
+                near[start:end, leg] = smoothstep(1.0 - np.arange(end - start, 0, -1) / lead)
+            else:
+                near[start:end, leg] = 0.0
+    return near
+
+
+def raise_heels_to_reach(
+    clip: Clip, targets: Targets, hip: Array, standing: Mask, room: Array
+) -> tuple[Targets, Array]:
+    """Pitch feet about their balls where standing ones (F, L) are out of reach of their hip joints (F, L, 3).
+
+    Returns the targets and the pitches (F, L), radians, which come and go smoothly. As toe-off nears, heels rise within
+    the `room` (F, L) so that knees do not straighten suddenly either; before, only where legs do not reach otherwise.
+    """
+    early = room * toe_off_nears(standing, clip.fps)
+    reach, line = own_reach(clip), targets.ankle - hip
+    eased = _needed_pitch(clip, targets, hip, early, eased_reach(clip, line, reach))
+    needed = np.where(standing, np.maximum(_needed_pitch(clip, targets, hip, room, reach), eased), 0.0)
     if not needed.any():
         return targets, needed
-    pitch = smooth_cover(needed, odd_window(WINDOW, clip.fps))
-    return pitched(clip, targets, axis * pitch[..., None]), pitch
+    most = np.where(standing, np.maximum(early, needed), np.inf)
+    columns = zip(needed.T, most.T, strict=True)
+    pitch = np.stack([smooth_between(least, clip.fps, SLOW, least, most) for least, most in columns], axis=1)
+    return pitched(clip, targets, pitch), pitch
 
 
-def raise_heels_fully(clip: Clip, targets: Targets, feet: Mask) -> Targets:
-    """Targets with the heels of these feet (L,) as high as they go: what hips can count on.
-
-    Swinging ones too, as those are drawn into reach.
-    """
-    return pitched(clip, targets, _pitch_axis(clip, targets) * np.where(feet, HIGHEST_HEEL, 0.0)[:, None])
-
-
-def pitched(clip: Clip, targets: Targets, turns: Array) -> Targets:
-    """The targets with feet turned about their balls by rotation vectors (F, L, 3)."""
-    return targets.turned(turns)
+def pitched(clip: Clip, targets: Targets, pitch: Array) -> Targets:
+    """The targets with heels raised about their balls by pitches (F, L), radians."""
+    return targets.turned(_pitch_axis(clip, targets) * pitch[..., None])
 
 
 def _pitch_axis(clip: Clip, targets: Targets) -> Array:
@@ -61,29 +114,21 @@ def _pitch_axis(clip: Clip, targets: Targets) -> Array:
     return np.where(length > 1e-6 * clip.leg, np.cross(away, clip.up) / np.maximum(length, 1e-300), 0.0)
 
 
-def _needed_pitch(clip: Clip, targets: Targets, hip: Array) -> tuple[Array, Array]:
-    """The least pitch (F, L) up to the highest that brings each ankle within reach, and its axis (F, L, 3).
+def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: Array) -> Array:
+    """The least pitch (F, L), up to the `room` (F, L), that brings each ankle within `reach` (F, L) of its hip joint.
 
     The ankle turns about the ball: its component towards the hip joint is middle + swing * cos(pitch - best).
     """
     axis, away, line = _pitch_axis(clip, targets), targets.ankle - targets.ball, hip - targets.ball
-    reach = own_reach(clip)
     middle = np.sum(line * axis, axis=-1) * np.sum(away * axis, axis=-1)
     across = np.sum(line * away, axis=-1) - middle
     aside = np.sum(line * np.cross(axis, away), axis=-1)
     wanted = 0.5 * (np.sum(line**2, axis=-1) + np.sum(away**2, axis=-1) - reach**2) - middle
     swing, best = np.hypot(across, aside), np.arctan2(aside, across)
     share = np.clip(wanted / np.maximum(swing, 1e-300), -1.0, 1.0)
-    pitch = np.clip(best - np.arccos(share), 0.0, HIGHEST_HEEL)
+    pitch = np.clip(best - np.arccos(share), 0.0, room)
     short = np.linalg.norm(targets.ankle - hip, axis=-1) > reach * (1.0 + 1e-9)
-    return np.where(short & axis.any(axis=-1) & (best > 0.0), pitch, 0.0), axis
-
-
-def without_raised(contacts: Mask, pitch: Array) -> Mask:
-    """The contacts (F, L, 2) without heels that are pitched (F, L) off the ground."""
-    kept = contacts.copy()
-    kept[..., 0] &= pitch <= STANDS
-    return kept
+    return np.where(short & axis.any(axis=-1) & (best > 0.0), pitch, 0.0)
 
 
 def tell_reach(pitch: Array, missed: Array, standing: Mask) -> list[Note]:

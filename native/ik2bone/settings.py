@@ -12,7 +12,7 @@ from .anchors.footprint import STEEPEST, Slopes
 from .contacts.spans import Marks
 from .hips import DEEPEST
 from .model import Array, Clip, Mask
-from .reach import refuse_order
+from .reach import ORDERS
 
 CONTACTS = ("AUTO", "ALWAYS", "STORED")
 DIRECTIONS = ("DOWN", "NEAREST")
@@ -28,7 +28,7 @@ class Settings:
     use_slope  whether soles are aligned with the surface
     max_slope  feet do not stand on what is steeper (radians)
     max_drop   hips come down by this at the most for the sake of reach (leg lengths)
-    gives_way  what yields first where legs do not reach: 'HIPS_HEEL', 'HEEL_HIPS', or 'HIPS' where heels stay down
+    gives_way  what yields first where legs do not reach: 'HEEL_HIPS', 'HIPS_HEEL', or 'HIPS' where heels stay down
     strength   share of the whole correction that is applied, from 0 to 1; or one a frame (F,), for corrections that
                come and go
     marks      contacts that people enforce and forbid (F, L, 2), see `ik2bone.contacts.spans`
@@ -42,14 +42,14 @@ class Settings:
     direction: str = "DOWN"
     max_slope: float = STEEPEST
     max_drop: float = DEEPEST
-    gives_way: str = "HIPS_HEEL"
+    gives_way: str = "HEEL_HIPS"
     marks: Marks | None = None
     asked: Mask | None = None
 
     def __post_init__(self) -> None:
         checks.one_of("contacts", self.contacts, CONTACTS)
         checks.one_of("direction", self.direction, DIRECTIONS)
-        refuse_order(self.gives_way)
+        checks.one_of("gives_way", self.gives_way, ORDERS)
         for name in ("use_hips", "use_slope"):
             checks.mask(name, getattr(self, name), ())
         slope = checks.number("max_slope", self.max_slope, "an angle in radians")

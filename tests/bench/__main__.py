@@ -21,8 +21,7 @@ import numpy as np
 from tests.bench import by_c, cases, lines
 from tests.bench.clocks import race
 from tests.bench.lines import MILLION, SINGLE, Line
-
-PAGE = Path(__file__).parents[2] / "docs" / "speed.md"
+from tests.bench.page import markdown, number, processor, publish
 
 # Rows, and whether results go into arrays of the caller's. Of many rows, peers that write only there are shown, too.
 COLUMNS = ((1, False), (1, True), (16, False), (4096, False), (MILLION, False))
@@ -35,14 +34,6 @@ In brackets: how many times that is what the solver takes in the same precision,
 
 # Nanoseconds a row by name of the line and column.
 Times = dict[tuple[str, tuple[int, bool]], float]
-
-
-def processor() -> str:
-    """The processor's name for itself, where the system tells it."""
-    cpuinfo = Path("/proc/cpuinfo")
-    known = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    names = [line.split(":")[1].strip() for line in known if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 def runs(line: Line, column: tuple[int, bool]) -> bool:
@@ -63,11 +54,6 @@ def timed(function: str, chosen: list[Line]) -> Times:
     return result
 
 
-def number(value: float) -> str:
-    """Three digits where there are so many."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
-
-
 def cell(line: Line, column: tuple[int, bool], times: Times) -> str:
     """The time, and in brackets how many times ours it is."""
     if (line.name, column) not in times:
@@ -75,16 +61,6 @@ def cell(line: Line, column: tuple[int, bool], times: Times) -> str:
     time = times[line.name, column]
     ratio = f" ({number(time / times[line.against, column])})" if line.against else ""
     return number(time) + ratio
-
-
-def markdown(rows: list[list[str]]) -> Iterator[str]:
-    """A table whose columns are as wide as they must be, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for i, row in enumerate(rows):
-        first, *others = [f"{text:>{width}}" for text, width in zip(row, widths, strict=True)]
-        yield "| " + " | ".join([f"{row[0]:{widths[0]}}", *others]) + " |"
-        if i == 0:
-            yield "| " + " | ".join(["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]) + " |"
 
 
 def table(function: str, shown: list[Line], times: Times) -> Iterator[str]:
@@ -136,14 +112,13 @@ def main(functions: list[str]) -> None:
     print(*aims(all_times), sep="\n")
 
 
-def publish() -> None:
-    """Put the whole page where the last one stands."""
-    told = io.StringIO()
-    with contextlib.redirect_stdout(told):
+def told() -> str:
+    """The whole page."""
+    page = io.StringIO()
+    with contextlib.redirect_stdout(page):
         main([])
-    head, heading, _ = PAGE.read_text().partition("## Measured\n\n")
-    PAGE.write_text(head + heading + told.getvalue())
+    return page.getvalue()
 
 
 if __name__ == "__main__":
-    publish() if sys.argv[1:] == ["--publish"] else main(sys.argv[1:])
+    publish("Measured", told()) if sys.argv[1:] == ["--publish"] else main(sys.argv[1:])

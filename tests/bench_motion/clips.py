@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The clips and the grounds of the table: every walk, run, dance, hop and zombie of the data folder."""
+"""The clips and the grounds of the table: every walk, run, dance and jump of the data folder."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ MADE_HILLS = 0.12
 
 @dataclass(frozen=True)
 class Entry:
-    """A clip by its file, and the action where the file holds several; `must` be good on every ground.
+    """A clip by its file, the action where the file holds several, and its gait; `must` be good on every ground.
 
     `reason` says of one that is not good why.
     """
 
     path: str
     action: str | None = None
+    gait: str = "walk"
     must: bool = False
     reason: str = ""
 
@@ -61,27 +62,34 @@ CLIPS = (
     Entry("bvh/cmu_ic_002_01_walk.bvh", must=True),
     Entry("bvh/cmu_131_01_startwalkstop.bvh", must=True),
     Entry("bvh/ad_zombie_walk.bvh", must=True),
-    Entry("bvh/ad_jesse_dance.bvh", must=True),
-    Entry("bvh/cmu_01_01_hops_turn.bvh", must=True),
+    Entry("bvh/ad_jesse_dance.bvh", gait="dance", must=True),
+    Entry("bvh/cmu_01_01_hops_turn.bvh", gait="jump", must=True),
     Entry("fbx/cmu_07_01_walk.fbx", must=True),
     Entry("fbx/ozz_pab_walk.fbx", must=True),
     Entry("bvh/cmu_131_01_startwalkstop_metres.bvh"),
-    Entry("bvh/cmu_ic_005_02_dance.bvh", reason=DANCE),
-    Entry("bvh/cmu_ic_003_02_uneven.bvh"),
-    Entry("bvh/cmu_03_02_uneven.bvh"),
-    Entry("bvh/cmu_ic_002_03_run.bvh"),
-    Entry("bvh/ad_cmu_jumping_jacks.bvh"),
-    Entry("fbx/cmu_09_11_run.fbx"),
+    Entry("bvh/cmu_ic_005_02_dance.bvh", gait="dance", reason=DANCE),
+    Entry("bvh/cmu_ic_003_02_uneven.bvh", gait="uneven walk"),
+    Entry("bvh/cmu_03_02_uneven.bvh", gait="uneven walk"),
+    Entry("bvh/cmu_ic_002_03_run.bvh", gait="run"),
+    Entry("bvh/ad_cmu_jumping_jacks.bvh", gait="jump"),
+    Entry("fbx/cmu_09_11_run.fbx", gait="run"),
     Entry("gltf/CesiumMan_ozz.gltf", reason=IN_PLACE),
     Entry("gltf/Fox.glb", "Walk"),
-    Entry("gltf/Fox.glb", "Run"),
+    Entry("gltf/Fox.glb", "Run", "run"),
     *(Entry("gltf/KayKit_Knight.glb", f"Walking_{which}", reason=IN_PLACE) for which in ("A", "B", "C", "Backwards")),
-    *(Entry("gltf/KayKit_Knight.glb", f"Running_{which}") for which in ("A", "B", "Strafe_Left", "Strafe_Right")),
-    Entry("gltf/KayKit_Knight.glb", "Jump_Full_Long", reason=IN_THE_AIR),
-    Entry("gltf/KayKit_Knight.glb", "Jump_Full_Short", reason=LONG_FEET),
-    Entry("gltf/mannequiny.glb", "run", reason=IN_PLACE),
-    Entry("gltf/mannequiny.glb", "dash"),
-    Entry("gltf/mannequiny.glb", "air_jump", reason=IN_THE_AIR),
+    *(
+        Entry("gltf/KayKit_Knight.glb", f"Running_{which}", "run")
+        for which in ("A", "B", "Strafe_Left", "Strafe_Right")
+    ),
+    Entry("gltf/KayKit_Knight.glb", "Jump_Full_Long", "jump", reason=IN_THE_AIR),
+    Entry("gltf/KayKit_Knight.glb", "Jump_Full_Short", "jump", reason=LONG_FEET),
+    *(Entry("gltf/KayKit_Knight.glb", f"Jump_{which}", "jump") for which in ("Start", "Land")),
+    Entry("gltf/KayKit_Knight.glb", "Idle"),
+    Entry("gltf/mannequiny.glb", "run", "run", reason=IN_PLACE),
+    Entry("gltf/mannequiny.glb", "dash", "run"),
+    Entry("gltf/mannequiny.glb", "air_jump", "jump", reason=IN_THE_AIR),
+    Entry("gltf/mannequiny.glb", "air_land", "jump"),
+    Entry("gltf/mannequiny.glb", "idle"),
     Entry("gltf/RobotExpressive_raylib.glb", "Robot_Walking"),
     Entry("gltf/greenman.glb", "2_move"),
 )

@@ -15,22 +15,25 @@ from ik2bone.model import Clip
 
 from demo import grounds, session, track
 from tests.bench_motion.clips import MADE_HILLS, Entry, Place
+from tests.bench_motion.planning import watched
 from tests.blender import scene as scenes
 from tests.measures import Measures, measure
 
 
 @dataclass(frozen=True)
 class Result:
-    """One clip on one ground before and after, what the planting told, the operator's seconds, and the reason known for
-    what is not good.
+    """One clip on one ground before and after, what the planting told, the seconds of the plan alone and of the whole
+    operator, and the reason known for what is not good.
     """
 
     clip: str
+    gait: str
     must: bool
     ground: str
     before: Measures
     after: Measures
     told: tuple[str, ...]
+    plan_seconds: float
     seconds: float
     reason: str = ""
 
@@ -90,7 +93,7 @@ def judge(bpy, entry: Entry, place: Place, subject: Subject, surface) -> Result:
     """Plant by the operator, step the keyed scene's frames, and put the source back."""
     from demo import picture
 
-    with picture.silence():
+    with picture.silence(), watched() as calls:
         began = time.perf_counter()
         bpy.ops.ik2bone.plant_feet(surface=surface.name)
         seconds = time.perf_counter() - began
@@ -100,4 +103,7 @@ def judge(bpy, entry: Entry, place: Place, subject: Subject, surface) -> Result:
         bpy.ops.ik2bone.restore()
     ground, heel = scenes.surface(bpy, surface), np.array([foot["heel"] for foot in report["feet"]])
     before, after = (measure(subject.source, clip, ground, heel) for clip in (subject.source, after))
-    return Result(entry.name, entry.must, place.name, before, after, tuple(report["told"]), seconds, entry.reason)
+    return Result(
+        entry.name, entry.gait, entry.must, place.name, before, after, tuple(report["told"]),
+        sum(call.seconds for call in calls), seconds, entry.reason,
+    )  # fmt: skip

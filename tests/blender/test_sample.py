@@ -9,7 +9,7 @@ import biped
 import ik2bone
 import numpy as np
 import pytest
-from ik2bone.knees.hinge import knee_sine
+from ik2bone.knees import knee_sine
 
 from demo import clips
 

@@ -10,7 +10,8 @@ import pytest
 from ik2bone.rotations import matrix_from_vector
 from ik2bone.sole.measure import apply, measure_sole
 from ik2bone.targets.blend import Targets
-from ik2bone.targets.heel import SINKS, raise_heels
+from ik2bone.targets.heel import GUESS, raise_heels
+from ik2bone.targets.held import held_contacts
 from walk import FLAT, make_walk
 
 
@@ -23,7 +24,7 @@ def toes_up(clip, degrees):
     return replace(clip, foot=foot)
 
 
-@pytest.mark.parametrize(("source", "sinks"), [("mesh", 0.0), ("clip's floor", 0.0), ("proportion", SINKS)])
+@pytest.mark.parametrize(("source", "sinks"), [("mesh", 0.0), ("clip's floor", 0.0), ("proportion", GUESS)])
 def test_heel_sinks_no_deeper_than_the_sole_is_known(source, sinks) -> None:
     clip = make_walk(seconds=2.0).clip
     sole = replace(measure_sole(clip), source=(source,) * 2)
@@ -33,3 +34,18 @@ def test_heel_sinks_no_deeper_than_the_sole_is_known(source, sinks) -> None:
     heel = raised.ball + np.einsum("flij,flj->fli", raised.turn, apply(clip.foot, sole.heel) - clip.ball)
     assert apply(clip.foot, sole.heel)[still][:, 2].max() < -0.015 * clip.leg
     assert heel[still][:, 2].min() == pytest.approx(-sinks * clip.leg, abs=1e-3)
+
+
+def test_heel_that_leaves_its_place_does_not_hold_and_the_ball_does() -> None:
+    clip = make_walk(seconds=2.0).clip
+    sole, contacts = measure_sole(clip), np.zeros((clip.frames, clip.legs, 2), bool)
+    still = (np.abs(np.gradient(clip.ball[..., 0], axis=0)) < 1e-4 * clip.leg) & (clip.ball[..., 2] < 0.05 * clip.leg)
+    frames = np.flatnonzero(still[:, 0])[:10]
+    contacts[frames, 0] = True
+    targets = Targets.of(clip)
+    assert (held_contacts(clip, sole, targets, contacts, FLAT) == contacts).all()
+    raised = np.zeros(clip.ball.shape)
+    raised[frames[7:], 0, 1] = np.radians(5.0)
+    held = held_contacts(clip, sole, targets.turned(raised), contacts, FLAT)
+    assert held[frames[:7], 0].all() and held[frames, 0, 1].all()
+    assert not held[frames[7:], 0, 0].any()

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone.knees.hinge import find_knees
+from ik2bone.knees import find_knees
 from ik2bone.limbs import solve_legs
 from ik2bone.model import Clip
 from ik2bone.plan import plant

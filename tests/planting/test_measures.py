@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import ik2bone
 import ik2bone.anchors.footprint
+import ik2bone.curves
 import ik2bone.hips
 import ik2bone.plan
 import ik2bone.targets.blend
-import ik2bone.targets.lock
 import ik2bone.targets.stand
 import ik2bone.targets.swing
 import numpy as np
@@ -20,8 +21,8 @@ from ik2bone.model import Clip
 from ik2bone.plan import Settings, plant
 from ik2bone.sole.measure import measure_sole
 from ik2bone.targets.blend import Held, Targets
-from measures import GOOD, Measures, measure, shortfalls
-from walk import HILLS, height_field, make_walk, planted
+from measures import GOOD, Measures, measure, pop, reversals, shortfalls, turning_points
+from walk import FLAT, HILLS, height_field, make_walk, planted
 
 STEPS = height_field(lambda x, y: 0.12 * (np.abs((np.floor(x / 0.9 + 0.35) + 3) % 6 - 3) - 1))
 DALES = height_field(lambda x, y: 0.09 * np.sin(5.0 * x + 0.7) + 0.03 * np.cos(4.0 * y))
@@ -54,9 +55,9 @@ def without_blend(patch) -> None:
 
 def with_linear_blend(patch) -> None:
     """Each foot goes from one anchor to the next at an even speed, which begins and ends with a jolt."""
-    for module in (ik2bone.targets.blend, ik2bone.targets.lock, ik2bone.targets.swing):
+    for module in (ik2bone.curves, ik2bone.targets.blend, ik2bone.targets.swing):
         patch.setattr(module, "smoothstep", lambda t: np.clip(t, 0.0, 1.0))
-    patch.setattr(ik2bone.targets.lock, "come_to_rest", lambda t: 0.0 * t)
+    patch.setattr(ik2bone.curves, "come_to_rest", lambda t: 0.0 * t)
     patch.setattr(ik2bone.plan, "ease_knees", lambda clip, targets, *_: targets)
     patch.setattr(ik2bone.hips, "EASINGS", 0)
 
@@ -120,7 +121,7 @@ CONTROLS = {
     "linear blend": Control(with_linear_blend, STEPS, ("knee_pop",)),
     "raw hips": Control(with_raw_hips, STEPS, ("hips_acceleration",)),
     "still hips": Control(with_still_hips, STEPS, ("slope", "knee_pop")),
-    "no swing lift": Control(without_lift, STEPS, ("toe_under",)),
+    "no swing lift": Control(without_lift, STEPS, ("heel_under",)),
     "no heel": Control(without_heel, DALES, ("heel_under",)),
     "sole 0": Control(with_flat_soles, HILLS, ("heel_under",)),
     "per-frame snap": Control(with_snap, STEPS, ("drift", "knee_pop", "foot_pop", "hips_acceleration")),
@@ -167,3 +168,83 @@ def test_judge_calls_nothing_standing_in_a_clip_without_standing_feet() -> None:
     assert measure(clip, clip, HILLS, measure_sole(clip).heel).spans > 0
     gliding = replace(clip, ball=clip.ball + moving)
     assert measure(gliding, gliding, HILLS, measure_sole(clip).heel).spans == 0
+
+
+def with_hips(clip: Clip, offset: np.ndarray) -> Clip:
+    """The clip with hips moved by an offset (F, 3) over feet that stay."""
+    hip = clip.hip + offset[:, None]
+    thigh, shin = clip.thigh.copy(), clip.shin.copy()
+    thigh[..., :3, 3] = hip
+    shin[..., :3, 3] = ik2bone.solve(hip, clip.knee, clip.ankle, clip.ankle, pole=[1.0, 0.0, 0.0]).mid
+    return replace(clip, thigh=thigh, shin=shin)
+
+
+def body_of(clip: Clip, after: Clip) -> tuple[float, ...]:
+    """What is judged of the body over the feet, and the balls' height."""
+    found = measure(clip, after, FLAT, measure_sole(clip).heel)
+    return found.hips_acceleration, found.hips_rms, found.hips, found.flexion, found.height
+
+
+def test_judge_finds_nothing_in_a_body_that_stays() -> None:
+    clip = walk()
+    assert body_of(clip, clip) == pytest.approx((0.0,) * 5, abs=1e-9)
+    assert measure(clip, clip, FLAT, measure_sole(clip).heel).reversals == 0
+
+
+def test_judge_finds_hips_that_jitter() -> None:
+    clip = walk()
+    swing = 0.003 * np.sin(2 * np.pi * 5.0 * np.arange(clip.frames) / clip.fps)
+    peak, rms, hips, flexion, _ = body_of(clip, with_hips(clip, swing[:, None] * clip.up))
+    # Differences over 1/30 s see 0.91 of the acceleration of a swing at 5 Hz.
+    assert peak == pytest.approx(0.91 * 0.003 / clip.leg * (2 * np.pi * 5.0) ** 2, rel=0.02)
+    assert rms == pytest.approx(peak / np.sqrt(2.0), rel=0.05)
+    assert hips == pytest.approx(0.003 / clip.leg, rel=0.01) and abs(flexion) < 1.0
+
+
+def test_judge_finds_a_figure_that_crouches() -> None:
+    clip = walk()
+    peak, _, hips, flexion, height = body_of(clip, with_hips(clip, np.tile(-0.2 * clip.up, (clip.frames, 1))))
+    assert flexion > 10.0 and hips == pytest.approx(0.2 / clip.leg)
+    assert peak < 1e-6 and height < 1e-9
+
+
+def test_judge_finds_feet_that_stand_higher_than_in_the_clip() -> None:
+    clip = walk()
+    assert body_of(clip, replace(clip, ball=clip.ball + 0.01 * clip.up))[-1] == pytest.approx(0.01 / clip.leg)
+
+
+def falling_knee(fps: float) -> np.ndarray:
+    """An angle (F, 1) that falls from 60 to 10 degrees within 0.4 s, and stops at once as the foot strikes."""
+    time = np.arange(-0.4, 1.0, 1.0 / fps)
+    return (10.0 + 50.0 * np.clip(1.0 - time / 0.4, 0.0, 1.0))[:, None]
+
+
+def bounce(fps: float, at: float, size: float) -> np.ndarray:
+    """A smooth rise (F, 1) of so many degrees and back within 0.13 s."""
+    time = np.arange(-0.4, 1.0, 1.0 / fps)
+    return (size * np.cos(np.clip((time - at) / 0.13, -0.5, 0.5) * np.pi) ** 2)[:, None]
+
+
+@pytest.mark.parametrize("fps", [24.0, 30.0, 60.0, 120.0])
+def test_pop_of_the_source_excuses_none_that_comes_before_it(fps) -> None:
+    knee = falling_knee(fps)
+    assert pop(knee, knee, fps) < 1e-9
+    assert pop(knee, knee + bounce(fps, 0.3, 20.0), fps) > 10.0
+    assert pop(knee + bounce(fps, 0.3, 20.0), knee + bounce(fps, 0.3, 25.0), fps) < 3.0
+
+
+@pytest.mark.parametrize("fps", [24.0, 30.0, 60.0, 120.0])
+def test_knee_that_bounces_once_more_turns_round_twice_more(fps) -> None:
+    knee, late = falling_knee(fps), bounce(fps, 0.8, 20.0)
+    assert reversals(knee, knee, fps) == 0
+    assert reversals(knee, knee + bounce(fps, 0.25, 30.0), fps) == 2
+    # One that is missing elsewhere makes up for nothing.
+    assert reversals(knee + late, knee + bounce(fps, 0.25, 30.0), fps) == 2
+    assert reversals(knee + late, knee, fps) == 0
+    assert reversals(knee + late, knee + bounce(fps, 0.85, 20.0), fps) == 0
+    assert reversals(knee + bounce(fps, 0.8, 1.6), knee + bounce(fps, 0.8, 2.4), fps) == 0
+
+
+def test_angles_turn_where_they_change_by_more_than_the_least() -> None:
+    angles = np.array([0.0, 1.0, 0.0, 5.0, 9.0, 9.0, 8.0, 3.0, 4.0, 3.0, 6.0])
+    assert turning_points(angles, 2.0) == [(1, 4, 6), (-1, 7, 9)]

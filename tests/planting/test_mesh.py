@@ -133,6 +133,20 @@ def test_a_cube_is_entered_and_left_once_also_along_its_sides():
     np.testing.assert_array_equal(cube.normals[cube.cast([0.2, 0.4, 3.0], DOWN).triangle], [0.0, 0.0, 1.0])
 
 
+def test_what_is_closed_is_left_as_often_as_entered_however_near_its_edges():
+    """Lines that pass edges within a rounding, where the sign of a rounded area is wrong or none."""
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        corners = rng.uniform(-1, 1, (4, 3))
+        first, share = rng.integers(0, 4, 400), rng.uniform(0, 1, (400, 1))
+        other = (first + rng.integers(1, 4, 400)) % 4
+        points = corners[first] * share + corners[other] * (1 - share)
+        points += rng.standard_normal((400, 3)) * 10 ** rng.uniform(-17, -1, (400, 1))
+        solid = Mesh(corners, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+        row = solid.crossings(points, rng.standard_normal((400, 3))).row
+        assert (np.bincount(row, minlength=400) % 2 == 0).all()
+
+
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_ray_meets_the_first_place_ahead(scale, kind):

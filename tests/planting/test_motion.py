@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ik2bone.curves import come_to_rest, gaps, hann_average, odd_window, running_maximum, runs, smoothstep, velocity
+from ik2bone.curves import (
+    come_to_rest,
+    fade,
+    gaps,
+    hann_average,
+    odd_window,
+    running_maximum,
+    runs,
+    smoothstep,
+    velocity,
+)
 from ik2bone.rotations import matrix_from_vector, shortest_turns, vector_from_matrix
 from ik2bone.targets.swing import clear
 
@@ -46,6 +56,23 @@ def test_coming_to_rest_starts_with_slope_one_and_ends_at_rest() -> None:
     assert curve[[0, -1]] == pytest.approx(0.0, abs=1e-12)
     assert np.diff(curve)[[0, -1]] * 400 == pytest.approx([1.0, 0.0], abs=1e-3)
     assert np.abs(np.diff(curve, 2)[[0, -1]]).max() < 1e-4
+
+
+def test_fade_keeps_what_is_known_and_joins_it_without_a_jolt() -> None:
+    known = np.zeros((200, 1), bool)
+    known[40:60] = known[120:140] = True
+    values = np.where(known[..., None], np.sin(np.arange(200) / 15.0)[:, None, None] * [1.0, -2.0, 0.5], 0.0)
+    faded = fade(values, known, 20.0)
+    assert (faded[known] == values[known]).all()
+    assert np.abs(np.diff(faded, 2, axis=0)).max() < 0.06
+    assert not faded[:20].any() and not faded[80:99].any() and not faded[161:].any()
+
+
+def test_fade_over_a_short_gap_stays_between_equal_values() -> None:
+    known = np.ones((30, 2), bool)
+    known[10:14] = False
+    values = np.full((30, 2, 3), 0.7)
+    assert fade(values, known, 20.0) == pytest.approx(values)
 
 
 def test_smoothstep_is_flat_at_both_ends() -> None:

@@ -7,14 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone.hips import own_reach
 from ik2bone.plan import Settings, plant
-from ik2bone.reach import HIGHEST_HEEL, raise_heels_to_reach, without_raised
+from ik2bone.reach import heel_room, own_reach, raise_heels_to_reach, toe_off_nears, without_raised
+from ik2bone.sole.measure import measure_sole
 from ik2bone.targets.blend import Targets
 from measures import pop
 from walk import FLAT, height_field, in_place, make_walk, planted
 
 CLIP = make_walk(3.0).clip
+ROOM = np.full(CLIP.hip.shape[:2], 0.5)
 STAIRS = height_field(lambda x, y: 0.3 * np.floor(x / 1.1))
 
 
@@ -23,14 +24,13 @@ def gaps(clip, targets, hip):
     return np.linalg.norm(targets.ankle - hip, axis=-1) - own_reach(clip)
 
 
-def test_heels_rise_just_as_far_as_legs_need() -> None:
+def test_heels_rise_as_far_as_legs_need() -> None:
     standing = np.ones(CLIP.hip.shape[:2], bool)
     hip = CLIP.hip + [0.0, 0.0, 0.04]
     before = Targets.of(CLIP)
-    after, pitch = raise_heels_to_reach(CLIP, before, hip, standing)
+    after, pitch = raise_heels_to_reach(CLIP, before, hip, standing, ROOM)
     assert (gaps(CLIP, before, hip) > 0.01).any()
-    possible = pitch < HIGHEST_HEEL - 1e-6
-    assert gaps(CLIP, after, hip)[possible].max() < 1e-9
+    assert gaps(CLIP, after, hip)[pitch < 0.49].max() < 1e-9
     assert (pitch[gaps(CLIP, before, hip) > 1e-6] > 0.0).all()
     assert (after.ball == before.ball).all()
     assert (after.ankle - before.ankle)[pitch > 0.01][:, 2].min() > 0.0
@@ -39,14 +39,33 @@ def test_heels_rise_just_as_far_as_legs_need() -> None:
 def test_heels_stay_where_legs_reach_and_feet_do_not_stand() -> None:
     for standing, lift in ((True, -0.1), (False, 0.1)):
         marks = np.full(CLIP.hip.shape[:2], standing)
-        targets, pitch = raise_heels_to_reach(CLIP, Targets.of(CLIP), CLIP.hip + [0.0, 0.0, lift], marks)
+        targets, pitch = raise_heels_to_reach(CLIP, Targets.of(CLIP), CLIP.hip + [0.0, 0.0, lift], marks, ROOM)
         assert not pitch.any() and (targets.ankle == CLIP.ankle).all()
 
 
 def test_foot_without_length_keeps_its_direction() -> None:
-    clip = replace(CLIP, ball=CLIP.ankle.copy())
-    targets, pitch = raise_heels_to_reach(clip, Targets.of(clip), clip.hip + [0.0, 0.0, 0.3], np.ones((180, 2), bool))
+    clip, marks = replace(CLIP, ball=CLIP.ankle.copy()), np.ones((180, 2), bool)
+    targets, pitch = raise_heels_to_reach(clip, Targets.of(clip), clip.hip + [0.0, 0.0, 0.3], marks, ROOM)
     assert not pitch.any() and np.isfinite(targets.turn).all()
+
+
+def test_heels_rise_early_only_shortly_before_their_foot_leaves_the_ground() -> None:
+    standing = np.zeros((120, 1), bool)
+    standing[20:80] = True
+    near = toe_off_nears(standing, 60.0)[:, 0]
+    assert (near[:20] == 1.0).all() and not near[20:70].any() and near[79] > 0.7
+    assert (np.diff(near[20:80]) >= 0.0).all()
+    standing[80:] = True
+    assert not toe_off_nears(standing, 60.0)[20:].any()
+
+
+def test_ankles_and_balls_leave_heels_less_room_the_more_they_are_bent() -> None:
+    rolling = make_walk(3.0, roll=0.9)
+    room = heel_room(rolling.clip, measure_sole(rolling.clip), np.array([True, True]))
+    pitch = np.arcsin(np.clip(-rolling.clip.foot[..., 2, 0], -1.0, 1.0))
+    flat, raised = rolling.standing & (np.abs(pitch) < 0.02), rolling.standing & (pitch > 0.6)
+    assert room[flat].min() > np.radians(30.0) and room[raised].max() < np.radians(35.0)
+    assert not heel_room(rolling.clip, measure_sole(rolling.clip), np.array([False, True]))[:, 0].any()
 
 
 def test_raised_heels_do_not_stand() -> None:
@@ -98,8 +117,3 @@ def test_hips_come_down_for_feet_in_place_whose_heels_do_not_rise() -> None:
 def test_rising_heels_do_not_jolt(plans) -> None:
     turns = np.degrees(np.arccos(np.clip(plans["HIPS_HEEL"].targets.turn[..., 2, 2], -1, 1)))
     assert pop(np.zeros_like(turns), turns, CLIP.fps) < 12.0
-
-
-def test_unknown_order_is_refused() -> None:
-    with pytest.raises(ValueError, match="gives_way: expected one of HIPS_HEEL, HEEL_HIPS, HIPS, got 'KNEE'"):
-        plant(CLIP, FLAT, Settings(gives_way="KNEE"))

@@ -43,12 +43,14 @@ class NoGround(ValueError):
     """There is no surface under the feet, or within reach of the hands."""
 
 
-def ask(ground: Ground, points: Array, up: Array | None) -> tuple[Array, Array, Mask]:
-    """Hits and normals (F, ..., 3) and found (F, ...) for points (F, ..., 3), those of each frame asked on it.
+def ask(ground: Ground, points: Array, up: Array | None, frames: Frames | None = None) -> tuple[Array, Array, Mask]:
+    """Hits and normals (N, ..., 3) and found (N, ...) for points (N, ..., 3), each row asked on its frame.
 
-    Without `up` the nearest point of the surface is asked for, else that over or under each point.
+    `frames` (N,) are 0 to N - 1 by default. Without `up` the nearest point of the surface is asked for, else that over
+    or under each point.
     """
-    frames = np.broadcast_to(np.arange(len(points)).reshape(-1, *[1] * (points.ndim - 2)), points.shape[:-1])
+    rows = np.arange(len(points)) if frames is None else frames
+    frames = np.broadcast_to(rows.reshape(-1, *[1] * (points.ndim - 2)), points.shape[:-1])
     hits, normals, found = _ask(ground, points.reshape(-1, 3), _against(up), frames.reshape(-1))
     return hits.reshape(points.shape), normals.reshape(points.shape), found.reshape(points.shape[:-1])
 

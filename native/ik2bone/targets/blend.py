@@ -10,16 +10,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..anchors.anchor import Anchor, ride_of, shortened
+from ..anchors.anchor import Anchor, ride_of, shortened, turns_of
 from ..anchors.time import give_time
 from ..contacts.detect import Stance, stances
 from ..curves import smoothstep
-from ..model import Array, Clip, Mask, Note
+from ..ground.query import ask
+from ..model import Array, Clip, Ground, Mask, Note
 from ..rotations import matrix_from_vector, vector_from_matrix
 from .lock import Hold
 
 # Farther than this from where it stands (leg lengths), a foot no longer follows the slope it stood on.
 SLOPE_RANGE = 0.35
+# The ground under a foot, and what follows it frame by frame, is smoothed over this time (s): about that of a roll.
+WINDOW = 0.15
 BY_LEG = ("ball", "turn", "to_ankle", "rise", "level")
 
 
@@ -110,10 +113,16 @@ class Targets:
         anchors = tuple(anchor.carried_by(motion) for anchor in self.anchors)
         return replace(self, ball=ball + motion[:, None, :3, 3], turn=turn, to_ankle=to_ankle, anchors=anchors)
 
-    def asking(self, points: Array, up: Array) -> Array:
-        """Points (F, L, ..., 3) moved along up to the level at which to look for the ground."""
-        level = self.level.reshape(*self.level.shape, *[1] * (points.ndim - 3))
-        return points + (level - points @ up)[..., None] * up
+    def depths(self, points: Array, feet: Mask, ground: Ground, up: Array) -> Array:
+        """How deep points (F, L, P, 3) of some feet (F, L) lie under the surface (F, L, P), negative over it.
+
+        Minus infinity where there is no surface, and for all other feet.
+        """
+        depths, asked = np.full(points.shape[:-1], -np.inf), points[feet]
+        level = asked + (self.level[feet][:, None] - asked @ up)[..., None] * up
+        hits, _, found = ask(ground, level, up, np.nonzero(feet)[0])
+        depths[feet] = np.where(found, (hits - asked) @ up, -np.inf)
+        return depths
 
 
 @dataclass(frozen=True)
@@ -130,6 +139,11 @@ class Held:
     free: Array
     locked: Mask
     told: tuple[Note, ...] = ()
+
+    def choose(self, limbs: Mask) -> Held:
+        """The same for some limbs (L,)."""
+        targets = self.targets.choose(limbs)
+        return Held(self.contacts[:, limbs], targets, self.free[:, limbs], self.locked[limbs], self.told)
 
     def beside(self, other: Held, limbs: Mask) -> Held:
         """The same with others put in for some limbs (L,)."""
@@ -190,52 +204,72 @@ def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor], ride: Array | N
 
 
 def _blend_leg(clip: Clip, path: Array, anchors: list[Anchor], ride: Array) -> tuple[Array, Array, Array, Array]:
-    """Ball targets (F, 3), turns (F, 3, 3), rises and levels (F,) of one leg."""
-    arrived = arrivals(clip.frames, [anchor.stance for anchor in anchors])
-    weights = -np.diff(arrived, axis=1)
-    placed = np.stack([place_path(path, anchor, SLOPE_RANGE * clip.leg) for anchor in anchors], axis=1)
-    ball = np.einsum("fa,fai->fi", weights, placed)
-    rises = np.stack([(a.points(clip.frames) - a.origin - ride) @ clip.up for a in anchors], axis=1)
-    levels = np.stack([a.footholds(clip.frames) @ clip.up for a in anchors], axis=1)
-    return ball, _blend_turns(arrived, anchors), np.sum(weights * rises, axis=1), np.sum(weights * levels, axis=1)
+    """Ball targets (F, 3), turns (F, 3, 3), rises and levels (F,) of one leg whose ball goes along a path (F, 3)."""
+    before, after, share = _beside(clip.frames, [anchor.stance for anchor in anchors])
+    start, end = (_placed(clip, path, anchors, index) for index in (before, after))
+    turn = vector_from_matrix(np.swapaxes(start[0], 1, 2) @ end[0])
+    turn = start[0] @ matrix_from_vector(share[:, None] * turn)
+    ball = start[1] + share[:, None] * (end[1] - start[1])
+    rise, level = (a + share * (b - a) for a, b in zip(start[2:], end[2:], strict=True))
+    return ball, turn, rise - ride @ clip.up, level
 
 
-def _blend_turns(arrived: Array, anchors: list[Anchor]) -> Array:
-    """Turns (F, 3, 3) of one leg: slopes are near enough to each other to be mixed, turns of supports are not."""
-    if all(anchor.motion is None for anchor in anchors):
-        weights: Array = -np.diff(arrived, axis=1)
-        return matrix_from_vector(weights @ np.stack([vector_from_matrix(anchor.turn) for anchor in anchors]))
-    turns = [anchor.turns(len(arrived)) for anchor in anchors]
-    blended = turns[0]
-    for share, turn in zip(arrived.T[1:], turns[1:], strict=False):
-        way = vector_from_matrix(np.swapaxes(blended, 1, 2) @ turn)
-        blended = blended @ matrix_from_vector(share[:, None] * way)
-    return blended
+def _beside(frames: int, spans: list[Stance]) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """The stances (numbers (F,)) that a foot is in or comes from, and is in or goes to, on each frame, and how far (F,)
+    it has come on its way, from 0 to 1 along a quintic.
+    """
+    time, (starts, ends) = np.arange(frames), np.array([(span.start, span.end) for span in spans]).T
+    before = np.maximum(np.searchsorted(starts, time, side="right") - 1, 0)
+    after = np.minimum(np.searchsorted(ends, time, side="right"), len(spans) - 1)
+    share = smoothstep((time - ends[before] + 1) / np.maximum(starts[after] - ends[before] + 1, 1))
+    return before, after, np.where(before < after, share, 0.0)
+
+
+def _placed(
+    clip: Clip, path: Array, anchors: list[Anchor], index: NDArray[np.intp]
+) -> tuple[Array, Array, Array, Array]:
+    """Turns (F, 3, 3), balls (F, 3), rises and levels (F,) of a leg whose ball goes along a path (F, 3), as anchors
+    place it: on each frame the one of that number (F,).
+    """
+    holds = [a.point if a.foothold is None else a.foothold for a in anchors]
+    rows = [a.origin for a in anchors], [a.point for a in anchors], holds, [_standing(path, a) for a in anchors]
+    origin, point, foothold, stands = (np.array(row)[index] for row in rows)
+    turn = np.array([a.turn for a in anchors])[index]
+    for number, anchor in enumerate(anchors):
+        if anchor.motion is not None:
+            on = np.flatnonzero(index == number)
+            motion = anchor.motion[on]
+            for row in (point, foothold):
+                row[on] = np.einsum("fij,fj->fi", motion[:, :3, :3], row[on]) + motion[:, :3, 3]
+            turn[on] = turns_of(motion, len(on)) @ turn[on]
+    ball = _rigidly(path, origin, point, turn, stands, SLOPE_RANGE * clip.leg)
+    return turn, ball, (point - origin) @ clip.up, foothold @ clip.up
+
+
+def _rigidly(path: Array, origin: Array, point: Array, turn: Array, stands: Array, near: float) -> Array:
+    """A path (F, 3) moved from origin to point and turned there: rigidly round where it stands, all (F, 3) or turns
+    (F, 3, 3). Farther than `near` from there it is just moved.
+    """
+    way = stands - origin + shortened(path - stands, near)
+    return path + (point - origin) + np.einsum("fij,fj->fi", turn - np.eye(3), way)
+
+
+def _standing(path: Array, anchor: Anchor) -> Array:
+    """Where a ball is (3,) that goes along a path (F, 3) while its foot stands on an anchor."""
+    span = slice(anchor.stance.start, anchor.stance.end)
+    return path[span].mean(axis=0) if anchor.part == "heel" else anchor.origin
 
 
 def anchor_weights(frames: int, spans: list[Stance]) -> Array:
     """Share (F, A) of each anchor in each frame: 1 while it stands, then over to the next along a quintic."""
-    return -np.diff(arrivals(frames, spans), axis=1)
-
-
-def arrivals(frames: int, spans: list[Stance]) -> Array:
-    """How far (F, A + 1) each anchor is arrived at in each frame, from 0 to 1 along a quintic while its foot swings.
-
-    The first is 1 always and a last column 0, so that differences are the shares of the anchors.
-    """
-    time = np.arange(frames)
-    arrived = [np.ones(frames)]
-    for before, after in zip(spans, spans[1:], strict=False):
-        arrived.append(smoothstep((time - before.end + 1) / (after.start - before.end + 1)))
-    arrived.append(np.zeros(frames))
-    return np.stack(arrived, axis=1)
+    (before, after, share), time = _beside(frames, spans), np.arange(frames)
+    weights = np.zeros((frames, len(spans)))
+    weights[time, before] = 1.0 - share
+    weights[time, after] += share
+    return weights
 
 
 def place_path(path: Array, anchor: Anchor, near: float) -> Array:
-    """The path (F, 3) of a ball as the anchor places it: rigidly along the slope round where it stands, or is while its
-    heel stands; farther than `near` from there it is just moved.
-    """
-    stands = path[anchor.stance.start : anchor.stance.end].mean(axis=0) if anchor.part == "heel" else anchor.origin
-    turned = stands - anchor.origin + shortened(path - stands, near)
-    tilted = np.einsum("fij,fj->fi", anchor.turns(len(path)) - np.eye(3), turned)
-    return path + (anchor.points(len(path)) - anchor.origin) + tilted
+    """The path (F, 3) of a ball as one anchor places it: rigidly round where it stands, see `_rigidly`."""
+    frames = len(path)
+    return _rigidly(path, anchor.origin, anchor.points(frames), anchor.turns(frames), _standing(path, anchor), near)

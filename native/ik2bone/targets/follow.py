@@ -12,10 +12,8 @@ from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, Note
 from ..rotations import matrix_from_vector, shortest_turns
 from ..sole.measure import Sole, sole_points
-from .blend import Targets
+from .blend import WINDOW, Targets
 
-# The ground passes under a foot in place at walking speed: its height and slope are averaged over this time (s).
-WINDOW = 0.15
 # A foot follows the slope fully up to this height over its floor and not at all from the second on (leg lengths).
 NEAR, FAR = 0.05, 0.3
 
@@ -81,9 +79,7 @@ def _targets(clip: Clip, ball: Array, turn: Array, rise: Array, level: Array) ->
 
 def _cleared(clip: Clip, targets: Targets, points: Array, ground: Ground, window: int) -> Targets:
     """The targets raised, smoothly, where points (F, L, P, 3) of the soles would lie under the ground."""
-    away = points - clip.ball[:, :, None]
-    placed = targets.ball[:, :, None] + np.einsum("flij,flpj->flpi", targets.turn, away)
-    hits, _, found = ask(ground, targets.asking(placed, clip.up), clip.up)
-    under = np.where(found, (hits - placed) @ clip.up, 0.0).max(axis=2)
-    under = np.maximum(under, 0.0)
+    points = targets.placed(points - clip.ball[:, :, None])
+    depths = targets.depths(points, np.ones(targets.rise.shape, bool), ground, clip.up)
+    under = np.maximum(depths.max(axis=2), 0.0)
     return targets.moved(smooth_cover(under, window)[..., None] * clip.up)

@@ -16,7 +16,7 @@ from ..settings import Settings
 from ..sole.measure import Sole, apply
 from .blend import Held, Targets, blend_targets, give_anchors_time, places_of
 from .follow import follow_ground, lay_on_ground
-from .heel import raise_balls, raise_heels, standing_contacts
+from .heel import raise_heels
 from .lock import hold_feet
 from .swing import lift_swings
 
@@ -56,9 +56,7 @@ def locked_targets(
     targets = blend_targets(clip, hold, anchors, ride)
     enforced = settings.enforced(contacts)
     targets = raise_heels(clip, sole, targets, contacts, enforced, ground)
-    targets = raise_balls(clip, sole, targets, contacts, enforced, ground)
     targets = lift_swings(clip, sole, targets, contacts, ground)
-    contacts = standing_contacts(clip, sole, targets, contacts, ground) | feet.kept
     lost = ~contacts.any(axis=(0, 2))
     if lost.any():
         carried = clip.moved(level_part(targets.ride, clip.up))

@@ -5,39 +5,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..anchors.anchor import Anchor
 from ..anchors.footprint import EVEN
-from ..curves import come_to_rest, gaps, runs, smoothstep
-from ..ground.query import ask
+from ..curves import fade, runs
 from ..model import Array, Clip, Ground, Mask, Note
 from ..rotations import matrix_from_vector, nearest_rotations, shortest_turns, unit, vector_from_matrix
 from ..sole.measure import Sole, apply
 from .blend import Targets
-from .toe_range import within_range
+from .lock import FADE
 
-# Before a ball stands, and after it, its toes take so long (s) to be where they lie, and to be free again.
-LAY_DOWN, LET_GO = 0.12, 0.2
-# Toes that turn have other ground under their tips.
-ROUNDS = 3
+# Toes that turn have other ground under their tips, so it is asked for once more.
+ROUNDS = 2
+# Toes bend by this at the most (radians). The great toe bends up by 42 degrees in walking (Nawoczenski et al., 1999)
+# and by 90 under a figure on tiptoe; it bends down by 45 (American Academy of Orthopaedic Surgeons).
+BENT_UP, BENT_DOWN = np.radians([90.0, 45.0])
+# The last of that (radians) is approached ever more slowly, so that toes do not stop with a jolt.
+EASE = np.radians(10.0)
+# Toes kept from bending farther than this (radians) do not lie as they should.
+TELLING = np.radians(3.0)
 
 
 def lay_toes(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground) -> tuple[Array, Mask]:
     """Rotation vectors (F, L, 3) in toe bone space that lay the toes of standing balls (F, L) on the surface, and which
-    of those (F, L) they only lay as far as toes go.
+    of those (F, L) they only lay as far as toes bend.
 
     They turn about the ball by the shortest way, so that they keep their heading. Feet without toe bones have zeros.
     """
-    stands = stands & clip.has_toe
+    stands, vectors, short = stands & clip.has_toe, np.zeros(clip.ball.shape), np.zeros_like(stands)
     if not stands.any():
-        return np.zeros((clip.frames, clip.legs, 3)), stands
-    laid, short = within_range(
-        clip, sole, targets.turn, _laid(clip, sole, targets, _normals(clip, sole, targets), ground)
-    )
-    toes = nearest_rotations(targets.turn @ clip.toe[..., :3, :3] / clip.scale[..., 3, None, :])
-    vectors = np.einsum("flji,flj->fli", toes, laid)
-    for leg in range(clip.legs):
-        _fade(vectors[:, leg], stands[:, leg], clip.fps)
-    return vectors, short & stands
+        return vectors, short
+    turns, short[stands] = _within_range(clip, sole, targets, stands, _laid(clip, sole, targets, stands, ground))
+    axes = nearest_rotations(targets.turn[stands] @ clip.toe[stands][:, :3, :3] / clip.scale[stands][:, 3, None])
+    vectors[stands] = np.einsum("nji,nj->ni", axes, vector_from_matrix(turns))
+    return fade(vectors, stands, FADE * clip.fps), short
 
 
 def tell_toes(short: Mask) -> list[Note]:
@@ -46,59 +45,61 @@ def tell_toes(short: Mask) -> list[Note]:
     return [Note("toes_short", {"count": count})] if count else []
 
 
+def _laid(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground) -> Array:
+    """Turns (N, 3, 3), world space, that lay the toes of standing feet (F, L) along the ground, tips on the surface."""
+    normals, up = _normals(clip, sole, targets)[stands], _directions(clip.toe, sole.toe_up, targets, stands)
+    upright = matrix_from_vector(shortest_turns(up, normals))
+    tip = np.einsum("nij,nj->ni", upright, _tips(clip, sole, targets, stands))
+    aside, length = unit(np.cross(tip, normals)), np.maximum(np.linalg.norm(tip, axis=-1), 1e-300)
+    # The tip's height over the ball's joint along the normal, as it is and as it should be.
+    present, goal = np.sum(tip * normals, axis=-1), -sole.ball_height[np.nonzero(stands)[1]]
+    facing, points = np.maximum(normals @ clip.up, 1e-3), np.zeros((*stands.shape, 1, 3))
+    lift, pitch = np.zeros(len(tip)), np.zeros(len(tip))
+    for _ in range(ROUNDS):
+        points[stands, 0] = targets.ball[stands] + np.einsum(
+            "nij,nj->ni", matrix_from_vector(pitch[:, None] * aside), tip
+        )
+        plane = (goal - np.sum((points[stands, 0] - targets.ball[stands]) * normals, axis=-1)) / facing
+        lift = targets.depths(points, stands, ground, clip.up)[stands, 0] - plane
+        # Past an edge toes stay in the plane of their foot.
+        asked = goal + np.where(np.abs(lift) <= EVEN * clip.leg, lift, 0.0) * facing
+        pitch = np.arcsin(np.clip(asked / length, -1.0, 1.0)) - np.arcsin(np.clip(present / length, -1.0, 1.0))
+    return matrix_from_vector(pitch[:, None] * aside) @ upright
+
+
 def _normals(clip: Clip, sole: Sole, targets: Targets) -> Array:
     """What the soles lie along (F, L, 3): the slopes of anchors, else how the foot is turned."""
     normals = unit(np.einsum("flij,lj->fli", targets.turn @ clip.foot[..., :3, :3], sole.up))
     for anchor in targets.anchors:
         if anchor.part != "swing":
-            normals[_span(anchor), anchor.stance.leg] = (anchor.turns(clip.frames) @ clip.up)[_span(anchor)]
+            span = slice(anchor.stance.start, anchor.stance.end)
+            normals[span, anchor.stance.leg] = anchor.cut(span.start, span.stop).turns(span.stop - span.start) @ clip.up
     return normals
 
 
-def _span(anchor: Anchor) -> slice:
-    return slice(anchor.stance.start, anchor.stance.end)
+def _directions(bones: Array, own: Array, targets: Targets, stands: Mask) -> Array:
+    """World directions (N, 3) of vectors (L, 3) of the bones (F, L, 4, 4) of standing feet (F, L)."""
+    return unit(np.einsum("nij,nj->ni", targets.turn[stands] @ bones[stands][:, :3, :3], own[np.nonzero(stands)[1]]))
 
 
-def _laid(clip: Clip, sole: Sole, targets: Targets, normals: Array, ground: Ground) -> Array:
-    """Rotation vectors (F, L, 3), world space, that lay toes along the normals and pitch their tips onto the ground."""
-    toe = targets.turn @ clip.toe[..., :3, :3]
-    upright = matrix_from_vector(shortest_turns(np.einsum("flij,lj->fli", toe, sole.toe_up), normals))
-    tip = np.einsum("flij,flj->fli", upright @ targets.turn, apply(clip.toe, sole.tip) - clip.ball)
-    aside = unit(np.cross(tip, normals))
-    length = np.maximum(np.linalg.norm(tip, axis=-1), 1e-300)
-    present = np.arcsin(np.clip(np.sum(tip * normals, axis=-1) / length, -1.0, 1.0))
-    pitch = np.zeros_like(present)
-    for _ in range(ROUNDS):
-        moved = np.einsum("flij,flj->fli", matrix_from_vector(pitch[..., None] * aside), tip)
-        goal = _ground_under(clip, sole, targets, normals, targets.ball + moved, ground) - targets.ball
-        asked = np.arcsin(np.clip(np.sum(goal * normals, axis=-1) / length, -1.0, 1.0))
-        pitch = asked - present
-    return vector_from_matrix(matrix_from_vector(pitch[..., None] * aside) @ upright)
+def _tips(clip: Clip, sole: Sole, targets: Targets, stands: Mask) -> Array:
+    """Vectors (N, 3) from the balls of standing feet (F, L) to the tips of their toes, before these turn."""
+    return np.einsum("nij,nj->ni", targets.turn[stands], (apply(clip.toe, sole.tip) - clip.ball)[stands])
 
 
-def _ground_under(clip: Clip, sole: Sole, targets: Targets, normals: Array, tip: Array, ground: Ground) -> Array:
-    """Where the tips (F, L, 3) should lie: over or under them on the surface, or past an edge in the foot's plane."""
-    under = targets.ball - sole.ball_height[:, None] * normals
-    facing = np.maximum(normals @ clip.up, 1e-3)
-    plane = tip + (np.sum((under - tip) * normals, axis=-1) / facing)[..., None] * clip.up
-    hits, _, found = ask(ground, targets.asking(tip, clip.up), clip.up)
-    near = found & (np.abs((hits - plane) @ clip.up) <= EVEN * clip.leg)
-    return np.where(near[..., None], hits, plane)
+def _within_range(clip: Clip, sole: Sole, targets: Targets, stands: Mask, turns: Array) -> tuple[Array, Mask]:
+    """The turns (N, 3, 3) of the toes of standing feet (F, L), none farther than toes bend, and which were too far.
 
-
-def _fade(vectors: Array, stands: Mask, fps: float) -> None:
-    """Replace what is between the standings (F,) by what leads there and away, with matching rates (F, 3 in place)."""
-    rates = np.zeros_like(vectors)
-    for start, end in runs(stands):
-        if end - start > 1:
-            rates[start:end] = np.gradient(vectors[start:end], axis=0)
-    down, off = (max(round(time * fps), 1) for time in (LAY_DOWN, LET_GO))
-    for start, end in gaps(stands):
-        time, between = np.arange(1, end - start + 1), np.zeros_like(vectors[start:end])
-        sides = ((start - 1, start > 0, off, time, 1.0), (end, end < len(stands), down, time[::-1], -1.0))
-        for edge, there, frames, away, sign in sides:
-            if there:
-                share = away / min(frames, end - start + 1)
-                between += (1.0 - smoothstep(share))[:, None] * vectors[edge]
-                between += sign * frames * come_to_rest(share)[:, None] * rates[edge]
-        vectors[start:end] = between
+    Toes may bend as far as in the clip, whatever that is.
+    """
+    up, forward = (_directions(clip.foot, way, targets, stands) for way in (sole.up, sole.forward))
+    toe_up, toe = _directions(clip.toe, sole.toe_up, targets, stands), _tips(clip, sole, targets, stands)
+    toe = toe - np.sum(toe * toe_up, axis=-1, keepdims=True) * toe_up
+    own, asked = (
+        np.arctan2(np.sum(way * up, axis=-1), np.sum(way * forward, axis=-1))
+        for way in (toe, np.einsum("nij,nj->ni", turns, toe))
+    )
+    least, most = np.minimum(-BENT_DOWN, own - EASE), np.maximum(BENT_UP, own + EASE)
+    too_far = np.maximum(asked - most + EASE, 0.0) - np.maximum(least + EASE - asked, 0.0)
+    back = too_far - EASE * np.tanh(too_far / EASE)
+    return matrix_from_vector(back[:, None] * np.cross(up, forward)) @ turns, np.abs(back) > TELLING

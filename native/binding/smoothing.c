@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "smoothing.h"
+
+#include <string.h>
+
+#include "curves.h"
+
+const char smooth_within_doc[] =
+    "smooth_within(wish, weight, floor, ceiling, stiffness, out)\n--\n\n"
+    "Write into out (F,) the curve that minimises the weighted squares of its distance from wish, plus stiffness times\n"
+    "the squares of its second differences, between floor and ceiling. All arrays are contiguous float64 of shape (F,);\n"
+    "floor may hold -inf, ceiling inf. Returns the number of rounds; ArithmeticError where there is no optimum.\n"
+    "For the package's own use.";
+
+enum { WISH, WEIGHT, FLOOR, CEILING, OUT, CURVES };
+
+static const char *const names[CURVES] = {"wish", "weight", "floor", "ceiling", "out"};
+
+static int
+acquire_curve(PyObject *object, const char *name, int flags, Py_buffer *view)
+{
+    if (PyObject_GetBuffer(object, view, flags | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
+        view->obj = NULL;
+        return -1;
+    }
+    if (view->ndim != 1 || !view->format || strcmp(view->format, "d") != 0) {
+        PyErr_Format(PyExc_ValueError, "%s: expected float64 of shape (F,), got %d dimensions of format %s", name,
+                     view->ndim, view->format ? view->format : "B");
+        return -1;
+    }
+    return 0;
+}
+
+static int
+acquire_curves(PyObject *const *args, Py_buffer views[CURVES])
+{
+    PyObject *const objects[CURVES] = {args[0], args[1], args[2], args[3], args[5]};
+
+    for (int i = 0; i < CURVES; i++) {
+        if (acquire_curve(objects[i], names[i], i == OUT ? PyBUF_WRITABLE : PyBUF_SIMPLE, &views[i]) < 0) {
+            return -1;
+        }
+        if (views[i].shape[0] != views[WISH].shape[0]) {
+            PyErr_Format(PyExc_ValueError, "%s: expected %zd numbers, as wish has, got %zd", names[i],
+                         views[WISH].shape[0], views[i].shape[0]);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyObject *
+core_smooth_within(PyObject *module, PyObject *const *args, Py_ssize_t given)
+{
+    Py_buffer views[CURVES] = {{.obj = NULL}};
+    double *scratch = NULL, stiffness = given == 6 ? PyFloat_AsDouble(args[4]) : 0.0;
+    PyObject *answer = NULL;
+    int rounds;
+
+    (void)module;
+    if (given != 6) {
+        PyErr_Format(PyExc_TypeError, "smooth_within() takes 6 arguments, got %zd", given);
+        return NULL;
+    }
+    if ((stiffness == -1.0 && PyErr_Occurred()) || acquire_curves(args, views) < 0) {
+        goto exit;
+    }
+    size_t count = (size_t)views[WISH].shape[0];
+    scratch = PyMem_New(double, count * IK2B_SMOOTH_SCRATCH);
+    if (!scratch) {
+        PyErr_NoMemory();
+        goto exit;
+    }
+    Py_BEGIN_ALLOW_THREADS
+        rounds = ik2b_smooth_within(count, views[WISH].buf, views[WEIGHT].buf, views[FLOOR].buf, views[CEILING].buf,
+                                    stiffness, scratch, views[OUT].buf);
+    Py_END_ALLOW_THREADS
+    if (rounds < 0) {
+        PyErr_SetString(PyExc_ArithmeticError, "smooth_within: expected curves that have an optimum, got none");
+        goto exit;
+    }
+    answer = PyLong_FromLong(rounds);
+exit:
+    PyMem_Free(scratch);
+    for (int i = 0; i < CURVES; i++) {
+        PyBuffer_Release(&views[i]);
+    }
+    return answer;
+}

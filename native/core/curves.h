@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Curves over time: the smoothest curve near a wish that stays between a floor and a ceiling. Plain C, no Python. */
+
+#ifndef IK2B_CURVES_H
+#define IK2B_CURVES_H
+
+#include <stddef.h>
+
+/* Doubles of scratch memory that ik2b_smooth_within needs for each sample. */
+#define IK2B_SMOOTH_SCRATCH 10
+
+/*
+ * Find the curve x of `count` samples that minimises
+ *
+ *     sum of weight[k] (x[k] - wish[k])^2 + stiffness sum of (x[k-1] - 2 x[k] + x[k+1])^2
+ *
+ * with floor[k] <= x[k] <= ceiling[k]. All arrays hold `count` doubles. Weights are not negative and at least two of
+ * them are positive (one, where there is one sample); `floor` may hold minus infinity and `ceiling` infinity. A floor
+ * over its ceiling, or nearer to it than 1e-7 of the curves' size, is taken to lie that much under it. `scratch`
+ * holds IK2B_SMOOTH_SCRATCH doubles a sample. Nothing may overlap.
+ *
+ * A primal-dual interior point method (Nocedal and Wright, Numerical Optimization, 2006, section 16.6): every round
+ * solves one pentadiagonal system, so the time grows with `count` alone. The bounds hold to a rounding. Returns the
+ * number of rounds, or -1 where the optimum was not reached to 1e-9 of the curves' size.
+ */
+int
+ik2b_smooth_within(size_t count, const double *wish, const double *weight, const double *floor, const double *ceiling,
+                   double stiffness, double *scratch, double *curve);
+
+#endif

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""How knees bend: about their own hinge, no farther than knees fold, and as smoothly as in the clip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._core import hinge_of
+from .curves import smooth_between, smoothstep
+from .model import Array, Clip, Mask
+from .rotations import unit
+
+# Sine of the angle (9 degrees) under which a knee's own bend is rather noise: it turns sideways, or over backwards.
+BENT = 0.15
+# Between thigh and shin of a knee folded as far as people can, 0 is straight; clips that fold theirs further keep that.
+# Measured: 141 (American Academy of Orthopaedic Surgeons) and 142.5 degrees (Boone and Azen, 1979), deviation 5.
+FOLDED = np.radians(140.0)
+# What planting adds to the angle of a swinging leg's knee comes and goes no faster than this (s), and a knee is bent
+# by no more than this (radians) for that.
+SLOW, MOST = 0.04, np.radians(25.0)
+# The same of a standing leg (s): its hips come down for it. A longer time bends knees more, a shorter one snaps them.
+STANDING = 0.025
+
+
+@dataclass(frozen=True)
+class Knees:
+    """How the knees of L legs bend over F frames.
+
+    `hinge` (F, L, 3) is in shin space, zero where nothing tells it. `usual` (F, L, 3) is the clip's own hinge, world
+    space. `doubt` (F, L) in [0, 1] is how far each frame's own bend gives way to it.
+    """
+
+    hinge: Array
+    usual: Array
+    doubt: Array
+
+    def poles(self, lines: Array) -> Array:
+        """Where the knees point (F, L, 3) by their usual hinge, seen from the lines (F, L, 3) from hip to ankle."""
+        return np.cross(self.usual, lines)
+
+
+def find_knees(clip: Clip) -> Knees:
+    """Read the hinges: a frame's own where its knee is well bent, the clip's where it is straight or overstretched.
+
+    Of a knee that never bends in the clip that is the rest pose's.
+    """
+    own = np.asarray(hinge_of(clip.thigh, clip.shin, clip.ankle))
+    sine = knee_sine(clip)
+    weight = np.where(sine > BENT, sine, 0.0)[..., None] ** 2
+    usual = unit((weight * own).sum(axis=0))
+    if clip.rest_hinge is not None:
+        usual = np.where(usual.any(axis=-1, keepdims=True), usual, clip.rest_hinge)
+    natural = sine * np.sign(np.sum(own * usual, axis=-1))
+    doubt = np.where(usual.any(axis=-1), 1.0 - smoothstep(natural / BENT), 0.0)
+    hinge = (1.0 - doubt)[..., None] * own + doubt[..., None] * usual
+    axes = unit(np.swapaxes(clip.shin[..., :3, :3], -1, -2))
+    return Knees(hinge, np.einsum("flji,lj->fli", axes, usual), doubt)
+
+
+def knee_sine(clip: Clip) -> Array:
+    """Sine (F, L) of the angle between thigh and shin."""
+    upper, lower = clip.hip - clip.knee, clip.ankle - clip.knee
+    lengths = np.linalg.norm(upper, axis=-1) * np.linalg.norm(lower, axis=-1)
+    return np.linalg.norm(np.cross(upper, lower), axis=-1) / np.maximum(lengths, 1e-300)
+
+
+def _lengths(clip: Clip) -> tuple[Array, Array]:
+    """Lengths (F, L) of thighs and of shins."""
+    return np.linalg.norm(clip.knee - clip.hip, axis=-1), np.linalg.norm(clip.ankle - clip.knee, axis=-1)
+
+
+def bend_of(clip: Clip, distance: Array) -> Array:
+    """Angles (F, L) between thigh and shin of legs so long (F, L) from end to end, 0 where they are straight."""
+    upper, lower = _lengths(clip)
+    cosine = (distance**2 - upper**2 - lower**2) / np.maximum(2 * upper * lower, 1e-300)
+    return np.arccos(np.clip(cosine, -1.0, 1.0))
+
+
+def _distance(clip: Clip, bend: Array | float) -> Array:
+    """How long (F, L) legs are from end to end whose knees are bent by angles (F, L)."""
+    upper, lower = _lengths(clip)
+    return np.sqrt(np.maximum(upper**2 + lower**2 + 2 * upper * lower * np.cos(bend), 0.0))
+
+
+def shortest(clip: Clip) -> Array:
+    """Distance (F, L) from hip to ankle at which a leg is folded as far as it may be."""
+    return np.minimum(_distance(clip, FOLDED), np.linalg.norm(clip.ankle - clip.hip, axis=-1))
+
+
+def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array) -> Array:
+    """How far (F, L, 3) swinging feet (F, L) with these ankles (F, L, 3) are drawn towards their hips (F, L, 3).
+
+    They come within `reach` (F, L), and what that and the ground add to the angle of the clip's knee goes smoothly over
+    into what the stances beside the swing have.
+    """
+    line = ankle - hip
+    distance = np.maximum(np.linalg.norm(line, axis=-1), 1e-300)
+    source = bend_of(clip, np.linalg.norm(clip.ankle - clip.hip, axis=-1))
+    added = bend_of(clip, np.where(swings, np.minimum(distance, reach), distance)) - source
+    eased = np.stack([_eased(*columns, clip.fps) for columns in zip(added.T, swings.T, strict=True)], axis=1)
+    share = np.where(swings, _distance(clip, source + eased) / distance - 1.0, 0.0)
+    return share[..., None] * line
+
+
+def _eased(added: Array, swings: Mask, fps: float) -> Array:
+    """The smooth curve (F,) over angles (F,) that keeps to them where the foot does not swing (F,)."""
+    if not swings.any():
+        return added
+    return smooth_between(added, fps, SLOW, added, np.where(swings, added + MOST, added))
+
+
+def eased_reach(clip: Clip, line: Array, reach: Array) -> Array:
+    """How far (F, L) legs may be stretched so that what is added to the angles of their knees comes and goes smoothly.
+
+    `line` (F, L, 3) goes from hip to ankle, of which heels that rise bring as much as is over the `reach` (F, L).
+    """
+    source = bend_of(clip, np.linalg.norm(clip.ankle - clip.hip, axis=-1))
+    added = bend_of(clip, np.minimum(np.linalg.norm(line, axis=-1), reach)) - source
+    eased = np.stack([smooth_between(column, clip.fps, STANDING, column) for column in added.T], axis=1)
+    return np.minimum(_distance(clip, source + eased), reach)
+
+
+def unfold_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask) -> Array:
+    """How far (F, L, 3) swinging feet (F, L) with these ankles are moved off their hips (F, L, 3), so as not to fold.
+
+    They move the way that the clip's own ankle lies from its hip, so that they come and go without a jump.
+    """
+    own = unit(clip.ankle - clip.hip)
+    line = ankle - hip
+    along = np.sum(line * own, axis=-1)
+    square = shortest(clip) ** 2 - np.sum(line**2, axis=-1)
+    # Where they fold too far, the positive root of |line + way * own| = shortest.
+    way = np.sqrt(np.maximum(along**2 + square, 0.0)) - along
+    return np.where(swings & (square > 0.0), way, 0.0)[..., None] * own

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""How knees bend: about their hinge, without snapping, no farther than knees fold."""

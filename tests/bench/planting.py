@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The speed of planting beside IK constraints and Bake Action, as tables: python -m tests.bench.planting [PART ...].
+
+PART is any part of names of clips; --publish puts the tables into docs/speed.md instead. Times are processor time,
+least of several rounds. Plans are made as the operator asks for them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import logging
+import os
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from demo import session
+from tests.bench.page import markdown, number, processor, publish
+from tests.bench_motion import runs
+from tests.bench_motion.clips import CLIPS, Entry, Place
+from tests.bench_motion.planning import Call, watched
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+RIG = next(entry for entry in CLIPS if entry.name == "cmu_131_01_startwalkstop")
+RIG_LEGS = [(f"{side}Hip", f"{side}Knee", f"{side}Ankle") for side in ("Left", "Right")]
+GROUND = Place("hills", 0)
+# What a plan may take of a bake of as many frames, by gait.
+AIMS = {"walk": 0.25, "uneven walk": 0.25, "dance": 0.5}
+FRAMES = (1_000, 10_000, 100_000)
+ROUNDS = 3
+# The other setting of a second plan: how far hips may come down, leg lengths.
+SECOND = {"max_drop": 0.4}
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds for one clip: the plan alone and the whole operator, and both again with another setting."""
+
+    gait: str
+    frames: int
+    plan: float
+    operator: float
+    second_plan: float
+    second_operator: float
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    """Processor time of one call."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def bake_seconds(bpy, data: Path, frames: int) -> float:
+    """Bake Action on the legs of a bare rig of 31 bones, each under an IK constraint, from visual transforms."""
+    session.reset(bpy)
+    armature = runs.load(bpy, RIG, data).armature
+    for bone in armature.data.bones:
+        bone.select = any(bone.name in leg for leg in RIG_LEGS)
+    for _, shin, foot in RIG_LEGS:
+        target = bpy.data.objects.new(foot, None)
+        bpy.context.scene.collection.objects.link(target)
+        target.matrix_world = armature.matrix_world @ armature.pose.bones[foot].matrix
+        constraint = armature.pose.bones[shin].constraints.new("IK")
+        constraint.target, constraint.chain_count = target, 2
+    bpy.ops.object.mode_set(mode="POSE")
+    options = {"only_selected": True, "visual_keying": True, "bake_types": {"POSE"}}
+    bake = lambda: bpy.ops.nla.bake(frame_start=1, frame_end=frames, **options)  # noqa: E731
+    return min(seconds(bake) for _ in range(ROUNDS))
+
+
+def plant_seconds(bpy, entry: Entry, data: Path) -> tuple[Times, Call]:
+    """One clip on hills of 100,000 triangles, and a call of the planner for it."""
+    session.reset(bpy)
+    subject = runs.load(bpy, entry, data)
+    surface, rounds = runs.lay(bpy, GROUND, subject.way).name, []
+    for _ in range(ROUNDS):
+        first, operator = operate(bpy, surface=surface)
+        second, second_operator = operate(bpy, surface=surface, **SECOND)
+        rounds.append((first.seconds, operator, second.seconds, second_operator))
+        bpy.ops.ik2bone.restore()
+    return Times(entry.gait, len(subject.frames), *np.min(rounds, axis=0)), first
+
+
+def operate(bpy, **options) -> tuple[Call, float]:
+    """The operator's one call of the planner, and the operator's seconds."""
+    with watched(time.process_time) as calls:
+        spent = seconds(lambda: bpy.ops.ik2bone.plant_feet(**options))
+    (call,) = calls
+    return call, spent
+
+
+def growth(call: Call, frames: int) -> tuple[float, float]:
+    """Seconds and peak memory (bytes) of a plan of a clip played to and fro until it has so many frames."""
+    from ik2bone.plan import plant
+
+    clip, ground = call.given[:2]
+    there_and_back = np.r_[: clip.frames, clip.frames - 2 : 0 : -1]
+    long = clip.cut(np.resize(there_and_back, frames))
+    spent = seconds(lambda: plant(long, ground))
+    # Tracing costs time, and what a clip remembers of itself belongs to the plan.
+    long = replace(long)
+    tracemalloc.start()
+    plant(long, ground)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return spent, peak
+
+
+def table(measured: dict[str, Times], bakes: dict[int, float]) -> Iterator[str]:
+    """A row a clip: milliseconds, and in brackets the share of the bake."""
+    rows = [["clip", "frames", "bake", "plan", "aim", "plan again", "operator", "operator again"]]
+    for name, times in measured.items():
+        bake = bakes[times.frames]
+        shares = [f"{number(1000 * value)} ({value / bake:.2f})"
+                  for value in (times.plan, times.second_plan, times.operator, times.second_operator)]  # fmt: skip
+        aim = f"{AIMS[times.gait]}" + ("" if times.plan <= AIMS[times.gait] * bake else " missed")
+        rows.append([name, f"{times.frames:,}", number(1000 * bake), shares[0], aim, *shares[1:]])
+    return markdown(rows)
+
+
+def growth_table(call: Call) -> Iterator[str]:
+    rows = [["frames", "plan, s", "ms a 1,000 frames", "peak, MB", "KB a frame"]]
+    for frames in FRAMES:
+        spent, peak = growth(call, frames)
+        values = (spent, 1e6 * spent / frames, peak / 1e6, peak / 1e3 / frames)
+        rows.append([f"{frames:,}", *map(number, values)])
+    return markdown(rows)
+
+
+def page(data: Path, parts: list[str]) -> Iterator[str]:
+    """All lines: the machine, the clips, the growth."""
+    bpy = session.start()
+    # This needs mathutils, which is there once Blender is.
+    from demo.picture import silence
+
+    chosen = [entry for entry in CLIPS if entry.gait in AIMS and any(part in entry.name for part in parts)]
+    measured, calls = {}, {}
+    for entry in chosen:
+        # Clips without feet are refused.
+        with contextlib.suppress(RuntimeError), silence():
+            measured[entry.name], calls[entry.name] = plant_seconds(bpy, entry, data)
+    with silence():
+        bakes = {frames: bake_seconds(bpy, data, frames) for frames in {times.frames for times in measured.values()}}
+    yield f"{processor()}, Blender {bpy.app.version_string}, numpy {np.__version__}."
+    yield "Milliseconds, and in brackets the share of the bake.\n"
+    yield from table(measured, bakes)
+    if RIG.name in calls:
+        yield ""
+        yield from growth_table(calls[RIG.name])
+
+
+def missing(data: Path) -> str:
+    """What the measurement lacks here; empty where it lacks nothing."""
+    if importlib.util.find_spec("bpy") is None:
+        return "bpy is not installed"
+    return "" if data.is_dir() else f"there is no folder of clips at {data}; set IK2BONE_DATA"
+
+
+def main(parts: list[str]) -> None:
+    """Print, or publish."""
+    logging.disable(logging.INFO)
+    data = Path(os.environ.get("IK2BONE_DATA", DATA))
+    if lack := missing(data):
+        print(f"Not measured: planting, as {lack}.")
+        return
+    if parts == ["--publish"]:
+        publish("Planting, measured", "\n".join(page(data, [""])))
+    else:
+        for line in page(data, parts or [""]):
+            print(line, flush=True)
+    session.leave(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""The body over the feet: upright and calm at once, along with feet that are moved, and left alone on its own floor."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ik2bone.plan import Settings, plant
+from ik2bone.reach import own_reach
+from measures import knee_angle
+from walk import FLAT, HILLS, height_field, make_walk, planted
+
+WALK = make_walk(6.0)
+CLIP = WALK.clip
+STEPS = height_field(lambda x, _: 0.15 * np.floor(x / 0.9))
+
+
+def slope(degrees):
+    return height_field(lambda x, y: np.tan(np.radians(degrees)) * x)
+
+
+def accelerations(offset, fps):
+    """Lengths of second differences of a path over 1/30 s, per s^2."""
+    step = max(1, round(fps / 30))
+    bend = offset[2 * step :] - 2 * offset[step:-step] + offset[: -2 * step]
+    return np.linalg.norm(bend, axis=-1) * (fps / step) ** 2
+
+
+def flexion(before, after):
+    """How much more (F,) the straighter knee is bent than in the source, degrees."""
+    return knee_angle(after).min(axis=1) - knee_angle(before).min(axis=1)
+
+
+def test_figure_on_the_floor_that_it_was_made_for_keeps_its_pose() -> None:
+    plan = plant(CLIP, FLAT)
+    after = planted(CLIP, plan)
+    assert np.linalg.norm(plan.hips_offset, axis=-1).max() < 0.005 * CLIP.leg
+    assert np.abs(flexion(CLIP, after)).max() < 2.0
+
+
+@pytest.mark.parametrize(
+    ("ground", "peak", "rms", "bend"), [(HILLS, 2.2, 0.8, 5.0), (STEPS, 3.5, 1.2, 10.0), (slope(15.0), 4.0, 1.5, 10.0)]
+)
+def test_walk_stays_upright_and_calm(ground, peak, rms, bend) -> None:
+    plan = plant(CLIP, ground)
+    bends = accelerations(plan.hips_offset / CLIP.leg, CLIP.fps)
+    assert bends.max() <= peak and np.sqrt((bends**2).mean()) <= rms
+    assert np.median(flexion(CLIP, planted(CLIP, plan))) <= bend
+    assert plan.miss.max() < 1e-6
+
+
+def test_standing_legs_are_not_stretched_beyond_what_the_clip_or_ease_allows() -> None:
+    after = planted(CLIP, plant(CLIP, slope(15.0)))
+    length = np.linalg.norm(after.ankle - after.hip, axis=-1)
+    assert (length <= own_reach(CLIP) + 1e-6).all()
+
+
+@pytest.mark.parametrize("degrees", [-15.0, 15.0])
+def test_body_leans_over_a_slope_by_a_part_of_it(degrees) -> None:
+    plan = plant(CLIP, slope(degrees))
+    ahead = np.median(plan.hips_offset[60:-60, 0])
+    assert -np.sign(degrees) * ahead == pytest.approx(0.3 * np.sin(np.radians(15.0)), abs=0.05)
+    level = plant(CLIP, slope(degrees), Settings(use_slope=False))
+    assert abs(np.median(level.hips_offset[60:-60, 0])) < abs(ahead)
+
+
+def test_hips_follow_feet_that_are_moved_aside() -> None:
+    # A ditch that both feet of the walk would stand in by half: they are moved out of it, all to one side.
+    trench = height_field(lambda x, y: np.where(np.abs(y - 0.1) < 0.04, -0.3, 0.0))
+    plan = plant(CLIP, trench)
+    moves = np.array([anchor.move[1] for anchor in plan.anchors if anchor.stance.leg == 0])
+    aside = np.median(plan.hips_offset[60:-60, 1])
+    assert np.abs(moves).max() > 0.03
+    assert np.sign(aside) == np.sign(moves.mean()) and abs(aside) < np.abs(moves).max()
+
+
+def test_heels_rise_before_hips_come_down() -> None:
+    heels, hips = (plant(CLIP, slope(12.0), Settings(gives_way=order)) for order in ("HEEL_HIPS", "HIPS"))
+    assert heels.hips_offset[:, 2].mean() > hips.hips_offset[:, 2].mean() + 0.01
+    assert heels.miss.max() < 1e-6
+    stands = heels.contacts[..., 1]
+    ball = planted(CLIP, heels).ball
+    assert np.linalg.norm(ball - heels.targets.ball, axis=-1)[stands].max() < 1e-6
+
+
+def test_hips_come_down_no_farther_than_they_may() -> None:
+    cliff = height_field(lambda x, y: np.where(x > 2.0, -0.5, 0.0))
+    for drop in (0.0, 0.1):
+        plan = plant(CLIP, cliff, Settings(max_drop=drop))
+        rise = plan.targets.rise.mean(axis=1)
+        assert (plan.hips_offset[:, 2] >= rise.min() - drop - 1e-6).all()
+
+
+def test_ground_that_is_shifted_a_little_moves_the_hips_a_little() -> None:
+    offsets = [
+        plant(CLIP, height_field(lambda x, y, s=s: 0.1 * np.sin(2.1 * (x + s)))).hips_offset for s in (0.0, 0.005)
+    ]
+    assert np.abs(offsets[1] - offsets[0]).max() < 0.01

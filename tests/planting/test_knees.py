@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Knees neither snap nor fold too far, and swinging feet are drawn to their hips smoothly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from figures import figure_of
+from gaits import make_gait
+from ik2bone.knees import FOLDED, bend_of, draw_swings, shortest, unfold_swings
+from ik2bone.plan import plant
+from ik2bone.reach import lowest, own_reach
+from measures import knee_angle, measure
+from walk import height_field, make_walk, planted
+
+FPS = 60.0
+CLIP = make_walk(1.2).clip
+
+
+def snapping(drop: float):
+    """A walk and ankles of it that are pushed down for a moment, in the middle of each swing, by `drop`."""
+    walk = make_walk(fps=FPS)
+    clip = walk.clip
+    phase = (np.arange(clip.frames)[:, None] / FPS / 1.1 + np.array([0.0, 0.5])) % 1.0
+    push = -drop * np.exp(-(((phase - 0.81) / 0.015) ** 2))[..., None] * clip.up
+    return clip, clip.ankle + push, ~walk.standing
+
+
+def drawn(clip, ankle, swings):
+    return ankle + draw_swings(clip, ankle, clip.hip, swings, own_reach(clip))
+
+
+def test_snap_in_a_swing_is_eased() -> None:
+    clip, ankle, swings = snapping(0.12)
+    sides = (ankle, drawn(clip, ankle, swings))
+    angles = [bend_of(clip, np.linalg.norm(side - clip.hip, axis=-1)) for side in sides]
+    second = [np.abs(a[4:] - 2 * a[2:-2] + a[:-4]).max() for a in angles]
+    assert second[1] < 0.6 * second[0]
+
+
+def test_standing_feet_keep_their_targets() -> None:
+    clip, ankle, swings = snapping(0.12)
+    assert (drawn(clip, ankle, swings)[~swings] == ankle[~swings]).all()
+
+
+def test_feet_are_drawn_towards_their_hips_into_reach() -> None:
+    clip, ankle, swings = snapping(0.2)
+    lengths = [np.linalg.norm(side - clip.hip, axis=-1) for side in (ankle, drawn(clip, ankle, swings))]
+    assert (lengths[1] <= lengths[0] + 1e-9).all() and (lengths[1] < lengths[0] - 1e-3).any()
+    assert (lengths[1] <= own_reach(clip) + 1e-9)[swings].all()
+
+
+def test_motion_of_the_clip_itself_is_left_alone() -> None:
+    clip, ankle, swings = snapping(0.0)
+    assert drawn(clip, ankle, swings) == pytest.approx(clip.ankle, abs=1e-7)
+
+
+@pytest.mark.parametrize("height", [0.12, 0.18])
+def test_knees_do_not_snap_as_feet_land_on_lower_steps(height) -> None:
+    steps = height_field(lambda x, _: height * (np.abs((np.floor(x / 0.9 + 0.35) + 3) % 6 - 3) - 1))
+    clip = figure_of(make_gait("fast walk", 30.0))
+    plan = plant(clip, steps)
+    judged = measure(clip, planted(clip, plan), steps, plan.sole.heel)
+    assert judged.knee_pop <= 10.0
+    assert plan.miss.max() < 1e-6
+
+
+def near_hips(seed=0):
+    """Ankle targets in random directions, from on the hip joint to half a leg from it."""
+    random = np.random.default_rng(seed)
+    away = random.normal(size=CLIP.hip.shape)
+    away *= random.uniform(0.0, 0.5, away.shape[:2])[..., None] / np.linalg.norm(away, axis=-1, keepdims=True)
+    return CLIP.hip + away
+
+
+def test_shortest_leg_is_that_of_the_furthest_fold() -> None:
+    assert shortest(CLIP) == pytest.approx(np.full(CLIP.hip.shape[:2], 2 * 0.5 * np.cos(FOLDED / 2)))
+
+
+def test_clip_that_folds_its_knees_further_keeps_its_own_length() -> None:
+    squat = replace(CLIP, foot=CLIP.foot.copy())
+    squat.foot[..., :3, 3] = CLIP.hip - [0.0, 0.0, 0.2]
+    # The shins of this one are longer, so that it could not fold to less.
+    assert shortest(squat) == pytest.approx(np.full(CLIP.hip.shape[:2], 0.2))
+
+
+def test_hips_at_their_lowest_fold_the_leg_just_so_far() -> None:
+    ankle = near_hips()
+    rise = lowest(CLIP, ankle)
+    bounded = np.isfinite(rise)
+    assert bounded.mean() > 0.3
+    distance = np.linalg.norm(CLIP.hip + np.where(bounded, rise, 0.0)[..., None] * CLIP.up - ankle, axis=-1)
+    assert distance[bounded] == pytest.approx(shortest(CLIP)[bounded])
+    assert (np.linalg.norm((ankle - CLIP.hip)[..., :2], axis=-1)[~bounded] >= shortest(CLIP)[~bounded]).all()
+
+
+def test_swinging_feet_keep_off_their_hips_and_all_else_stays() -> None:
+    ankle, swings = near_hips(), np.zeros(CLIP.hip.shape[:2], bool)
+    swings[10:40] = True
+    move = unfold_swings(CLIP, ankle, CLIP.hip, swings)
+    before, after = (np.linalg.norm(side - CLIP.hip, axis=-1) for side in (ankle, ankle + move))
+    folded = swings & (before < shortest(CLIP))
+    assert folded.any() and after[folded] == pytest.approx(shortest(CLIP)[folded])
+    assert not move[~folded].any()
+
+
+def test_feet_leave_their_hips_without_a_jump() -> None:
+    clip, swings = CLIP.cut(slice(0, 1)), np.ones((1, 2), bool)
+
+    def kept(away: float):
+        ankle = clip.hip + away * np.array([0.05, 0.0, -1.0])
+        return ankle + unfold_swings(clip, ankle, clip.hip, swings)
+
+    path = np.concatenate([kept(away) for away in np.linspace(0.0, 0.6, 601)])
+    assert np.linalg.norm(np.diff(path, axis=0), axis=-1).max() < 0.003
+
+
+def test_walk_up_high_blocks_folds_no_knee_too_far() -> None:
+    clip = make_walk().clip
+    blocks = height_field(lambda x, y: 0.35 * np.floor(x / 1.2))
+    assert knee_angle(clip).max() < np.degrees(FOLDED)
+    # Easing a swinging knee back from the furthest may fold it a little on its way.
+    assert knee_angle(planted(clip, plant(clip, blocks))).max() <= np.degrees(FOLDED) + 3.0

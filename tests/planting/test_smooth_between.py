@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Smooth curves between bounds are the optimum that they claim to be, for any bounds and any number of frames."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ik2bone.curves import smooth_between
+
+
+def slope_of(curve, wish, weight, stiffness):
+    """Half the gradient of what is minimised, by dense matrices."""
+    bends = np.diff(np.eye(len(curve)), 2, axis=0)
+    return weight * (curve - wish) + stiffness * bends.T @ (bends @ curve)
+
+
+def problem(seed, count):
+    """A wandering wish with a ceiling and a floor that bind here and there, or are missing."""
+    random = np.random.default_rng(seed)
+    wish = np.cumsum(random.normal(size=count)) * 0.02
+    ceiling = wish + random.normal(0.05, 0.1, count)
+    floor = np.where(random.random(count) < 0.3, ceiling - random.uniform(0.0, 0.2, count), -np.inf)
+    return wish, floor, np.where(random.random(count) < 0.7, ceiling, np.inf)
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10**6), count=st.integers(1, 80), slow=st.sampled_from([0.01, 0.06, 0.2, 1.0]))
+def test_curve_is_the_optimum(seed, count, slow) -> None:
+    wish, floor, ceiling = problem(seed, count)
+    curve = smooth_between(wish, 60.0, slow, floor, ceiling)
+    stiffness = (60.0 * slow) ** 4
+    slope = slope_of(curve, wish, 1.0, stiffness) / (1.0 + stiffness)
+    at_floor, at_ceiling = curve - floor < 1e-5, ceiling - curve < 1e-5
+    assert (curve <= ceiling + 1e-9).all() and (curve >= np.minimum(floor, ceiling) - 1e-7).all()
+    # Only a bound may hold the curve back: a ceiling from rising, a floor from falling.
+    assert np.abs(slope[~at_floor & ~at_ceiling]).max(initial=0.0) < 1e-7
+    assert slope[at_ceiling & ~at_floor].max(initial=0.0) < 1e-7
+    assert slope[at_floor & ~at_ceiling].min(initial=0.0) > -1e-7
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_unit_does_not_matter(scale) -> None:
+    wish, floor, ceiling = problem(3, 200)
+    curve = smooth_between(wish, 60.0, 0.2, floor, ceiling)
+    assert smooth_between(scale * wish, 60.0, 0.2, scale * floor, scale * ceiling) == pytest.approx(
+        scale * curve, abs=1e-6 * scale
+    )
+
+
+def test_many_frames_take_as_few_rounds() -> None:
+    wish, floor, ceiling = problem(5, 100_000)
+    curve = smooth_between(wish, 120.0, 0.2, floor, ceiling)
+    assert (curve <= ceiling + 1e-9).all()
+
+
+def test_curve_does_not_depend_on_the_frame_rate() -> None:
+    def dip(fps):
+        time = np.arange(round(4 * fps)) / fps
+        return smooth_between(np.zeros_like(time), fps, 0.2, ceiling=0.1 - 0.3 * np.exp(-(((time - 2.0) / 0.3) ** 4)))
+
+    assert dip(240.0)[::4] == pytest.approx(dip(60.0), abs=0.002)
+
+
+def test_frames_without_weight_are_bridged_smoothly() -> None:
+    told = np.array([1.0] * 10 + [0.0] * 40 + [1.0] * 10)
+    curve = smooth_between(np.where(np.arange(60) < 30, 0.0, 1.0), 60.0, 0.05, weight=told)
+    assert curve[0] == pytest.approx(0.0, abs=0.02) and curve[-1] == pytest.approx(1.0, abs=0.02)
+    assert (np.diff(curve[10:50]) > 0.0).all()
+
+
+@pytest.mark.parametrize("wish", [np.zeros(0), np.full(1, 2.0), np.full(2, -1.0), np.full(50, 0.25)])
+def test_what_needs_no_change_is_kept(wish) -> None:
+    assert smooth_between(wish, 60.0, 0.2, floor=wish) == pytest.approx(wish, abs=1e-8)
+
+
+def test_curves_that_are_no_float64_are_refused() -> None:
+    from ik2bone._core import smooth_within
+
+    good = np.zeros(3)
+    with pytest.raises(ValueError, match="floor: expected float64"):
+        smooth_within(good, good, np.zeros(3, np.float32), good, 1.0, np.empty(3))
+    with pytest.raises(ValueError, match="ceiling: expected 3 numbers, as wish has, got 2"):
+        smooth_within(good, good, good, np.zeros(2), 1.0, np.empty(3))
+    with pytest.raises(TypeError, match="takes 6 arguments, got 0"):
+        smooth_within()
+    with pytest.raises(ArithmeticError, match="optimum"):
+        smooth_within(np.full(3, np.nan), good, good, good, 1.0, np.empty(3))
