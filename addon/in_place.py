@@ -81,7 +81,7 @@ def _store(task: Task, assignment: Assignment, plan: Plan, old: dict[str, Any]) 
     wished = wished_rows(body.legs, body.numbers, rows, contacts_from)
     record = records.new(None, task.armature, properties.as_dict(task.options))
     record |= {"contacts": [*kept_rows(body.legs, rows, True, contacts_from), *contacts, *wished], "report": figures}
-    record["soles"] = old.get("soles", {}) | soles_as_data(body.planned, plan.planting.sole, plan.before.clip.leg)
+    record["soles"] = old.get("soles", {}) | soles_as_data(body.planned, plan.planned.sole, plan.before.clip.leg)
     records.store(assignment.action, None, records.as_text(record))
     return outcome_of(figures, warnings)
 

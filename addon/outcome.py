@@ -24,7 +24,8 @@ class Outcome:
 
 def outcome_of(figures: dict[str, Any], warnings: tuple[str, ...]) -> Outcome:
     """What to tell of a report's figures."""
-    return Outcome(report.summary(figures), bool(warnings or figures["after"]["short_frames"]), warnings)
+    worse = any(note["code"].startswith("worse") for note in figures["notes"])
+    return Outcome(report.summary(figures), bool(warnings or worse or figures["after"]["short_frames"]), warnings)
 
 
 def together(armatures: Sequence[Object], outcomes: Sequence[Outcome]) -> Outcome:

@@ -13,6 +13,9 @@ from ik2bone.report import ROWS
 from . import actions, records
 from .body import find_armature, find_armatures
 
+# Figures in degrees and leg lengths / s^2, which do not grow with the leg.
+NO_LENGTHS = ("knee_pop", "flexion", "flexion_median", "hips_peak", "hips_rms")
+
 
 class Sidebar:
     """Where all panels are."""
@@ -73,7 +76,9 @@ class IK2BONE_PT_report(Sidebar, Panel):
         table = self.layout.column(align=True)
         _draw_row(table, "", "Before", "After")
         for name, label in ROWS:
-            before, after = (_number(name, figures[side][name], figures["leg"]) for side in ("before", "after"))
+            before, after = (
+                _number(name, figures[side].get(name, 0.0), figures["leg"]) for side in ("before", "after")
+            )
             if float(before) or float(after):
                 _draw_row(table, _sentence(label), before, after)
         for text in figures["told"]:
@@ -136,7 +141,7 @@ def _number(name: str, value: float, leg: float) -> str:
     """A figure as text: lengths to about a thousandth of the leg, which is what one can see."""
     if name.endswith("frames"):
         return str(value)
-    return f"{value:.1f}" if name == "knee_pop" else f"{value:.{max(0, 3 - floor(log10(leg)))}f}"
+    return f"{value:.1f}" if name in NO_LENGTHS else f"{value:.{max(0, 3 - floor(log10(leg)))}f}"
 
 
 def _action(context: Context) -> bpy.types.Action | None:

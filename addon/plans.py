@@ -104,25 +104,24 @@ class Plan:
 
     before: Sample
     ground: Surfaces | Floor
-    planting: core.Planting
+    planned: core.Plan
     marks: Marks | None
 
     def cut(self, rows: slice) -> Plan:
         """The same plan over some of its frames."""
         ground = self.ground.cut(rows) if isinstance(self.ground, Surfaces) else self.ground
-        parts = {"before": self.before.cut(rows), "planting": self.planting.cut(rows)}
+        parts = {"before": self.before.cut(rows), "planned": self.planned.cut(rows)}
         return replace(self, ground=ground, marks=self.marks and self.marks.cut(rows), **parts)
 
     def choose(self, limbs: NDArray[np.bool_]) -> Plan:
         """The same plan for some of its limbs (L,)."""
         before = replace(self.before, clip=self.before.clip.choose(limbs))
         marks = self.marks and self.marks.choose(limbs)
-        return replace(self, before=before, planting=self.planting.choose(limbs), marks=marks)
+        return replace(self, before=before, planned=self.planned.choose(limbs), marks=marks)
 
     def standing_on(self, rows: NDArray[np.bool_]) -> Plan:
         """The same plan with the contacts of some of its frames only: where corrections fade, feet slide."""
-        contacts = self.planting.contacts & rows[:, None, None]
-        return replace(self, planting=replace(self.planting, contacts=contacts))
+        return replace(self, planned=replace(self.planned, contacts=self.planned.contacts & rows[:, None, None]))
 
 
 def make_plan(
@@ -195,16 +194,16 @@ def correct(task: Task, plan: Plan, channels: list[Channel], curves: Curves) -> 
 
     `plan` is that of the frames to be written, `curves` hold the keys before the first, which rotations continue.
     """
-    planting, legs = plan.planting.choose(task.body.chosen), task.body.legs
-    rows = [planting.turns[:, i, part] for i in range(len(legs)) for part in range(3)]
-    rows += [planting.toe_turns[:, i] for i, leg in enumerate(legs) if leg.toe in task.body.toes]
+    rotations, legs = plan.planned.choose(task.body.chosen).rotations, task.body.legs
+    rows = [rotations[:, i, part] for i in range(len(legs)) for part in range(3)]
+    rows += [rotations[:, i, 3] for i, leg in enumerate(legs) if leg.toe in task.body.toes]
     bones = [task.armature.pose.bones[name] for name in task.turned_bones]
     turned = [
         keys.turned(channel, bone.rotation_mode, row, _value_before(task, curves, channel), _rejoins(task))
         for channel, bone, row in zip(channels, bones, rows, strict=False)
     ]
     location = channels[len(rows) :]
-    return turned + [keys.moved(hips, plan.before.placing, planting.hips_offset) for hips in location]
+    return turned + [keys.moved(hips, plan.before.placing, plan.planned.hips_offset) for hips in location]
 
 
 def _value_before(task: Task, curves: Curves, channel: Channel) -> Array | None:
@@ -228,7 +227,7 @@ def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows
     part = plan.cut(task.part)
     if task.shares is not None:
         part = part.standing_on(task.shares == 1.0)
-    figures = report.figures(part.before.clip, after.cut(task.part), part.planting, part.ground, task.frames.tolist())
+    figures = report.figures(part.before.clip, after.cut(task.part), part.planned, part.ground, task.frames.tolist())
     for leg, foot in zip(task.body.legs, figures["feet"], strict=True):
         foot["bone"] = leg.foot
     contacts = report.contact_spans(after, wanted)
@@ -241,13 +240,13 @@ def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows
     return contacts, figures | {"surfaces": plan.ground.names, "told": [*figures["told"], *plan.ground.told, *warnings]}
 
 
-def _wanted(plan: Plan, mode: str) -> core.Planting:
-    """The planting with the contacts that people want as they want them, even where heels had to rise for reach."""
+def _wanted(plan: Plan, mode: str) -> core.Plan:
+    """The plan with the contacts that people want as they want them, even where heels had to rise for reach."""
     marks = plan.marks
     if marks is None:
-        return plan.planting
-    contacts = marks.standing if mode == "STORED" else plan.planting.contacts | marks.enforced
-    return replace(plan.planting, contacts=contacts, enforced=marks.enforced)
+        return plan.planned
+    contacts = marks.standing if mode == "STORED" else plan.planned.contacts | marks.enforced
+    return replace(plan.planned, contacts=contacts, enforced=marks.enforced)
 
 
 def _name_span(task: Task, plan: Plan, span: dict[str, Any]) -> None:

@@ -108,7 +108,7 @@ class PlantingOptions:
         name="Steepest Slope",
         description="Steeper faces are walls and risers, which feet do not stand on",
         default=radians(50.0),
-        min=0.0,
+        min=radians(1.0),
         max=radians(89.0),
         subtype="ANGLE",
     )

@@ -27,9 +27,7 @@ def figure_of(gait: Gait, ankle_ahead: float = 0.05) -> Clip:
     up = np.broadcast_to([0.0, 0.0, 1.0], level.shape)
     toe = matrices_of(gait.ball, np.stack([np.cross(level, up), level, up], axis=-1))
     thigh, shin = matrices_of(hip, pointing(hip, knee)), matrices_of(knee, pointing(knee, ankle))
-    foot, frames = matrices_of(ankle, axes), len(ankle)
-    return Clip(gait.fps, thigh, shin, foot, gait.ball, gait.ball + TOE * level, toe, np.ones(2, bool),
-                np.ones((frames, 2, 4, 3)), np.array([0.0, 0.0, 1.0]))  # fmt: skip
+    return Clip(gait.fps, thigh, shin, matrices_of(ankle, axes), toe=toe, tip=gait.ball + TOE * level)
 
 
 def _foot_axes(gait: Gait) -> np.ndarray:

@@ -12,16 +12,24 @@ from ik2bone.contacts.spans import read_spans
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def run(path):
-    """Run the one example of plain Python in a document and return its names."""
-    (example,) = re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
+def run(path, using=""):
+    """Run the one example of plain Python in a document that uses something, and return its names."""
+    examples = re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
+    (example,) = [example for example in examples if using in example]
     names: dict = {}
     exec(compile(example, str(path), "exec"), names)
     return names
 
 
+def test_the_planting_example_runs_and_feet_stand_on_its_ground():
+    names = run(ROOT / "README.md", "ik2bone.plant(")
+    report = names["plan"].report()
+    assert report["before"]["penetration"] > 0.05
+    assert report["after"]["penetration"] < 0.001 and report["after"]["float"] < 0.003
+
+
 def test_the_solver_example_runs_and_reaches_its_goals():
-    names = run(ROOT / "README.md")
+    names = run(ROOT / "README.md", "solve_pose")
     assert names["hip_rotation"].shape == (240, 4)
     assert np.allclose(names["turn"].position, names["goals"])
 

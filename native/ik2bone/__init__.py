@@ -1,29 +1,52 @@
 # SPDX-License-Identifier: MIT
-"""Two-bone inverse kinematics for whole animations, and feet planted on uneven ground.
+"""Feet of animated figures planted on uneven ground, and two-bone inverse kinematics for whole animations.
+
+Plant feet, from joint positions (frames, legs, 3), on a ground that a function of x and y tells:
+
+    clip = ik2bone.Clip.from_points(fps, hip, knee, ankle, ball)
+    plan = ik2bone.plant(clip, lambda xy: 0.1 * numpy.sin(xy[:, 0]))
+    planted = plan.apply(clip)    # planted.knee, planted.ankle, ...
+    print(ik2bone.report.text(plan.report()))
+
+`Clip(fps, thigh, shin, foot, ...)` takes world transforms instead, `plan.rotations` are the corrections of its joints;
+help(ik2bone.plant), help(ik2bone.Clip) and help(ik2bone.Settings) tell the rest. `find_contacts` finds when feet stand.
+
+Bend limbs onto targets: `solve` works on positions, `orient` turns positions into rotations, `solve_pose` does both;
+`aggregate`, `pole_of`, `hinge_of` and `multiply` go with them. Each function tells what its options mean.
 
 Points and directions are (..., 3), matrices (..., 4, 4) with column vectors, quaternions (..., 4) as w, x, y, z, angles
 radians, lengths of any one unit. Leading dimensions broadcast, options included. A correction is multiplied on the
 right of a joint's present local rotation. A hinge is cross(root - mid, end - mid) of a limb bent on its natural side.
-Each function tells what its options mean: help(ik2bone.solve).
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ik2bone._core import Mesh, aggregate, hinge_of, multiply, orient, pole_of, solve, solve_pose
 from ik2bone.results import Crossings, Hits, PoseSolution, Rotations, Solution, Status
 
 if TYPE_CHECKING:
+    from ik2bone import report
     from ik2bone.contacts.detect import find_contacts
+    from ik2bone.ground.query import NoGround
+    from ik2bone.model import Clip, Note, Plan
+    from ik2bone.plan import plant
+    from ik2bone.settings import Settings
 
 __version__ = "0.1.0"
 __all__ = [
+    "Clip",
     "Crossings",
     "Hits",
     "Mesh",
+    "NoGround",
+    "Note",
+    "Plan",
     "PoseSolution",
     "Rotations",
+    "Settings",
     "Solution",
     "Status",
     "aggregate",
@@ -31,10 +54,24 @@ __all__ = [
     "hinge_of",
     "multiply",
     "orient",
+    "plant",
     "pole_of",
+    "report",
     "solve",
     "solve_pose",
 ]
+
+# Where planting's names live: it needs numpy, which the solver does without, and is loaded on first use.
+_LAZY = {
+    "Clip": "model",
+    "NoGround": "ground.query",
+    "Note": "model",
+    "Plan": "model",
+    "Settings": "settings",
+    "find_contacts": "contacts.detect",
+    "plant": "plan",
+    "report": "",
+}
 
 
 def __dir__() -> list[str]:
@@ -43,9 +80,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Load the planting on first use: it needs numpy, which the solver does without."""
-    if name == "find_contacts":
-        from ik2bone.contacts.detect import find_contacts
-
-        return find_contacts
-    raise AttributeError(f"module 'ik2bone' has no attribute '{name}'")
+    """Load what planting needs on first use."""
+    if name not in _LAZY:
+        raise AttributeError(f"module 'ik2bone' has no attribute '{name}'")
+    home = import_module(f"ik2bone.{_LAZY[name] or name}")
+    return getattr(home, name) if _LAZY[name] else home

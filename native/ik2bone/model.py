@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""The sampled animation that planting reads: arrays over frames and legs, in world space."""
+"""The data of planting: the sampled animation that it reads, the plan that it makes, and notes for the user."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from . import checks
 
 if TYPE_CHECKING:
+    from .anchors.anchor import Anchor
+    from .anchors.footprint import Slopes
+    from .sole.measure import Sole
     from .sole.skin import Skin
+    from .targets.blend import Targets
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -20,50 +26,165 @@ Mask = NDArray[np.bool_]
 # line through it along `down`, in both directions; unit normals, turned against `down`. World space. Under direction
 # 'NEAREST' `down` is None: the nearest point of the surface in any direction, normals as the surface's own.
 Ground = Callable[[Array, Array | None], tuple[Array, Array, Mask]]
+# The joints of a leg, in the order of `Plan.rotations` and `Clip.scale`.
 JOINTS = ("thigh", "shin", "foot", "toe")
 # What a clip holds for every frame and limb.
 ARRAYS = ("thigh", "shin", "foot", "ball", "tip", "toe", "scale")
 
 
 @dataclass(frozen=True)
+class Note:
+    """Something that the user should know: a `code`, and the `data` (plain numbers and names) of its sentence.
+
+    `str(note)` is the sentence, which `ik2bone.report.notes` holds.
+    """
+
+    code: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        from .report.notes import worded  # the report reads clips and plans
+
+        return worded(self)
+
+
+@dataclass(frozen=True, init=False, eq=False)
 class Clip:
-    """An animation sampled at even times: F frames, L legs, world space, any length unit.
+    """An animation sampled at even times: F frames, L legs, world space, any length unit, `fps` frames a second.
 
-    `fps` is samples a second. `thigh`, `shin` and `foot` are aggregate transforms (F, L, 4, 4) of root, mid and end
-    joint; their translations are hip, knee and ankle. `ball` is the joint where the toes bend (F, L, 3): the head of
-    the toe bone, or the tail of the foot bone of a leg without toes. `tip` is the tip of the toes (F, L, 3), equal to
-    `ball` without a toe bone. `scale` holds the own scales of thigh, shin, foot and toe (F, L, 4, 3), ones by default.
-    `toe` holds the toe bones' aggregate transforms (F, L, 4, 4), `has_toe` (L,) tells which of them are real; rows
-    that are not repeat the foot's. `up` is the unit vector against gravity. `skins` (L) are the points of the skin that
-    go with the feet, of figures that have one. `floors` are heights along up at which the clip's own floor may lie,
-    likeliest first.
+    Needed are `thigh`, `shin` and `foot`, the aggregate transforms (F, L, 4, 4) of root, mid and end joint: column
+    vectors, whose translations are hip, knee and ankle. `Clip.from_points` takes joint positions instead. All else is
+    optional, told by keyword:
 
-    A limb may be an arm, or any other chain of three: `is_hand` (L,) tells which. Then thigh, shin and foot are upper
-    arm, forearm and hand, and the ball is the point of the palm that touches. `palm` (L, 3) is the unit normal of the
-    palm in hand space, of either sign, zero where it is not known. `rest_hinge` (L, 3) is the hinge of each mid joint
-    in the rest pose, in shin space, unit or, where the limb rests straight, zero.
+    toe         aggregate transforms (F, L, 4, 4) of the toe bones; without them toes move with their feet
+    ball        where the toes bend (F, L, 3); by default the head of the toe bone, without one a place ahead of the
+                ankle (0.14 of the leg) and below it (0.05), on the side to which the knee bends
+    tip         the tip of the toes (F, L, 3); by default a third of the foot ahead of the ball, without toes the ball
+    up          the unit vector against gravity
+    scale       own scales of thigh, shin, foot and toe (F, L, 4, 3), by default ones
+    has_toe     which legs have a toe bone (L,), by default all where `toe` is given; rows of the others repeat the foot
+    skins       for each leg the points of the skin that go with its foot and toe
+    floors      heights along `up` at which the clip's own floor may lie, likeliest first, by default 0
+    is_hand     which limbs are arms or any other chain of three (L,), by default none: for these thigh, shin and foot
+                mean upper arm, forearm and hand, and `ball` is the point of the palm that touches
+    palm        the unit normal of each palm in hand space, of either sign (L, 3), zero where it is not known
+    rest_hinge  the hinge of each mid joint in the rest pose, in shin space (L, 3), zero where the limb rests straight
+
+    Lists and float32 are taken too. What has the wrong kind raises TypeError, what has a wrong shape, is not finite,
+    has no inverse or lies out of range ValueError, with the name of the argument.
     """
 
     fps: float
     thigh: Array
     shin: Array
     foot: Array
+    toe: Array
     ball: Array
     tip: Array
-    toe: Array
-    has_toe: Mask
-    scale: Array
     up: Array
-    skins: tuple[Skin, ...] | None = None
-    floors: tuple[float, ...] = (0.0,)
-    is_hand: Mask | None = None
-    palm: Array | None = None
-    rest_hinge: Array | None = None
+    scale: Array
+    has_toe: Mask
+    skins: tuple[Skin, ...] | None
+    floors: tuple[float, ...]
+    is_hand: Mask
+    palm: Array | None
+    rest_hinge: Array | None
+
+    def __init__(
+        self,
+        fps: float,
+        thigh: ArrayLike,
+        shin: ArrayLike,
+        foot: ArrayLike,
+        *,
+        toe: ArrayLike | None = None,
+        ball: ArrayLike | None = None,
+        tip: ArrayLike | None = None,
+        up: ArrayLike = (0.0, 0.0, 1.0),
+        scale: ArrayLike | None = None,
+        has_toe: ArrayLike | None = None,
+        skins: Sequence[Skin] | None = None,
+        floors: Sequence[float] = (0.0,),
+        is_hand: ArrayLike | None = None,
+        palm: ArrayLike | None = None,
+        rest_hinge: ArrayLike | None = None,
+    ) -> None:
+        values = vars(self)  # frozen: nothing else writes here
+        values["fps"] = _rate(fps)
+        values["up"] = checks.unit_vector("up", up)
+        values["thigh"] = checks.matrices("thigh", thigh, ("frames", "legs", 4, 4))
+        frames, legs = self.thigh.shape[:2]
+        for name, matrix in (("shin", shin), ("foot", foot), ("toe", toe)):
+            given = self.foot if matrix is None and name == "toe" else matrix
+            values[name] = checks.matrices(name, given, (frames, legs, 4, 4))  # type: ignore[arg-type]
+        checks.apart("shin", self.knee, self.hip, "the thigh")
+        checks.apart("foot", self.ankle, self.knee, "the shin")
+        values["has_toe"] = _mask("has_toe", has_toe, legs, toe is not None)
+        values["is_hand"] = _mask("is_hand", is_hand, legs, False)
+        values["scale"] = _scales(scale, (frames, legs, 4, 3))
+        self._complete(ball, tip)
+        for name, rows in (("palm", palm), ("rest_hinge", rest_hinge)):
+            values[name] = None if rows is None else checks.array(name, rows, (legs, 3))
+        values["floors"] = tuple(checks.array("floors", floors, ("heights",)).tolist())
+        values["skins"] = None if skins is None else tuple(skins)
+        if skins is not None and len(skins) != legs:
+            raise ValueError(f"skins: expected one for each of {legs} legs, got {len(skins)}")
+
+    def _complete(self, ball: ArrayLike | None, tip: ArrayLike | None) -> None:
+        """Set balls and tips, by proportion where they are not given."""
+        from .joints import ball_by_proportion, tip_by_proportion  # these are built on this module
+
+        shape, toes = (self.frames, self.legs, 3), self.has_toe[:, None]
+        if ball is None:
+            ball = self.toe[..., :3, 3]
+            if not toes.all():
+                guess = ball_by_proportion(self.fps, self.thigh, self.shin, self.foot, self.up)
+                ball = np.where(toes, ball, guess)
+        vars(self)["ball"] = checks.array("ball", ball, shape)
+        if tip is None:
+            tip = np.where(toes, tip_by_proportion(self.foot, self.toe, self.ball, self.up), self.ball)
+        vars(self)["tip"] = checks.array("tip", tip, shape)
+
+    @classmethod
+    def from_points(
+        cls,
+        fps: float,
+        hip: ArrayLike,
+        knee: ArrayLike,
+        ankle: ArrayLike,
+        ball: ArrayLike,
+        *,
+        tip: ArrayLike | None = None,
+        heel: ArrayLike | None = None,
+        up: ArrayLike = (0.0, 0.0, 1.0),
+        floors: Sequence[float] = (0.0,),
+    ) -> Clip:
+        """A clip from positions of joints alone, each (F, L, 3): hip, knee, ankle and ball of the foot.
+
+        The second axis of each bone lies along it, the first along the hinge of the knee, which a straight knee takes
+        from the frames round it. With `tip`, the tips of the toes, there are toe bones. `heel`, a marker on the heel,
+        tells how feet lean to a side; without it they do not. `up` and `floors` as for a clip. The joints of
+        `plan.apply(clip)` are its properties hip, knee, ankle, ball and tip.
+        """
+        from .joints import aggregate_legs, bones
+
+        rate, up = _rate(fps), checks.unit_vector("up", up)
+        joints = {"hip": checks.array("hip", hip, ("frames", "legs", 3))}
+        for name, points in (("knee", knee), ("ankle", ankle), ("ball", ball), ("tip", tip), ("heel", heel)):
+            if points is not None or name in ("knee", "ankle", "ball"):
+                joints[name] = checks.array(name, points, joints["hip"].shape)  # type: ignore[arg-type]
+        for name, above in (("knee", "hip"), ("ankle", "knee"), ("ball", "ankle"), ("tip", "ball")):
+            if name in joints:
+                checks.apart(name, joints[name], joints[above], f"the {above}")
+        legs = joints["hip"], joints["knee"], joints["ankle"], joints["ball"]
+        thigh, shin, foot = aggregate_legs(rate, *legs, up, joints.get("heel"))
+        toe = None if tip is None else bones(joints["ball"], joints["tip"], foot[..., :3, 0])
+        return cls(rate, thigh, shin, foot, toe=toe, ball=legs[3], tip=joints.get("tip"), up=up, floors=floors)
 
     @property
     def hands(self) -> Mask:
         """Which limbs are no legs (L,)."""
-        return np.zeros(self.legs, bool) if self.is_hand is None else self.is_hand
+        return self.is_hand
 
     @property
     def frames(self) -> int:
@@ -122,6 +243,135 @@ class Clip:
         if self.skins is not None:
             kept["skins"] = tuple(skin for skin, chosen in zip(self.skins, limbs, strict=True) if chosen)
         return replace(self, **kept)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What to do to a clip of F frames and L legs so that its feet stand on the ground.
+
+    rotations    corrections of thigh, shin, foot and toe (F, L, 4, 4), quaternions w, x, y, z in the last dimension, to
+                 be multiplied on the right of their present local rotations
+    hips_offset  how far the hips move (F, 3), world space
+    contacts     which heels and balls stand (F, L, 2)
+    enforced     those contacts (F, L, 2) that people want
+    miss         how far from its target each ankle comes to lie (F, L)
+    notes        what the user should know; `str` words a note
+
+    All lengths are in the clip's unit. Beside these, `targets` are where the feet shall go, `sole` the soles as they
+    were measured. `locked` (L,) is false where limbs follow the ground without holding a spot, `touching` (L,) tells
+    which of them touch with one point instead of a sole, `hands` (L,) which are no feet, `nearest` whether surfaces
+    were looked for in any direction, `slopes` how steep ground may be. `clip` and `ground` are what was planned.
+    """
+
+    rotations: Array
+    hips_offset: Array
+    contacts: Mask
+    enforced: Mask
+    targets: Targets
+    sole: Sole
+    miss: Array
+    locked: Mask
+    touching: Mask
+    hands: Mask
+    nearest: bool
+    slopes: Slopes
+    clip: Clip
+    ground: Ground
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def anchors(self) -> tuple[Anchor, ...]:
+        """The anchors of all contacts: where each standing heel or ball is held."""
+        return tuple(anchor for anchor in self.targets.anchors if anchor.part != "swing")
+
+    def apply(self, clip: Clip) -> Clip:
+        """The planted clip: transforms after the corrections and the move of the hips.
+
+        `clip` is the one that was planned, or another that moves alike, as one sampled more exactly.
+        """
+        if (clip.frames, clip.legs) != self.miss.shape:
+            wanted, got = ("{} frames and {} legs".format(*shape) for shape in (self.miss.shape, clip.thigh.shape))
+            raise ValueError(f"clip: expected the {wanted} that were planned, got {got}")
+        from .rotations import corrected  # built on this module
+
+        matrices = np.stack([getattr(clip, name) for name in JOINTS], axis=2)
+        planted, moves = corrected(matrices, self.rotations, clip.scale, self.hips_offset[:, None])
+        points = {
+            name: (move[..., :3, :3] @ getattr(clip, name)[..., None])[..., 0] + move[..., :3, 3]
+            for name, move in (("ball", moves[:, :, 2]), ("tip", moves[:, :, 3]))
+        }
+        return replace(clip, **dict(zip(JOINTS, np.moveaxis(planted, 2, 0), strict=True)), **points)
+
+    def report(self) -> dict[str, Any]:
+        """Figures of the clip before and after planting, as plain data; `ik2bone.report.text` makes text of them."""
+        from .report import figures  # built on this module
+
+        return figures(self.clip, self.apply(self.clip), self, self.ground)
+
+    def cut(self, frames: slice) -> Plan:
+        """The same plan over some of its frames, without the anchors that lie outside."""
+        from .ground.query import cut_ground  # built on this module
+
+        first, last, _ = frames.indices(len(self.miss))
+        names = ("rotations", "hips_offset", "contacts", "enforced", "miss")
+        parts = {name: getattr(self, name)[frames] for name in names}
+        parts |= {"clip": self.clip.cut(frames), "ground": cut_ground(self.ground, frames)}
+        return replace(self, **parts, targets=self.targets.cut(first, last))
+
+    def choose(self, limbs: Mask) -> Plan:
+        """The same plan of some of its limbs (L,)."""
+        by_frame = ("rotations", "contacts", "enforced", "miss")
+        parts = {name: getattr(self, name)[:, limbs] for name in by_frame}
+        parts |= {name: getattr(self, name)[limbs] for name in ("locked", "touching", "hands")}
+        parts |= {name: getattr(self, name).choose(limbs) for name in ("targets", "sole", "clip")}
+        return replace(self, **parts)
+
+    def led_by(self, rotations: Array, targets: Targets, miss: Array) -> Plan:
+        """The same plan with one frame before it that stands nowhere, under the same hips."""
+        nowhere = np.zeros_like(self.contacts[:1])
+        return replace(
+            self,
+            rotations=np.concatenate([rotations, self.rotations]),
+            hips_offset=np.concatenate([self.hips_offset[:1], self.hips_offset]),
+            contacts=np.concatenate([nowhere, self.contacts]),
+            enforced=np.concatenate([nowhere, self.enforced]),
+            miss=np.concatenate([miss, self.miss]),
+            targets=self.targets.led_by(targets),
+        )
+
+    def carried_by(self, motion: Array) -> Plan:
+        """The same plan, made as seen from what moves by a rigid motion (F, 4, 4), in the world."""
+        hips = (motion[:, :3, :3] @ self.hips_offset[..., None])[..., 0]
+        return replace(self, hips_offset=hips, targets=self.targets.carried_by(motion))
+
+    def moved(self, hips: Array, targets: Array) -> Plan:
+        """The same plan with hips and targets moved on by (F, 3)."""
+        return replace(self, hips_offset=self.hips_offset + hips, targets=self.targets.moved(targets[:, None]))
+
+    def noting(self, code: str, **data: Any) -> Plan:
+        """The same plan with one more note."""
+        return replace(self, notes=(*self.notes, Note(code, data)))
+
+
+def _rate(fps: Any) -> float:
+    """Frames a second, checked."""
+    rate = checks.number("fps", fps, "frames a second")
+    if rate <= 0.0:
+        raise ValueError(f"fps: expected frames a second, more than 0, got {fps}")
+    return rate
+
+
+def _mask(name: str, rows: ArrayLike | None, legs: int, otherwise: bool) -> Mask:
+    """A mask (L,), or one alike for all legs where nothing is given."""
+    return np.full(legs, otherwise) if rows is None else checks.mask(name, rows, (legs,))
+
+
+def _scales(scale: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+    """Own scales (F, L, 4, 3), ones where nothing is given."""
+    scales = np.ones(shape) if scale is None else checks.array("scale", scale, shape)
+    if not scales.all():
+        raise ValueError("scale: expected numbers other than zero, got zero")
+    return scales
 
 
 def level_part(vectors: Array, up: Array) -> Array:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from .anchors.anchor import tell_steep, tell_turns
 from .curves import odd_window, smoothed
 from .ground.bearer import find_bearer, ride_on
 from .ground.carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
+from .ground.given import as_ground
 from .ground.query import MovingGround, NoGround, cut_ground
 from .hands.ashore import touch_seen
 from .hands.palms import lay_palms
@@ -18,8 +20,7 @@ from .hands.touch import measure_limbs
 from .hips import hips_offset
 from .knees import Knees, draw_swings, find_knees, unfold_swings
 from .limbs import solve_legs, weaken
-from .model import Array, Clip, Ground, Mask, level_part
-from .planting import Planting
+from .model import Array, Clip, Ground, Mask, Note, Plan
 from .reach import SHORT, heel_room, own_reach, raise_heels_to_reach, tell_reach
 from .rotations import quaternion_from_vector
 from .settings import Settings
@@ -30,7 +31,7 @@ from .targets.held import held_contacts
 from .targets.stand import stand
 from .targets.toes import lay_toes, tell_toes
 
-__all__ = ["NoGround", "Planting", "Settings", "plant"]
+__all__ = ["NoGround", "Plan", "Settings", "plant"]
 
 # A calibration pose is left by this way of a joint (leg lengths) and by this multiple of the steps that follow. The
 # clips measured leave one by 0.19 and more; walks and runs make steps of up to 0.1 at 24 frames a second.
@@ -45,24 +46,40 @@ STAYED = 1e-5
 
 def plant(
     clip: Clip,
-    ground: Ground,
+    ground: Any,
     settings: Settings | None = None,
     sole: Sole | None = None,
     offset: Array | None = None,
-) -> Planting:
-    """Plan how a clip stands on the ground; raises `NoGround` where there is none under any foot.
+) -> Plan:
+    """Plan how a clip stands on the ground: `plan.apply(clip)` is the planted clip, `plan.report()` tells how well.
 
-    `sole` is what `measure_sole` told of a longer clip of the same figure; a single pose tells little. `offset`
-    (F, L, 3) is how far the hip joints lie from where the clip has them, when they do so already and shall stay; then
-    `hips_offset` is zero. Under hips as this planting itself would leave them, legs are bent as it would bend them.
+    `ground` is a `Mesh`; or a height function z(xy (N, 2)) -> (N,) in a world whose up is +z, NaN where there is no
+    ground; or a callable (points (N, 3), down (3,)) -> hits (N, 3), normals (N, 3), found (N,) that tells for each
+    point where the line through it along the unit vector `down` meets the ground nearest to it, under direction
+    'NEAREST' with `down` None. Raises `NoGround` where there is none under any foot.
+
+    `sole` is what `measure_sole` found in a longer clip of the same figure; a single pose tells little. `offset`
+    (F, L, 3) is how far the hip joints have been moved from where the clip has them by an earlier plan and shall stay;
+    then `hips_offset` is zero, and an `offset` equal to the one that this function would find gives the same rotations.
     """
-    settings = settings or Settings()
+    if not isinstance(clip, Clip):
+        raise TypeError(f"clip: expected a Clip, got {type(clip).__name__}")
+    if not isinstance(settings, Settings | None):
+        raise TypeError(f"settings: expected Settings, got {type(settings).__name__}")
+    settings, ground = settings or Settings(), as_ground(ground, clip)
+    settings.check(clip)
+    plan = _plant_where_made(clip, ground, settings, sole, offset)
+    return replace(plan, clip=clip, ground=ground)
+
+
+def _plant_where_made(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Plan:
+    """As `plant`, seen from what carries the figure, if anything does."""
     if offset is not None and np.abs(offset).max() < STAYED * clip.leg:
         offset = np.zeros_like(offset)
     carrier = find_carrier(clip, ground, settings.way_up(clip))
     if carrier is not None:
-        planting = _plant_aboard(carrier, clip, ground, settings, sole, offset)
-        return planting.telling(f"the clip moves with {carrier.name} and was planted as seen from there")
+        plan = _plant_aboard(carrier, clip, ground, settings, sole, offset)
+        return plan.noting("carried", support=carrier.name)
     climbs = settings.direction == "NEAREST" and _moves_hips(clip, settings, offset)
     bearer = find_bearer(clip, ground) if climbs else None
     if bearer is None:
@@ -72,22 +89,23 @@ def plant(
 
 def _plant_borne(
     bearer: Carrier, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
-) -> Planting:
+) -> Plan:
     """As `plant`, for a clip that was made for something at rest, on what takes the figure along."""
     ride, share = ride_on(bearer, clip), settings.shares(clip.frames)[:, None]
     offset = None if offset is None else offset - (share * ride)[:, None]
-    planting = _plant_aboard(bearer, clip.moved(ride), ground, settings, sole, offset)
-    return planting.moved(share * ride if offset is None else 0.0 * ride, (share - 1.0) * ride)
+    plan = _plant_aboard(bearer, clip.moved(ride), ground, settings, sole, offset)
+    return plan.moved(share * ride if offset is None else 0.0 * ride, (share - 1.0) * ride)
 
 
 def _plant_aboard(
     carrier: Carrier, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
-) -> Planting:
+) -> Plan:
     """As `plant`, for a clip that was made on a support that moves."""
     assert isinstance(ground, MovingGround)
     if offset is not None:
         offset = turn_vectors(carrier.inverse[:, None], offset)
-    return _plant(seen_from(carrier, clip), GroundSeen(ground, carrier), settings, sole, offset).carried_by(carrier)
+    plan = _plant(seen_from(carrier, clip), GroundSeen(ground, carrier), settings, sole, offset)
+    return plan.carried_by(carrier.motion)
 
 
 def _moves_hips(clip: Clip, settings: Settings, offset: Array | None) -> bool:
@@ -95,7 +113,7 @@ def _moves_hips(clip: Clip, settings: Settings, offset: Array | None) -> bool:
     return settings.use_hips and (offset is None or bool(offset.any()))
 
 
-def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Planting:
+def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Plan:
     """As `plant`, for a clip seen from where it was made."""
     if starts_in_calibration_pose(clip):
         return _plant_after_pose(clip, ground, settings, sole, offset)
@@ -103,7 +121,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     sole = lay_palms(clip, sole or measure_limbs(clip), ground, settings)
     held = hold_limbs(clip, sole, ground, settings, _given_ride(clip, settings, offset))
     knees = find_knees(clip)
-    told = _tell(clip, sole, held, knees, settings, ground)
+    notes = _tell(clip, sole, held, knees, settings, ground)
     rises = held.contacts.any(axis=-1) & _may_rise(clip, held, settings)
     room = heel_room(clip, sole, _may_rise(clip, held, settings) & (settings.gives_way != "HIPS"))
     hips = _find_hips(clip, held, settings, room, offset)
@@ -113,34 +131,35 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     turns, miss = solve_legs(clip, held.targets, moved, hips, knees, strength)
     toes, short = lay_toes(clip, sole, held.targets, rises & held.contacts[..., 1], ground)
     contacts = _held(clip, sole, held, ground, settings)
-    told += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), rises, clip.fps)
-    return Planting(
-        turns,
-        quaternion_from_vector(strength[:, None, None] * toes),
-        strength[:, None] * hips if offset is None else np.zeros_like(hips),
-        contacts,
-        settings.enforced(contacts),
-        weaken(clip, held.targets, moved, strength),
-        sole,
-        miss,
-        held.locked,
-        settings.touching(clip),
-        clip.hands,
-        settings.direction == "NEAREST",
-        settings.slopes,
-        told + tell_toes(short & (strength > 0.0)[:, None]),
+    notes += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), rises, clip.fps)
+    notes += tell_toes(short & (strength > 0.0)[:, None])
+    toes = quaternion_from_vector(strength[:, None, None] * toes)
+    return Plan(
+        rotations=np.concatenate([turns, toes[:, :, None]], axis=2),
+        hips_offset=strength[:, None] * hips if offset is None else np.zeros_like(hips),
+        contacts=contacts,
+        enforced=settings.enforced(contacts),
+        targets=weaken(clip, held.targets, moved, strength),
+        sole=sole,
+        miss=miss,
+        locked=held.locked,
+        touching=settings.touching(clip),
+        hands=clip.hands,
+        nearest=settings.direction == "NEAREST",
+        slopes=settings.slopes,
+        clip=clip,
+        ground=ground,
+        notes=tuple(notes),
     )
 
 
-def _plant_after_pose(
-    clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
-) -> Planting:
+def _plant_after_pose(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Plan:
     """As `plant`, for a clip whose first frame is a calibration pose: that keeps its shape as far as it can."""
     rest = slice(1, None)
     later, after = settings.cut(rest), cut_ground(ground, rest)
-    planting = _plant(clip.cut(rest), after, later, sole, None if offset is None else offset[rest])
-    moved = planting.hips_offset[:1, None] if offset is None else offset[:1]
-    return planting.led_by(*_plant_pose(clip, planting.sole, ground, settings, moved))
+    plan = _plant(clip.cut(rest), after, later, sole, None if offset is None else offset[rest])
+    moved = plan.hips_offset[:1, None] if offset is None else offset[:1]
+    return plan.led_by(*_plant_pose(clip, plan.sole, ground, settings, moved)).noting("calibration_pose")
 
 
 def _within_reach(clip: Clip, held: Held, settings: Settings, moved: Array, room: Array) -> tuple[Held, Array]:
@@ -211,7 +230,7 @@ def starts_in_calibration_pose(clip: Clip) -> bool:
 def _plant_pose(
     clip: Clip, sole: Sole, ground: Ground, settings: Settings, offset: Array
 ) -> tuple[Array, Targets, Array]:
-    """Turns, targets and misses of the first frame, of which only feet are moved that the ground lifts."""
+    """Rotations, targets and misses of the first frame, of which only feet are moved that the ground lifts."""
     pose, knees = clip.cut(slice(0, 1)), find_knees(clip)
     strength = settings.shares(clip.frames)[:1]
     along = Targets.of(pose).moved(offset)
@@ -220,28 +239,29 @@ def _plant_pose(
     targets = along.with_legs(lifted, following)
     first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])
     turns, miss = solve_legs(pose, targets, offset, np.zeros((1, 3)), first, strength)
-    return turns, weaken(pose, targets, offset, strength), miss
+    toes = np.broadcast_to([1.0, 0.0, 0.0, 0.0], turns[:, :, :1].shape)
+    return np.concatenate([turns, toes], axis=2), weaken(pose, targets, offset, strength), miss
 
 
-def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, ground: Ground) -> list[str]:
+def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, ground: Ground) -> list[Note]:
     """What the user should know about how this clip was planted."""
-    told = list(held.told)
-    asked = settings.counts(clip)
-    left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & settings.touching(clip) & asked).sum())
+    notes = list(held.told)
+    asked, touching = settings.counts(clip), settings.touching(clip)
+    left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & touching & asked).sum())
     if left and not settings.always(clip.frames):
-        told.append(f"{left} of {asked.sum()} limbs never come to rest near a surface and are left alone")
+        notes.append(Note("never_rests", {"count": left, "of": int(asked.sum())}))
     if "proportion" in sole.source:
-        told.append("the height of the soles was taken by proportion")
-    told += tell_doubts(clip, sole)
+        notes.append(Note("sole_by_proportion"))
+    notes += tell_doubts(clip, sole)
     contacts = [a for a in held.targets.anchors if a.part != "swing" and asked[a.stance.leg]]
     lost = sum(not anchor.found for anchor in contacts)
     if lost:
-        where = "near and keep their place" if settings.direction == "NEAREST" else "below and keep their height"
-        told.append(f"{lost} of {len(contacts)} contacts have no surface {where}")
-    standing = [anchor for anchor in contacts if not settings.touching(clip)[anchor.stance.leg]]
-    told += tell_turns(contacts) + tell_steep(standing, ground, clip.up, clip.frames, settings.max_slope)
-    following = held.contacts.any(axis=-1) & ~held.locked & ~settings.touching(clip) & asked
-    told += tell_steep_under(held.targets, following, ground, clip.up, settings.max_slope)
+        code = "no_surface_near" if settings.direction == "NEAREST" else "no_surface_below"
+        notes.append(Note(code, {"count": lost, "of": len(contacts)}))
+    standing = [anchor for anchor in contacts if not touching[anchor.stance.leg]]
+    notes += tell_turns(contacts) + tell_steep(standing, ground, clip.up, clip.frames, settings.max_slope)
+    following = held.contacts.any(axis=-1) & ~held.locked & ~touching & asked
+    notes += tell_steep_under(held.targets, following, ground, clip.up, settings.max_slope)
     if not knees.usual.any(axis=(0, 2)).all() and clip.frames > 1:
-        told.append("a knee or elbow never bends, so its side is not known")
-    return told
+        notes.append(Note("side_unknown"))
+    return notes

@@ -7,7 +7,7 @@ import numpy as np
 
 from .curves import runs, smooth_between, smoothstep
 from .knees import eased_reach, shortest
-from .model import Array, Clip, Mask, level_part
+from .model import Array, Clip, Mask, Note, level_part
 from .rotations import unit
 from .sole.measure import Sole
 from .targets.blend import Targets
@@ -131,19 +131,20 @@ def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: 
     return np.where(short & axis.any(axis=-1) & (best > 0.0), pitch, 0.0)
 
 
-def tell_reach(pitch: Array, missed: Array, standing: Mask, fps: float) -> list[str]:
-    """A sentence about what gave way beside the hips: pitches and misses (F, L), of feet that stand (F, L).
+def tell_reach(pitch: Array, missed: Array, standing: Mask, fps: float) -> list[Note]:
+    """Notes about what gave way beside the hips: pitches and misses (F, L), of feet that stand (F, L).
 
     Heels that rise a little early, as toe-off nears, are no reason to tell anything.
     """
-    parts = []
+    notes = []
     raised = standing & (pitch > STANDS) & (toe_off_nears(standing, fps) == 0.0)
     left = standing & (missed > 0.0)
     if raised.any():
-        parts.append(f"heels rise by up to {np.degrees(pitch[raised].max()):.0f} degrees on {_frames(raised)} frames")
+        degrees = float(np.degrees(pitch[raised].max()))
+        notes.append(Note("heels_raised", {"degrees": degrees, "frames": _frames(raised)}))
     if left.any():
-        parts.append(f"feet leave their spots by up to {missed[left].max():.3g} on {_frames(left)} frames")
-    return ["legs do not reach with the hips where they may be: " + ", and ".join(parts)] if parts else []
+        notes.append(Note("feet_short", {"distance": float(missed[left].max()), "frames": _frames(left)}))
+    return notes
 
 
 def _frames(mask: Mask) -> int:

@@ -54,3 +54,31 @@ def nearest_rotations(matrices: Array) -> Array:
     left, _, right = np.linalg.svd(matrices)
     nearest = left @ right
     return nearest * np.sign(np.linalg.det(nearest))[..., None, None]
+
+
+def matrix_from_quaternion(quaternions: Array) -> Array:
+    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4): w, x, y, z."""
+    w, x, y, z = np.moveaxis(quaternions, -1, 0)
+    rows = [
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def corrected(matrices: Array, corrections: Array, scale: Array, offset: Array) -> tuple[Array, Array]:
+    """Aggregate transforms (..., J, 4, 4) of a chain of joints after corrections (..., J, 4), and their moves.
+
+    Each joint's own `scale` (..., J, 3) acts before its rotation and is carried by its parent; the first joint is moved
+    by `offset` (..., 3). A move (..., J, 4, 4) maps what is fixed to its joint from where it was to where it is.
+    """
+    local = np.zeros_like(matrices)
+    # S^-1 R S, with S = diag(scale)
+    local[..., :3, :3] = matrix_from_quaternion(corrections) * scale[..., None, :] / scale[..., :, None]
+    local[..., 3, 3] = 1.0
+    moves = matrices @ local @ np.linalg.inv(matrices)
+    moves[..., 0, :3, 3] += offset
+    for joint in range(1, moves.shape[-3]):
+        moves[..., joint, :, :] = moves[..., joint - 1, :, :] @ moves[..., joint, :, :]
+    return moves @ matrices, moves

@@ -7,22 +7,32 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from . import checks
 from .anchors.footprint import STEEPEST, Slopes
 from .contacts.spans import Marks
 from .hips import DEEPEST
 from .model import Array, Clip, Mask
+from .reach import ORDERS
+
+CONTACTS = ("AUTO", "ALWAYS", "STORED")
+DIRECTIONS = ("DOWN", "NEAREST")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Settings:
-    """How to plant. `contacts` is 'AUTO' (detected), 'ALWAYS' (every frame) or 'STORED' (as `marks` say).
+    """How to plant; what is no such word, or out of range, raises ValueError or TypeError at once.
 
-    `marks` are what people want of contacts (F, L, 2): under AUTO what they enforce and forbid stays in force.
-    `direction` is where surfaces are looked for: 'DOWN', under and over a limb, or 'NEAREST'. `strength` in [0, 1]
-    blends it all; it may be an array (F,), for corrections that come and go. Feet do not stand on what is steeper than
-    `max_slope` (radians). For the sake of reach hips come down by `max_drop` (leg lengths) at the most; what gives way
-    first tells `gives_way`: 'HIPS_HEEL' or 'HEEL_HIPS', or 'HIPS' where heels stay down. `asked` (L,) are the limbs
-    that sentences for the user count, all by default.
+    contacts   when limbs stand: 'AUTO' (detected), 'ALWAYS' (on every frame) or 'STORED' (as `marks` say)
+    direction  where surfaces are looked for: 'DOWN', under and over a limb, or 'NEAREST', around it
+    use_hips   whether the hips may move so that legs reach
+    use_slope  whether soles are aligned with the surface
+    max_slope  feet do not stand on what is steeper (radians)
+    max_drop   hips come down by this at the most for the sake of reach (leg lengths)
+    gives_way  what yields first where legs do not reach: 'HEEL_HIPS', 'HIPS_HEEL', or 'HIPS' where heels stay down
+    strength   share of the whole correction that is applied, from 0 to 1; or one a frame (F,), for corrections that
+               come and go
+    marks      contacts that people enforce and forbid (F, L, 2), see `ik2bone.contacts.spans`
+    asked      which limbs notes for the user count (L,), all by default
     """
 
     contacts: str = "AUTO"
@@ -36,11 +46,39 @@ class Settings:
     marks: Marks | None = None
     asked: Mask | None = None
 
+    def __post_init__(self) -> None:
+        checks.one_of("contacts", self.contacts, CONTACTS)
+        checks.one_of("direction", self.direction, DIRECTIONS)
+        checks.one_of("gives_way", self.gives_way, ORDERS)
+        for name in ("use_hips", "use_slope"):
+            checks.mask(name, getattr(self, name), ())
+        slope = checks.number("max_slope", self.max_slope, "an angle in radians")
+        if not 0.0 < slope <= 0.5 * np.pi:
+            degrees = f"; {slope:g} degrees are {np.radians(slope):.4g} radians" if slope > 0.0 else ""
+            raise ValueError(
+                f"max_slope: expected an angle over 0 and up to pi / 2, in radians, got {slope:g}{degrees}"
+            )
+        if checks.number("max_drop", self.max_drop, "leg lengths") < 0.0:
+            raise ValueError(f"max_drop: expected leg lengths, 0 or more, got {self.max_drop:g}")
+        strength = checks.array("strength", self.strength, ("frames",) * min(np.ndim(self.strength), 1))
+        if strength.min() < 0.0 or strength.max() > 1.0:
+            raise ValueError(f"strength: expected a number from 0 to 1, or one a frame, got {self.strength}")
+        if not isinstance(self.marks, Marks | None):
+            raise TypeError(f"marks: expected Marks, got {type(self.marks).__name__}")
+        if self.contacts == "STORED" and self.marks is None:
+            raise ValueError("marks: expected those of stored contacts, got None")
+
+    def check(self, clip: Clip) -> None:
+        """Refuse what is not of as many frames and limbs as the clip."""
+        self.shares(clip.frames)
+        if self.asked is not None:
+            checks.mask("asked", self.asked, (clip.legs,))
+        for name, marks in vars(self.marks).items() if self.marks is not None else ():
+            checks.mask(f"marks.{name}", marks, (clip.frames, clip.legs, 2))
+
     @property
     def slopes(self) -> Slopes:
         """What soles make of slopes."""
-        if not np.isfinite(self.max_slope):
-            raise ValueError(f"max_slope: expected an angle in radians, got {self.max_slope}")
         return Slopes(self.use_slope, self.max_slope)
 
     def always(self, frames: int) -> bool:
@@ -77,7 +115,5 @@ class Settings:
 
     def shares(self, frames: int) -> Array:
         """The strength of each frame (F,)."""
-        strength = np.asarray(self.strength, float)
-        if strength.shape not in ((), (frames,)) or not ((strength >= 0.0) & (strength <= 1.0)).all():
-            raise ValueError(f"strength: expected a number from 0 to 1, or one a frame, got {self.strength}")
-        return np.broadcast_to(strength, frames)
+        shape = (frames,) if np.ndim(self.strength) else ()
+        return np.broadcast_to(checks.array("strength", self.strength, shape), frames)

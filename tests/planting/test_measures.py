@@ -16,6 +16,7 @@ import ik2bone.targets.stand
 import ik2bone.targets.swing
 import numpy as np
 import pytest
+from ik2bone.anchors.footprint import Slopes
 from ik2bone.model import Clip
 from ik2bone.plan import Settings, plant
 from ik2bone.sole.measure import measure_sole
@@ -112,7 +113,7 @@ def with_flat_soles(patch) -> None:
 
 def without_slope(patch) -> None:
     """Soles stay level."""
-    patch.setattr(ik2bone.plan, "Settings", lambda: Settings(use_slope=False))
+    patch.setattr(Settings, "slopes", property(lambda _: Slopes(aligned=False)))
 
 
 CONTROLS = {

@@ -43,7 +43,7 @@ def test_clean_walk_on_its_own_floor_stays() -> None:
     assert np.abs(plan.hips_offset).max() <= 0.01
     assert moved[walk.standing].max() <= 0.005
     assert moved.max() <= 0.035
-    assert degrees(plan.turns)[walk.standing].max() <= 3.0
+    assert degrees(plan.rotations)[walk.standing].max() <= 3.0
 
 
 @pytest.mark.parametrize("fps", [24.0, 60.0, 240.0])
@@ -69,7 +69,7 @@ def test_hips_come_down_no_farther_than_they_may() -> None:
 def test_foot_without_length_is_planted_all_the_same() -> None:
     clip = make_walk().clip
     plan = plant(replace(clip, ball=clip.ankle.copy(), tip=clip.ankle.copy()), HILLS)
-    assert np.isfinite(plan.turns).all() and np.isfinite(plan.hips_offset).all()
+    assert np.isfinite(plan.rotations).all() and np.isfinite(plan.hips_offset).all()
 
 
 def test_steepest_slope_that_is_no_number_is_an_error() -> None:
@@ -79,9 +79,9 @@ def test_steepest_slope_that_is_no_number_is_an_error() -> None:
 
 def test_strength_that_is_no_share_is_an_error() -> None:
     for strength in (-0.1, 1.5, float("nan")):
-        with pytest.raises(ValueError, match="strength: expected a number from 0 to 1"):
+        with pytest.raises(ValueError, match="strength: expected"):
             plant(make_walk().clip, HILLS, Settings(strength=strength))
-    with pytest.raises(ValueError, match="strength: expected a number from 0 to 1, or one a frame"):
+    with pytest.raises(ValueError, match="strength: expected"):
         plant(make_walk().clip, HILLS, Settings(strength=np.ones(7)))
 
 
@@ -126,11 +126,11 @@ def test_feet_stand_where_they_are_on_ground_that_is_too_steep_all_about_and_tha
     assert plan.anchors
     for anchor in plan.anchors:
         np.testing.assert_allclose(anchor.point[:2], anchor.origin[:2], atol=1e-9)
-    (told,) = [sentence for sentence in plan.told if "steeper" in sentence]
+    (told,) = [sentence for sentence in map(str, plan.notes) if "steeper" in sentence]
     count = sum(anchor.part != "swing" for anchor in plan.anchors)
     assert told.startswith(f"{count} of {count} contacts lie on ground steeper than {steep - 5.0:g} degrees")
     gentle = plant(walk, height_field(lambda x, y: slope * x), Settings(max_slope=np.radians(steep + 5.0)))
-    assert not any("steeper" in sentence for sentence in gentle.told)
+    assert not any("steeper" in str(note) for note in gentle.notes)
 
 
 @pytest.mark.parametrize("contacts", ["ALWAYS", "AUTO"])
@@ -138,17 +138,15 @@ def test_feet_that_follow_the_ground_tell_where_it_is_too_steep(contacts) -> Non
     clip = in_place(make_walk().clip)
     steep, gentle = height_field(lambda x, y: 0.5 * x), height_field(lambda x, y: 0.1 * x)
     limit = np.radians(20.0)
-    told = [plant(clip, ground, Settings(contacts=contacts, max_slope=limit)).told for ground in (steep, gentle)]
-    (sentence,) = [sentence for sentence in told[0] if "steeper" in sentence]
-    assert (
-        sentence == f"on {clip.frames} frames the ground under feet is steeper than 20 degrees: they stay level there"
-    )
-    assert not any("steeper" in sentence for sentence in told[1])
+    notes = [plant(clip, ground, Settings(contacts=contacts, max_slope=limit)).notes for ground in (steep, gentle)]
+    (note,) = [note for note in notes[0] if note.code == "steep_frames"]
+    assert note.data == pytest.approx({"frames": clip.frames, "degrees": 20.0})
+    assert not any("steeper" in str(note) for note in notes[1])
 
 
 def test_strength_zero_changes_nothing_at_all() -> None:
     plan = plant(make_walk().clip, HILLS, Settings(strength=0.0))
-    assert (plan.turns == [1.0, 0.0, 0.0, 0.0]).all()
+    assert (plan.rotations == [1.0, 0.0, 0.0, 0.0]).all()
     assert (plan.hips_offset == 0.0).all()
 
 
@@ -164,11 +162,11 @@ def test_strength_of_each_frame_fades_corrections_without_a_jump() -> None:
     strength = np.clip(np.arange(clip.frames) / 60.0 - 1.0, 0.0, 1.0)
     plan, whole = plant(clip, HILLS, Settings(strength=strength)), plant(clip, HILLS)
     still = strength == 0.0
-    assert (plan.turns[still] == [1.0, 0.0, 0.0, 0.0]).all() and (plan.hips_offset[still] == 0.0).all()
-    assert (plan.turns[strength == 1.0] == whole.turns[strength == 1.0]).all()
+    assert (plan.rotations[still] == [1.0, 0.0, 0.0, 0.0]).all() and (plan.hips_offset[still] == 0.0).all()
+    assert (plan.rotations[strength == 1.0] == whole.rotations[strength == 1.0]).all()
     assert plan.miss.max() <= 1e-9
     nearly = plant(clip, HILLS, Settings(strength=1e-6))
-    assert np.abs(nearly.turns - [1.0, 0.0, 0.0, 0.0]).max() < 1e-4
+    assert np.abs(nearly.rotations - [1.0, 0.0, 0.0, 0.0]).max() < 1e-4
 
 
 def test_hips_stay_when_they_may_not_move() -> None:
@@ -181,7 +179,7 @@ def test_hips_that_were_rounded_lie_where_the_clip_has_them() -> None:
     clip = make_walk().clip
     noise = np.random.default_rng(0).normal(0.0, 1e-8, clip.hip.shape)
     plan, rounded = plant(clip, HILLS, Settings(use_hips=False)), plant(clip, HILLS, offset=noise)
-    assert (plan.turns == rounded.turns).all() and (rounded.hips_offset == 0.0).all()
+    assert (plan.rotations == rounded.rotations).all() and (rounded.hips_offset == 0.0).all()
 
 
 def test_hips_bring_every_foot_into_reach() -> None:
@@ -197,7 +195,7 @@ def test_planting_does_not_depend_on_the_unit(scale) -> None:
         return hits * scale, normals, found
 
     reference, other = plant(make_walk().clip, HILLS), plant(big, ground)
-    assert other.turns == pytest.approx(reference.turns, abs=1e-5)
+    assert other.rotations == pytest.approx(reference.rotations, abs=1e-5)
     assert other.hips_offset / scale == pytest.approx(reference.hips_offset, abs=1e-6)
 
 
@@ -211,7 +209,7 @@ def test_planting_does_not_depend_on_the_heading() -> None:
         return hits @ turn.T, normals @ turn.T, found
 
     reference, other = plant(make_walk().clip, HILLS), plant(make_walk(turn=angle).clip, ground)
-    assert other.turns == pytest.approx(reference.turns, abs=1e-4)
+    assert other.rotations == pytest.approx(reference.rotations, abs=1e-4)
 
 
 def test_floor_of_a_moved_walk_is_found_where_it_was_moved_to() -> None:
@@ -245,15 +243,15 @@ def test_ground_that_ends_is_told() -> None:
         return hits, normals, found & (points[:, 0] < 1.5)
 
     plan = plant(make_walk().clip, ground)
-    assert any("no surface below" in sentence for sentence in plan.told)
-    assert np.isfinite(plan.turns).all()
+    assert any("no surface below" in str(note) for note in plan.notes)
+    assert np.isfinite(plan.rotations).all()
 
 
 def test_clip_in_place_follows_the_ground_and_is_told() -> None:
     clip = in_place(make_walk().clip)
     plan = plant(clip, HILLS)
     assert not plan.locked.any()
-    assert any("in place" in sentence for sentence in plan.told)
+    assert any("in place" in str(note) for note in plan.notes)
     low = (clip.ball[..., 2] < 0.06) & plan.contacts[..., 1]
     after = planted(clip, plan).ball
     height = after[..., 2] - HILLS(after.reshape(-1, 3), -clip.up)[0][:, 2].reshape(low.shape)
@@ -291,7 +289,7 @@ def test_foot_that_never_stands_follows_the_ground() -> None:
     hop.toe[:, 1, :3, 3] += swing
     plan = plant(hop, HILLS)
     assert plan.contacts[:, 0].any() and not plan.contacts[:, 1].any()
-    assert np.isfinite(plan.turns).all()
+    assert np.isfinite(plan.rotations).all()
 
 
 def test_straight_leg_takes_its_hinge_from_the_bent_frames() -> None:
@@ -310,11 +308,11 @@ def test_leg_that_never_bends_takes_its_hinge_from_the_rest_pose(side, monkeypat
     line, bend = after.ankle - after.hip, after.knee - after.hip
     along = np.sum(bend * line, axis=-1, keepdims=True) / np.sum(line**2, axis=-1, keepdims=True)
     assert (side * (bend - along * line)[:, 0, 0] > 0.1).all()
-    assert not any("never bends" in sentence for sentence in plan.told)
+    assert not any("never bends" in str(note) for note in plan.notes)
 
 
 def test_leg_whose_side_nothing_tells_is_told(monkeypatch) -> None:
-    assert any("never bends" in sentence for sentence in plant(stiff(monkeypatch), CURB).told)
+    assert any("never bends" in str(note) for note in plant(stiff(monkeypatch), CURB).notes)
 
 
 def stiff(patch) -> Clip:
@@ -370,7 +368,7 @@ def test_hips_that_lie_elsewhere_already_stay_there() -> None:
     offset = np.repeat(whole.hips_offset[:, None], 2, axis=1)
     again = plant(clip, HILLS, offset=offset)
     assert (again.hips_offset == 0.0).all()
-    assert again.turns == pytest.approx(whole.turns, abs=1e-9)
+    assert again.rotations == pytest.approx(whole.rotations, abs=1e-9)
 
 
 @pytest.mark.parametrize("use_hips", [True, False])
@@ -380,14 +378,14 @@ def test_one_leg_planted_again_under_the_same_settings_is_planted_the_same(use_h
     # As a stored pose has it.
     offset = np.repeat(whole.hips_offset[:, None].astype(np.float32), 2, axis=1)
     again = plant(clip, HILLS, settings, offset=offset).choose(left)
-    assert again.turns == pytest.approx(whole.turns[:, left], abs=1e-6)
+    assert again.rotations == pytest.approx(whole.rotations[:, left], abs=1e-6)
     assert {anchor.stance for anchor in again.anchors} == {a.stance for a in whole.anchors if a.stance.leg == 0}
 
 
 def test_strength_zero_leaves_a_leg_as_it_is_under_hips_that_were_moved() -> None:
     clip = make_walk().clip
     offset = np.repeat(plant(clip, HILLS).hips_offset[:, None], 2, axis=1)
-    turns = plant(clip, HILLS, Settings(strength=0.0), offset=offset).turns
+    turns = plant(clip, HILLS, Settings(strength=0.0), offset=offset).rotations
     assert (turns == [1.0, 0.0, 0.0, 0.0]).all()
 
 
@@ -395,7 +393,7 @@ def test_part_of_a_planting_is_that_part() -> None:
     clip = make_walk().clip
     plan = plant(clip, HILLS)
     part = plan.cut(slice(100, 160))
-    assert (part.turns == plan.turns[100:160]).all()
+    assert (part.rotations == plan.rotations[100:160]).all()
     report = figures(clip.cut(slice(100, 160)), planted(clip, plan).cut(slice(100, 160)), part, HILLS)
     assert report["after"]["drift"] < 0.002
     assert all(0 <= span["start"] <= span["end"] < 60 for span in report["spans"])

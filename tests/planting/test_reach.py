@@ -87,10 +87,10 @@ def test_heels_give_what_hips_may_not(plans) -> None:
 
 
 def test_what_gave_way_is_told(plans) -> None:
-    assert any("heels rise by up to" in sentence for sentence in plans["HIPS_HEEL"].told)
-    assert not any("heels rise" in sentence for sentence in plans["HIPS"].told)
-    assert any("feet leave their spots by up to" in sentence for sentence in plans["HIPS"].told)
-    assert not any("do not reach" in sentence for sentence in plant(CLIP, FLAT).told)
+    assert any("heels rise by up to" in str(note) for note in plans["HIPS_HEEL"].notes)
+    assert not any("heels rise" in str(note) for note in plans["HIPS"].notes)
+    assert any("feet leave their spots by up to" in str(note) for note in plans["HIPS"].notes)
+    assert not any("do not reach" in str(note) for note in plant(CLIP, FLAT).notes)
 
 
 def test_heels_that_give_way_first_leave_the_hips_higher() -> None:

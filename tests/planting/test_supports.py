@@ -57,7 +57,7 @@ def test_the_figure_is_carried_as_far_as_its_platform_goes() -> None:
     plan = plant(clip, Parts((Part("Train", plate(), motion),)))
     ridden = plan.hips_offset - still.hips_offset
     assert ridden - ridden[0] == pytest.approx(motion[:, :3, 3], abs=2e-3)
-    assert np.abs(plan.turns - still.turns).max() < 2e-3
+    assert np.abs(plan.rotations - still.rotations).max() < 2e-3
 
 
 def test_a_platform_that_starts_and_stops_takes_the_hips_along_smoothly() -> None:
@@ -88,11 +88,11 @@ def test_a_clip_made_on_a_platform_is_planted_as_on_one_at_rest(kind) -> None:
     ground = Parts((Part("Ship", HILLS, motion),))
     clip = carried(still, motion)
     plan = plant(clip, ground)
-    assert plan.turns == pytest.approx(expected.turns, abs=1e-4)
+    assert plan.rotations == pytest.approx(expected.rotations, abs=1e-4)
     turned = np.einsum("fij,fj->fi", motion[:, :3, :3], expected.hips_offset)
     assert plan.hips_offset == pytest.approx(turned, abs=1e-4)
     assert (plan.contacts == expected.contacts).all()
-    assert any("moves with Ship" in sentence for sentence in plan.told)
+    assert any("moves with Ship" in str(note) for note in plan.notes)
     report = figures(clip, planted(clip, plan), plan, ground)
     reference = figures(still, planted(still, expected), expected, HILLS)
     assert report["after"]["drift"] == pytest.approx(reference["after"]["drift"], abs=1e-4)
@@ -126,7 +126,7 @@ def test_what_moves_elsewhere_changes_nothing() -> None:
     clip = make_walk().clip
     far = Part("Car", plate(0.0, along=(50.0, 60.0)), moving(times(clip), speed=(3.0, 0.0, 0.0)))
     alone, beside = plant(clip, HILLS), plant(clip, Parts((Part("Hills", HILLS), far)))
-    assert (beside.turns == alone.turns).all() and (beside.hips_offset == alone.hips_offset).all()
+    assert (beside.rotations == alone.rotations).all() and (beside.hips_offset == alone.hips_offset).all()
     assert {anchor.support for anchor in beside.anchors} == {"Hills"}
 
 
@@ -148,4 +148,4 @@ def test_hips_moved_by_an_earlier_run_carry_the_feet() -> None:
     again = plant(clip, ground, offset=np.repeat(whole.hips_offset[:, None], 2, axis=1))
     assert (again.hips_offset == 0.0).all()
     assert again.miss.max() < 1e-6
-    assert again.turns == pytest.approx(whole.turns, abs=0.02)
+    assert again.rotations == pytest.approx(whole.rotations, abs=0.02)

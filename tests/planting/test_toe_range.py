@@ -22,7 +22,7 @@ def bends(clip):
 
 
 def tells_of_toes(plan):
-    return any("toes" in sentence for sentence in plan.told)
+    return any("toes" in sentence for sentence in map(str, plan.notes))
 
 
 def test_foot_that_stands_on_its_tip_is_told_and_bends_its_toes_by_a_right_angle_at_most() -> None:

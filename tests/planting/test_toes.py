@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone.plan import Settings, plant
-from ik2bone.planting import IDENTITY
 from ik2bone.sole.measure import apply
 from walk import FLAT, HILLS, height_field, make_walk, planted
 
@@ -33,7 +32,9 @@ def heights(ground, points):
 
 
 def stiff(plan):
-    return replace(plan, toe_turns=np.broadcast_to(IDENTITY, plan.toe_turns.shape))
+    rotations = plan.rotations.copy()
+    rotations[:, :, 3] = [1.0, 0.0, 0.0, 0.0]
+    return replace(plan, rotations=rotations)
 
 
 @pytest.mark.parametrize(("ground", "most"), [(FLAT, 0.0005), (SLOPE, 0.0005), (HILLS, 0.002)])
@@ -77,7 +78,7 @@ def test_toes_are_let_go_smoothly_and_stay_over_the_ground(clip) -> None:
 
 def test_toes_that_lay_flat_already_are_left_alone() -> None:
     plan = plant(make_walk().clip, FLAT)
-    angle = 2.0 * np.degrees(np.arccos(np.clip(np.abs(plan.toe_turns[..., 0]), -1.0, 1.0)))
+    angle = 2.0 * np.degrees(np.arccos(np.clip(np.abs(plan.rotations[:, :, 3][..., 0]), -1.0, 1.0)))
     assert angle.max() < 2.0
 
 
@@ -91,7 +92,7 @@ def test_toes_over_an_edge_lie_in_the_plane_of_their_foot(clip) -> None:
 def test_feet_without_toes_and_strength_zero_turn_no_toes(clip) -> None:
     toeless = replace(clip, toe=clip.foot.copy(), tip=clip.ball.copy(), has_toe=np.zeros(2, bool))
     for plan in (plant(toeless, FLAT), plant(clip, FLAT, Settings(strength=0.0))):
-        assert (plan.toe_turns == IDENTITY).all()
+        assert (plan.rotations[:, :, 3] == [1.0, 0.0, 0.0, 0.0]).all()
 
 
 def test_a_toe_bone_with_a_scale_of_its_own_lies_as_flat(clip) -> None:
@@ -102,7 +103,7 @@ def test_a_toe_bone_with_a_scale_of_its_own_lies_as_flat(clip) -> None:
     scaled = replace(clip, toe=toe, scale=scale)
     plan = plant(scaled, FLAT)
     turned = plan.targets.turn @ clip.toe[..., :3, :3]
-    w, x, y, z = np.moveaxis(plan.toe_turns, -1, 0)
+    w, x, y, z = np.moveaxis(plan.rotations[:, :, 3], -1, 0)
     # The first column of the correction is where the toe's own x axis goes.
     way = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=-1)
     ahead = np.einsum("flij,flj->fli", turned, way)

@@ -67,8 +67,8 @@ def limbs(point, root, fps) -> Clip:
     ball = end + BALL
     hands = np.array([False, False, True, True])
     palm = np.where(hands[:, None], [0.0, 1.0, 0.0], 0.0)
-    return Clip(fps, *joints, ball, ball + TIP, _matrices(ball, level), ~hands, np.ones((*end.shape[:-1], 4, 3)),
-                np.array([0.0, 0.0, 1.0]), is_hand=hands, palm=palm)  # fmt: skip
+    toe = _matrices(ball, level)
+    return Clip(fps, *joints, toe=toe, ball=ball, tip=ball + TIP, has_toe=~hands, is_hand=hands, palm=palm)
 
 
 def _unit(vectors):

@@ -54,8 +54,7 @@ def make_walk(seconds=5.0, fps=60.0, *, slide=0.0, noise=0.0, seed=0, scale=1.0,
     ]
     ball = size * (ankle + np.einsum("flij,j->fli", axes, [FOOT, 0.0, BALL - ANKLE])) @ heading.T
     tip = ball + size * np.einsum("flij,j->fli", heading @ axes, [0.06, 0.0, 0.0])
-    clip = Clip(fps, *matrices, ball, tip, matrices_of(ball, heading @ axes), np.ones(2, bool),
-                np.ones((len(time), 2, 4, 3)), np.array([0.0, 0.0, 1.0]))  # fmt: skip
+    clip = Clip(fps, *matrices, toe=matrices_of(ball, heading @ axes), tip=tip)
     return Walk(clip, phase < STAND)
 
 
@@ -115,14 +114,13 @@ HILLS = height_field(lambda x, y: 0.1 * np.sin(2.1 * x + 0.4) + 0.07 * np.cos(1.
 NOTHING = lambda points, down: (points, np.tile(-down, (len(points), 1)), np.zeros(len(points), bool))  # noqa: E731
 
 
-def planted(clip: Clip, planting) -> Clip:
-    """The clip with a planting's turns and hips offset applied by plain matrix products."""
+def planted(clip: Clip, plan) -> Clip:
+    """The clip with a plan's rotations and hips offset applied by plain matrix products, without own scales."""
     from dataclasses import replace
 
-    turns = [matrices_of(np.zeros((*q.shape[:-1], 3)), rotations_of(q)) for q in np.moveaxis(planting.turns, 2, 0)]
-    turns.append(matrices_of(np.zeros((*planting.toe_turns.shape[:-1], 3)), rotations_of(planting.toe_turns)))
+    turns = [matrices_of(np.zeros((*q.shape[:-1], 3)), rotations_of(q)) for q in np.moveaxis(plan.rotations, 2, 0)]
     thigh = clip.thigh.copy()
-    thigh[..., :3, 3] += planting.hips_offset[:, None]
+    thigh[..., :3, 3] += plan.hips_offset[:, None]
     parts, new = (clip.thigh, clip.shin, clip.foot, clip.toe), [thigh @ turns[0]]
     for above, below, turn in zip(parts, parts[1:], turns[1:], strict=False):
         new.append(new[-1] @ np.linalg.inv(above) @ below @ turn)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..contacts.detect import Stance
 from ..ground.query import Support, ask_on
-from ..model import Array, Ground
+from ..model import Array, Ground, Note
 from ..rotations import vector_from_matrix
 
 # A support that turns farther (degrees) under a standing foot twists the leg visibly.
@@ -122,32 +122,26 @@ def ride_of(anchors: Iterable[Anchor], frames: int) -> Array:
     return ride - ride[standing[0].stance.start]
 
 
-def tell_turns(anchors: Iterable[Anchor]) -> list[str]:
-    """Sentences about supports that turn so far under standing feet that the body should turn with them."""
+def tell_turns(anchors: Iterable[Anchor]) -> list[Note]:
+    """Notes about supports that turn so far under standing feet that the body should turn with them."""
     most: dict[str, float] = {}
     for anchor in anchors:
         if anchor.motion is not None:
             turns = vector_from_matrix(turns_of(anchor.motion, len(anchor.motion)))
             angles = np.degrees(np.linalg.norm(turns, axis=-1))[anchor.stance.start : anchor.stance.end]
             most[anchor.support] = max(most.get(anchor.support, 0.0), float(angles.max(initial=0.0)))
-    return [
-        f"{name} turns by {angle:.0f} degrees under a standing foot: parent the armature to it to turn the body too"
-        for name, angle in most.items()
-        if angle > TWIST
-    ]
+    return [Note("support_turns", {"support": name, "degrees": angle}) for name, angle in most.items() if angle > TWIST]
 
 
-def tell_steep(anchors: Sequence[Anchor], ground: Ground, up: Array, frames: int, steepest: float) -> list[str]:
-    """A sentence about standings on ground steeper than feet stand on (radians), of a clip of so many frames."""
+def tell_steep(anchors: Sequence[Anchor], ground: Ground, up: Array, frames: int, steepest: float) -> list[Note]:
+    """A note about standings on ground steeper than feet stand on (radians), of a clip of so many frames."""
     steep, least = 0, float(np.cos(steepest))
     for anchor in anchors:
         frame = min(max(anchor.stance.start, 0), frames - 1)
         _, normals, found = ask_on(ground, anchor.footholds(frames)[frame][None], up, frame)
         steep += bool(anchor.found and found[0] and normals[0] @ up < least)
-    if not steep:
-        return []
-    where = f"{steep} of {len(anchors)} contacts lie on ground steeper than {np.degrees(steepest):.3g} degrees"
-    return [f"{where}: feet stay level there, and what they sink in is not counted"]
+    data = {"count": steep, "of": len(anchors), "degrees": float(np.degrees(steepest))}
+    return [Note("steep_contacts", data)] if steep else []
 
 
 def anchor_at(anchors: Iterable[Anchor], leg: int, frame: int, part: str = "") -> Anchor | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..anchors.time import give_time, separate_spots
 from ..curves import runs, velocity
-from ..model import Array, Clip, Mask, level_part
+from ..model import Array, Clip, Mask, Note, level_part
 from ..sole.measure import Sole, apply
 from .detect import LEAST_CONTACT, detect
 from .spans import Marks, no_marks
@@ -24,10 +24,7 @@ EXACT, LEAST_EXACT, AT_PLACE, CREEPS, RISES = 1e-3, 3, 2e-4, 0.3, 0.5
 # Feet that stand on a smaller share of the frames, and only on those with which the clip begins or ends, turn round in
 # the air there: what is left of a step beyond the clip is longer.
 SELDOM = 0.1
-NEVER = "no foot ever stands still: planted as a clip in place, by height and slope only"
-CARRIED = "a clip in place, its feet carried back as on a treadmill: planted by height and slope only"
-HURRIED = "a foot needs time from one spot to the next"
-NOWHERE = "no foot stands by its stored contacts: planted by height and slope only"
+NEVER, CARRIED, NOWHERE = Note("never_stands"), Note("treadmill"), Note("nothing_stored")
 
 
 @dataclass(frozen=True)
@@ -35,14 +32,14 @@ class Contacts:
     """When feet stand, found once: `standing` (F, L, 2) of heels and balls, and whether that locks them to spots.
 
     What is `kept` (F, L, 2) stands whatever the planner needs time for, `firm` (F, L) feet hold their direction, too.
-    `notes` are sentences for the user.
+    `notes` are for the user.
     """
 
     standing: Mask
     locked: bool
     kept: Mask
     firm: Mask
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> Contacts:
@@ -81,15 +78,15 @@ def _in_time(clip: Clip, contacts: Mask, kept: Mask) -> Mask:
     return give_time(clip, separate_spots(clip, contacts, kept), kept=kept)
 
 
-def _tell_hurried(clip: Clip, found: Mask, timely: Mask, marks: Marks) -> tuple[str, ...]:
-    """A sentence about contacts (F, L, 2) that were found and that enforced ones have shortened."""
+def _tell_hurried(clip: Clip, found: Mask, timely: Mask, marks: Marks) -> tuple[Note, ...]:
+    """A note about contacts (F, L, 2) that were found and that enforced ones have shortened."""
     if not marks.enforced.any():
         return ()
     others = replace(marks, enforced=no_marks(found.shape).enforced)
     alone = _in_time(clip, others.applied(found, LEAST_CONTACT * clip.fps), others.enforced)
     columns = [(alone[:, leg, part], timely[:, leg, part]) for leg, part in np.ndindex(*found.shape[1:])]
     shorter = sum(not after[slice(*run)].all() for before, after in columns for run in runs(before))
-    return (f"enforced contacts made {shorter} others shorter, for {HURRIED}",) if shorter else ()
+    return (Note("contacts_shortened", {"count": shorter}),) if shorter else ()
 
 
 def stand_as_stored(clip: Clip, sole: Sole, marks: Marks) -> Contacts:
@@ -108,7 +105,7 @@ def stand_always(clip: Clip) -> Contacts:
     return replace(feet, standing=~feet.standing, notes=())
 
 
-def _stand(standing: Mask, kept: Mask, marks: Marks, notes: tuple[str, ...] = ()) -> Contacts:
+def _stand(standing: Mask, kept: Mask, marks: Marks, notes: tuple[Note, ...] = ()) -> Contacts:
     return Contacts(standing, True, kept, marks.enforced[..., 0] & standing.all(axis=-1), notes)
 
 

@@ -18,7 +18,8 @@ try:
 except ImportError as error:
     raise ImportError("a report is plotted by matplotlib, which is missing: pip install ik2bone[plot]") from error
 
-from .measures import FRAME_FIGURES, ROWS, SIDES, foot_names
+from .measures import FRAME_FIGURES, SIDES
+from .text import ROWS, foot_names
 
 Row = dict[str, Any]
 

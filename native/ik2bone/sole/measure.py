@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..contacts.detect import LEAST_CONTACT, find_contacts
 from ..curves import runs
-from ..model import Array, Clip, Mask, level_part
+from ..model import Array, Clip, Mask, Note, level_part
 from ..rotations import unit
 from ..targets.lock import standing_core
 from .heel_strike import heel_behind
@@ -104,11 +104,11 @@ def with_own_floor(clip: Clip, sole: Sole) -> Sole:
     return replace(sole, floor=_floor_under(standing, sole.ball_height, clip.leg))
 
 
-def tell_doubts(clip: Clip, sole: Sole) -> list[str]:
-    """A sentence about feet whose skin was not believed."""
+def tell_doubts(clip: Clip, sole: Sole) -> list[Note]:
+    """A note about feet whose skin was not believed."""
     feet = zip(clip.skins or (), sole.source, ~clip.hands, strict=False)
     doubted = sum(len(skin.foot) + len(skin.toe) > 0 and name != "mesh" for skin, name, foot in feet if foot)
-    return [f"the skin of {doubted} of {clip.legs} feet shows no sole that could be believed"] * bool(doubted)
+    return [Note("skin_doubted", {"count": doubted, "of": clip.legs})] if doubted else []
 
 
 def sole_points(clip: Clip, sole: Sole) -> Array:

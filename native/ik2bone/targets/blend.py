@@ -14,7 +14,7 @@ from ..anchors.anchor import Anchor, ride_of, shortened, turns_of
 from ..contacts.detect import Stance
 from ..curves import smoothstep
 from ..ground.query import ask
-from ..model import Array, Clip, Ground, Mask
+from ..model import Array, Clip, Ground, Mask, Note
 from ..rotations import matrix_from_vector, vector_from_matrix
 from .lock import Hold
 
@@ -132,14 +132,14 @@ class Held:
 
     `contacts` (F, L, 2) are those of heels and balls; hands, and feet that only touch, have the second alone. `free`
     (F, L) is the share in which a limb goes along with the hips instead of holding on to something, `locked` (L,)
-    whether contacts hold a spot. `told` are sentences for the user.
+    whether contacts hold a spot. `told` are notes for the user.
     """
 
     contacts: Mask
     targets: Targets
     free: Array
     locked: Mask
-    told: tuple[str, ...] = ()
+    told: tuple[Note, ...] = ()
 
     def choose(self, limbs: Mask) -> Held:
         """The same for some limbs (L,)."""

@@ -9,7 +9,7 @@ from ..anchors.footprint import Slopes
 from ..anchors.lying import lie_along, own_floor
 from ..curves import hann_average, odd_window, smooth_cover
 from ..ground.query import ask
-from ..model import Array, Clip, Ground, Mask
+from ..model import Array, Clip, Ground, Mask, Note
 from ..rotations import matrix_from_vector, shortest_turns
 from ..sole.measure import Sole, sole_points
 from .blend import WINDOW, Targets
@@ -57,15 +57,14 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Tar
     return _cleared(clip, targets, sole_points(clip, sole)[:, :, :2], ground, window)
 
 
-def tell_steep_under(targets: Targets, standing: Mask, ground: Ground, up: Array, steepest: float) -> list[str]:
-    """A sentence about frames on which feet that follow the ground stand (F, L) where it is too steep (radians)."""
+def tell_steep_under(targets: Targets, standing: Mask, ground: Ground, up: Array, steepest: float) -> list[Note]:
+    """A note about frames on which feet that follow the ground stand (F, L) where it is too steep (radians)."""
     if not standing.any():
         return []
     _, normals, found = ask(ground, targets.ball, up)
     steep = standing & found & (normals @ up < np.cos(steepest))
     frames = int(steep.any(axis=-1).sum())
-    where = f"on {frames} frames the ground under feet is steeper than {np.degrees(steepest):.3g} degrees"
-    return [f"{where}: they stay level there"] if frames else []
+    return [Note("steep_frames", {"frames": frames, "degrees": float(np.degrees(steepest))})] if frames else []
 
 
 def _gentle(ground: Ground, below: Array, up: Array, slopes: Slopes) -> tuple[Array, Array, Mask]:

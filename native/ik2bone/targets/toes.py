@@ -7,7 +7,7 @@ import numpy as np
 
 from ..anchors.footprint import EVEN
 from ..curves import fade, runs
-from ..model import Array, Clip, Ground, Mask
+from ..model import Array, Clip, Ground, Mask, Note
 from ..rotations import matrix_from_vector, nearest_rotations, shortest_turns, unit, vector_from_matrix
 from ..sole.measure import Sole, apply
 from .blend import Targets
@@ -39,12 +39,10 @@ def lay_toes(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Gro
     return fade(vectors, stands, FADE * clip.fps), short
 
 
-def tell_toes(short: Mask) -> list[str]:
-    """A sentence about toes (F, L) that would have had to turn farther than toes go."""
+def tell_toes(short: Mask) -> list[Note]:
+    """A note about toes (F, L) that would have had to turn farther than toes go."""
     count = sum(len(runs(short[:, leg])) for leg in range(short.shape[1]))
-    return [f"toes would have to turn farther than toes do {count} times, and do not lie on the ground there"] * bool(
-        count
-    )
+    return [Note("toes_short", {"count": count})] if count else []
 
 
 def _laid(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground) -> Array:

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Checks of what users pass in: each error names the argument, what was expected and what came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# A matrix with a determinant of less than this share of its norm's cube has no usable inverse: so much is what single
+# precision leaves of an axis that was scaled to zero.
+FLAT = 1e-7
+# Unit vectors and last rows of matrices may be off by what single precision leaves, and a little more.
+ROUNDING = 1e-5
+
+
+def number(name: str, value: Any, expected: str = "a number") -> float:
+    """A finite number, as a float."""
+    if np.ndim(value) or np.asarray(value).dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected {expected}, got {_kind(value)}")
+    if not np.isfinite(value):
+        raise ValueError(f"{name}: expected {expected}, got {value}")
+    return float(value)
+
+
+def one_of(name: str, value: Any, words: Sequence[str]) -> None:
+    """Refuse what is none of some words."""
+    if value not in words:
+        raise ValueError(f"{name}: expected one of {', '.join(words)}, got {value!r}")
+
+
+def array(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArray[np.float64]:
+    """A finite float64 array of a shape in which words, such as "frames", stand for any number above zero."""
+    try:
+        values = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        raise ValueError(f"{name}: expected shape {_written(shape)}, got rows of different lengths") from None
+    if values.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected numbers of shape {_written(shape)}, got {_kind(value)}")
+    _refuse_shape(name, values, shape)
+    values = np.asarray(values, np.float64)
+    if not np.isfinite(values).all():
+        place = tuple(int(index) for index in np.argwhere(~np.isfinite(values))[0])
+        raise ValueError(f"{name}: expected finite numbers, got {values[place]}{_at(shape, place)}")
+    return values
+
+
+def mask(name: str, value: Any, shape: tuple[int | str, ...]) -> NDArray[np.bool_]:
+    """A boolean array of a shape, as `array`."""
+    values = np.asarray(value)
+    if values.dtype != bool:
+        raise TypeError(f"{name}: expected booleans of shape {_written(shape)}, got {_kind(value)}")
+    _refuse_shape(name, values, shape)
+    return values
+
+
+def matrices(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArray[np.float64]:
+    """Invertible affine matrices (..., 4, 4) of a shape, column vectors, as `array`."""
+    values = array(name, value, shape)
+    if np.abs(values[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max() > ROUNDING:
+        raise ValueError(f"{name}: expected matrices with the translation in the last column, got another last row")
+    flat = _is_flat(values[..., :3, :3])
+    if flat.any():
+        place = tuple(int(index) for index in np.argwhere(flat)[0])
+        raise ValueError(f"{name}: expected invertible matrices, got a singular one{_at(shape, place)}")
+    return values
+
+
+def _is_flat(axes: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether axes (..., 3, 3) span no volume to speak of, written out because `numpy.linalg.det` takes ten times as
+    long for as many small matrices."""
+    (a, b, c), (d, e, f), (g, h, i) = (np.moveaxis(row, -1, 0) for row in np.moveaxis(axes, -2, 0))
+    volume = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+    return np.abs(volume) <= FLAT * np.einsum("...ij,...ij->...", axes, axes) ** 1.5
+
+
+def unit_vector(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    """A unit vector (3,), of exactly unit length."""
+    vector = array(name, value, (3,))
+    length = float(np.linalg.norm(vector))
+    if abs(length - 1.0) > ROUNDING:
+        raise ValueError(f"{name}: expected a unit vector, got {vector.tolist()} of length {length:.6g}")
+    return vector / length
+
+
+def apart(name: str, points: NDArray[np.float64], others: NDArray[np.float64], what: str) -> None:
+    """Refuse joints (F, L, 3) that lie on `what` they hang from, (F, L, 3)."""
+    together = ~(points != others).any(axis=-1)
+    if together.any():
+        place = _at(("frames", "legs"), tuple(int(index) for index in np.argwhere(together)[0]))
+        raise ValueError(f"{name}: expected a bone with length, got the same place as {what}{place}")
+
+
+def _refuse_shape(name: str, values: NDArray[Any], shape: tuple[int | str, ...]) -> None:
+    fits = len(values.shape) == len(shape) and all(
+        got > 0 if isinstance(wanted, str) else got == wanted for got, wanted in zip(values.shape, shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(f"{name}: expected shape {_written(shape)}, got {_written(values.shape)}")
+
+
+def _written(shape: tuple[int | str, ...]) -> str:
+    return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+
+
+def _at(shape: tuple[int | str, ...], place: tuple[int, ...]) -> str:
+    """Where in an array over frames and legs something is."""
+    over_frames = len(shape) >= 2 and len(place) >= 2
+    return f" on frame {place[0]}, leg {place[1]}" if over_frames else ""
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}"
+    return repr(value) if value is None or isinstance(value, (bool, str)) else type(value).__name__

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""Grounds as users pass them in: meshes, height functions and callables, their answers checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from typing import Any, cast
+
+import numpy as np
+
+from .. import checks
+from .._core import Mesh
+from ..model import Array, Clip, Ground, Mask
+from .query import MovingGround
+from .surfaces import Surface, Surfaces
+
+# Slopes of a height function are differences over this way (leg lengths): 1 mm for a person, so that a function in
+# single precision still tells them to 0.001.
+STEP = 1e-3
+EXPECTED = "a Mesh, a height function z(xy) or a callable (points, down)"
+
+
+def as_ground(ground: Any, clip: Clip) -> Ground:
+    """What planting asks, from a Mesh, a height function z(xy) or a callable (points, down); see `ik2bone.plant`."""
+    if isinstance(ground, Mesh):
+        return cast(Ground, Surfaces((Surface(ground),), clip.leg))
+    if isinstance(ground, MovingGround | GivenGround | HeightField):
+        return cast(Ground, ground)
+    if not callable(ground):
+        raise TypeError(f"ground: expected {EXPECTED}, got {type(ground).__name__}")
+    if not _is_height(ground, clip):
+        return GivenGround(ground)
+    if not np.allclose(clip.up, [0.0, 0.0, 1.0], atol=checks.ROUNDING):
+        raise ValueError(f"ground: a height function z(xy) needs a clip with up (0, 0, 1), got {clip.up.tolist()}")
+    return HeightField(ground, STEP * clip.leg)
+
+
+def _is_height(ground: Callable[..., Any], clip: Clip) -> bool:
+    """Whether a callable takes xy alone: by its parameters, or, where it may take one or two, by what it answers."""
+    places = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    try:
+        parameters = list(signature(ground).parameters.values())
+    except (TypeError, ValueError):  # some compiled functions have no signature
+        parameters = [Parameter("arguments", Parameter.VAR_POSITIONAL)]
+    needed = sum(p.kind in places and p.default is Parameter.empty for p in parameters)
+    most = np.inf if any(p.kind is Parameter.VAR_POSITIONAL for p in parameters) else 0
+    most += sum(p.kind in places for p in parameters)
+    if needed > 2 or most < 1:
+        raise TypeError(f"ground: expected {EXPECTED}, got one of {needed} parameters")
+    if needed > 1 or most < 2:
+        return needed < 2
+    try:
+        answer = ground(clip.ball[0], -clip.up)
+    except (TypeError, ValueError, IndexError):
+        return True
+    return not (isinstance(answer, tuple | list) and len(answer) == 3)
+
+
+@dataclass(frozen=True)
+class GivenGround:
+    """A callable (points (N, 3), down) -> hits, normals, found; what it answers is checked."""
+
+    function: Callable[[Array, Array | None], Any]
+
+    def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
+        """See `Ground`."""
+        answer = self.function(points, down)
+        if not isinstance(answer, tuple | list) or len(answer) != 3:
+            raise TypeError(f"ground: expected hits, normals and found, got {type(answer).__name__}")
+        found = np.asarray(answer[2])
+        if found.dtype != bool or found.shape != (len(points),):
+            raise ValueError(f"ground: expected found as booleans {(len(points),)}, got {found.dtype} {found.shape}")
+        hits, normals = (
+            _rows(name, rows, points, found) for name, rows in zip(("hits", "normals"), answer, strict=False)
+        )
+        length = np.linalg.norm(normals, axis=-1)
+        if not length[found].all():
+            raise ValueError("ground: expected normals with length, got zero")
+        skewed = found & (np.abs(length - 1.0) > checks.ROUNDING)
+        normals = normals / np.where(skewed, length, 1.0)[:, None]
+        if down is not None:
+            normals = np.where((normals @ down > 0.0)[:, None], -normals, normals)
+        upward = np.zeros(3) if down is None else -down
+        return np.where(found[:, None], hits, points), np.where(found[:, None], normals, upward), found
+
+
+def _rows(name: str, rows: Any, points: Array, found: Mask) -> Array:
+    """Hits or normals (N, 3), finite where something was found."""
+    values = np.asarray(rows)
+    if values.dtype.kind not in "fiu" or values.shape != points.shape:
+        raise ValueError(f"ground: expected {name} as numbers {points.shape}, got {values.dtype} {values.shape}")
+    if not np.isfinite(values[found]).all():
+        raise ValueError(f"ground: expected finite {name} where it is found, got nan or inf")
+    return np.where(found[:, None], values, 0.0).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class HeightField:
+    """The ground of a height function z(xy (N, 2)) -> (N,), in a world whose up is +z; NaN is no ground.
+
+    Normals are from differences over `step` to both sides, or to one where there is no ground on the other.
+    """
+
+    function: Callable[[Array], Any]
+    step: float
+
+    def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
+        """See `Ground`."""
+        if down is None:
+            raise ValueError("ground: a height function tells no nearest points; direction 'NEAREST' needs a Mesh")
+        ways = self.step * np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+        heights = self._heights((points[None, :, :2] + ways[:, None]).reshape(-1, 2)).reshape(5, -1)
+        found = ~np.isnan(heights[0])
+        rise = (heights[1:] - heights[0]) * np.array([[1.0], [-1.0], [1.0], [-1.0]]) / self.step
+        sides = rise.reshape(2, 2, -1)
+        known = ~np.isnan(sides)
+        slopes = np.where(known, sides, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+        normals = np.stack([-slopes[0], -slopes[1], np.ones(len(points))], axis=-1)
+        normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
+        hits = np.column_stack([points[:, :2], np.where(found, heights[0], points[:, 2])])
+        return hits, normals, found
+
+    def _heights(self, xy: Array) -> Array:
+        heights = np.asarray(self.function(xy))
+        if heights.dtype.kind not in "fiu" or heights.shape != (len(xy),):
+            got = f"{heights.dtype} {heights.shape}"
+            raise ValueError(f"ground: expected heights {(len(xy),)} of xy {xy.shape}, got {got}")
+        if np.isinf(heights).any():
+            raise ValueError("ground: expected finite heights, or nan where there is no ground, got inf")
+        return heights.astype(np.float64)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""The report in words: one line, a table, or all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .measures import SIDES, SPAN_FIGURES
+
+# One limb of a kind and several of it.
+LIMBS = {"foot": "feet", "hand": "hands"}
+ROWS = (
+    ("drift", "drift in contacts"),
+    ("penetration", "under ground"),
+    ("float", "over ground"),
+    ("short", "out of reach, worst"),
+    ("short_frames", "out of reach, frames"),
+    ("knee_pop", "knee pop, degrees"),
+    ("knee_pop_frames", "knee pop, frames"),
+    ("foot_pop", "foot pop"),
+    ("foot_pop_frames", "foot pop, frames"),
+    ("flexion_median", "knee bent more, median"),
+    ("flexion", "knee bent more, 95 %"),
+    ("hips_offset", "hips, offset"),
+    ("hips_change", "hips, change a frame"),
+    ("hips_peak", "hips, peak acceleration"),
+    ("hips_rms", "hips, rms acceleration"),
+)
+
+
+def summary(report: dict[str, Any]) -> str:
+    """One line for the information area."""
+    after, before = report["after"], report["before"]
+    contacts = len({(s["leg"], s["start"]) for s in report["spans"] if s["part"] == "ball"})
+    changes = (("drift", "drift"), ("under ground", "penetration"), ("floating", "float"))
+    figures = ", ".join(f"{label} {before[name]:.3g} to {after[name]:.3g}" for label, name in changes)
+    text = f"Planted {_count_limbs(report['feet'])}, {contacts} contacts: {figures}"
+    if after["short_frames"]:
+        text += f", {after['short_frames']} frames out of reach by up to {after['short']:.3g}"
+    return "; ".join([text, *report["told"]])
+
+
+def _count_limbs(feet: list[dict[str, Any]]) -> str:
+    counts = [(sum(foot["limb"] == one for foot in feet), one, more) for one, more in LIMBS.items()]
+    return " and ".join(f"{count} {one if count == 1 else more}" for count, one, more in counts if count)
+
+
+def table(report: dict[str, Any]) -> str:
+    """The figures over all before and after, as lines of text."""
+    return _table("", report["before"], report["after"])
+
+
+def text(report: dict[str, Any]) -> str:
+    """The whole report as lines of text: over all, per foot, per contact, and what the user should know."""
+    feet = zip(foot_names(report), report["before"]["feet"], report["after"]["feet"], strict=True)
+    return "\n\n".join([table(report), *(_table(*foot) for foot in feet), _span_table(report), *report["told"]])
+
+
+def foot_names(report: dict[str, Any]) -> list[str]:
+    """What the limbs of a report are called: by their bones, where it was made of any."""
+    return [foot.get("bone", f"{foot['limb']} {number}") for number, foot in enumerate(report["feet"], 1)]
+
+
+def _table(title: str, before: dict[str, Any], after: dict[str, Any]) -> str:
+    """Figures of both sides under a title; hips belong to no foot."""
+    rows = [(name, label) for name, label in ROWS if name in after]
+    lines = [f"{label:24}{before[name]:>12.4g}{after[name]:>12.4g}" for name, label in rows]
+    return "\n".join([f"{title:24}{'before':>12}{'after':>12}", *lines])
+
+
+def _span_table(report: dict[str, Any]) -> str:
+    """One line a contact, in the order of their frames."""
+    names = foot_names(report)
+    width = max([len("contact"), *map(len, names)])
+    pairs = "".join(f"{label:>24}" for label in ("drift", "under ground", "over ground"))
+    lines = [f"{'contact':{width}}      {'frames':>13}{pairs}  before, after"]
+    for span in sorted(report["spans"], key=lambda span: (span["leg"], span["start"], span["part"])):
+        figures = "".join(_pair(span, name) for name in SPAN_FIGURES)
+        kind = ", ".join(filter(None, [span["state"], span["support"]]))
+        frames = f"{span['start']} to {span['end']}"
+        lines.append(f"{names[span['leg']]:{width}} {span['part']:4} {frames:>13}{figures}  {kind}")
+    return "\n".join(lines)
+
+
+def _pair(span: dict[str, Any], name: str) -> str:
+    return "".join("            " if span[side][name] is None else f"{span[side][name]:>12.4g}" for side in SIDES)
