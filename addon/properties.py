@@ -94,8 +94,8 @@ class PlantingOptions:
         name="Gives Way",
         description="What gives way first where a leg does not reach",
         items=(
-            ("HIPS_HEEL", "Hips, Heel, Spot", "The hips come down, then heels rise, then feet leave their spots"),
             ("HEEL_HIPS", "Heel, Hips, Spot", "Heels rise, then the hips come down, then feet leave their spots"),
+            ("HIPS_HEEL", "Hips, Heel, Spot", "The hips come down, then heels rise, then feet leave their spots"),
             ("HIPS", "Hips, Spot", "The hips come down, then feet leave their spots; heels stay down"),
         ),
     )

@@ -17,7 +17,7 @@ from itertools import chain
 import ik2bone
 import numpy as np
 from functions import FUNCTIONS
-from test_leaks import each, lend_inputs, lend_outputs
+from lent import each, lend_inputs, lend_outputs
 
 ENOUGH = 20  # calls in a row that went well: all allocations before have failed once
 ROUNDS = 4

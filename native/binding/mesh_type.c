@@ -469,6 +469,9 @@ add_mesh(PyObject *module, mesh_names *names, numpy_parts *numpy, PyObject *resu
         good = intern_names(&signatures[i], &names->names[i]) == 0;
     }
     PyObject *type = good ? PyType_FromModuleAndSpec(module, &spec, NULL) : NULL;
+    if (good && !type && !PyErr_Occurred()) {
+        PyErr_NoMemory(); /* Python 3.11 does not say so where there is none for the name */
+    }
     int done = type ? PyModule_AddType(module, (PyTypeObject *)type) : -1;
     Py_XDECREF(type);
     return done;

@@ -44,7 +44,7 @@ def test_the_operator_s_defaults_are_those_of_the_contract(bpy):
         "contacts": "AUTO",
         "direction": "DOWN",
         "use_hips": True,
-        "gives_way": "HIPS_HEEL",
+        "gives_way": "HEEL_HIPS",
         "use_slope": True,
         "strength": 1.0,
         "output": "NEW_ACTION",

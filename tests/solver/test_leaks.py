@@ -13,34 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from functions import FUNCTIONS, Function
+from lent import ROWS, each, lend, lend_inputs, lend_outputs
 
-ROWS = 2
 TIMES = 100
 ERRORS = (TypeError, ValueError, BufferError, RuntimeError)
 CASES = [(function, name) for function in FUNCTIONS.values() for name in function.inputs]
 OUT_CASES = [(function, place) for function in FUNCTIONS.values() for place in range(len(function.outputs))]
 name_of = lambda case: case.name if isinstance(case, Function) else str(case)  # noqa: E731
-
-
-def lend(shape, kind="d"):
-    """A view of numbers 1, 2, 3 ... in an array of its own, which cannot grow as long as the view is lent."""
-    numbers = array(kind, range(1, prod(shape) + 1))
-    return memoryview(numbers).cast("B").cast(kind, shape)
-
-
-def lend_inputs(function):
-    """All arguments, options included, as views over two rows."""
-    return {name: lend((ROWS, *row)) for name, row in function.inputs.items()}
-
-
-def lend_outputs(function):
-    """A buffer for each output, as `out` takes them."""
-    views = [lend((ROWS, *row), "B" if name == "status" else "d") for name, row in function.outputs.items()]
-    return views[0] if len(views) == 1 else tuple(views)
-
-
-def each(out):
-    return out if isinstance(out, tuple) else (out,)
 
 
 class RaisingArray:
