@@ -10,6 +10,9 @@
 #define MOST_ROUNDS 100
 /* The optimum is reached when complementarity and gradient are this small, relative to the curve and its stiffness. */
 #define ENOUGH 1e-9
+/* Curves that differ by less than this share of their distance from zero are taken to differ by that much: the
+ * gradient of a stiff curve is rounded to 4e-15 of that distance, which must lie under what is enough. */
+#define LEAST_SIZE 1e-5
 /* Bounds are at least this far apart, relative to the curve. */
 #define LEAST_GAP 1e-7
 /* Every round aims at this share of the present complementarity, and goes this share of the way to the nearest bound. */
@@ -208,7 +211,7 @@ size_of(size_t count, const double *wish, const double *floor, const double *cei
         size = isfinite(floor[k]) ? fmax(size, floor[k] - wish[k]) : size;
         size = isfinite(ceiling[k]) ? fmax(size, wish[k] - ceiling[k]) : size;
     }
-    return size;
+    return size > 0.0 ? fmax(size, LEAST_SIZE * fabs(middle)) : 0.0;
 }
 
 int

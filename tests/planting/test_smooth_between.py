@@ -75,6 +75,13 @@ def test_what_needs_no_change_is_kept(wish) -> None:
     assert smooth_between(wish, 60.0, 0.2, floor=wish) == pytest.approx(wish, abs=1e-8)
 
 
+def test_wish_that_is_level_up_to_rounding_stays_as_level() -> None:
+    for level in np.random.default_rng(0).uniform(-1.0, 1.0, 20):
+        wish = level * (1.0 + 1e-16 * np.arange(-30, 31) ** 2)
+        assert smooth_between(wish, 30.0, 0.4, ceiling=np.append(np.full(60, np.inf), 2.0)) == pytest.approx(wish)
+        assert smooth_between(wish, 30.0, 0.4) == pytest.approx(wish, abs=1e-9)
+
+
 def test_curves_that_are_no_float64_are_refused() -> None:
     from ik2bone._core import smooth_within
 
