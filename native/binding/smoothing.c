@@ -6,7 +6,7 @@
 #include "curves.h"
 
 const char smooth_within_doc[] =
-    "smooth_within(wish, weight, floor, ceiling, stiffness, out)\n--\n\n"
+    "smooth_within($module, wish, weight, floor, ceiling, stiffness, out, /)\n--\n\n"
     "Write into out (F,) the curve that minimises the weighted squares of its distance from wish, plus stiffness times\n"
     "the squares of its second differences, between floor and ceiling. All arrays are contiguous float64 of shape (F,);\n"
     "floor may hold -inf, ceiling inf. Returns the number of rounds; ArithmeticError where there is no optimum.\n"

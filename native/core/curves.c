@@ -10,11 +10,10 @@
 #define MOST_ROUNDS 100
 /* The optimum is reached when complementarity and gradient are this small, relative to the curve and its stiffness. */
 #define ENOUGH 1e-9
-/* Curves that differ by less than this share of their distance from zero are taken to differ by that much: the
- * gradient of a stiff curve is rounded to 4e-15 of that distance, which must lie under what is enough. */
-#define LEAST_SIZE 1e-5
 /* Bounds are at least this far apart, relative to the curve. */
 #define LEAST_GAP 1e-7
+/* Curves that differ less than this, relative to their numbers, differ by roundings alone. */
+#define LEAST_SIZE 1e-4
 /* Every round aims at this share of the present complementarity, and goes this share of the way to the nearest bound. */
 #define CENTRING 0.1
 #define SHORT_OF_BOUND 0.995
@@ -197,21 +196,23 @@ start(Problem *p, const double *floor, const double *ceiling, double size)
     }
 }
 
-/* How far the curves differ: what tolerances are relative to. NaN where a number is missing. */
+/* How far the curves differ, but not so little that roundings count: what tolerances are relative to. Zero where the
+ * wish is a constant within its bounds, NaN where a number is missing. */
 static double
 size_of(size_t count, const double *wish, const double *floor, const double *ceiling)
 {
-    double size = 0.0, middle = count ? wish[0] : 0.0;
+    double size = 0.0, largest = 0.0, middle = count ? wish[0] : 0.0;
 
     for (size_t k = 0; k < count; k++) {
         if (!isfinite(wish[k]) || isnan(floor[k]) || isnan(ceiling[k])) {
             return NAN;
         }
+        largest = fmax(largest, fabs(wish[k]));
         size = fmax(size, fabs(wish[k] - middle));
         size = isfinite(floor[k]) ? fmax(size, floor[k] - wish[k]) : size;
         size = isfinite(ceiling[k]) ? fmax(size, wish[k] - ceiling[k]) : size;
     }
-    return size > 0.0 ? fmax(size, LEAST_SIZE * fabs(middle)) : 0.0;
+    return size > 0.0 ? fmax(size, LEAST_SIZE * largest) : 0.0;
 }
 
 int

@@ -98,7 +98,13 @@ def hinge_of(
 ) -> NDArray[Any]: ...
 def multiply(q: _Numbers, r: _Numbers, *, out: Buffer | None = None) -> NDArray[Any]: ...
 def smooth_within(
-    wish: Buffer, weight: Buffer, floor: Buffer, ceiling: Buffer, stiffness: float, out: Buffer, /
+    wish: NDArray[float64],
+    weight: NDArray[float64],
+    floor: NDArray[float64],
+    ceiling: NDArray[float64],
+    stiffness: float,
+    out: NDArray[float64],
+    /,
 ) -> int: ...
 
 @final

@@ -146,7 +146,9 @@ def smooth_between(
     At least two weights are positive; where floor and ceiling cross, the ceiling counts. The optimum is exact, see
     native/core/curves.h.
     """
-    rows = [np.ascontiguousarray(np.broadcast_to(row, wish.shape), float) for row in (wish, weight, floor, ceiling)]
+    asked, weights, low, high = (
+        np.ascontiguousarray(np.broadcast_to(row, wish.shape), float) for row in (wish, weight, floor, ceiling)
+    )
     curve = np.empty(len(wish))
-    smooth_within(*rows, (slow * fps) ** 4, curve)
+    smooth_within(asked, weights, low, high, (slow * fps) ** 4, curve)
     return curve

@@ -19,9 +19,9 @@ BENT = 0.15
 FOLDED = np.radians(140.0)
 # What planting adds to the angle of a swinging leg's knee comes and goes no faster than this (s), and a knee is bent
 # by no more than this (radians) for that.
-SLOW, MOST = 0.04, np.radians(25.0)
+SLOW, MOST = 0.022, np.radians(12.0)
 # The same of a standing leg (s): its hips come down for it. A longer time bends knees more, a shorter one snaps them.
-STANDING = 0.025
+STANDING = 0.03
 
 
 @dataclass(frozen=True)

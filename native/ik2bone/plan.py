@@ -124,6 +124,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     notes = _tell(clip, sole, held, knees, settings, ground)
     rises = held.contacts.any(axis=-1) & _may_rise(clip, held, settings)
     room = heel_room(clip, sole, _may_rise(clip, held, settings) & (settings.gives_way != "HIPS"))
+    room = np.where(settings.enforced(held.contacts)[..., 0], 0.0, room)
     hips = _find_hips(clip, held, settings, room, offset)
     # How far the hip joints lie from where the clip has them, before the hips go along as much as is wanted.
     moved = np.zeros_like(clip.hip) if offset is None else offset - (strength[:, None] * hips)[:, None]

@@ -23,7 +23,7 @@ PLANTARFLEXION, TOE_EXTENSION = np.radians(50.0), np.radians(65.0)
 # Heels may rise this long (s) before their foot leaves the ground, and in no more than this share of its stance.
 HEEL_LEAD, LEAD_SHARE = 0.15, 0.14
 # Their pitch comes and goes about as slowly as this (s).
-SLOW = 0.06
+SLOW = 0.08
 # Misses larger than this count (leg lengths).
 SHORT = 1e-4
 # A heel that is pitched by more than this (radians) does not stand.

@@ -50,7 +50,7 @@ class Control:
 def without_blend(patch) -> None:
     """Each foot jumps from one anchor to the next in the middle of its swing."""
     patch.setattr(ik2bone.targets.blend, "smoothstep", lambda t: (np.asarray(t) >= 0.5).astype(float))
-    patch.setattr(ik2bone.plan, "ease_knees", lambda clip, targets, *_: targets)
+    patch.setattr(ik2bone.plan, "draw_swings", lambda clip, ankle, *_: 0.0 * ankle)
 
 
 def with_linear_blend(patch) -> None:
@@ -58,17 +58,17 @@ def with_linear_blend(patch) -> None:
     for module in (ik2bone.curves, ik2bone.targets.blend, ik2bone.targets.swing):
         patch.setattr(module, "smoothstep", lambda t: np.clip(t, 0.0, 1.0))
     patch.setattr(ik2bone.curves, "come_to_rest", lambda t: 0.0 * t)
-    patch.setattr(ik2bone.plan, "ease_knees", lambda clip, targets, *_: targets)
+    patch.setattr(ik2bone.plan, "draw_swings", lambda clip, ankle, *_: 0.0 * ankle)
     patch.setattr(ik2bone.hips, "EASINGS", 0)
 
 
 def with_raw_hips(patch) -> None:
     """The hips give on each frame exactly what the reach of that frame asks for."""
 
-    def raw(wish, ceiling, *_):
+    def raw(wish, _fps, _slow, _floor=-np.inf, ceiling=np.inf, weight=1.0):
         return np.minimum(wish, ceiling)
 
-    patch.setattr(ik2bone.hips, "smooth_below", raw)
+    patch.setattr(ik2bone.hips, "smooth_between", raw)
 
 
 def with_still_hips(patch) -> None:
@@ -120,7 +120,7 @@ CONTROLS = {
     "no blend": Control(without_blend, STEPS, ("foot_pop", "knee_pop")),
     "linear blend": Control(with_linear_blend, STEPS, ("knee_pop",)),
     "raw hips": Control(with_raw_hips, STEPS, ("hips_acceleration",)),
-    "still hips": Control(with_still_hips, STEPS, ("slope", "knee_pop")),
+    "still hips": Control(with_still_hips, STEPS, ("knee_pop",)),
     "no swing lift": Control(without_lift, STEPS, ("heel_under",)),
     "no heel": Control(without_heel, DALES, ("heel_under",)),
     "sole 0": Control(with_flat_soles, HILLS, ("heel_under",)),

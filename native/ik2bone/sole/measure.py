@@ -156,8 +156,7 @@ def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Frames]:
     near = 1e-6 * clip.leg
     flat = [core[drop[core] <= np.quantile(drop[core], FLAT_SHARE) + near] for core in cores]
     drops = np.array([drop[frames].mean() for frames in flat])
-    # Two at least, where there are so many: one alone may be a foot in the air.
-    least = max(np.quantile(drops, FLAT_STANCES), np.sort(drops)[:2].max()) + near
+    least = np.quantile(drops, FLAT_STANCES, method="lower") + near
     return [frames for frames, own in zip(flat, drops, strict=True) if own <= least]
 
 

@@ -3,21 +3,15 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 
-from ..curves import gaps, odd_window, smooth_cover, smoothstep
+from ..curves import gaps, smooth_between, smoothstep
 from ..model import Array, Clip, Ground, Mask
 from ..sole.measure import Sole, sole_points
 from .blend import Targets
 
-# Shares of a swing over which a bump rises or falls, and by which its climb may begin later or end earlier: a grid, not
-# tuned. A coarser one shows in hips that differ by 0.02 leg from one frame rate to another.
-FLANKS = np.linspace(0.15, 0.5, 5)
-EARLIER = (0.25, 0.5)
-# A lift may also keep to where it is wanted and this long (s) before and after.
-AROUND = (0.1, 0.3)
+# A lift comes and goes about as slowly as this (s), where the ground lets it.
+SLOW = 0.12
 # A swinging sole keeps its own height over the clip's floor up to this, in leg lengths; beside where it stands, over
 # this share of the swing, it may dip into the ground instead. Lifting it there would take a jump.
 MARGIN = 0.02
@@ -25,18 +19,11 @@ DIP = 0.001
 BESIDE = 0.2
 # Tips of toes, which rigs tell roughly, may swing under the ground as deep as they do in the clip, up to this.
 TIP = 0.025
-# A bump may exceed what is wanted of it by this factor, where that lets its flanks be gentler.
-EXCESS = 1.5
-# What weighs the same: so much acceleration (the root of the integral of its square, leg lengths / s^1.5: a foot that
-# rises by 0.1 leg within 0.15 s takes 7) and so much of the sole under ground (leg lengths). With 11, soles of a
-# recorded walk on steps go 0.06 leg under ground; with 30, knees of a dance pop by 2 degrees more.
-ACCELERATION = 20.0
-SHORT = 0.006
-# A lift that costs so large a share more than the best weighs a third of it. Where the best alone was taken, a little
-# more or less of the ground beside a foot would send it another way, by half a leg on a slope.
-ALIKE = 0.1
-# Integral of the squared second derivative of `smoothstep`.
-QUINTIC = 120 / 7
+# Beside where it stands a foot is lifted no faster than this (leg lengths / s^2); its sole goes under ground instead.
+# With 40, heels of a figure that hops over steps go 0.02 leg under them; more shows as pops of feet.
+ACCELERATION = 80.0
+# So many frames of a stance tell a lift to begin and end at rest.
+PINNED = 3
 # Heights below this (leg lengths) are left alone.
 NEGLIGIBLE = 1e-5
 
@@ -93,46 +80,25 @@ def _left_over(wanted: Array, start: int, end: int) -> Array:
 
 
 def clear(wanted: Array, climb: float, duration: float, closed: tuple[bool, bool]) -> Array:
-    """Height (F,) to add to a swing of so many seconds so that it clears the ground, about `wanted`, in leg lengths.
+    """Height (F,) to add to a swing of so many seconds so that it clears the ground: at least `wanted`, in leg lengths.
 
-    The swing climbs by `climb` along a quintic over its whole time. Climbing earlier, or coming down later, with a bump
-    on top, and lifting it only around where that is wanted, are all weighed by their acceleration and by what they
-    leave under ground. `closed` tells whether the foot stands before and after; where the clip begins or ends instead,
-    a lift keeps its full height.
+    The swing climbs by `climb` along a quintic over its whole time; climb and lift together accelerate as little as can
+    be. `closed` tells whether the foot stands before and after, where the lift vanishes; where the clip begins or ends
+    instead, a lift keeps its height.
     """
     if wanted.max(initial=0.0) < NEGLIGIBLE:
         return np.zeros_like(wanted)
+    fps, beside = (len(wanted) + 1) / duration, [PINNED if side else 0 for side in closed]
     time = np.arange(1, len(wanted) + 1) / (len(wanted) + 1)
-    families = _bumps(wanted, time, climb, closed), _covers(wanted, time, duration, closed)
-    lifts, energies = (np.concatenate(parts) for parts in zip(*families, strict=True))
-    short = np.maximum(wanted - lifts, 0.0).max(axis=1)
-    costs = np.sqrt(energies / duration**3) / ACCELERATION + short / SHORT
-    weights = np.exp((costs.min() - costs) / max(ALIKE * float(costs.min()), 1e-300))
-    return np.asarray(weights @ lifts / weights.sum())
+    path = np.pad(climb * smoothstep(time), beside, constant_values=(0.0, climb))
+    needed = np.pad(np.maximum(_in_time(wanted, time * duration, duration, closed), 0.0), beside)
+    free = np.pad(np.ones(len(wanted), bool), beside)
+    curve = smooth_between(path, fps, SLOW, path + needed, np.where(free, np.inf, path))
+    return (curve - path)[beside[0] : beside[0] + len(wanted)]
 
 
-def _bumps(wanted: Array, time: Array, climb: float, closed: tuple[bool, bool]) -> tuple[Array, Array]:
-    """Lifts (N, F) that climb within part of the time, each with a bump as high as it must be, within reason.
-
-    Also the integrals (N,) of their squared acceleration beyond that of the plain climb, for a swing of a second.
-    """
-    rising, falling = np.array(list(product(FLANKS, FLANKS))).T[..., None]
-    bumps = _closing(time, rising, (closed[0], False)) * _closing(time, falling, (False, closed[1]))
-    spans = [(0.0, 1.0), *((0.0, 1.0 - share) for share in EARLIER), *((share, 1.0) for share in EARLIER)]
-    begins, ends = np.array(spans if abs(climb) > NEGLIGIBLE else spans[:1]).T[..., None]
-    shifts = climb * (smoothstep((time - begins) / (ends - begins)) - smoothstep(time))
-    asked = (wanted - shifts)[:, None]
-    heights = np.clip((asked / np.maximum(bumps, 0.1)).max(axis=-1), 0.0, EXCESS * np.maximum(asked.max(axis=-1), 0.0))
-    energies = QUINTIC * (heights**2 * (rising**-3.0 + falling**-3.0)[:, 0] + climb**2 * ((ends - begins) ** -3 - 1.0))
-    return np.concatenate(shifts[:, None] + heights[..., None] * bumps), np.concatenate(energies)
-
-
-def _covers(wanted: Array, time: Array, duration: float, closed: tuple[bool, bool]) -> tuple[Array, Array]:
-    """Lifts (N, F) only around where they are wanted, more and less sudden, and the same integrals (N,)."""
-    fps, needed, around = (len(wanted) + 1) / duration, np.maximum(wanted, 0.0), np.array(AROUND)
-    covers = np.stack([smooth_cover(needed, odd_window(seconds, fps)) for seconds in AROUND])
-    covers *= _closing(time, around[:, None] / duration, closed)
-    first, last = (0.0 if side else 1.0 for side in closed)
-    paths = np.concatenate([first * covers[:, :1], covers, last * covers[:, -1:]], axis=1)
-    bends = np.diff(paths, 2) * (len(wanted) + 1) ** 2
-    return covers, np.sum(bends**2, axis=1) / (len(wanted) + 1)
+def _in_time(wanted: Array, since: Array, duration: float, closed: tuple[bool, bool]) -> Array:
+    """What is wanted (F,) so long (s) into a swing, as far as a foot can be there from where it stands."""
+    first, last = (0.5 * ACCELERATION * time**2 for time in (since, duration - since))
+    wanted = np.minimum(wanted, first) if closed[0] else wanted
+    return np.minimum(wanted, last) if closed[1] else wanted
