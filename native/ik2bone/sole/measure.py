@@ -31,6 +31,7 @@ SHORTEST = 1e-3
 # The heel lies behind the ankle by about this share of the way from ankle to ball (Winter, 2009: foot segment).
 HEEL_BEHIND = 0.3
 # Feet that stand so much higher than the lowest (leg lengths) do not tell where the floor is: they stand on something.
+# Nor do tips of toes tell how toes lie: those are bent up.
 ALIKE = 0.03
 # On an uneven floor the heights of each foot's stances differ by more than this from their median (leg lengths, on the
 # mean). Of the recorded clips those on flat floors have 0.02 at most, those over obstacles 0.05 and more.
@@ -194,10 +195,22 @@ def _common_height(standing: list[Array], leg: float) -> float:
 
 
 def _points(clip: Clip, leg: int, stances: list[Frames], ball_height: float) -> tuple[Array, ...]:
-    """Heel, ball, tip, ball joint, forward, up, toe up and lengths of one leg: the means of what its stances tell."""
+    """Heel, ball, tip, ball joint, forward, up, toe up and lengths of one leg: the means of what its stances tell.
+
+    Stances in which the toes are bent up do not tell how these lie.
+    """
     told = [_stance_points(clip, leg, frames, ball_height) for frames in stances]
-    *places, forward, up, toe_up, lengths = (np.mean(column, axis=0) for column in zip(*told, strict=True))
-    return (*places, unit(forward), unit(up), unit(toe_up), lengths)
+    rises = np.array([np.median((clip.tip - clip.ball)[frames, leg] @ clip.up) for frames in stances])
+    low = rises <= rises.min() + ALIKE * clip.leg
+    heel, ball, _, joint, forward, up, _, lengths = _means(told)
+    toes = _means([rows for rows, lies in zip(told, low, strict=True) if lies])
+    lengths[1] = toes[-1][1]
+    return heel, ball, toes[2], joint, unit(forward), unit(up), unit(toes[-2]), lengths
+
+
+def _means(rows: list[list[Array]]) -> list[Array]:
+    """The mean of each column of what stances tell."""
+    return [np.mean(column, axis=0) for column in zip(*rows, strict=True)]
 
 
 def _stance_points(clip: Clip, leg: int, frames: Frames, ball_height: float) -> list[Array]:
