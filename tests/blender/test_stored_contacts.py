@@ -107,7 +107,7 @@ def test_stored_contacts_are_not_found_anew(bpy, walker, slope):
 
 @pytest.mark.parametrize("mode", ["AUTO", "STORED"])
 def test_contacts_of_heels_that_had_to_rise_for_reach_stay_as_people_want_them(bpy, walker, mode):
-    biped.make_slope(bpy, height=-0.1)
+    biped.make_slope(bpy, height=-0.2)
     action, wanted = walker.animation_data.action, Span("foot.L", "heel", 4, 14, "enforced")
     add(action, wanted, Span("foot.L", "ball", 4, 14), Span("foot.R", "heel", 20, 28), Span("foot.R", "ball", 20, 30))
     before = spans_on(action)
