@@ -90,7 +90,8 @@ def test_kept_results_stand_beside_those_of_now(results, tmp_path) -> None:
     assert then == results
     lines = list(side_by_side(then, [with_after(results[0], foot_pop=0.5), results[1]]))
     assert "2 runs of both" in lines[0]
-    assert any(text.startswith("foot pop") and text.endswith(f"{PAB} on flat, by {0.5 - results[0].after.foot_pop:.3g}") for text in lines), lines
+    worse = f"{PAB} on flat, by {0.5 - results[0].after.foot_pop:.3g}"
+    assert any(text.startswith("foot pop") and text.endswith(worse) for text in lines), lines
     assert f"good then, not now: {PAB} on flat" in lines and "good now, not then: none" in lines
 
 

@@ -49,10 +49,9 @@ def test_generated_walk_of_the_demo_is_left_alone_on_its_floor(bpy):
 
 
 def test_hand_made_walk_stays_but_for_what_slides(bpy, data):
-    """Its balls stand 0.0084 leg apart in height: they come closer until they stand alike within 0.003, by feet that
-    turn a little.
+    """Its balls stand 0.0084 leg apart in height: each comes half of that to the floor, and the hips less than 0.02.
 
-    Rolling off they slide by 0.035 leg, which is held as long as it is slow, and given back as they swing.
+    Heels strike sliding by 0.041 leg, which is held, and taken from the swing before; balls slide by less.
     """
     from demo import clips, picture
 
@@ -68,9 +67,9 @@ def test_hand_made_walk_stays_but_for_what_slides(bpy, data):
     )
     speeds = np.linalg.norm(np.diff(before.ball, axis=0), axis=-1) * before.fps / before.leg
     standing = np.concatenate([speeds[:1], speeds]) < 0.03
-    assert np.linalg.norm((after.hip - before.hip).mean(axis=1), axis=-1).max() / before.leg <= 0.01
-    assert moved[standing].max() <= 0.002
-    assert balls[standing].max() <= 0.003
-    assert moved.max() <= 0.035
+    assert np.linalg.norm((after.hip - before.hip).mean(axis=1), axis=-1).max() / before.leg <= 0.02
+    assert moved[standing].max() <= 0.0045
+    assert balls[standing].max() <= 0.0045
+    assert moved.max() <= 0.05
     assert turns(before, after, "foot").max() <= 0.5
     assert turns(before, after, "toe")[standing].max() <= 3.0
