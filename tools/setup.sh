@@ -52,6 +52,8 @@ install_cglm() {
 install_package() {
     install_cglm
     echo "Building ik2bone"
+    # Modules that have moved would be installed beside the new ones from what an earlier build left.
+    rm -rf build/lib* build/bdist*
     pip install --no-build-isolation ".[test,check]"
 }
 

@@ -30,7 +30,7 @@ DALES = height_field(lambda x, y: 0.09 * np.sin(5.0 * x + 0.7) + 0.03 * np.cos(4
 
 def walk() -> Clip:
     """Feet that slide and tremble a little, as recorded ones do."""
-    return make_walk(slide=0.02, noise=0.0005, fps=60.0).clip
+    return make_walk(slide=0.02, noise=0.0005, seed=1, fps=60.0).clip
 
 
 def judged(clip: Clip, ground) -> Measures:
@@ -124,7 +124,7 @@ CONTROLS = {
     "no swing lift": Control(without_lift, STEPS, ("heel_under",)),
     "no heel": Control(without_heel, DALES, ("heel_under",)),
     "sole 0": Control(with_flat_soles, HILLS, ("heel_under",)),
-    "per-frame snap": Control(with_snap, STEPS, ("drift", "knee_pop", "foot_pop", "hips_acceleration")),
+    "per-frame snap": Control(with_snap, STEPS, ("drift", "foot_pop", "hips_acceleration")),
     "no slope": Control(without_slope, HILLS, ("slope",)),
 }
 

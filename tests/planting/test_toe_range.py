@@ -45,7 +45,7 @@ def test_bend_grows_evenly_up_to_the_limit() -> None:
         most.append(bends(planted(clip, plan))[plan.contacts[..., 1]].max())
     steps = np.diff(most)
     assert (steps >= -0.1).all() and (steps <= 10.5).all()
-    assert (np.diff(steps) <= 0.5).all() and steps[-1] < 3.0
+    assert (np.diff(steps) <= 1.5).all() and steps[-1] < 3.0
 
 
 def test_toes_may_bend_as_far_as_in_the_clip() -> None:

@@ -79,7 +79,8 @@ def test_toes_are_let_go_smoothly_and_stay_over_the_ground(clip) -> None:
 def test_toes_that_lay_flat_already_are_left_alone() -> None:
     plan = plant(make_walk().clip, FLAT)
     angle = 2.0 * np.degrees(np.arccos(np.clip(np.abs(plan.rotations[:, :, 3][..., 0]), -1.0, 1.0)))
-    assert angle.max() < 2.0
+    # Heels rise by up to two degrees more as toe-off nears, which keeps knees from snapping straight.
+    assert angle.max() < 3.0
 
 
 def test_toes_over_an_edge_lie_in_the_plane_of_their_foot(clip) -> None:
