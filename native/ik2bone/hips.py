@@ -23,7 +23,7 @@ FOLLOW = 0.4
 LEAN = 0.3
 # Feet that follow the ground ask for reach while they are this low (leg lengths, over their lowest), and hips stay
 # under that for about so long (s).
-LOW, CALM = 0.05, 0.25
+LOW, CALM = 0.02, 0.12
 # Hips come down once more where knees would straighten and bend again more suddenly than in the clip. After so many
 # rounds what is left is small: of 35 runs of seven clips one round leaves six with a knee that pops, two none.
 EASINGS = 2

@@ -42,6 +42,8 @@ CALIBRATION_FRAMES = 15
 RIDE_WINDOW = 0.3
 # Hips that lie nearer than this to where the clip has them (leg lengths) have not been moved: stored poses are rounded.
 STAYED = 1e-5
+# A heel that is raised for reach by this (radians) has left its spot, by some 1e-5 of a leg.
+RISEN = 1e-4
 
 
 def plant(
@@ -131,7 +133,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     held, pitch = _within_reach(clip, held, settings, moved + hips[:, None], room)
     turns, miss = solve_legs(clip, held.targets, moved, hips, knees, strength)
     toes, short = lay_toes(clip, sole, held.targets, rises & held.contacts[..., 1], ground)
-    contacts = _held(clip, sole, held, ground, settings)
+    contacts = _held(clip, sole, held, ground, settings, pitch)
     notes += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), rises, clip.fps)
     notes += tell_toes(short & (strength > 0.0)[:, None])
     toes = quaternion_from_vector(strength[:, None, None] * toes)
@@ -176,11 +178,14 @@ def _within_reach(clip: Clip, held: Held, settings: Settings, moved: Array, room
     return replace(held, targets=targets), pitch
 
 
-def _held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings) -> Mask:
-    """The contacts (F, L, 2) that hold at the end; those of limbs that hold no spot, or that people want, all do."""
+def _held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings, pitch: Array) -> Mask:
+    """The contacts (F, L, 2) that hold at the end: not those of heels that a pitch (F, L) in radians raises; those of
+    limbs that hold no spot, or that people want, all do.
+    """
     kept = held.contacts if settings.contacts == "STORED" else settings.enforced(held.contacts)
     feet = (held.locked & ~settings.touching(clip))[:, None]
-    return held_contacts(clip, sole, held.targets, held.contacts & feet, ground) | kept | (held.contacts & ~feet)
+    stay = held.contacts & feet & np.stack([pitch < RISEN, np.ones_like(pitch, bool)], axis=-1)
+    return held_contacts(clip, sole, held.targets, stay, ground) | kept | (held.contacts & ~feet)
 
 
 def _given_ride(clip: Clip, settings: Settings, offset: Array | None) -> Array | None:

@@ -20,8 +20,8 @@ BESIDE = 0.2
 # Tips of toes, which rigs tell roughly, may swing under the ground as deep as they do in the clip, up to this.
 TIP = 0.025
 # Beside where it stands a foot is lifted no faster than this (leg lengths / s^2); its sole goes under ground instead.
-# With 40, heels of a figure that hops over steps go 0.02 leg under them; more shows as pops of feet.
-ACCELERATION = 80.0
+# With 40, heels of a figure that hops over steps go 0.02 leg under them; with 80, feet pop by 0.06 leg as they land.
+ACCELERATION = 50.0
 # So many frames of a stance tell a lift to begin and end at rest.
 PINNED = 3
 # Heights below this (leg lengths) are left alone.
