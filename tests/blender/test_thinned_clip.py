@@ -14,8 +14,8 @@ from measures import measure, shortfalls
 from walk import height_field, planted
 
 WALK, SHORT, RUN = ("bvh/cmu_131_01_startwalkstop.bvh", "bvh/cmu_ic_002_01_walk.bvh", "fbx/cmu_09_11_run.fbx")
-# Standing feet and hips agree within these on hills (leg lengths): the clip's own standing feet slide by 0.036, and feet
-# that stand again at once are moved aside for one another, one chain of them as a whole.
+# Standing feet and hips agree within these on hills (leg lengths): the clip's own standing feet slide by 0.036, and of
+# feet that stand again at once a chain is moved aside as a whole.
 STANDING, HIPS = 0.04, 0.03
 # On steps an edge under a sole decides where it stands, and the frames a little of that, even where feet stir and stand
 # again within a tenth of a second, as those of the first clip do: 0.063 at most.
