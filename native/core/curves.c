@@ -219,8 +219,8 @@ int
 ik2b_smooth_within(size_t count, const double *wish, const double *weight, const double *floor, const double *ceiling,
                    double stiffness, double *scratch, double *curve)
 {
-    double *rows[9];
-    for (size_t k = 0; k < 9; k++) {
+    double *rows[IK2B_SMOOTH_SCRATCH];
+    for (size_t k = 0; k < IK2B_SMOOTH_SCRATCH; k++) {
         rows[k] = scratch + k * count;
     }
     Problem p = {count,   wish,    weight,  stiffness, curve, rows[0], rows[1], rows[2],

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* Doubles of scratch memory that ik2b_smooth_within needs for each sample. */
-#define IK2B_SMOOTH_SCRATCH 10
+#define IK2B_SMOOTH_SCRATCH 9
 
 /*
  * Find the curve x of `count` samples that minimises

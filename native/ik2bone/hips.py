@@ -43,27 +43,36 @@ def hips_offset(
     """Translation (F, 3) of the hips: along level with feet that stand elsewhere, then up or down so that legs reach.
 
     Only legs that are `standing` (F, L) ask for reach, and those that `follows` (L,) tells to follow the ground without
-    standing anywhere: a swinging foot is drawn to its hip instead. Heels may rise by
-    `room` (F, L) radians as toe-off nears, before the hips come down; see `reach.heel_room`. Hips stay within `deepest`
-    leg lengths of the mean rise of the ground under the feet, and leave the rest out of reach. Where the body `leans`,
-    slopes tilt it.
+    standing anywhere: a swinging foot is drawn to its hip instead. Heels may rise by `room` (F, L) radians as toe-off
+    nears, before the hips come down; see `reach.heel_room`. Hips stay within `deepest` leg lengths of the mean rise of
+    the ground under the feet, and leave the rest out of reach. Where the body `leans`, slopes tilt it.
     """
     level = _level_offset(clip, targets, standing, LEAN * leans)
     moved, wish = clip.moved(level), targets.rise.mean(axis=1)
     raised = pitched(clip, targets, room * toe_off_nears(standing, clip.fps)).ankle
     floor = np.where(standing, lowest(moved, targets.ankle), -np.inf).max(axis=1)
-    reach, height = own_reach(clip), wish
-    for _ in range(1 + EASINGS):
-        highs = highest(moved, raised, reach)
-        ceiling = np.where(standing, highs, np.inf).min(axis=1)
-        if follows.any():
-            low = np.where(_low(clip) & follows, highs, np.inf).min(axis=1)
-            short = smooth_cover(np.maximum(wish - low, 0.0), odd_window(CALM, clip.fps))
-            ceiling = np.minimum(ceiling, wish - short)
+
+    def height_within(reach: Array) -> Array:
+        ceiling = _ceiling(clip, highest(moved, raised, reach), wish, standing, follows)
         ceiling = np.maximum(ceiling, wish - deepest * clip.leg)
-        height = smooth_between(wish, clip.fps, SLOW, np.minimum(floor, ceiling), ceiling)
-        reach = eased_reach(clip, targets.ankle - moved.hip - (height[:, None] * clip.up)[:, None], own_reach(clip))
+        return smooth_between(wish, clip.fps, SLOW, np.minimum(floor, ceiling), ceiling)
+
+    own = own_reach(clip)
+    height = height_within(own)
+    for _ in range(EASINGS):
+        hip = moved.hip + height[:, None, None] * clip.up
+        height = height_within(eased_reach(clip, targets.ankle - hip, own))
     return level + height[:, None] * clip.up
+
+
+def _ceiling(clip: Clip, highs: Array, wish: Array, standing: Mask, follows: Mask) -> Array:
+    """How high (F,) the hips may be whose legs reach up to `highs` (F, L): all that stand, and low feet that follow."""
+    ceiling = np.where(standing, highs, np.inf).min(axis=1)
+    if not follows.any():
+        return ceiling
+    low = np.where(_low(clip) & follows, highs, np.inf).min(axis=1)
+    short = smooth_cover(np.maximum(wish - low, 0.0), odd_window(CALM, clip.fps))
+    return np.minimum(ceiling, wish - short)
 
 
 def _low(clip: Clip) -> Mask:
