@@ -154,13 +154,13 @@ def _points(lengths: Array, on_heel: Mask) -> tuple[Array, Array]:
     lengths.
     """
     ball = np.where(on_heel, lengths[:, 0], 0.0)
-    beyond, width = CELL * np.arange(1, 5), HALF_WIDTH * lengths[:, 0]
+    beyond, width = lengths.sum(axis=1, keepdims=True) * np.arange(1, 5) / 4, HALF_WIDTH * lengths[:, 0]
     heel, tip = (ball - lengths[:, 0] - EVEN)[:, None], (ball + lengths[:, 1] + EVEN)[:, None]
     zero = np.zeros((len(lengths), 1))
     ahead = np.concatenate([zero, heel, tip, zero, zero, heel - beyond, tip + beyond], axis=1)
     points = np.stack([ahead, np.zeros_like(ahead)], axis=-1)
     points[:, SIDES, 1] = np.stack([width, -width], axis=1)
-    return points, EVEN + np.concatenate([np.zeros(5), beyond, beyond])
+    return points, EVEN + np.concatenate([np.zeros((len(lengths), 5)), beyond, beyond], axis=1)
 
 
 def unevenness(points: Array, room: Array, heights: Array, slope: Array, gentle: Mask) -> Array:

@@ -22,7 +22,7 @@ CLIMB = 2.0
 WAYS, FARTHEST = 8, 5
 KEPT = 3
 # Places are found as exactly as this (leg lengths).
-FINEST = CELL / 32
+FINEST = CELL / 64
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,9 @@ class Search:
         flat = shifts.reshape(len(free), -1, 2)
         points = prints.points[free][:, None] + flat[:, :, None]
         under = site.ask(free, points)
-        costs = np.linalg.norm(flat, axis=-1)
-        costs += unevenness(points, prints.room, under.height, under.slope[..., 0, :], under.gentle[..., 0])
+        away, gentle = np.linalg.norm(flat, axis=-1), under.gentle[..., 0]
+        costs = away + unevenness(points, prints.room[free, None], under.height, under.slope[..., 0, :], gentle)
+        costs[~gentle & (away > 0.0)] = np.inf
         local = np.concatenate([flat, under.height[..., :1]], axis=-1)
         away = self.moves[free][:, None] + site.leg * local @ np.swapaxes(prints.axes[free], 1, 2)
         own = dict(zip(free, range(len(free)), strict=True))
@@ -86,12 +87,12 @@ def chain_costs(
         hurry_costs(after - before[:, None], time, up, leg)
         for before, after, time in zip(moves, moves[1:], times, strict=False)
     ]
-    before, after = [costs[0]], [costs[-1]]
+    before, after = [costs[0]], [0.0 * costs[-1]]
     for each, cost in zip(hurry, costs[1:], strict=True):
         before.append((before[-1][:, None] + each).min(axis=0) + cost)
-    for each, cost in zip(hurry[::-1], costs[-2::-1], strict=True):
-        after.append((each + after[-1]).min(axis=1) + cost)
-    return [a + b - cost for a, b, cost in zip(before, after[::-1], costs, strict=True)]
+    for each, cost in zip(hurry[::-1], costs[:0:-1], strict=True):
+        after.append((each + cost + after[-1]).min(axis=1))
+    return [one + other for one, other in zip(before, after[::-1], strict=True)]
 
 
 def hurry_costs(changes: Array, times: Array | float, up: Array, leg: float) -> Array:
