@@ -100,7 +100,7 @@ def _shifts(clip: Clip, site: Site, carried: Array) -> Array:
     own, shifts = site.ask(np.arange(count), prints.points), np.zeros((count, 2))
     costs = unevenness(prints.points, prints.room, own.height, own.slope[:, 0], own.gentle[:, 0])
     for chain, time in zip(chains, times, strict=True):
-        hurry = hurry_costs(np.diff(moves[chain], axis=0), time, clip.up, clip.leg)
+        hurry = hurry_costs(np.diff(moves[chain], axis=0), time, clip.leg)
         costs[chain[1:]] += hurry
         costs[chain[:-1]] += hurry
     free = np.flatnonzero(own.found[:, 0] & (costs > FINEST))

@@ -157,10 +157,10 @@ def _points(lengths: Array, on_heel: Mask) -> tuple[Array, Array]:
     beyond, width = lengths.sum(axis=1, keepdims=True) * np.arange(1, 5) / 4, HALF_WIDTH * lengths[:, 0]
     heel, tip = (ball - lengths[:, 0] - EVEN)[:, None], (ball + lengths[:, 1] + EVEN)[:, None]
     zero = np.zeros((len(lengths), 1))
-    ahead = np.concatenate([zero, heel, tip, zero, zero, heel - beyond, tip + beyond], axis=1)
+    ahead = np.concatenate([zero, heel, 0.5 * (heel + tip), tip, zero, zero, heel - beyond, tip + beyond], axis=1)
     points = np.stack([ahead, np.zeros_like(ahead)], axis=-1)
-    points[:, SIDES, 1] = np.stack([width, -width], axis=1)
-    return points, EVEN + np.concatenate([np.zeros((len(lengths), 5)), beyond, beyond], axis=1)
+    points[:, SOLE - 2 : SOLE, 1] = np.stack([width, -width], axis=1)
+    return points, EVEN + np.concatenate([np.zeros((len(lengths), SOLE)), beyond, beyond], axis=1)
 
 
 def unevenness(points: Array, room: Array, heights: Array, slope: Array, gentle: Mask) -> Array:
@@ -169,22 +169,22 @@ def unevenness(points: Array, room: Array, heights: Array, slope: Array, gentle:
     """
     plane = np.einsum("...pi,...i->...p", points - points[..., :1, :], slope)
     out = (heights - heights[..., :1] - plane) / np.sqrt(1.0 + np.sum(slope**2, axis=-1))[..., None]
-    out[..., :5] = np.abs(out[..., :5])
+    out[..., :SOLE] = np.abs(out[..., :SOLE])
     return UNEVEN_COST * np.where(gentle, np.maximum((out - room).max(axis=-1), 0.0), 1.0)
 
 
 # The sides among the points of a footprint.
-SIDES = slice(3, 5)
+SOLE = 6
 
 
 def slope_turns(axes: Array, points: Array, surface: Surface) -> Array:
     """Rotations (N, 3, 3) that lay level soles with axes (N, 3, 3) along the ground at their points (N, P): along the
     mean of the normals under the sole, but for what lies over an edge.
     """
-    normals = unit(np.concatenate([-surface.slope, np.ones_like(surface.slope[..., :1])], axis=-1))[:, :5]
-    away = np.concatenate([points, surface.height[..., None]], axis=-1)[:, :5]
+    normals = unit(np.concatenate([-surface.slope, np.ones_like(surface.slope[..., :1])], axis=-1))[:, :SOLE]
+    away = np.concatenate([points, surface.height[..., None]], axis=-1)[:, :SOLE]
     off = np.abs(((away - away[:, :1]) * normals[:, :1]).sum(axis=-1))
-    even = surface.gentle[:, :5] & (off <= EVEN)
+    even = surface.gentle[:, :SOLE] & (off <= EVEN)
     normal = unit((even[..., None] * normals).sum(axis=1) + 1e-9 * normals[:, 0])
     along = unit(np.stack([normal[:, 2], 0.0 * normal[:, 0], -normal[:, 0]], axis=-1))
     slope = np.stack([along, np.cross(normal, along), normal], axis=-1)

@@ -16,13 +16,11 @@ from .footprint import CELL, Site, unevenness
 # A swing that is led aside with this peak of acceleration (leg lengths / s^2) moves the foot by 0.04 leg within
 # 1/30 s, which can just be seen.
 HURRY = 40.0
-# A foot that climbs has to be over the edge before it is there: each length up counts as so many aside.
-CLIMB = 2.0
 # Feet are moved along so many ways, up to so many cells.
 WAYS, FARTHEST = 8, 5
 KEPT = 3
 # Places are found as exactly as this (leg lengths).
-FINEST = CELL / 64
+FINEST = CELL / 32
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class Search:
         for chain, times in zip(self.chains, self.times, strict=True):
             options = [away[own[row]] if row in own else self.moves[row, None] for row in chain]
             prices = [costs[own[row]] if row in own else np.zeros(1) for row in chain]
-            for row, total in zip(chain, chain_costs(times, options, prices, prints.axes[0, :, 2], site.leg), strict=True):
+            for row, total in zip(chain, chain_costs(times, options, prices, site.leg), strict=True):
                 if row in own:
                     costs[own[row]] = total
         return costs.reshape(shifts.shape[:-1])
@@ -76,7 +74,7 @@ class Search:
 
 
 def chain_costs(
-    times: Sequence[float] | Array, moves: list[Array], costs: list[Array], up: Array, leg: float
+    times: Sequence[float] | Array, moves: list[Array], costs: list[Array], leg: float
 ) -> list[Array]:
     """What each option of a foot's stances, in order of time, costs with the best options of all others (Viterbi, 1967).
 
@@ -84,10 +82,10 @@ def chain_costs(
     `costs[i]` (C,) what it costs by itself.
     """
     hurry = [
-        hurry_costs(after - before[:, None], time, up, leg)
+        hurry_costs(after - before[:, None], time, leg)
         for before, after, time in zip(moves, moves[1:], times, strict=False)
     ]
-    before, after = [costs[0]], [0.0 * costs[-1]]
+    before, after = [costs[0]], [np.zeros_like(costs[-1])]
     for each, cost in zip(hurry, costs[1:], strict=True):
         before.append((before[-1][:, None] + each).min(axis=0) + cost)
     for each, cost in zip(hurry[::-1], costs[:0:-1], strict=True):
@@ -95,10 +93,9 @@ def chain_costs(
     return [one + other for one, other in zip(before, after[::-1], strict=True)]
 
 
-def hurry_costs(changes: Array, times: Array | float, up: Array, leg: float) -> Array:
+def hurry_costs(changes: Array, times: Array | float, leg: float) -> Array:
     """Costs (...) of moving a foot by changes (..., 3) more than the clip does, within times (...) in seconds.
 
     Acceleration HURRY costs as much as putting a foot 1 leg aside; less costs by its square.
     """
-    ways = changes + (CLIMB - 1.0) * (changes @ up)[..., None] * up
-    return np.asarray((SHARPEST / (HURRY * leg)) ** 2 / np.maximum(times, 1e-3) ** 4 * np.sum(ways**2, axis=-1))
+    return np.asarray((SHARPEST / (HURRY * leg)) ** 2 / np.maximum(times, 1e-3) ** 4 * np.sum(changes**2, axis=-1))
