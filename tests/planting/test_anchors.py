@@ -23,8 +23,10 @@ def found(walk, ground, **options):
     return contacts, [anchor for anchor in anchors if anchor.part != "swing"]
 
 
-def steps(start=0.0, scale=1.0):
-    return height_field(lambda x, y: scale * RISER * np.floor((x / scale - start) / TREAD))
+def steps(start=0.0, scale=1.0, turn=0.0):
+    """Steps across a way that is turned from x by so many radians."""
+    c, s = np.cos(turn), np.sin(turn)
+    return height_field(lambda x, y: scale * RISER * np.floor(((c * x + s * y) / scale - start) / TREAD))
 
 
 def hills(start=0.0):
@@ -36,14 +38,18 @@ def walk():
     return make_walk(seconds=6.0, roll=0.4)
 
 
-@pytest.mark.parametrize("make", [steps, hills])
+@pytest.mark.parametrize(
+    "make",
+    [steps, lambda start: steps(start, turn=0.3), lambda start: steps(start, turn=0.8), hills],
+    ids=["steps", "steps turned by 17 degrees", "steps turned by 46 degrees", "hills"],
+)
 def test_small_shift_of_the_ground_moves_feet_by_little_but_over_an_edge(walk, make) -> None:
     """A foot that is lifted or lowered by more than a tenth of a riser went over an edge."""
     moves = [np.array([a.point for a in found(walk, make(shift))[1]]) for shift in np.arange(0.0, 0.2, 0.005)]
     changes = np.diff(moves, axis=0)
     stays = np.abs(changes[..., 2]) < 0.1 * RISER
     assert stays.mean() > 0.9
-    assert np.linalg.norm(changes[stays], axis=-1).max() < 0.0125
+    assert np.linalg.norm(changes[stays], axis=-1).max() < 0.01
 
 
 def test_feet_on_even_ground_stay_where_they_are(walk) -> None:
@@ -125,4 +131,4 @@ def test_ground_is_asked_in_few_batches_of_few_points(walk, ground) -> None:
         asked.clear()
         anchors = found(make_walk(seconds=seconds, roll=0.4), counted)[1]
         assert len(asked) <= 12
-        assert sum(asked) <= 1100 * len(anchors)
+        assert sum(asked) <= 1200 * len(anchors)

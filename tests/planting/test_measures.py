@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import ik2bone
-import ik2bone.anchors.footprint
+import ik2bone.anchors.choose
 import ik2bone.curves
 import ik2bone.hips
 import ik2bone.plan
@@ -16,7 +16,7 @@ import ik2bone.targets.stand
 import ik2bone.targets.swing
 import numpy as np
 import pytest
-from ik2bone.anchors.footprint import Slopes
+from ik2bone.anchors.footprint import Slopes, slope_turns
 from ik2bone.model import Clip
 from ik2bone.plan import Settings, plant
 from ik2bone.sole.measure import measure_sole
@@ -97,7 +97,12 @@ def without_lift(patch) -> None:
 def without_heel(patch) -> None:
     """Ball and slope under it alone decide; the heel goes where it will."""
     patch.setattr(ik2bone.targets.stand, "raise_heels", lambda clip, sole, targets, *_: targets)
-    patch.setattr(ik2bone.anchors.footprint, "TANGENT", 100.0)
+
+    def by_ball(axes, points, surface):
+        ball = np.arange(points.shape[1]) == 0
+        return slope_turns(axes, points, replace(surface, gentle=surface.gentle & ball))
+
+    patch.setattr(ik2bone.anchors.choose, "slope_turns", by_ball)
 
 
 def with_flat_soles(patch) -> None:

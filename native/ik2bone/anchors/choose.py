@@ -6,19 +6,19 @@ from __future__ import annotations
 import numpy as np
 
 from ..contacts.detect import Stance
-from ..ground.query import MovingGround, Support, ask, support_of
+from ..ground.query import MovingGround, ask, support_of
 from ..model import Array, Clip, Ground, Mask
 from ..sole.measure import Sole
 from .anchor import Anchor, ride_of
-from .footprint import Footprints, Site, Slopes, Surface, footprints, slope_turns, stance_footprints, unevenness
+from .footprint import Footprints, Site, Slopes, Surface, footprints, slope_turns, stance_footprints
 from .lying import leave_lying
-from .search import FINEST, Search, hurry_costs
+from .search import best_shifts
 from .time import give_anchors_time
 
-# Time (s) from one stance to the next, where the clip's beginning or end hides one.
-SWING = 0.5
-# A foot that does not stand for longer than this (s) follows the ground below it about so often.
-LONG = 0.8
+# A foot that does not stand for longer than this (s) follows the ground below it about so often, and so long before the
+# clip begins, or after it ends, it stands.
+LONG = 0.6
+
 
 def find_anchors(
     clip: Clip,
@@ -41,7 +41,7 @@ def find_anchors(
         return contacts, []
     prints = stance_footprints(clip, sole, heel, contacts)
     site, carried = _settle(clip, ground, slopes, prints, ride)
-    shifts = _shifts(clip, site, carried)
+    shifts = best_shifts(clip, site, carried)
     anchors = _anchors(site, shifts, carried, slopes.aligned)
     ride = ride_of(anchors, clip.frames) if ride is None else ride
     anchors += _swing_anchors(clip, sole, ground, slopes, anchors, ride)
@@ -67,8 +67,8 @@ def _settle(clip: Clip, ground: Ground, slopes: Slopes, prints: Footprints, ride
         asked[new] = below[new]
         rise = _last_found((hits - place) @ clip.up, found)
         if ride is None and isinstance(ground, MovingGround):
-            anchors = _bare_anchors(ground, prints, hits, found, carried)
-            carried = ride_of(anchors, clip.frames)[prints.frame]
+            site = Site(ground, prints, asked, hits, clip.leg, slopes.least)
+            carried = ride_of(_anchors(site, np.zeros((count, 2)), carried, False), clip.frames)[prints.frame]
     zero = np.where(found[:, None], hits, asked)
     return Site(ground, prints, asked, zero, clip.leg, slopes.least), carried
 
@@ -77,36 +77,6 @@ def _last_found(rises: Array, found: Mask) -> Array:
     """For each stance (N,) how far the last one before it that found ground was raised, 0 for the first."""
     last = np.maximum.accumulate(np.where(found, np.arange(len(found)), -1))
     return np.concatenate([[0.0], np.where(last >= 0, rises[last], 0.0)[:-1]])
-
-
-def _bare_anchors(ground: Ground, prints: Footprints, hits: Array, found: Mask, carried: Array) -> list[Anchor]:
-    """Anchors on the ground under the standing points, which tell by what the figure is carried."""
-    rows = zip(prints.spans, prints.parts, prints.origin, hits, found, prints.frame, strict=True)
-    anchors = []
-    for span, part, origin, hit, there, frame in rows:
-        support = support_of(ground, hit, int(frame)) if there else Support()
-        anchors.append(Anchor(span, part, origin, hit, np.eye(3), bool(there)).on(support, int(frame)))
-    return anchors
-
-
-def _shifts(clip: Clip, site: Site, carried: Array) -> Array:
-    """How far ahead and to the left (N, 2) of its own place each foot stands best, in leg lengths."""
-    prints, count = site.prints, len(site.prints.spans)
-    legs = np.array([span.leg for span in prints.spans])
-    chains = [np.flatnonzero(legs == leg) for leg in np.unique(legs)]
-    ends = np.array([(span.start, span.end - 1) for span in prints.spans])
-    times = [(ends[chain[1:], 0] - ends[chain[:-1], 1]) / clip.fps for chain in chains]
-    moves = site.zero - (prints.origin + carried) + prints.height[:, None] * clip.up
-    own, shifts = site.ask(np.arange(count), prints.points), np.zeros((count, 2))
-    costs = unevenness(prints.points, prints.room, own.height, own.slope[:, 0], own.gentle[:, 0])
-    for chain, time in zip(chains, times, strict=True):
-        hurry = hurry_costs(np.diff(moves[chain], axis=0), time, clip.leg)
-        costs[chain[1:]] += hurry
-        costs[chain[:-1]] += hurry
-    free = np.flatnonzero(own.found[:, 0] & (costs > FINEST))
-    if len(free):
-        shifts[free] = Search(site, moves, chains, times).best(free)
-    return shifts
 
 
 def _anchors(site: Site, shifts: Array, carried: Array, aligned: bool) -> list[Anchor]:
@@ -157,7 +127,7 @@ def _passed(clip: Clip, anchors: list[Anchor]) -> list[tuple[int, int, Anchor]]:
     """Frames on which a foot with such anchors goes by the ground, when it counts as there, and the anchor near by."""
     if not anchors:
         return []
-    found, (first, last), away = [], (anchors[0], anchors[-1]), round(SWING * clip.fps)
+    found, (first, last), away = [], (anchors[0], anchors[-1]), round(LONG * clip.fps)
     if first.stance.start > 0:
         found.append((0, min(0, first.stance.start - away), first))
     if last.stance.end < clip.frames:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Footprints of many stances at once: the ground under and beside them, how uneven it is, and how soles lie along it."""
+"""Footprints of many stances at once: the ground under them, how uneven it is, and how soles lie along it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ STEEPEST = np.radians(50.0)
 EVEN = 0.03
 # Half the width of a foot by the distance from its heel to its ball (Winter, 2009: 0.3 and less).
 HALF_WIDTH = 0.3
-# Feet come down to a place and leave it over ground that rises by up to this (rise over run) behind heel and before
-# tip: on the recorded clips 0.35 to 0.7 do equally well, at 1 feet are lifted too suddenly.
-APPROACH = 1.0
-# Ground is looked at about this densely (leg lengths): a third of the length of a foot's sole.
-CELL = 0.08
-# Cost (leg lengths) of each leg length that a footprint is uneven by: more than any move that is looked at.
+# A foot comes to its place and leaves it over ground that rises by up to this (rise over run) behind heel and before
+# tip. On the recorded clips 0.35 to 0.8 do equally well; at 1 feet are lifted more suddenly on steps.
+APPROACH = 0.6
+# Cost (leg lengths) of each leg length that a footprint is uneven by: more than any move that is looked at. Ground that
+# is missing or too steep is as uneven as a hole one leg deep.
 UNEVEN_COST = 10.0
+# How many of the points of a footprint lie under the sole.
+SOLE = 6
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,11 @@ class Footprints:
     """Level soles of N stances in order of time, each held by one of its `parts` ("ball", "heel" or "swing").
 
     The part is at `origin` (N, 3) in the clip, `height` (N,) over the sole. `frame` (N,) is the first by which the
-    foot is held. `axes` (N, 3, 3) have the unit vectors ahead, to the left and up as columns; `points` (N, P, 2) are
-    what tells the cost of a print, in the first two of them from the standing point, in leg lengths: the standing
-    point, beyond heel and tip, the sides, and what a swinging foot passes over behind the heel and before the tip.
-    There the ground may rise by `room` (P,) over the plane of the sole.
+    foot is held. `axes` (N, 3, 3) have the unit vectors ahead, to the left and up as columns. `points` (N, P, 2) tell
+    how well a foot stands, in the first two of the axes from the standing point, in leg lengths. The first SOLE of them
+    lie under the sole: the standing point, beyond the heel, the middle, beyond the tip, and the sides. There the ground
+    may leave the plane of the sole by `room` (N, P). Over the others, behind and before, the foot swings: there the
+    ground may rise by more.
     """
 
     spans: tuple[Stance, ...]
@@ -150,7 +152,7 @@ def _headings(clip: Clip, sole: Sole, legs: NDArray[np.intp], held: list[NDArray
 
 
 def _points(lengths: Array, on_heel: Mask) -> tuple[Array, Array]:
-    """The points (N, P, 2) and their room (P,), by the ways (N, 2) from heel to ball and from ball to tip, all in leg
+    """The points (N, P, 2) and their room (N, P), by the ways (N, 2) from heel to ball and from ball to tip, all in leg
     lengths.
     """
     ball = np.where(on_heel, lengths[:, 0], 0.0)
@@ -158,23 +160,20 @@ def _points(lengths: Array, on_heel: Mask) -> tuple[Array, Array]:
     heel, tip = (ball - lengths[:, 0] - EVEN)[:, None], (ball + lengths[:, 1] + EVEN)[:, None]
     zero = np.zeros((len(lengths), 1))
     ahead = np.concatenate([zero, heel, 0.5 * (heel + tip), tip, zero, zero, heel - beyond, tip + beyond], axis=1)
-    points = np.stack([ahead, np.zeros_like(ahead)], axis=-1)
+    points = np.stack([ahead, 0.0 * ahead], axis=-1)
     points[:, SOLE - 2 : SOLE, 1] = np.stack([width, -width], axis=1)
-    return points, EVEN + np.concatenate([np.zeros((len(lengths), SOLE)), beyond, beyond], axis=1)
+    return points, EVEN + APPROACH * np.concatenate([np.zeros((len(lengths), SOLE)), beyond, beyond], axis=1)
 
 
-def unevenness(points: Array, room: Array, heights: Array, slope: Array, gentle: Mask) -> Array:
-    """Cost (...) of footprints in leg lengths: 0 when even, growing with what sticks out of the plane through the
-    standing point, whose `slope` (..., 2) and gentleness are given, at points (..., P, 2) of some heights (..., P).
+def unevenness(points: Array, room: Array, surface: Surface) -> Array:
+    """Cost (...) of footprints in leg lengths: 0 when even, growing with what is out of the plane along the ground at
+    the standing point by more than there is `room` for (..., P), at points (..., P, 2) on a surface (..., P).
     """
-    plane = np.einsum("...pi,...i->...p", points - points[..., :1, :], slope)
-    out = (heights - heights[..., :1] - plane) / np.sqrt(1.0 + np.sum(slope**2, axis=-1))[..., None]
+    slope, gentle = surface.slope[..., 0, :], surface.gentle[..., 0]
+    plane = surface.height[..., :1] + np.einsum("...pi,...i->...p", points - points[..., :1, :], slope)
+    out = (surface.height - plane) / np.sqrt(1.0 + np.sum(slope**2, axis=-1))[..., None]
     out[..., :SOLE] = np.abs(out[..., :SOLE])
-    return UNEVEN_COST * np.where(gentle, np.maximum((out - room).max(axis=-1), 0.0), 1.0)
-
-
-# The sides among the points of a footprint.
-SOLE = 6
+    return np.asarray(UNEVEN_COST * np.where(gentle, np.maximum((out - room).max(axis=-1), 0.0), 1.0))
 
 
 def slope_turns(axes: Array, points: Array, surface: Surface) -> Array:
@@ -185,7 +184,7 @@ def slope_turns(axes: Array, points: Array, surface: Surface) -> Array:
     away = np.concatenate([points, surface.height[..., None]], axis=-1)[:, :SOLE]
     off = np.abs(((away - away[:, :1]) * normals[:, :1]).sum(axis=-1))
     even = surface.gentle[:, :SOLE] & (off <= EVEN)
-    normal = unit((even[..., None] * normals).sum(axis=1) + 1e-9 * normals[:, 0])
+    normal = unit(np.where(even.any(axis=1)[:, None], (even[..., None] * normals).sum(axis=1), normals[:, 0]))
     along = unit(np.stack([normal[:, 2], 0.0 * normal[:, 0], -normal[:, 0]], axis=-1))
     slope = np.stack([along, np.cross(normal, along), normal], axis=-1)
     return np.asarray(axes @ slope @ np.swapaxes(axes, 1, 2))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Search for the places where feet stand best, all stances of a foot together, so that there is time between them."""
+"""Search for the places where feet stand best: all stances of a foot together, so that there is time between them."""
 
 from __future__ import annotations
 
@@ -10,92 +10,104 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curves import SHARPEST
-from ..model import Array
-from .footprint import CELL, Site, unevenness
+from ..model import Array, Clip
+from .footprint import Site, unevenness
+from .time import HASTY
 
-# A swing that is led aside with this peak of acceleration (leg lengths / s^2) moves the foot by 0.04 leg within
-# 1/30 s, which can just be seen.
-HURRY = 40.0
-# Feet are moved along so many ways, up to so many cells.
-WAYS, FARTHEST = 8, 5
-KEPT = 3
-# Places are found as exactly as this (leg lengths).
-FINEST = CELL / 32
+# Feet are moved along so many ways, by so many strides of this length (leg lengths), to find a better place.
+WAYS, STRIDES, STRIDE = 8, 5, 0.08
+# On so many ways the best place is found exactly, by halving the last stride so often: to 0.0025 leg. With 2 ways feet
+# jump from one to another as the ground shifts, more than 3 change nothing.
+KEPT, HALVINGS = 3, 5
 
 
 @dataclass(frozen=True)
 class Search:
     """What tells the cost of places of N stances: the `moves` (N, 3) by the ground in their own places, the rows of
-    each leg in order, and the times (s) from each of these to the next.
+    each leg in order, and the times (s) from each of these to the next. Those `free` (M,) may be moved.
     """
 
     site: Site
     moves: Array
     chains: list[NDArray[np.intp]]
     times: list[Array]
+    free: NDArray[np.intp]
 
-    def costs(self, free: NDArray[np.intp], shifts: Array) -> Array:
-        """Costs (M, ...) of shifts (M, ..., 2) of the free stances, with the best shifts of all others.
-        """
-        prints, site = self.site.prints, self.site
+    def costs(self, shifts: Array) -> Array:
+        """Costs (M, ...) of shifts (M, ..., 2) of the free stances, together with the best shifts of all others."""
+        prints, free = self.site.prints, self.free
         flat = shifts.reshape(len(free), -1, 2)
-        points = prints.points[free][:, None] + flat[:, :, None]
-        under = site.ask(free, points)
-        away, gentle = np.linalg.norm(flat, axis=-1), under.gentle[..., 0]
-        costs = away + unevenness(points, prints.room[free, None], under.height, under.slope[..., 0, :], gentle)
-        costs[~gentle & (away > 0.0)] = np.inf
-        local = np.concatenate([flat, under.height[..., :1]], axis=-1)
-        away = self.moves[free][:, None] + site.leg * local @ np.swapaxes(prints.axes[free], 1, 2)
-        own = dict(zip(free, range(len(free)), strict=True))
+        under = self.site.ask(free, prints.points[free][:, None] + flat[:, :, None])
+        length, gentle = np.linalg.norm(flat, axis=-1), under.gentle[..., 0]
+        costs = length + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
+        costs[~gentle & (length > 0.0)] = np.inf
+        away = self.site.leg * np.concatenate([flat, under.height[..., :1]], axis=-1)
+        moves, prices = list(self.moves[:, None]), [np.zeros(1)] * len(self.moves)
+        for row, ways, cost in zip(free, away @ np.swapaxes(prints.axes[free], 1, 2), costs, strict=True):
+            moves[row], prices[row] = self.moves[row] + ways, cost
         for chain, times in zip(self.chains, self.times, strict=True):
-            options = [away[own[row]] if row in own else self.moves[row, None] for row in chain]
-            prices = [costs[own[row]] if row in own else np.zeros(1) for row in chain]
-            for row, total in zip(chain, chain_costs(times, options, prices, site.leg), strict=True):
-                if row in own:
-                    costs[own[row]] = total
-        return costs.reshape(shifts.shape[:-1])
+            together = chain_costs(times, [moves[row] for row in chain], [prices[row] for row in chain], self.site.leg)
+            for row, cost in zip(chain, together, strict=True):
+                prices[row] = cost
+        return np.array([prices[row] for row in free]).reshape(shifts.shape[:-1])
 
-    def best(self, free: NDArray[np.intp]) -> Array:
-        """The best shifts (M, 2) of free stances."""
-        angles = 2 * np.pi / WAYS * np.arange(WAYS)
+    def best(self) -> Array:
+        """The best shifts (M, 2) of the free stances: the best strides, the last of which is halved again and again."""
+        angles, lengths = np.arange(WAYS) * 2 * np.pi / WAYS, STRIDE * np.arange(STRIDES + 1)
         ways = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
-        lengths = CELL * np.arange(FARTHEST + 1)
-        costs = self.costs(free, np.broadcast_to(ways[:, None] * lengths[:, None], (len(free), WAYS, len(lengths), 2)))
+        strides = ways[:, None] * lengths[:, None]
+        costs = self.costs(np.broadcast_to(strides, (len(self.free), *strides.shape)))
         kept = np.argsort(costs.min(axis=2), axis=1, kind="stable")[:, :KEPT]
-        length = lengths[np.take_along_axis(costs.argmin(axis=2), kept, axis=1)]
-        way, step = ways[kept], CELL / 2
-        while step >= FINEST:
-            tries = np.maximum(length[..., None] - step * np.arange(2), 0.0)
-            costs = self.costs(free, tries[..., None] * way[:, :, None])
+        length, way = lengths[np.take_along_axis(costs.argmin(axis=2), kept, axis=1)], ways[kept]
+        for halving in range(1, HALVINGS + 1):
+            tries = np.maximum(length[..., None] - [0.0, STRIDE / 2**halving], 0.0)
+            costs = self.costs(tries[..., None] * way[:, :, None])
             length = np.take_along_axis(tries, costs.argmin(axis=2)[..., None], axis=2)[..., 0]
-            step /= 2
-        row, chosen = np.arange(len(free)), costs.min(axis=2).argmin(axis=1)
-        return length[row, chosen, None] * way[row, chosen]
+        row, chosen = np.arange(len(way)), costs.min(axis=2).argmin(axis=1)
+        return np.asarray(length[row, chosen, None] * way[row, chosen])
 
 
-def chain_costs(
-    times: Sequence[float] | Array, moves: list[Array], costs: list[Array], leg: float
-) -> list[Array]:
-    """What each option of a foot's stances, in order of time, costs with the best options of all others (Viterbi, 1967).
+def best_shifts(clip: Clip, site: Site, carried: Array) -> Array:
+    """How far ahead and to the left (N, 2) of its own place each foot stands best, in leg lengths, as the figure was
+    `carried` (N, 3) by then. Feet that stand well and in time stay where they are.
+    """
+    prints, rows = site.prints, np.arange(len(site.prints.spans))
+    legs, starts, ends = np.array([(span.leg, span.start, span.end - 1) for span in prints.spans]).T
+    chains = [rows[legs == leg] for leg in np.unique(legs)]
+    times = [(starts[chain[1:]] - ends[chain[:-1]]) / clip.fps for chain in chains]
+    moves = site.zero - (prints.origin + carried) + prints.height[:, None] * clip.up
+    own, shifts = site.ask(rows, prints.points), np.zeros((len(rows), 2))
+    costs = unevenness(prints.points, prints.room, own)
+    for chain, time in zip(chains, times, strict=True):
+        hurry = hurry_costs(np.diff(moves[chain], axis=0), time, clip.leg)
+        costs[chain[1:]] += hurry
+        costs[chain[:-1]] += hurry
+    free = rows[own.found[:, 0] & (costs > STRIDE / 2**HALVINGS)]
+    if len(free):
+        shifts[free] = Search(site, moves, chains, times, free).best()
+    return shifts
+
+
+def chain_costs(times: Sequence[float] | Array, moves: list[Array], costs: list[Array], leg: float) -> list[Array]:
+    """What each option (C,) of a foot's stances, in order of time, costs with the best options of all others.
 
     `times` (s) are those from each to the next, `moves[i]` (C, 3) is how far each of the options moves the foot,
-    `costs[i]` (C,) what it costs by itself.
+    `costs[i]` (C,) what it costs by itself (Viterbi, 1967, forward and backward).
     """
-    hurry = [
-        hurry_costs(after - before[:, None], time, leg)
-        for before, after, time in zip(moves, moves[1:], times, strict=False)
-    ]
+    steps = zip(moves, moves[1:], times, strict=False)
+    hurry = [hurry_costs(later - earlier[:, None], time, leg) for earlier, later, time in steps]
     before, after = [costs[0]], [np.zeros_like(costs[-1])]
-    for each, cost in zip(hurry, costs[1:], strict=True):
-        before.append((before[-1][:, None] + each).min(axis=0) + cost)
-    for each, cost in zip(hurry[::-1], costs[:0:-1], strict=True):
-        after.append((each + cost + after[-1]).min(axis=1))
+    for step, cost in zip(hurry, costs[1:], strict=True):
+        before.append((before[-1][:, None] + step).min(axis=0) + cost)
+    for step, cost in zip(hurry[::-1], costs[:0:-1], strict=True):
+        after.append((step + cost + after[-1]).min(axis=1))
     return [one + other for one, other in zip(before, after[::-1], strict=True)]
 
 
 def hurry_costs(changes: Array, times: Array | float, leg: float) -> Array:
     """Costs (...) of moving a foot by changes (..., 3) more than the clip does, within times (...) in seconds.
 
-    Acceleration HURRY costs as much as putting a foot 1 leg aside; less costs by its square.
+    Acceleration HASTY costs as much as putting a foot 1 leg aside; less costs by its square.
     """
-    return np.asarray((SHARPEST / (HURRY * leg)) ** 2 / np.maximum(times, 1e-3) ** 4 * np.sum(changes**2, axis=-1))
+    weight = (SHARPEST / (HASTY * leg)) ** 2 / np.maximum(times, 1e-3) ** 4
+    return np.asarray(weight * np.sum(changes**2, axis=-1))
