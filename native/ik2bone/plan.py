@@ -134,7 +134,7 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     turns, miss = solve_legs(clip, held.targets, moved, hips, knees, strength)
     toes, short = lay_toes(clip, sole, held.targets, rises & held.contacts[..., 1], ground)
     contacts = _held(clip, sole, held, ground, settings, pitch)
-    notes += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), rises, clip.fps)
+    notes += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), rises)
     notes += tell_toes(short & (strength > 0.0)[:, None])
     toes = quaternion_from_vector(strength[:, None, None] * toes)
     return Plan(

@@ -21,7 +21,7 @@ STANDING, HIPS = 0.04, 0.03
 # again within a tenth of a second, as those of the first clip do: 0.063 at most.
 SPOT = 0.07
 # Knees may pop a little more than is good (degrees) where feet land on a falling slope.
-KNEE_POP = 13.0
+KNEE_POP = 10.0
 
 
 @pytest.fixture
