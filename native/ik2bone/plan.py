@@ -10,8 +10,7 @@ import numpy as np
 
 from .anchors.anchor import tell_steep, tell_turns
 from .curves import odd_window, smoothed
-from .ground.bearer import find_bearer, ride_on
-from .ground.carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
+from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on, turn_vectors
 from .ground.given import as_ground
 from .ground.query import MovingGround, NoGround, cut_ground
 from .hands.ashore import touch_seen
@@ -106,7 +105,7 @@ def _plant_aboard(
     assert isinstance(ground, MovingGround)
     if offset is not None:
         offset = turn_vectors(carrier.inverse[:, None], offset)
-    plan = _plant(seen_from(carrier, clip), GroundSeen(ground, carrier), settings, sole, offset)
+    plan = _plant(moved_by(carrier.inverse, clip), GroundSeen(ground, carrier), settings, sole, offset)
     return plan.carried_by(carrier.motion)
 
 

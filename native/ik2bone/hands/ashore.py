@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..curves import velocity
-from ..ground.carrier import GroundSeen, map_points, seen_back
+from ..ground.carrier import GroundSeen, move_points, moved_by
 from ..model import Array, Clip, Ground, Mask
 from ..settings import Settings
 from ..sole.measure import Sole, apply
@@ -23,7 +23,7 @@ def touch_seen(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride:
     ashore = find_ashore(clip, sole, ground, settings)
     if not ashore.any():
         return touch(clip, sole, ground, settings, ride)
-    world = seen_back(ground.carrier, clip.choose(ashore))
+    world = moved_by(ground.carrier.motion, clip.choose(ashore))
     held = touch(world, sole.choose(ashore), ground.ground, settings.choose(ashore))
     held = replace(held, targets=held.targets.carried_by(ground.carrier.inverse))
     if ashore.all():
@@ -36,7 +36,7 @@ def find_ashore(clip: Clip, sole: Sole, ground: GroundSeen, settings: Settings) 
     """Which limbs (L,) move less in the world than aboard, on the mean over the frames on which they touch anything."""
     aboard = apply(clip.foot, sole.ball)
     distance = away_from(ground, aboard, settings.way_up(clip))[0] / limb_lengths(clip)
-    paths = aboard, map_points(ground.carrier.motion, aboard)
+    paths = aboard, move_points(ground.carrier.motion[:, None], aboard)
     touches = [find_touches(path / limb_lengths(clip)[:, None], distance, clip.fps) for path in paths]
     ways = [np.linalg.norm(velocity(path, clip.fps), axis=-1) * (touches[0] | touches[1]) for path in paths]
     return ways[1].sum(axis=0) < ways[0].sum(axis=0)
