@@ -10,11 +10,8 @@ import numpy as np
 from ..model import Array, Clip, Ground
 from ..settings import Settings
 from ..sole.measure import Sole, unit_length
-from .nearest import AROUND, facing_of, unit_axes
+from .nearest import AROUND, WITHIN, facing_of, unit_axes
 from .touch import limb_lengths, touches_of
-
-# The skin of a palm lies at most so deep under the bones (limb lengths): 0.03 of a person's arm.
-THICKEST = 0.12
 
 
 def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sole:
@@ -41,4 +38,4 @@ def palm_depth(skin: Array, palm: Array, away: Array, length: float) -> float:
     depth = -(local @ away)
     aside = np.linalg.norm(local + depth[:, None] * away, axis=1)
     deepest = float(depth[aside < AROUND * length].max(initial=0.0))
-    return deepest if deepest < THICKEST * length else 0.0
+    return deepest if deepest < WITHIN * length else 0.0
