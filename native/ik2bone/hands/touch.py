@@ -18,7 +18,7 @@ from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAST_GAP, LEAVE_SPEED
 from ..contacts.spans import Marks
 from ..curves import fade, gaps, hann_average, odd_window, runs, velocity
 from ..ground.query import NoGround, ask, support_of
-from ..model import Array, Clip, Ground, Mask, level_part
+from ..model import Array, Clip, Ground, Mask
 from ..rotations import matrix_from_vector, nearest_rotations, shortest_turns, unit, vector_from_matrix
 from ..settings import Settings
 from ..sole.measure import Sole, apply, measure_sole, with_own_floor
@@ -206,18 +206,9 @@ def _clear_swings(
             side = -1.0 if all(wrong) else 1.0
             under = np.where(near[rows, leg], -side * height[rows, leg], 0.0)
             lift = clear(under, 0.0, (end - start + 1) / clip.fps, (start > 0, end < clip.frames))
-            way = _way_out(side * normals[rows, leg], under, clip.hip[rows, leg] - path[rows, leg], path[rows, leg])
+            way = unit(np.maximum(under, 0.0) @ (side * normals[rows, leg]))
             move[rows, leg] = (length[leg] * lift)[:, None] * way
     return targets.moved(move)
-
-
-def _way_out(normals: Array, under: Array, to_root: Array, path: Array) -> Array:
-    """The unit direction (3,) out of a surface: its mean normal where a point is under it, else towards the root."""
-    mean = np.maximum(under, 0.0) @ normals / max(float(np.maximum(under, 0.0).sum()), 1e-300)
-    if np.linalg.norm(mean) > 0.5:
-        return unit(mean)
-    # Through something thin, such as a rung: aside, square to the way.
-    return unit(level_part(to_root.mean(axis=0), unit(path[-1] - path[0])))
 
 
 def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope: bool) -> Held:
