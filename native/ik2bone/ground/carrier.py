@@ -50,8 +50,7 @@ def find_carrier(clip: Clip, ground: Ground, up: Array | None) -> Carrier | None
     calmest, found = _least_speed(clip, clip.ball), None
     for carrier in filter(None, under):
         speed = _least_speed(clip, move_points(carrier.inverse[:, None], clip.ball))
-        # As a share of both speeds: swings and jumps are fast in any case and do not tell what a clip was made on.
-        if np.sum((calmest - speed) / np.maximum(calmest + speed, 1e-300)) > 0.0:
+        if slower(speed, calmest).sum() > 0.0:
             calmest, found = speed, carrier
     return found
 
@@ -59,6 +58,14 @@ def find_carrier(clip: Clip, ground: Ground, up: Array | None) -> Carrier | None
 def _least_speed(clip: Clip, ball: Array) -> Array:
     """The speed (F,) of the calmest of all feet."""
     return np.linalg.norm(velocity(ball, clip.fps), axis=-1).min(axis=1)
+
+
+def slower(speeds: Array, others: Array) -> Array:
+    """How much slower speeds are than others (...), as a share of both, from -1 to 1.
+
+    Swings and jumps are fast wherever they are seen from, and do not tell by that what a clip was made on.
+    """
+    return (others - speeds) / np.maximum(others + speeds, 1e-300)
 
 
 def find_bearer(clip: Clip, ground: Ground) -> Carrier | None:

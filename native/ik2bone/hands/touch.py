@@ -57,7 +57,7 @@ def _palms(clip: Clip) -> Sole:
     return Sole(lengths[:, 0], nothing, palm, tip, palm, unit(palm), up, up, lengths, clip.floors[0], source)
 
 
-def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Array | None = None) -> Held:
+def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
     """When the limbs of a clip touch, and where they shall do so; raises `NoGround` far from any surface."""
     up, path = settings.way_up(clip), apply(clip.foot, sole.ball)
     if settings.always(clip.frames):
