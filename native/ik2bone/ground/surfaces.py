@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._core import Mesh
 from ..checks import ROUNDING
 from ..model import Array, Mask
-from ..rotations import unit
+from ..rotations import length_of, unit
 from .carrier import move_points, turn_vectors
 from .query import Frames, Support
 
@@ -84,14 +84,16 @@ class Surface:
         return (self.motion[frames], self.inverse[frames]) if self.moves else (self.motion, self.inverse)
 
     def levels(self, number: int, points: Array, down: Array, frames: Frames) -> Levels:
-        """Where lines through `points` (N, 3) along unit vectors `down` (N, 3) meet this surface, which is `number`."""
+        """Where lines through `points` (N, 3) along unit vectors `down`, (3,) or (N, 3), meet this surface, which is
+        `number`.
+        """
         inverse = self.at(frames)[1]
         ways = turn_vectors(inverse, down)
         line, distance, triangle = self.mesh.crossings(move_points(inverse, points), ways)
-        depth = distance / np.linalg.norm(ways, axis=1)[line]
+        depth = distance / np.broadcast_to(length_of(ways), len(points))[line]
         normal = self._to_world(self.mesh.normals[triangle], frames[line])
-        looks_up = np.sum(normal * down[line], axis=1) <= 0.0
-        normal = np.where(looks_up[:, None], normal, -normal)
+        looks_up = _along(normal, down, line) <= 0.0
+        normal[~looks_up] *= -1.0
         return Levels(line, np.full(len(line), number), depth, normal, looks_up)
 
     def nearest(self, points: Array, frames: Frames) -> tuple[Array, Array]:
@@ -115,6 +117,11 @@ class Surface:
             for ahead in (distance > 0.0, distance < 0.0):
                 inside &= np.bincount(line[ahead], leaves[ahead], len(points)) > 0.0
         return inside
+
+
+def _along(vectors: Array, down: Array, line: Indices) -> Array:
+    """What vectors (N, 3) of lines (N,) have along their direction, (3,) for all or one a line."""
+    return vectors @ down if down.ndim == 1 else np.einsum("ni,ni->n", vectors, down[line])
 
 
 def _level_axes(down: Array) -> tuple[Array, Array]:
@@ -162,16 +169,16 @@ class Surfaces:
         if down is None:
             hits, normals, which = self._find_nearest(points, frames)
             return hits, normals, which >= 0
-        numbers, down = self._near(points, down), np.broadcast_to(np.asarray(down, float), points.shape)
-        hits, normals, found = points.copy(), -down, np.zeros(len(points), bool)
-        parts = [self.surfaces[number].levels(number, points, down, frames) for number in numbers]
+        down = np.asarray(down, float)
+        depth, found = np.zeros(len(points)), np.zeros(len(points), bool)
+        normals = np.broadcast_to(-down, points.shape).copy()
+        parts = [self.surfaces[number].levels(number, points, down, frames) for number in self._near(points, down)]
         if parts:
-            levels = Levels(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+            levels = Levels(*map(np.concatenate, zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
             best = self._choose(levels, points, down, frames)
             line = levels.line[best]
-            hits[line] += levels.depth[best, None] * down[line]
-            normals[line], found[line] = levels.normal[best], True
-        return hits, normals, found
+            depth[line], normals[line], found[line] = levels.depth[best], levels.normal[best], True
+        return points + depth[:, None] * down, normals, found
 
     def _find_nearest(self, points: Array, frames: Frames) -> tuple[Array, Array, Indices]:
         """Nearest points (N, 3), normals there (N, 3) and the number of the surface (N,), -1 without any."""
@@ -179,9 +186,9 @@ class Surfaces:
         which = np.full(len(points), -1)
         for number, (low, high) in enumerate(self._boxes.swapaxes(0, 1)):
             beside = np.maximum(np.maximum(low - points, points - high), 0.0)
-            rows = np.flatnonzero(np.linalg.norm(beside, axis=1) < best)
+            rows = np.flatnonzero(length_of(beside) < best)
             found, normal = self.surfaces[number].nearest(points[rows], frames[rows])
-            distance = np.linalg.norm(found - points[rows], axis=1)
+            distance = length_of(found - points[rows])
             nearer = distance < best[rows]
             rows = rows[nearer]
             hits[rows], normals[rows], best[rows], which[rows] = found[nearer], normal[nearer], distance[nearer], number
@@ -189,18 +196,18 @@ class Surfaces:
 
     def _near(self, points: Array, down: Array) -> list[int]:
         """The surfaces whose boxes lines along a common direction could meet; of several directions, all."""
-        if len(self.surfaces) < 2 or not len(points) or np.ndim(down) > 1:
+        if len(self.surfaces) < 2 or not len(points) or down.ndim > 1:
             return list(range(len(self.surfaces)))
-        axes = np.stack(_level_axes(np.asarray(down, float)), axis=-1)
+        axes = np.stack(_level_axes(down), axis=-1)
         (low, high), aside = self._boxes, points @ axes
         middle, half = 0.5 * (low + high) @ axes, 0.5 * (high - low) @ np.abs(axes)
         meets = (middle + half >= aside.min(axis=0)) & (middle - half <= aside.max(axis=0))
         return np.flatnonzero(meets.all(axis=1)).tolist()
 
-    def _choose(self, levels: Levels, points: Array, down: Array, frames: Frames) -> Indices:
+    def _choose(self, levels: Levels, points: Array, down: Array, frames: Frames) -> Indices | slice:
         """The row of the cheapest level of each line that has any."""
         if np.bincount(levels.line, minlength=1).max() <= 1:
-            return np.arange(len(levels.line))
+            return slice(None)
         order = np.lexsort((levels.depth, levels.line))
         line, surface, depth, _, looks_up = (column[order] for column in levels)
         over = _over(line, looks_up)
@@ -211,8 +218,9 @@ class Surfaces:
         for number in np.unique(surface[over[doubtful]]).tolist():
             rows = doubtful[surface[over[doubtful]] == number]
             at = line[rows]
-            middle = points[at] + 0.5 * (depth[rows] + depth[over[rows]])[:, None] * down[at]
-            buried = self.surfaces[number].encloses(middle, down[at], frames[at])
+            ways = np.broadcast_to(down, points.shape)[at]
+            middle = points[at] + 0.5 * (depth[rows] + depth[over[rows]])[:, None] * ways
+            buried = self.surfaces[number].encloses(middle, ways, frames[at])
             cost[rows] += (HIDDEN - NO_ROOM) * missing[rows] * buried
         ranked = np.lexsort((cost, line))
         return order[ranked[np.diff(line[ranked], prepend=-1) > 0]]
