@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from ..anchors.anchor import rigid
 from ..checks import ROUNDING
 from ..curves import velocity
 from ..hands.nearest import WITHIN
-from ..model import Array, Clip, Ground, Mask
+from ..model import JOINTS, Array, Clip, Ground, Mask
+from ..rotations import length_of, unit
 from .query import Frames, MovingGround, Support, ask, ask_on, support_of
 
 
@@ -57,7 +59,7 @@ def find_carrier(clip: Clip, ground: Ground, up: Array | None) -> Carrier | None
 
 def _least_speed(clip: Clip, ball: Array) -> Array:
     """The speed (F,) of the calmest of all feet."""
-    return np.linalg.norm(velocity(ball, clip.fps), axis=-1).min(axis=1)
+    return length_of(velocity(ball, clip.fps)).min(axis=1)
 
 
 def slower(speeds: Array, others: Array) -> Array:
@@ -75,7 +77,7 @@ def find_bearer(clip: Clip, ground: Ground) -> Carrier | None:
     if clip.frames < 3 or not isinstance(ground, MovingGround):
         return None
     hits, _, met = ask_on(ground, clip.ball[0], None, 0)
-    near = met & (np.linalg.norm(hits - clip.ball[0], axis=-1) < WITHIN * clip.leg)
+    near = met & (length_of(hits - clip.ball[0]) < WITHIN * clip.leg)
     bearers = [_carrier_at(ground, hit, 0) for hit in hits[near]]
     if not bearers or bearers[0] is None:
         return None
@@ -101,9 +103,9 @@ def moved_by(motion: Array, clip: Clip) -> Clip:
     is on the first frame, and its motion moves that clip back into the world.
     """
     up, each = (motion[:, :3, :3] @ clip.up).mean(axis=0), motion[:, None]
-    matrices = {name: each @ getattr(clip, name) for name in ("thigh", "shin", "foot", "toe")}
-    points = {name: move_points(each, getattr(clip, name)) for name in ("ball", "tip")}
-    return replace(clip, **matrices, **points, up=up / np.linalg.norm(up))
+    moved: dict[str, Any] = {name: each @ getattr(clip, name) for name in JOINTS}
+    moved |= {name: move_points(each, getattr(clip, name)) for name in ("ball", "tip")}
+    return replace(clip, **moved, up=unit(up))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..ground.query import ask, ask_on
+from ..ground.query import Frames, ask, ask_on
 from ..model import Array, Ground, Mask
 from ..rotations import unit
 
@@ -50,7 +50,7 @@ def find_spot(
 
 
 def mean_normal(
-    ground: Ground, hits: Array, normals: Array, length: Array, up: Array | None, frames: Array | None = None
+    ground: Ground, hits: Array, normals: Array, length: Array, up: Array | None, frames: Frames | None = None
 ) -> tuple[Array, Mask]:
     """The mean normals (F, ..., 3) of places (F, ..., 3) and of those around, and whether it is wide there (F, ...)."""
     other = np.eye(3)[np.abs(normals).argmin(axis=-1)]
