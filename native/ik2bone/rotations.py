@@ -10,7 +10,7 @@ from .model import Array
 
 def length_of(vectors: Array) -> Array:
     """Lengths (...) of vectors (..., 3), in an eighth of the time that `numpy.linalg.norm` takes on short axes."""
-    x, y, z = np.moveaxis(vectors, -1, 0)
+    x, y, z = vectors[..., 0], vectors[..., 1], vectors[..., 2]
     return np.sqrt(x * x + y * y + z * z)
 
 
@@ -36,24 +36,23 @@ def matrix_from_vector(vectors: Array) -> Array:
 def vector_from_matrix(matrix: Array) -> Array:
     """Rotation vectors (..., 3) of rotation matrices (..., 3, 3) that turn by less than pi."""
     matrix = np.asarray(matrix, float)
-    skew = matrix - np.swapaxes(matrix, -1, -2)
-    sine = 0.5 * np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
-    length = np.linalg.norm(sine, axis=-1)
-    angle = np.arctan2(length, 0.5 * (np.trace(matrix, axis1=-2, axis2=-1) - 1.0))
+    sine = 0.5 * (matrix[..., (2, 0, 1), (1, 2, 0)] - matrix[..., (1, 2, 0), (2, 0, 1)])
+    length, trace = length_of(sine), matrix[..., 0, 0] + matrix[..., 1, 1] + matrix[..., 2, 2]
+    angle = np.arctan2(length, 0.5 * (trace - 1.0))
     return sine * np.where(length > 1e-12, angle / np.maximum(length, 1e-300), 1.0)[..., None]
 
 
 def quaternion_from_vector(vectors: Array) -> Array:
     """Quaternions (..., 4) of rotation vectors (..., 3); none at all is exactly 1, 0, 0, 0."""
-    half = 0.5 * np.linalg.norm(vectors, axis=-1, keepdims=True)
+    half = 0.5 * length_of(vectors)[..., None]
     return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * vectors], axis=-1)
 
 
 def shortest_turns(vectors: Array, directions: Array) -> Array:
     """Rotation vectors (..., 3) of the shortest turns of vectors (..., 3) onto directions (..., 3), of any length."""
     axis = np.cross(vectors, directions)
-    sine = np.linalg.norm(axis, axis=-1, keepdims=True)
-    angle = np.arctan2(sine, np.sum(vectors * directions, axis=-1, keepdims=True))
+    sine, cosine = length_of(axis)[..., None], np.einsum("...i,...i->...", vectors, directions)[..., None]
+    angle = np.arctan2(sine, cosine)
     return axis * np.where(sine > 0.0, angle / np.maximum(sine, 1e-300), 0.0)
 
 

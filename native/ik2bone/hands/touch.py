@@ -17,6 +17,7 @@ from ..anchors.footprint import STEEPEST
 from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAST_GAP, LEAVE_SPEED, Stance, hysteresis, stances
 from ..contacts.spans import Marks
 from ..curves import fade, gaps, hann_average, odd_window, runs, velocity
+from ..ground.carrier import GroundSeen, move_points, moved_by, slower
 from ..ground.query import NoGround, ask, support_of
 from ..model import Array, Clip, Ground, Mask
 from ..rotations import matrix_from_vector, nearest_rotations, shortest_turns, unit, vector_from_matrix
@@ -57,8 +58,37 @@ def _palms(clip: Clip) -> Sole:
     return Sole(lengths[:, 0], nothing, palm, tip, palm, unit(palm), up, up, lengths, clip.floors[0], source)
 
 
-def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
-    """When the limbs of a clip touch, and where they shall do so; raises `NoGround` far from any surface."""
+def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Array | None = None) -> Held:
+    """When the limbs of a clip touch, and where they shall do so; raises `NoGround` far from any surface.
+
+    Of a clip that is seen from a carrier, limbs that rest in the world while they touch are held there, as a hand on
+    the quay from a boat.
+    """
+    if not isinstance(ground, GroundSeen) or settings.always(clip.frames):
+        return _touch(clip, sole, ground, settings)
+    ashore = _find_ashore(clip, sole, ground, settings)
+    if not ashore.any():
+        return _touch(clip, sole, ground, settings)
+    world = moved_by(ground.carrier.motion, clip.choose(ashore))
+    held = _touch(world, sole.choose(ashore), ground.ground, settings.choose(ashore))
+    held = replace(held, targets=held.targets.carried_by(ground.carrier.inverse))
+    if ashore.all():
+        return held
+    aboard = _touch(clip.choose(~ashore), sole.choose(~ashore), ground, settings.choose(~ashore))
+    return aboard.beside(held, ashore)
+
+
+def _find_ashore(clip: Clip, sole: Sole, ground: GroundSeen, settings: Settings) -> Mask:
+    """Which limbs (L,) move less in the world than aboard, on the frames on which they are near a surface."""
+    aboard = apply(clip.foot, sole.ball)
+    near = away_from(ground, aboard, settings.way_up(clip))[0] < WITHIN * limb_lengths(clip)
+    paths = aboard, move_points(ground.carrier.motion[:, None], aboard)
+    speeds = (np.linalg.norm(velocity(path, clip.fps), axis=-1) for path in paths)
+    return np.sum(slower(*speeds) * near, axis=0) < 0.0
+
+
+def _touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
+    """As `touch`, for limbs that all touch what the ground shows."""
     up, path = settings.way_up(clip), apply(clip.foot, sole.ball)
     if settings.always(clip.frames):
         return _follow(clip, sole, ground, up, settings.use_slope)

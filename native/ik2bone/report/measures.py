@@ -25,12 +25,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from ..anchors.anchor import anchor_at, unridden
 from ..contacts.spans import PARTS
-from ..curves import runs
+from ..curves import running_maximum, runs
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, Note, Plan
 from ..reach import SHORT
@@ -277,8 +276,7 @@ def pop(before: Array, after: Array, fps: float) -> Array:
     source, result = _second_difference(before, step), _second_difference(after, step)
     if not len(source):
         return source
-    allowed = sliding_window_view(np.pad(source, ((near, near), (0, 0))), 2 * near + 1, axis=0).max(axis=-1)
-    return np.maximum(result - 1.5 * allowed, 0.0)
+    return np.maximum(result - 1.5 * running_maximum(source, 2 * near + 1), 0.0)
 
 
 def _step(fps: float) -> int:
