@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ..ground.query import Frames, ask, ask_on
+from ..ground.query import Frames, ask
 from ..model import Array, Ground, Mask
-from ..rotations import unit
+from ..rotations import length_of, unit
 
 # Farther from every surface than this (limb lengths) nothing is touched, only missed: 12 cm for a person's arm.
 WITHIN = 0.2
@@ -18,35 +16,30 @@ WITHIN = 0.2
 AROUND, EVEN = 0.06, 0.012
 
 
-@dataclass(frozen=True)
-class Spot:
-    """A place on a surface: a `point` (3,), the unit `normal` (3,), whether it is `wide` and whether it is there."""
+def find_spots(
+    ground: Ground,
+    points: Array,
+    length: float,
+    up: Array | None,
+    frames: Frames,
+    soles_up: Array | None,
+    within: Array,
+) -> tuple[Array, Array, Mask, Mask]:
+    """The places (N, 3) nearest to the resting points (N, 3) of a limb of some length, each on its frame (N,).
 
-    point: Array
-    normal: Array
-    wide: bool
-    found: bool
-
-
-def find_spot(
-    ground: Ground, point: Array, length: float, up: Array | None, frame: int, sole_up: Array | None, within: float
-) -> Spot:
-    """The spot nearest to a resting point (3,) of a limb of some length, on a frame.
-
-    With `up` (3,) it is the one over or under the point; `sole_up` (3,) is where the sole of a foot looks up to. It is
-    at most `within` limb lengths away.
+    With `up` (3,) these are over or under the points; `soles_up` (N, 3) are where the soles of a foot look up to. Told
+    with their normals (N, 3), whether they are wide (N,), and whether they are there, at most `within` (N,) limb
+    lengths away (N,).
     """
-    hit, normal, found = (row[0] for row in ask_on(ground, point[None], up, frame))
-    if not found or np.linalg.norm(hit - point) > within * length:
-        return Spot(point, normal, False, False)
-    mean, wide = mean_normal(ground, hit[None], normal[None], np.array([length]), up, np.array([frame]))
-    if not wide[0] and sole_up is not None and up is None:
+    hits, normals, found = ask(ground, points, up, frames)
+    found = found & (length_of(hits - points) <= within * length)
+    mean, wide = mean_normal(ground, hits, normals, np.full(len(points), length), up, frames)
+    if soles_up is not None and up is None:
         # A foot on something narrow, such as a rung, stands on its top.
-        over = hit + 2.0 * AROUND * length * sole_up
-        higher, facing, found = (row[0] for row in ask_on(ground, over[None], up, frame))
-        if found and facing @ sole_up > normal @ sole_up:
-            hit, mean[0] = higher, facing
-    return Spot(hit, mean[0], bool(wide[0]), True)
+        higher, facing, there = ask(ground, hits + 2.0 * AROUND * length * soles_up, up, frames)
+        climbs = there & ~wide & (np.sum((facing - normals) * soles_up, axis=-1) > 0.0)
+        hits = np.where(climbs[:, None], higher, hits)
+    return hits, mean, wide & found, found
 
 
 def mean_normal(
@@ -58,7 +51,7 @@ def mean_normal(
     second = np.cross(normals, first)
     around = hits[..., None, :] + AROUND * length[..., None, None] * np.stack([first, second, -first, -second], axis=-2)
     places, facing, found = ask(ground, around, up, frames)
-    even = np.linalg.norm(places - around, axis=-1) < EVEN * length[..., None]
+    even = length_of(places - around) < EVEN * length[..., None]
     return unit(normals + facing.sum(axis=-2)), (found & even).all(axis=-1)
 
 

@@ -20,13 +20,13 @@ from ..curves import fade, gaps, hann_average, odd_window, runs, velocity
 from ..ground.carrier import GroundSeen, move_points, moved_by, slower
 from ..ground.query import NoGround, ask, support_of
 from ..model import Array, Clip, Ground, Mask
-from ..rotations import matrix_from_vector, nearest_rotations, shortest_turns, unit, vector_from_matrix
+from ..rotations import length_of, matrix_from_vector, nearest_rotations, shortest_turns, unit, vector_from_matrix
 from ..settings import Settings
 from ..sole.measure import Sole, apply, measure_sole, with_own_floor
 from ..targets.blend import WINDOW, Held, Targets, blend_targets, places_of
 from ..targets.lock import hold_feet, standing_place
 from ..targets.swing import clear
-from .nearest import WITHIN, facing_of, find_spot, mean_normal, unit_axes
+from .nearest import WITHIN, facing_of, find_spots, mean_normal, unit_axes
 
 # A hand is free this time (s) after it has touched, and before it touches again.
 RELEASE = 0.4
@@ -81,9 +81,9 @@ def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Arr
 def _find_ashore(clip: Clip, sole: Sole, ground: GroundSeen, settings: Settings) -> Mask:
     """Which limbs (L,) move less in the world than aboard, on the frames on which they are near a surface."""
     aboard = apply(clip.foot, sole.ball)
-    near = away_from(ground, aboard, settings.way_up(clip))[0] < WITHIN * limb_lengths(clip)
+    near = touches_of(clip, aboard, ground, settings)[1] < WITHIN
     paths = aboard, move_points(ground.carrier.motion[:, None], aboard)
-    speeds = (np.linalg.norm(velocity(path, clip.fps), axis=-1) for path in paths)
+    speeds = (length_of(velocity(path, clip.fps)) for path in paths)
     return np.sum(slower(*speeds) * near, axis=0) < 0.0
 
 
@@ -113,19 +113,14 @@ def _require_surface(near: Mask) -> None:
 
 def touches_of(clip: Clip, path: Array, ground: Ground, settings: Settings) -> tuple[Mask, Array, Array]:
     """Frames (F, L) in which limbs touch the ground with the points of a path (F, L, 3), the distances (F, L) from it
-    in limb lengths, and its normals (F, L, 3) there.
+    in limb lengths, infinite where there is none, and its normals (F, L, 3) there.
     """
-    distance, normals = away_from(ground, path, settings.way_up(clip))
-    distance = distance / limb_lengths(clip)
+    length = limb_lengths(clip)
+    hits, normals, found = ask(ground, path, settings.way_up(clip))
+    distance = np.where(found, length_of(path - hits) / length, np.inf)
     if settings.always(clip.frames):
         return distance < 1.0, distance, normals
-    return find_touches(path / limb_lengths(clip)[:, None], distance, clip.fps), distance, normals
-
-
-def away_from(ground: Ground, path: Array, up: Array | None) -> tuple[Array, Array]:
-    """How far points (F, L, 3) are from the surface (F, L), infinitely where there is none, and its normals there."""
-    hits, normals, found = ask(ground, path, up)
-    return np.where(found, np.linalg.norm(path - hits, axis=-1), np.inf), normals
+    return find_touches(path / length[:, None], distance, clip.fps), distance, normals
 
 
 def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
@@ -150,7 +145,7 @@ def find_touches(path: Array, distance: Array, fps: float) -> Mask:
     Lengths are limb lengths. Speeds are those of `find_contacts`: a point touches from below the one to enter with
     until above the one to leave with, while it is near the surface.
     """
-    speed = np.linalg.norm(velocity(path, fps), axis=-1)
+    speed = length_of(velocity(path, fps))
     touches = hysteresis((speed < LEAVE_SPEED) & (distance < WITHIN), speed < ENTER_SPEED)
     for column in touches.T:
         for start, end in gaps(column):
@@ -169,25 +164,21 @@ def _anchors(
     """
     if not spans:
         return []
-    leg, up, length = spans[0].leg, settings.way_up(clip), float(limb_lengths(clip)[spans[0].leg])
-    rows = [np.arange(span.start, span.end) for span in spans]
-    middles = [(span.start + span.end) // 2 for span in spans]
-    points, origins = ([standing_place(way[:, leg], own, clip.leg) for own in rows] for way in (path, clip.ball))
+    leg, rows = spans[0].leg, [np.arange(span.start, span.end) for span in spans]
+    middles = np.array([(span.start + span.end) // 2 for span in spans])
+    ways = path[:, leg], clip.ball[:, leg]
+    points, origins = (np.array([standing_place(way, own, clip.leg) for own in rows]) for way in ways)
     axes = nearest_rotations(np.array([clip.foot[own, leg, :3, :3].mean(axis=0) for own in rows]))
-    sole_up = [None] * len(rows) if clip.hands[leg] else axes @ sole.up[leg]
-    reach = [float(within[own, leg].max()) for own in rows]
-    asked = zip(points, middles, sole_up, reach, strict=True)
-    spots = [find_spot(ground, point, length, up, middle, over, far) for point, middle, over, far in asked]
-    normals, wide = np.array([spot.normal for spot in spots]), np.array([spot.wide for spot in spots])
+    soles_up = None if clip.hands[leg] else axes @ sole.up[leg]
+    near, length = np.array([within[own, leg].max() for own in rows]), float(limb_lengths(clip)[leg])
+    spots, normals, wide, found = find_spots(ground, points, length, settings.way_up(clip), middles, soles_up, near)
     wide &= settings.use_slope
     turns = _turns_onto(axes @ facing_of(sole.up[leg], axes[wide], normals[wide]), normals, wide)
-    anchors = []
-    for span, middle, spot, point, origin, turn in zip(spans, middles, spots, points, origins, turns, strict=True):
-        if spot.found:
-            anchor = Anchor(span, "ball", origin, spot.point + turn @ (origin - point), turn, True)
-            anchors.append(anchor.on(support_of(ground, spot.point, middle), middle))
-        else:
-            anchors.append(Anchor(span, "ball", origin, origin, turn, False))
+    goals = np.where(found[:, None], spots + np.einsum("nij,nj->ni", turns, origins - points), origins)
+    anchors = [Anchor(*row) for row in zip(spans, ["ball"] * len(spans), origins, goals, turns, found, strict=True)]
+    for row in np.flatnonzero(found):
+        frame = int(middles[row])
+        anchors[row] = anchors[row].on(support_of(ground, spots[row], frame), frame)
     return anchors
 
 
@@ -198,7 +189,7 @@ def _turns_onto(directions: Array, normals: Array, counts: Mask, window: int = 1
     so many frames.
     """
     vectors = shortest_turns(directions, normals)
-    near = counts & (np.linalg.norm(vectors, axis=-1) <= STEEPEST)
+    near = counts & (length_of(vectors) <= STEEPEST)
     return matrix_from_vector(hann_average(np.where(near[..., None], vectors, 0.0), window))
 
 
@@ -226,7 +217,7 @@ def _clear_swings(
     hits, normals, found = ask(ground, path, up)
     length = limb_lengths(clip)
     height, root = (np.sum((points - hits) * normals, axis=-1) / length for points in (path, clip.hip))
-    near = found & (np.linalg.norm(path - hits, axis=-1) < WITHIN * length)
+    near = found & (length_of(path - hits) < WITHIN * length)
     move = np.zeros_like(path)
     for leg in range(clip.legs):
         for start, end in runs((free[:, leg] < 1.0) & ~contacts[:, leg, 1]):
@@ -245,7 +236,7 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     """Every frame on the surface nearest to it, whatever its height."""
     path, length, window = apply(clip.foot, sole.ball), limb_lengths(clip), odd_window(WINDOW, clip.fps)
     hits, normals, found = ask(ground, path, up)
-    found &= np.linalg.norm(path - hits, axis=-1) < length
+    found &= length_of(path - hits) < length
     _require_surface(found)
     wide = np.zeros_like(found)
     if use_slope:
@@ -255,8 +246,9 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     legs = range(clip.legs)
     facing = np.stack([facing_of(sole.up[leg], axes[wide[:, leg], leg], normals[wide[:, leg], leg]) for leg in legs])
     turn = _turns_onto(np.einsum("flij,lj->fli", axes, facing), normals, wide, window)
-    shift = hann_average(np.where(found[..., None], hits - path, 0.0), window)
-    shift = np.where(found[..., None], ask(ground, path + shift, up)[0] - path, 0.0)
+    there = found[..., None]
+    shift = hann_average(np.where(there, hits - path, 0.0), window)
+    shift = np.where(there, ask(ground, path + shift, up)[0] - path, 0.0)
     ball = path + shift + np.einsum("flij,flj->fli", turn, clip.ball - path)
     targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=shift @ clip.up)
     contacts, free = np.stack([np.zeros_like(found), found], axis=-1), (~found).astype(float)
