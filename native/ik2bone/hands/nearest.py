@@ -56,8 +56,8 @@ def mean_normal(
 
 
 def unit_axes(matrices: Array) -> Array:
-    """Matrices (..., 3, 3) with axes of unit length."""
-    return np.swapaxes(unit(np.swapaxes(matrices, -1, -2)), -1, -2)
+    """The axes (..., 3, 3) of matrices (..., 4, 4), each of unit length."""
+    return np.swapaxes(unit(np.swapaxes(matrices[..., :3, :3], -1, -2)), -1, -2)
 
 
 def facing_of(known: Array, axes: Array, normals: Array) -> Array:

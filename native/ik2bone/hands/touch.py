@@ -173,24 +173,24 @@ def _anchors(
     near, length = np.array([within[own, leg].max() for own in rows]), float(limb_lengths(clip)[leg])
     spots, normals, wide, found = find_spots(ground, points, length, settings.way_up(clip), middles, soles_up, near)
     wide &= settings.use_slope
-    turns = _turns_onto(axes @ facing_of(sole.up[leg], axes[wide], normals[wide]), normals, wide)
+    turns = _turns_onto(sole.up[leg], axes, normals, wide)
     goals = np.where(found[:, None], spots + np.einsum("nij,nj->ni", turns, origins - points), origins)
-    anchors = [Anchor(*row) for row in zip(spans, ["ball"] * len(spans), origins, goals, turns, found, strict=True)]
-    for row in np.flatnonzero(found):
-        frame = int(middles[row])
-        anchors[row] = anchors[row].on(support_of(ground, spots[row], frame), frame)
+    anchors = []
+    for span, frame, spot, *row in zip(spans, middles.tolist(), spots, origins, goals, turns, found, strict=True):
+        anchor = Anchor(span, "ball", *row)
+        anchors.append(anchor.on(support_of(ground, spot, frame), frame) if anchor.found else anchor)
     return anchors
 
 
-def _turns_onto(directions: Array, normals: Array, counts: Mask, window: int = 1) -> Array:
-    """Turns (F, ..., 3, 3) of directions (F, ..., 3) onto normals, where each `counts` and they lie near enough.
+def _turns_onto(known: Array, axes: Array, normals: Array, wide: Mask, window: int = 1) -> Array:
+    """Turns (N, 3, 3) that lay a limb's end with these axes (N, 3, 3) along a surface with normals (N, 3), where that
+    is `wide` (N,), averaged over a window of so many frames; see `facing_of` for what is `known` (3,).
 
-    What would have to turn farther than feet do on a slope rests in some other way. Turns are averaged over a window of
-    so many frames.
+    What would have to turn farther than feet do on a slope rests in some other way.
     """
-    vectors = shortest_turns(directions, normals)
-    near = counts & (length_of(vectors) <= STEEPEST)
-    return matrix_from_vector(hann_average(np.where(near[..., None], vectors, 0.0), window))
+    vectors = shortest_turns(axes @ facing_of(known, axes[wide], normals[wide]), normals)
+    lies = wide & (length_of(vectors) <= STEEPEST)
+    return matrix_from_vector(hann_average(np.where(lies[:, None], vectors, 0.0), window))
 
 
 def _blend(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Targets, Array]:
@@ -242,10 +242,9 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     if use_slope:
         normals, wide = mean_normal(ground, hits, normals, np.broadcast_to(length, found.shape), up)
     wide &= found
-    axes = unit_axes(clip.foot[..., :3, :3])
-    legs = range(clip.legs)
-    facing = np.stack([facing_of(sole.up[leg], axes[wide[:, leg], leg], normals[wide[:, leg], leg]) for leg in legs])
-    turn = _turns_onto(np.einsum("flij,lj->fli", axes, facing), normals, wide, window)
+    rows, axes = enumerate(sole.up), unit_axes(clip.foot)
+    turns = [_turns_onto(known, axes[:, leg], normals[:, leg], wide[:, leg], window) for leg, known in rows]
+    turn = np.stack(turns, axis=1)
     there = found[..., None]
     shift = hann_average(np.where(there, hits - path, 0.0), window)
     shift = np.where(there, ask(ground, path + shift, up)[0] - path, 0.0)
