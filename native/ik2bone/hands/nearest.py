@@ -11,8 +11,8 @@ from ..rotations import length_of, unit
 
 # Farther from every surface than this (limb lengths) nothing is touched, only missed: 12 cm for a person's arm.
 WITHIN = 0.2
-# Half the width of a palm or a sole: 4 cm of a person's arm, 5 cm of a leg. A surface is wide enough for one to be turned
-# to it if points so far around on its plane lie within the second of it (limb lengths); rungs and edges are not.
+# Half the width of a palm or a sole: 4 cm of a person's arm, 5 cm of a leg. A surface is wide enough to turn one to it if
+# points so far around on its plane lie within the second of it (limb lengths); rungs and edges are not.
 AROUND, EVEN = 0.06, 0.012
 
 
@@ -35,9 +35,10 @@ def find_spots(
     found = found & (length_of(hits - points) <= within * length)
     mean, wide = mean_normal(ground, hits, normals, np.full(len(points), length), up, frames)
     if soles_up is not None and up is None:
-        # A foot on something narrow, such as a rung, stands on its top.
+        # A foot on something narrow, such as a rung, stands on its top, and not on the next one.
         higher, facing, there = ask(ground, hits + 2.0 * AROUND * length * soles_up, up, frames)
         climbs = there & ~wide & (np.sum((facing - normals) * soles_up, axis=-1) > 0.0)
+        climbs &= length_of(higher - hits) < AROUND * length
         hits = np.where(climbs[:, None], higher, hits)
     return hits, mean, wide & found, found
 
