@@ -11,8 +11,8 @@ from ..rotations import length_of, unit
 
 # Farther from every surface than this (limb lengths) nothing is touched, only missed: 12 cm for a person's arm.
 WITHIN = 0.2
-# Half the width of a palm or a sole: 4 cm of a person's arm, 5 cm of a leg. A surface is wide enough to turn one to it if
-# points so far around on its plane lie within the second of it (limb lengths); rungs and edges are not.
+# Half the width of a palm or a sole: 4 cm of a person's arm, 5 cm of a leg. A surface is wide enough to turn one to it
+# if points so far around on its plane lie within the second of it (limb lengths); rungs and edges are not.
 AROUND, EVEN = 0.06, 0.012
 
 
