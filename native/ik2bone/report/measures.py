@@ -33,6 +33,7 @@ from ..curves import running_maximum, runs
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, Note, Plan
 from ..reach import SHORT
+from ..rotations import length_of
 from ..sole.measure import apply
 from ..targets.lock import standing_place
 
@@ -111,24 +112,25 @@ def contact_spans(after: Clip, plan: Plan) -> list[Data]:
         part, path, held = PARTS[index], points[:, leg, index], plan.locked[leg]
         for start, end, state in _state_runs(plan.contacts[:, leg, index], plan.enforced[:, leg, index]):
             support = anchor_at(plan.anchors, leg, start, part) or anchor_at(plan.anchors, leg, start)
-            places = _places(plan, path, leg, part, (start, end))
+            away = _away(plan, path, leg, part, (start, end))
             spans.append({
                 "leg": leg, "part": part, "start": start, "end": end, "state": state,
                 "support": support.support if support else "",
-                "anchor": places[0].tolist() if held else None,
-                "drift": float(np.linalg.norm(path[start:end] - places, axis=-1).max()) if held else None,
+                "anchor": (path[start] - away[0]).tolist() if held else None,
+                "drift": float(length_of(away).max()) if held else None,
             })  # fmt: skip
     return spans
 
 
-def _places(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int]) -> Array:
-    """Where a standing point with this path (F, 3) should be (N, 3) on frames [start, end): at its anchor, or, where
-    another part of the foot has one, at its own mean place."""
-    held, rows = anchor_at(plan.anchors, leg, frames[0], part), slice(*frames)
-    if held:
-        return held.points(len(path))[rows]
+def _away(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int], is_source: bool = False) -> Array:
+    """How far a standing point with this path (F, 3) is on frames [start, end) from where it should be (N, 3): from its
+    anchor; where another part of the foot has one, from its own resting place; and of a source from its mean place.
+    """
+    anchor, rows = anchor_at(plan.anchors, leg, frames[0], part), slice(*frames)
+    if anchor and not is_source:
+        return path[rows] - anchor.points(len(path))[rows]
     rest = unridden(plan.anchors, leg, frames, path[rows])
-    return path[rows] + (standing_place(rest, np.arange(len(rest)), plan.clip.leg) - rest)
+    return rest - (rest.mean(axis=0) if is_source else standing_place(rest, np.arange(len(rest)), plan.clip.leg))
 
 
 def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:
@@ -158,17 +160,12 @@ def _series(before: Clip, clip: Clip, plan: Plan, ground: Ground, spans: list[Da
 
 
 def _drift(clip: Clip, plan: Plan, spans: list[Data], is_source: bool) -> Array:
-    """Distances (F, L, 2) of heels and balls from their anchors over their contacts; a source has its own, the mean
-    places."""
+    """Distances (F, L, 2) of heels and balls from where they should be over their contacts."""
     points, drift = standing_points(clip, plan), np.zeros((clip.frames, clip.legs, len(PARTS)))
     for span in spans:
         leg, index, frames = span["leg"], PARTS.index(span["part"]), (span["start"], span["end"])
-        path = points[:, leg, index]
-        away = path[slice(*frames)] - _places(plan, path, leg, span["part"], frames)
-        if is_source:
-            rest = unridden(plan.anchors, leg, frames, path[slice(*frames)])
-            away = rest - rest.mean(axis=0)
-        drift[slice(*frames), leg, index] = np.linalg.norm(away, axis=-1)
+        away = _away(plan, points[:, leg, index], leg, span["part"], frames, is_source)
+        drift[slice(*frames), leg, index] = length_of(away)
     return drift
 
 
