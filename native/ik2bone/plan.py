@@ -10,7 +10,7 @@ import numpy as np
 
 from .anchors.anchor import tell_steep, tell_turns
 from .curves import odd_window, smoothed
-from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on, turn_vectors
+from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on
 from .ground.given import as_ground
 from .ground.query import MovingGround, NoGround, cut_ground
 from .hands.palms import lay_palms
@@ -20,7 +20,7 @@ from .knees import Knees, draw_swings, find_knees, unfold_swings
 from .limbs import solve_legs, weaken
 from .model import Array, Clip, Ground, Mask, Note, Plan
 from .reach import SHORT, heel_room, own_reach, raise_heels_to_reach, tell_reach
-from .rotations import quaternion_from_vector
+from .rotations import quaternion_from_vector, turn_vectors
 from .settings import Settings
 from .sole.measure import Sole, tell_doubts
 from .targets.blend import Held, Targets

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rotations over arrays: matrices to and from rotation vectors and quaternions (w, x, y, z)."""
+"""Rotations and motions over arrays: matrices, rotation vectors and quaternions (w, x, y, z)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,18 @@ def length_of(vectors: Array) -> Array:
 def unit(vectors: Array) -> Array:
     """Unit vectors (..., 3); zero where they are zero."""
     return vectors / np.maximum(length_of(vectors), 1e-300)[..., None]
+
+
+def turn_vectors(motion: Array, vectors: Array) -> Array:
+    """Vectors (..., 3) turned by a motion (4, 4) or (..., 4, 4)."""
+    if motion.ndim == 2:
+        return vectors @ motion[:3, :3].T
+    return (motion[..., :3, :3] @ vectors[..., None])[..., 0]
+
+
+def move_points(motion: Array, points: Array) -> Array:
+    """Points (..., 3) moved by a motion (4, 4) or (..., 4, 4)."""
+    return turn_vectors(motion, points) + motion[..., :3, 3]
 
 
 def matrix_from_vector(vectors: Array) -> Array:

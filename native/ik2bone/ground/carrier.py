@@ -14,7 +14,7 @@ from ..checks import ROUNDING
 from ..curves import velocity
 from ..hands.nearest import WITHIN
 from ..model import JOINTS, Array, Clip, Ground, Mask
-from ..rotations import length_of, unit
+from ..rotations import length_of, move_points, turn_vectors, unit
 from .query import Frames, MovingGround, Support, ask, ask_on, support_of
 
 # A clip was made on a support if its feet are slower there than in the world by this share of both speeds, on the mean.
@@ -145,15 +145,3 @@ class GroundSeen:
 def _is_still(motion: Array) -> bool:
     """Whether a motion (F, 4, 4) is none but for rounding."""
     return bool(np.ptp(motion, axis=0).max() < ROUNDING * max(float(np.abs(motion).max()), 1.0))
-
-
-def turn_vectors(motion: Array, vectors: Array) -> Array:
-    """Vectors (..., 3) turned by a motion (4, 4) or (..., 4, 4)."""
-    if motion.ndim == 2:
-        return vectors @ motion[:3, :3].T
-    return (motion[..., :3, :3] @ vectors[..., None])[..., 0]
-
-
-def move_points(motion: Array, points: Array) -> Array:
-    """Points (..., 3) moved by a motion (4, 4) or (..., 4, 4)."""
-    return turn_vectors(motion, points) + motion[..., :3, 3]

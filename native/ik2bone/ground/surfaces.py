@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from .._core import Mesh
 from ..checks import ROUNDING
 from ..model import Array, Mask
-from ..rotations import length_of, unit
-from .carrier import move_points, turn_vectors
+from ..rotations import length_of, move_points, turn_vectors, unit
 from .query import Frames, Support
 
 Indices = NDArray[np.int64]

@@ -17,12 +17,20 @@ from ..anchors.footprint import STEEPEST
 from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAST_GAP, LEAVE_SPEED, Stance, hysteresis, stances
 from ..contacts.spans import Marks
 from ..curves import fade, gaps, hann_average, odd_window, runs, velocity
-from ..ground.carrier import GroundSeen, move_points, moved_by, slower
+from ..ground.carrier import GroundSeen, moved_by, slower
 from ..ground.query import NoGround, ask, support_of
 from ..model import Array, Clip, Ground, Mask
-from ..rotations import length_of, matrix_from_vector, nearest_rotations, shortest_turns, unit, vector_from_matrix
+from ..rotations import (
+    length_of,
+    matrix_from_vector,
+    move_points,
+    nearest_rotations,
+    shortest_turns,
+    unit,
+    vector_from_matrix,
+)
 from ..settings import Settings
-from ..sole.measure import Sole, apply, measure_sole, with_own_floor
+from ..sole.measure import Sole, measure_sole, with_own_floor
 from ..targets.blend import WINDOW, Held, Targets, blend_targets, places_of
 from ..targets.lock import hold_feet, standing_place
 from ..targets.swing import clear
@@ -52,7 +60,7 @@ def with_floor_of(clip: Clip, sole: Sole) -> Sole:
 def _palms(clip: Clip) -> Sole:
     """Hands as soles without height: the wrist for a heel, the palm for ball and tip."""
     nothing = np.zeros((clip.legs, 3))
-    palm, tip = (np.median(apply(np.linalg.inv(matrix), clip.ball), axis=0) for matrix in (clip.foot, clip.toe))
+    palm, tip = (np.median(move_points(np.linalg.inv(matrix), clip.ball), axis=0) for matrix in (clip.foot, clip.toe))
     up = nothing if clip.palm is None else clip.palm
     lengths, source = np.zeros((clip.legs, 2)), ("palm",) * clip.legs
     return Sole(lengths[:, 0], nothing, palm, tip, palm, unit(palm), up, up, lengths, clip.floors[0], source)
@@ -80,7 +88,7 @@ def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Arr
 
 def _find_ashore(clip: Clip, sole: Sole, ground: GroundSeen, settings: Settings) -> Mask:
     """Which limbs (L,) move less in the world than aboard, on the frames on which they are near a surface."""
-    aboard = apply(clip.foot, sole.ball)
+    aboard = move_points(clip.foot, sole.ball)
     near = touches_of(clip, aboard, ground, settings)[1] < WITHIN
     paths = aboard, move_points(ground.carrier.motion[:, None], aboard)
     speeds = (length_of(velocity(path, clip.fps)) for path in paths)
@@ -89,7 +97,7 @@ def _find_ashore(clip: Clip, sole: Sole, ground: GroundSeen, settings: Settings)
 
 def _touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
     """As `touch`, for limbs that all touch what the ground shows."""
-    up, path = settings.way_up(clip), apply(clip.foot, sole.ball)
+    up, path = settings.way_up(clip), move_points(clip.foot, sole.ball)
     if settings.always(clip.frames):
         return _follow(clip, sole, ground, up, settings.use_slope)
     touches, distance, _ = touches_of(clip, path, ground, settings)
@@ -213,7 +221,7 @@ def _clear_swings(
     clip: Clip, sole: Sole, targets: Targets, contacts: Mask, free: Array, ground: Ground, up: Array | None
 ) -> Targets:
     """The targets moved out of the surface where the touching point would get into it between two contacts."""
-    path = targets.placed(apply(clip.foot, sole.ball) - clip.ball)
+    path = targets.placed(move_points(clip.foot, sole.ball) - clip.ball)
     hits, normals, found = ask(ground, path, up)
     length = limb_lengths(clip)
     height, root = (np.sum((points - hits) * normals, axis=-1) / length for points in (path, clip.hip))
@@ -234,7 +242,7 @@ def _clear_swings(
 
 def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope: bool) -> Held:
     """Every frame on the surface nearest to it, whatever its height."""
-    path, length, window = apply(clip.foot, sole.ball), limb_lengths(clip), odd_window(WINDOW, clip.fps)
+    path, length, window = move_points(clip.foot, sole.ball), limb_lengths(clip), odd_window(WINDOW, clip.fps)
     hits, normals, found = ask(ground, path, up)
     found &= length_of(path - hits) < length
     _require_surface(found)

@@ -33,8 +33,7 @@ from ..curves import running_maximum, runs
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, Note, Plan
 from ..reach import SHORT
-from ..rotations import length_of
-from ..sole.measure import apply
+from ..rotations import length_of, move_points
 from ..targets.lock import standing_place
 
 Frames = NDArray[np.int64]
@@ -102,7 +101,7 @@ def _feet(plan: Plan) -> list[Data]:
 
 def standing_points(clip: Clip, plan: Plan) -> Array:
     """Heel and ball joint (F, L, 2, 3) of a clip, the points that stand."""
-    return np.stack([apply(clip.foot, plan.sole.heel), clip.ball], axis=2)
+    return np.stack([move_points(clip.foot, plan.sole.heel), clip.ball], axis=2)
 
 
 def contact_spans(after: Clip, plan: Plan) -> list[Data]:
@@ -172,7 +171,7 @@ def _drift(clip: Clip, plan: Plan, spans: list[Data], is_source: bool) -> Array:
 def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
     """How deep soles lie under the surface, and how high over it heel and ball are, (F, L, 2) both, in contacts."""
     sole, touching = plan.sole, plan.touching
-    heel, ball = (apply(clip.foot, point) for point in (sole.heel, sole.ball))
+    heel, ball = (move_points(clip.foot, point) for point in (sole.heel, sole.ball))
     under, over = np.zeros((2, clip.frames, clip.legs, len(PARTS)))
     if not touching.all():
         points = np.stack([heel, ball, clip.ball], axis=2)[:, ~touching]
