@@ -152,7 +152,7 @@ def _anchor(
     """
     leg, middle, frames = span.leg, (span.start + span.end) // 2, np.arange(span.start, span.end)
     length, within = float(limb_lengths(clip)[leg]), FAR if asked[frames, leg].any() else WITHIN
-    point, origin = (standing_place(way[:, leg], frames, clip.leg) for way in (path, clip.ball))
+    point, origin = (standing_place(way[:, leg], frames) for way in (path, clip.ball))
     sole_up = None if clip.hands[leg] else _mean_axes(clip, span) @ sole.up[leg]
     spot = find_spot(ground, point, length, up, middle, sole_up, within)
     goal = spot.point + origin - point if spot.found else origin

@@ -131,7 +131,7 @@ def _places(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int
     if held:
         return held.points(len(path))[rows]
     rest = unridden(plan.anchors, leg, frames, path[rows])
-    return path[rows] + (standing_place(rest, np.arange(len(rest)), plan.clip.leg) - rest)
+    return path[rows] + (standing_place(rest, np.arange(len(rest))) - rest)
 
 
 def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:
