@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from ..contacts.detect import LEAST_CONTACT, find_contacts
 from ..curves import runs
-from ..model import Array, Clip, Mask, Note, level_part
+from ..model import Array, Clip, Mask, Note, level_part, put_in
 from ..rotations import unit
 from ..targets.lock import standing_core
 from .skin import BALL_HEIGHTS, FlatFoot, lay_flat
 
 Frames = NDArray[np.intp]
 
-# The share of a stance's frames in which a foot lies flat, those with the ankle lowest over the ball, and the share of a
-# foot's stances, the flattest, that tell how it lies. By the flatter half of the stances heels of recorded clips lie up
-# to 0.002 leg lower, and standing feet are pitched up by a degree more.
+# The share of a stance's frames in which a foot lies flat, those with the ankle lowest over the ball, and the share of
+# its stances, the flattest, that tell how it lies. By the flatter half of the stances heels of recorded clips lie up to
+# 0.002 leg lower, and standing feet are pitched up by a degree more.
 FLAT = 0.25
 # The share of the frames, those with the ball lowest, that tell about a foot whose ball never stands.
 LOW_SHARE = 0.05
@@ -70,12 +70,9 @@ class Sole:
 
     def beside(self, other: Sole, limbs: Mask) -> Sole:
         """These soles with others put in for some limbs (L,); the floor stays."""
-        rows: dict[str, Any] = {}
-        for name, value in self.rows():
-            rows[name] = np.empty((len(limbs), *value.shape[1:]))
-            rows[name][~limbs], rows[name][limbs] = value, getattr(other, name)
-        mine, theirs = iter(self.source), iter(other.source)
-        return replace(self, **rows, source=tuple(next(theirs if limb else mine) for limb in limbs))
+        rows: dict[str, Any] = {name: put_in(value, getattr(other, name), limbs, 0) for name, value in self.rows()}
+        source = put_in(np.array(self.source), np.array(other.source), limbs, 0)
+        return replace(self, **rows, source=tuple(source.tolist()))
 
     def rows(self) -> list[tuple[str, Any]]:
         """What is told for each limb, as arrays by name."""
@@ -91,26 +88,28 @@ def measure_sole(clip: Clip) -> Sole:
     standing = _standing_heights(clip, contacts[..., 1])
     height, floor, source = _ball_height(clip, standing)
     feet = [_flat_foot(clip, leg, contacts[:, leg], height / unit_length(clip, leg)) for leg in range(clip.legs)]
-    skins = [lay_flat(skin, feet[leg], clip.leg / unit_length(clip, leg)) for leg, skin in enumerate(clip.skins or ())]
-    by_mesh = [leg for leg, foot in enumerate(skins) if foot is not None]
-    feet, sources = [*feet], [source] * clip.legs
-    for leg in by_mesh:
-        feet[leg], sources[leg] = skins[leg], "mesh"
-    sole = _sole_of(clip, feet, floor, tuple(sources))
-    if not by_mesh:
+    sources = [source] * clip.legs
+    for leg, skin in enumerate(clip.skins or ()):
+        found = lay_flat(skin, feet[leg], clip.leg / unit_length(clip, leg))
+        if found is not None:
+            feet[leg], sources[leg] = found, "mesh"
+    sole, by_mesh = _sole_of(clip, feet, floor, tuple(sources)), np.array(sources) == "mesh"
+    if not by_mesh.any():
         return sole
-    return replace(sole, floor=_floor_under([standing[leg] for leg in by_mesh], sole.ball_height[by_mesh], clip.leg))
+    told = [heights for heights, counts in zip(standing, by_mesh, strict=True) if counts]
+    return replace(sole, floor=_floor_under(told, sole.ball_height[by_mesh], clip.leg))
 
 
 def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[str, ...]) -> Sole:
     """The soles of feet as they lie flat, with lengths in scene units."""
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for leg, foot in enumerate(feet):
         size = unit_length(clip, leg)
         points = foot.under(foot.heel), foot.under(0.0), apply(foot.into_toe, foot.under(foot.tip)), foot.joint
         ways = foot.forward, foot.up, unit(foot.into_toe[:3, :3] @ foot.up)
         rows.append((size * foot.height, *points, *ways, size * np.array([-foot.heel, foot.tip])))
-    return Sole(*(np.array(column) for column in zip(*rows, strict=True)), floor, source)
+    columns: Any = (np.array(column) for column in zip(*rows, strict=True))
+    return Sole(*columns, floor, source)
 
 
 def with_own_floor(clip: Clip, sole: Sole) -> Sole:

@@ -14,7 +14,7 @@ from ..anchors.anchor import Anchor, ride_of, shortened, turns_of
 from ..contacts.detect import Stance
 from ..curves import smoothstep
 from ..ground.query import ask
-from ..model import Array, Clip, Ground, Mask, Note
+from ..model import Array, Clip, Ground, Mask, Note, put_in
 from ..rotations import matrix_from_vector, vector_from_matrix
 from .lock import Hold
 
@@ -83,26 +83,18 @@ class Targets:
     def choose(self, limbs: Mask) -> Targets:
         """The targets of some limbs (L,), with their anchors."""
         mine = [anchor for anchor in self.anchors if limbs[anchor.stance.leg]]
-        anchors = tuple(_renumbered(mine, np.cumsum(limbs) - 1))
+        anchors = _renumbered(mine, np.cumsum(limbs) - 1)
         return replace(self, **{name: getattr(self, name)[:, limbs] for name in BY_LEG}, anchors=anchors)
 
     def beside(self, other: Targets, limbs: Mask) -> Targets:
         """These targets with others put in for some limbs (L,), all anchors counted anew."""
-        rows = {}
-        for name in BY_LEG:
-            mine, theirs = getattr(self, name), getattr(other, name)
-            rows[name] = np.empty((len(mine), len(limbs), *mine.shape[2:]))
-            rows[name][:, ~limbs], rows[name][:, limbs] = mine, theirs
-        numbers = np.flatnonzero(~limbs), np.flatnonzero(limbs)
-        anchors = (*_renumbered(self.anchors, numbers[0]), *_renumbered(other.anchors, numbers[1]))
+        rows = {name: put_in(getattr(self, name), getattr(other, name), limbs) for name in BY_LEG}
+        anchors = _renumbered(self.anchors, np.flatnonzero(~limbs)) + _renumbered(other.anchors, np.flatnonzero(limbs))
         return replace(self, **rows, anchors=anchors)
 
     def with_legs(self, legs: Mask, other: Targets) -> Targets:
         """These targets with those of some legs (L,) taken from others."""
-        arrays = {name: getattr(self, name).copy() for name in BY_LEG}
-        for name, mine in arrays.items():
-            mine[:, legs] = getattr(other, name)[:, legs]
-        return replace(self, **arrays)
+        return self.choose(~legs).beside(other.choose(legs), legs)
 
     def carried_by(self, motion: Array) -> Targets:
         """The targets in the world, of a figure carried by a rigid motion (F, 4, 4) that stands still in these."""
@@ -148,18 +140,14 @@ class Held:
 
     def beside(self, other: Held, limbs: Mask) -> Held:
         """The same with others put in for some limbs (L,)."""
-        frames, locked = len(self.free), np.empty(len(limbs), bool)
-        contacts, free = np.empty((frames, len(limbs), 2), bool), np.empty((frames, len(limbs)))
-        contacts[:, ~limbs], contacts[:, limbs] = self.contacts, other.contacts
-        free[:, ~limbs], free[:, limbs] = self.free, other.free
-        locked[~limbs], locked[limbs] = self.locked, other.locked
+        contacts, free = (put_in(getattr(self, name), getattr(other, name), limbs) for name in ("contacts", "free"))
+        locked = put_in(self.locked, other.locked, limbs, 0)
         return Held(contacts, self.targets.beside(other.targets, limbs), free, locked, self.told + other.told)
 
 
-def _renumbered(anchors: Sequence[Anchor], numbers: NDArray[np.intp]) -> list[Anchor]:
+def _renumbered(anchors: Sequence[Anchor], numbers: NDArray[np.intp]) -> tuple[Anchor, ...]:
     """Anchors of limbs that get other `numbers`."""
-    stances = [replace(anchor.stance, leg=int(numbers[anchor.stance.leg])) for anchor in anchors]
-    return [replace(anchor, stance=stance) for anchor, stance in zip(anchors, stances, strict=True)]
+    return tuple(replace(a, stance=replace(a.stance, leg=int(numbers[a.stance.leg]))) for a in anchors)
 
 
 def places_of(anchors: list[Anchor]) -> dict[Stance, Array]:

@@ -59,12 +59,14 @@ def hold_feet(
         held = standing_frames(contacts[rows])
         first, last, behind = held[0], held[-1], heel[rows]
         moved, main = shift[rows], (clip.ball if contacts[rows][first, 1] else heel)[rows]
+        known[rows][first : last + 1] = False
+        known[rows][held] = True
         moved[held] = places[span] - main[held]
         moved[:first] = behind[first] + moved[first] - behind[:first]
         moved[last + 1 :] = behind[last] + moved[last] - behind[last + 1 :]
-        for path, part in ((behind, slice(first)), (main, slice(first, last + 1)), (behind, slice(last + 1, None))):
-            steps = np.linalg.norm(np.diff(path[part], axis=0), axis=-1)
-            slides[rows][part] *= len(steps) > 0 and np.median(steps) >= STILL * clip.leg / clip.fps
+        for path, start, end in ((behind, 0, first), (main, first, last + 1), (behind, last + 1, len(moved))):
+            steps = np.linalg.norm(np.diff(path[max(start - 1, 0) : end + 1], axis=0), axis=-1)
+            slides[rows][start:end] *= len(steps) > 0 and np.median(steps) >= STILL * clip.leg / clip.fps
     return Hold(fade(shift, known, FADE * clip.fps, -slides / clip.fps), turn)
 
 
