@@ -109,7 +109,7 @@ def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[s
         ways = foot.forward, foot.up, unit(foot.into_toe[:3, :3] @ foot.up)
         rows.append((size * foot.height, *points, *ways, size * np.array([-foot.heel, foot.tip])))
     columns: Any = (np.array(column) for column in zip(*rows, strict=True))
-    return Sole(*columns, floor, source)
+    return Sole(*columns, floor=floor, source=source)
 
 
 def with_own_floor(clip: Clip, sole: Sole) -> Sole:

@@ -11,13 +11,11 @@ from ..model import Array, Clip, Ground, Mask, Note
 from ..rotations import matrix_from_vector, nearest_rotations, shortest_turns, unit, vector_from_matrix
 from ..sole.measure import Sole, apply
 from .blend import Targets
-from .lock import FADE
+from .lock import FADE, LARGEST_TURN
 
 # Toes bend by this at the most (radians). The great toe bends up by 42 degrees in walking (Nawoczenski et al., 1999)
 # and by 90 under a figure on tiptoe; it bends down by 45 (American Academy of Orthopaedic Surgeons).
 BENT_UP, BENT_DOWN = np.radians([90.0, 45.0])
-# Toes kept from bending farther than this (radians) do not lie as they should.
-TELLING = np.radians(3.0)
 
 
 def lay_toes(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground) -> tuple[Array, Mask]:
@@ -91,4 +89,4 @@ def _within_range(clip: Clip, sole: Sole, targets: Targets, stands: Mask, turns:
         for way in (toe, np.einsum("nij,nj->ni", turns, toe))
     )
     back = asked - np.clip(asked, np.minimum(-BENT_DOWN, own), np.maximum(BENT_UP, own))
-    return matrix_from_vector(back[:, None] * np.cross(up, forward)) @ turns, np.abs(back) > TELLING
+    return matrix_from_vector(back[:, None] * np.cross(up, forward)) @ turns, np.abs(back) > LARGEST_TURN
