@@ -10,13 +10,11 @@ import numpy as np
 
 from .anchors.anchor import tell_steep, tell_turns
 from .curves import odd_window, smoothed
-from .ground.bearer import find_bearer, ride_on
-from .ground.carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
+from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on, turn_vectors
 from .ground.given import as_ground
 from .ground.query import MovingGround, NoGround, cut_ground
-from .hands.ashore import touch_seen
 from .hands.palms import lay_palms
-from .hands.touch import measure_limbs
+from .hands.touch import measure_limbs, touch
 from .hips import hips_offset
 from .knees import Knees, draw_swings, find_knees, unfold_swings
 from .limbs import solve_legs, weaken
@@ -106,7 +104,7 @@ def _plant_aboard(
     assert isinstance(ground, MovingGround)
     if offset is not None:
         offset = turn_vectors(carrier.inverse[:, None], offset)
-    plan = _plant(seen_from(carrier, clip), GroundSeen(ground, carrier), settings, sole, offset)
+    plan = _plant(moved_by(carrier.inverse, clip), GroundSeen(ground, carrier), settings, sole, offset)
     return plan.carried_by(carrier.motion)
 
 
@@ -220,7 +218,7 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride:
     touching = settings.touching(clip)
     parts = [
         hold(clip.choose(limbs), sole.choose(limbs), ground, settings.choose(limbs), ride)
-        for limbs, hold in ((~touching, stand), (touching, touch_seen))
+        for limbs, hold in ((~touching, stand), (touching, touch))
         if limbs.any()
     ]
     return parts[0] if len(parts) == 1 else parts[0].beside(parts[1], touching)

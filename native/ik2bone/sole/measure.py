@@ -108,8 +108,9 @@ def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[s
         points = foot.under(foot.heel), foot.under(0.0), apply(foot.into_toe, foot.under(foot.tip)), foot.joint
         ways = foot.forward, foot.up, unit(foot.into_toe[:3, :3] @ foot.up)
         rows.append((size * foot.height, *points, *ways, size * np.array([-foot.heel, foot.tip])))
-    columns: Any = (np.array(column) for column in zip(*rows, strict=True))
-    return Sole(*columns, floor=floor, source=source)
+    names = [name for name in Sole.__annotations__ if name not in ("floor", "source")]
+    columns: dict[str, Any] = {name: np.array(row) for name, row in zip(names, zip(*rows, strict=True), strict=True)}
+    return Sole(**columns, floor=floor, source=source)
 
 
 def with_own_floor(clip: Clip, sole: Sole) -> Sole:
