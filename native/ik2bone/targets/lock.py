@@ -17,7 +17,7 @@ from ..rotations import matrix_from_vector, shortest_turns, unit
 FADE = 0.2
 # Points that are slower than this (leg lengths a second) in the median over a stance rest, as those of animators and
 # formulas do: their speed as the stance begins and ends belongs to what comes before and after.
-STILL = 0.01
+STILL = 0.05
 # A standing foot is turned by this at the most (radians), which is about what noise turns it by; one that tilts or
 # pivots farther does so because the clip wants it.
 LARGEST_TURN = np.radians(1.0)
@@ -65,7 +65,8 @@ def hold_feet(
         moved[:first] = behind[first] + moved[first] - behind[:first]
         moved[last + 1 :] = behind[last] + moved[last] - behind[last + 1 :]
         for path, start, end in ((behind, 0, first), (main, first, last + 1), (behind, last + 1, len(moved))):
-            steps = np.linalg.norm(np.diff(path[max(start - 1, 0) : end + 1], axis=0), axis=-1)
+            alone = int(end - start < 2)
+            steps = np.linalg.norm(np.diff(path[max(start - alone, 0) : end + alone], axis=0), axis=-1)
             slides[rows][start:end] *= len(steps) > 0 and np.median(steps) >= STILL * clip.leg / clip.fps
     return Hold(fade(shift, known, FADE * clip.fps, -slides / clip.fps), turn)
 

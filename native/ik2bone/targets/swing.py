@@ -14,7 +14,7 @@ from .blend import Targets
 SLOW = 0.12
 # A swinging sole keeps its own height over the clip's floor up to this, in leg lengths; less, over this share of the
 # swing, beside where it stands. Lifting it there would take a jump.
-MARGIN = 0.025
+MARGIN = 0.02
 BESIDE = 0.2
 # Beside where it stands a foot is lifted no faster than this (leg lengths / s^2); its sole goes under ground instead.
 # With 50, heels of a figure that hops over steps go 0.018 leg under them; more shows as pops of feet as they land.
