@@ -374,6 +374,11 @@ def _scales(scale: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     return scales
 
 
+def put_in(mine: NDArray[Any], theirs: NDArray[Any], limbs: Mask, axis: int = 1) -> NDArray[Any]:
+    """Rows along an axis for all limbs, those of some limbs (L,) put in between those of the others."""
+    return np.take(np.concatenate([mine, theirs], axis), np.argsort(np.argsort(limbs, kind="stable")), axis)
+
+
 def level_part(vectors: Array, up: Array) -> Array:
     """Vectors (..., 3) without what they have along up."""
     return vectors - (vectors @ up)[..., None] * up

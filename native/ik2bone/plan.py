@@ -25,7 +25,7 @@ from .settings import Settings
 from .sole.measure import Sole, tell_doubts
 from .targets.blend import Held, Targets
 from .targets.follow import follow_ground, tell_steep_under
-from .targets.held import held_contacts
+from .targets.heel import held_contacts
 from .targets.stand import stand
 from .targets.toes import lay_toes, tell_toes
 

@@ -131,7 +131,7 @@ def _places(spans: Sequence[Stance], parts: Array, contacts: Mask, leg: float) -
         stands = [span.start + np.flatnonzero(contacts[span.start : span.end, span.leg, part]) for span in spans]
         rows = [row for row, frames in enumerate(stands) if len(frames)]
         paths = [parts[:, spans[row].leg, part] for row in rows]
-        places[rows, part] = standing_places(paths, [stands[row] for row in rows], leg)
+        places[rows, part] = standing_places(paths, [stands[row] for row in rows])
     return places
 
 

@@ -175,7 +175,7 @@ def _anchors(
     leg, rows = spans[0].leg, [np.arange(span.start, span.end) for span in spans]
     middles = np.array([(span.start + span.end) // 2 for span in spans])
     ways = path[:, leg], clip.ball[:, leg]
-    points, origins = (np.array([standing_place(way, own, clip.leg) for own in rows]) for way in ways)
+    points, origins = (np.array([standing_place(way, own) for own in rows]) for way in ways)
     axes = nearest_rotations(np.array([clip.foot[own, leg, :3, :3].mean(axis=0) for own in rows]))
     soles_up = None if clip.hands[leg] else axes @ sole.up[leg]
     near, length = np.array([within[own, leg].max() for own in rows]), float(limb_lengths(clip)[leg])

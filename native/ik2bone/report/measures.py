@@ -129,7 +129,7 @@ def _away(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int],
     if anchor and not is_source:
         return path[rows] - anchor.points(len(path))[rows]
     rest = unridden(plan.anchors, leg, frames, path[rows])
-    return rest - (rest.mean(axis=0) if is_source else standing_place(rest, np.arange(len(rest)), plan.clip.leg))
+    return rest - (rest.mean(axis=0) if is_source else standing_place(rest, np.arange(len(rest))))
 
 
 def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:
