@@ -105,7 +105,7 @@ def smooth_within(
     stiffness: float,
     out: NDArray[float64],
     /,
-) -> int: ...
+) -> None: ...
 
 @final
 class Mesh:

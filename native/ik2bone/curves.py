@@ -140,15 +140,14 @@ def smooth_between(
     ceiling: Array | float = np.inf,
     weight: Array | float = 1.0,
 ) -> Array:
-    """The curve x (F,) that minimises the sum of weight (x - wish)^2 + slow^4 x''^2, with floor <= x <= ceiling.
+    """The curves x (F,) or (F, C) that minimise the sum of weight (x - wish)^2 + slow^4 x''^2, floor <= x <= ceiling.
 
-    `slow` is a time (s): faster changes of the wish (F,) are smoothed away. All but `fps` and `slow` broadcast to (F,).
-    At least two weights are positive; where floor and ceiling cross, the ceiling counts. The optimum is exact, see
-    native/core/curves.h.
+    `slow` is a time (s): faster changes of the wish, shaped as x, are smoothed away. All but `fps` and `slow` broadcast
+    to its shape. At least two weights are positive; where floor and ceiling cross, the ceiling counts. The optimum is
+    exact, see native/core/curves.h.
     """
-    asked, weights, low, high = (
-        np.ascontiguousarray(np.broadcast_to(row, wish.shape), float) for row in (wish, weight, floor, ceiling)
-    )
-    curve = np.empty(len(wish))
-    smooth_within(asked, weights, low, high, (slow * fps) ** 4, curve)
-    return curve
+    rows = (np.atleast_2d(np.broadcast_to(row, wish.shape).T) for row in (wish, weight, floor, ceiling))
+    asked, weights, low, high = (np.ascontiguousarray(row, float) for row in rows)
+    curves = np.empty_like(asked)
+    smooth_within(asked, weights, low, high, (slow * fps) ** 4, curves)
+    return curves.T.reshape(wish.shape)
