@@ -97,8 +97,7 @@ def raise_heels_to_reach(
     if not needed.any():
         return targets, needed
     most = np.where(standing, np.maximum(early, needed), np.inf)
-    columns = zip(needed.T, most.T, strict=True)
-    pitch = np.stack([smooth_between(least, clip.fps, SLOW, least, most) for least, most in columns], axis=1)
+    pitch = smooth_between(needed, clip.fps, SLOW, needed, most)
     return pitched(clip, targets, pitch), pitch
 
 
