@@ -16,6 +16,7 @@ from . import checks
 if TYPE_CHECKING:
     from .anchors.anchor import Anchor
     from .anchors.footprint import Slopes
+    from .kept import Kept
     from .sole.measure import Sole
     from .sole.skin import Skin
     from .targets.blend import Targets
@@ -260,7 +261,8 @@ class Plan:
     All lengths are in the clip's unit. Beside these, `targets` are where the feet shall go, `sole` the soles as they
     were measured. `locked` (L,) is false where limbs follow the ground without holding a spot, `touching` (L,) tells
     which of them touch with one point instead of a sole, `hands` (L,) which are no feet, `nearest` whether surfaces
-    were looked for in any direction, `slopes` how steep ground may be. `clip` and `ground` are what was planned.
+    were looked for in any direction, `slopes` how steep ground may be. `clip` and `ground` are what was planned, `kept`
+    what a plan with other settings may take over.
     """
 
     rotations: Array
@@ -278,6 +280,7 @@ class Plan:
     clip: Clip
     ground: Ground
     notes: tuple[Note, ...] = ()
+    kept: Kept | None = field(default=None, repr=False)
 
     @property
     def anchors(self) -> tuple[Anchor, ...]:
