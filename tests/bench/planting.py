@@ -36,7 +36,7 @@ AIMS = {"walk": 0.25, "uneven walk": 0.25, "dance": 0.5}
 FRAMES = (1_000, 10_000, 100_000)
 ROUNDS = 3
 # The other setting of a second run: how far hips may come down, leg lengths.
-SECOND = {"max_drop": 0.4}
+SECOND = {"max_drop": 0.2}
 
 
 @dataclass(frozen=True)
