@@ -37,11 +37,13 @@ def _continued(points: Array, half: int) -> Array:
     return np.concatenate([2 * head - points[index], points, 2 * tail - points[len(points) - 1 - index[::-1]]])
 
 
+def _repeated(values: Array, half: int) -> Array:
+    return values[np.clip(np.arange(-half, len(values) + half), 0, len(values) - 1)]
+
+
 def hann_average(values: Array, window: int) -> Array:
     """Average (F, ...) with a raised-cosine window of so many frames (odd); the ends repeat."""
-    half = window // 2
-    ends = np.repeat(values[:1], half, axis=0), np.repeat(values[-1:], half, axis=0)
-    return _weighed(np.concatenate([ends[0], values, ends[1]]), window)
+    return _weighed(_repeated(values, window // 2), window)
 
 
 def smoothed(values: Array, window: int) -> Array:
@@ -58,9 +60,7 @@ def _weighed(padded: Array, window: int) -> Array:
 
 def running_maximum(values: Array, window: int) -> Array:
     """Largest of the values (F, ...) within a window of so many frames (odd) round each frame."""
-    half = window // 2
-    ends = np.repeat(values[:1], half, axis=0), np.repeat(values[-1:], half, axis=0)
-    return sliding_window_view(np.concatenate([ends[0], values, ends[1]]), window, axis=0).max(axis=-1)
+    return np.asarray(sliding_window_view(_repeated(values, window // 2), window, axis=0).max(axis=-1))
 
 
 def smooth_cover(values: Array, window: int) -> Array:
