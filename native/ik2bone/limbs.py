@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from ._core import solve_pose
+from .checks import ROUNDING
 from .knees import Knees
 from .model import Array, Clip
-from .reach import SHORT
 from .results import PoseSolution
 from .rotations import matrix_from_vector, vector_from_matrix
 from .targets.blend import Targets
@@ -48,7 +48,7 @@ def solve_legs(
     solution = _solve(joints, target, share, knees, clip)
     for _ in range(ROUNDS):
         away = asked - solution.position
-        if not (np.linalg.norm(away, axis=-1) > SHORT * clip.leg).any():
+        if not (np.linalg.norm(away, axis=-1) > ROUNDING * clip.leg).any():
             break
         target = target + away / np.where(share > 0.0, share, 1.0)[..., None]
         solution = _solve(joints, target, share, knees, clip)
