@@ -13,20 +13,25 @@ const char smooth_within_doc[] =
     "of shape (C, F); floor may hold -inf, ceiling inf. ArithmeticError where there is no optimum.\n"
     "For the package's own use.";
 
+const char fill_dips_doc[] =
+    "fill_dips($module, values, most, out, /)\n--\n\n"
+    "Write into out (F,) the lowest curve over the values (F,) whose second differences are at most `most`. Both arrays\n"
+    "are contiguous float64. For the package's own use.";
+
 enum { WISH, WEIGHT, FLOOR, CEILING, OUT, CURVES };
 
 static const char *const names[CURVES] = {"wish", "weight", "floor", "ceiling", "out"};
 
 static int
-acquire_rows(PyObject *object, const char *name, int flags, Py_buffer *view)
+acquire_rows(PyObject *object, const char *name, int ndim, int flags, Py_buffer *view)
 {
     if (PyObject_GetBuffer(object, view, flags | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
         view->obj = NULL;
         return -1;
     }
-    if (view->ndim != 2 || !view->format || strcmp(view->format, "d") != 0) {
-        PyErr_Format(PyExc_ValueError, "%s: expected float64 of shape (C, F), got %d dimensions of format %s", name,
-                     view->ndim, view->format ? view->format : "B");
+    if (view->ndim != ndim || !view->format || strcmp(view->format, "d") != 0) {
+        PyErr_Format(PyExc_ValueError, "%s: expected float64 of shape %s, got %d dimensions of format %s", name,
+                     ndim == 1 ? "(F,)" : "(C, F)", view->ndim, view->format ? view->format : "B");
         return -1;
     }
     return 0;
@@ -39,7 +44,7 @@ acquire_curves(PyObject *const *args, Py_buffer views[CURVES])
     const Py_ssize_t *shape;
 
     for (int i = 0; i < CURVES; i++) {
-        if (acquire_rows(objects[i], names[i], i == OUT ? PyBUF_WRITABLE : PyBUF_SIMPLE, &views[i]) < 0) {
+        if (acquire_rows(objects[i], names[i], 2, i == OUT ? PyBUF_WRITABLE : PyBUF_SIMPLE, &views[i]) < 0) {
             return -1;
         }
         shape = views[WISH].shape;
@@ -103,5 +108,43 @@ exit:
     for (int i = 0; i < CURVES; i++) {
         PyBuffer_Release(&views[i]);
     }
+    return answer;
+}
+
+PyObject *
+core_fill_dips(PyObject *module, PyObject *const *args, Py_ssize_t given)
+{
+    Py_buffer values = {.obj = NULL}, out = {.obj = NULL};
+    size_t *scratch = NULL;
+    double most = given == 3 ? PyFloat_AsDouble(args[1]) : 0.0;
+    PyObject *answer = NULL;
+
+    (void)module;
+    if (given != 3) {
+        PyErr_Format(PyExc_TypeError, "fill_dips() takes 3 arguments, got %zd", given);
+        return NULL;
+    }
+    if ((most == -1.0 && PyErr_Occurred()) || acquire_rows(args[0], "values", 1, PyBUF_SIMPLE, &values) < 0
+        || acquire_rows(args[2], "out", 1, PyBUF_WRITABLE, &out) < 0) {
+        goto exit;
+    }
+    if (out.shape[0] != values.shape[0]) {
+        PyErr_Format(PyExc_ValueError, "out: expected %zd numbers, as values has, got %zd", values.shape[0],
+                     out.shape[0]);
+        goto exit;
+    }
+    scratch = PyMem_New(size_t, (size_t)values.shape[0]);
+    if (!scratch) {
+        PyErr_NoMemory();
+        goto exit;
+    }
+    Py_BEGIN_ALLOW_THREADS
+        ik2b_fill_dips((size_t)values.shape[0], values.buf, most, scratch, out.buf);
+    Py_END_ALLOW_THREADS
+    answer = Py_NewRef(Py_None);
+exit:
+    PyMem_Free(scratch);
+    PyBuffer_Release(&values);
+    PyBuffer_Release(&out);
     return answer;
 }

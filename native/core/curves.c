@@ -310,3 +310,33 @@ ik2b_smooth_within(size_t count, const double *wish, const double *weight, const
     }
     return rounds;
 }
+
+/* Height at sample k of the parabola with second difference `most` through the values at first < k < last. */
+static double
+chord_at(const double *values, double most, size_t first, size_t last, size_t k)
+{
+    double before = (double)(k - first), after = (double)(last - k);
+    double share = before / (before + after);
+
+    return values[first] + share * (values[last] - values[first]) - 0.5 * most * before * after;
+}
+
+void
+ik2b_fill_dips(size_t count, const double *values, double most, size_t *scratch, double *curve)
+{
+    size_t kept = 0;
+
+    for (size_t k = 0; k < count; k++) {
+        while (kept > 1
+               && values[scratch[kept - 1]] <= chord_at(values, most, scratch[kept - 2], k, scratch[kept - 1])) {
+            kept--;
+        }
+        scratch[kept++] = k;
+        curve[k] = values[k];
+    }
+    for (size_t i = 1; i < kept; i++) {
+        for (size_t k = scratch[i - 1] + 1; k < scratch[i]; k++) {
+            curve[k] = chord_at(values, most, scratch[i - 1], scratch[i], k);
+        }
+    }
+}

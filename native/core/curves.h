@@ -28,4 +28,13 @@ int
 ik2b_smooth_within(size_t count, const double *wish, const double *weight, const double *floor, const double *ceiling,
                    double stiffness, void *scratch, double *curve);
 
+/*
+ * Find the lowest curve of `count` samples over the `values` whose second differences are at most `most`. There is one:
+ * the lower of two such curves is such a curve. Less the parabola whose second differences are `most`, it is the least
+ * concave curve over the values less that parabola: their upper convex hull (Andrew's monotone chain, 1979). `scratch`
+ * holds `count` numbers. Nothing may overlap.
+ */
+void
+ik2b_fill_dips(size_t count, const double *values, double most, size_t *scratch, double *curve);
+
 #endif

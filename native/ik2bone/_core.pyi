@@ -106,6 +106,7 @@ def smooth_within(
     out: NDArray[float64],
     /,
 ) -> None: ...
+def fill_dips(values: NDArray[float64], most: float, out: NDArray[float64], /) -> None: ...
 
 @final
 class Mesh:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ._core import smooth_within
+from ._core import fill_dips, smooth_within
 from .model import Array, Mask
 
 # Peak of the second derivative of `smoothstep`.
@@ -151,3 +151,14 @@ def smooth_between(
     curves = np.empty_like(asked)
     smooth_within(asked, weights, low, high, (slow * fps) ** 4, curves)
     return curves.T.reshape(wish.shape)
+
+
+def without_dips(values: Array, fps: float, most: float) -> Array:
+    """The lowest curves (F, L) over the values whose second derivatives are at most `most` (a unit of theirs / s^2).
+
+    Peaks stay as they are. Closed form, see native/core/curves.h.
+    """
+    columns, filled = np.ascontiguousarray(values.T), np.empty(values.T.shape)
+    for column, out in zip(columns, filled, strict=True):
+        fill_dips(column, most / fps**2, out)
+    return filled.T

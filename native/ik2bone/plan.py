@@ -160,7 +160,7 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
     moved = np.zeros_like(clip.hip) if moved is None else moved
     turns, miss = solve_legs(clip, reached.targets, moved, hips, knees, strength)
     missed = np.where(miss > SHORT * clip.leg, miss, 0.0)
-    notes = [*notes, *tell_reach(pitch, missed, _rises(clip, held, body), clip.fps)]
+    notes = [*notes, *tell_reach(pitch, missed, _rises(clip, held, body))]
     notes += tell_toes(short & (strength > 0.0)[:, None])
     toes = quaternion_from_vector(strength[:, None, None] * toes)
     return Plan(
