@@ -97,5 +97,4 @@ def _level_offset(clip: Clip, targets: Targets, standing: Mask, lean: float) -> 
     if not wish.any() or (weight > 0.0).sum() < 2:
         return np.zeros_like(wish)
     wish /= np.maximum(weight, 1.0)[:, None]
-    told = (weight > 0.0).astype(float)
-    return np.stack([smooth_between(column, clip.fps, FOLLOW, weight=told) for column in wish.T], axis=1)
+    return smooth_between(wish, clip.fps, FOLLOW, weight=(weight[:, None] > 0.0).astype(float))

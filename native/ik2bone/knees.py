@@ -101,16 +101,9 @@ def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array
     distance = np.maximum(np.linalg.norm(line, axis=-1), 1e-300)
     source = bend_of(clip, np.linalg.norm(clip.ankle - clip.hip, axis=-1))
     added = bend_of(clip, np.where(swings, np.minimum(distance, reach), distance)) - source
-    eased = np.stack([_eased(*columns, clip.fps) for columns in zip(added.T, swings.T, strict=True)], axis=1)
+    eased = smooth_between(added, clip.fps, SLOW, added, np.where(swings, np.inf, added))
     share = np.where(swings, _distance(clip, source + eased) / distance - 1.0, 0.0)
     return share[..., None] * line
-
-
-def _eased(added: Array, swings: Mask, fps: float) -> Array:
-    """The smooth curve (F,) over angles (F,) that keeps to them where the foot does not swing (F,)."""
-    if not swings.any():
-        return added
-    return smooth_between(added, fps, SLOW, added, np.where(swings, np.inf, added))
 
 
 def eased_reach(clip: Clip, line: Array, reach: Array) -> Array:

@@ -98,9 +98,7 @@ def raise_heels_to_reach(
     needed = np.where(standing, np.maximum(_needed_pitch(clip, targets, hip, room, reach), eased), 0.0)
     if not needed.any():
         return targets, needed
-    most = np.where(standing, needed, np.inf)
-    columns = zip(needed.T, most.T, strict=True)
-    pitch = np.stack([smooth_between(least, clip.fps, SLOW, least, high) for least, high in columns], axis=1)
+    pitch = smooth_between(needed, clip.fps, SLOW, needed, np.where(standing, needed, np.inf))
     return pitched(clip, targets, pitch), pitch
 
 

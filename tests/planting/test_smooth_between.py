@@ -85,15 +85,23 @@ def test_wish_that_is_level_up_to_rounding_stays_as_level() -> None:
 def test_curves_that_are_no_float64_are_refused() -> None:
     from ik2bone._core import smooth_within
 
-    good = np.zeros(3)
+    good = np.zeros((1, 3))
     with pytest.raises(ValueError, match="floor: expected float64"):
-        smooth_within(good, good, np.zeros(3, np.float32), good, 1.0, np.empty(3))
-    with pytest.raises(ValueError, match="ceiling: expected 3 numbers, as wish has, got 2"):
-        smooth_within(good, good, good, np.zeros(2), 1.0, np.empty(3))
+        smooth_within(good, good, np.zeros((1, 3), np.float32), good, 1.0, np.empty((1, 3)))
+    with pytest.raises(ValueError, match=r"ceiling: expected shape \(1, 3\), as wish has, got \(1, 2\)"):
+        smooth_within(good, good, good, np.zeros((1, 2)), 1.0, np.empty((1, 3)))
     with pytest.raises(TypeError, match="takes 6 arguments, got 0"):
         smooth_within()
     with pytest.raises(ArithmeticError, match="optimum"):
-        smooth_within(np.full(3, np.nan), good, good, good, 1.0, np.empty(3))
+        smooth_within(np.full((1, 3), np.nan), good, good, good, 1.0, np.empty((1, 3)))
+
+
+def test_curves_beside_each_other_are_those_of_each() -> None:
+    wish, floor, ceiling = np.stack([problem(seed, 60) for seed in range(3)], axis=-1)
+    weight = np.linspace(0.5, 1.0, 60)
+    together = smooth_between(wish, 60.0, 0.2, floor, ceiling, weight[:, None])
+    alone = [smooth_between(wish[:, i], 60.0, 0.2, floor[:, i], ceiling[:, i], weight) for i in range(3)]
+    assert np.array_equal(together, np.stack(alone, axis=1))
 
 
 def lowest_over(values, most):
