@@ -243,6 +243,7 @@ static PyMethodDef methods[] = {
      multiply_doc},
     {"smooth_within", (PyCFunction)(void (*)(void))core_smooth_within, METH_FASTCALL,
      smooth_within_doc},
+    {"fill_dips", (PyCFunction)(void (*)(void))core_fill_dips, METH_FASTCALL, fill_dips_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -8,8 +8,9 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-extern const char smooth_within_doc[];
+extern const char smooth_within_doc[], fill_dips_doc[];
 
 PyObject *core_smooth_within(PyObject *module, PyObject *const *args, Py_ssize_t given);
+PyObject *core_fill_dips(PyObject *module, PyObject *const *args, Py_ssize_t given);
 
 #endif

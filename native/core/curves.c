@@ -4,92 +4,83 @@
 #include "curves.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
-/* 15 to 30 rounds are usual. */
+/* 10 to 25 rounds are usual. Mehrotra's method may go in circles (Cartis, 2009), as one of 7,000 random problems does, so
+ * after so many rounds every one just aims at a share of the present complementarity. */
+#define USUAL_ROUNDS 30
 #define MOST_ROUNDS 100
-/* The optimum is reached when complementarity and gradient are this small, relative to the curve and its stiffness. */
-#define ENOUGH 1e-9
-/* Bounds are at least this far apart, relative to the curve. */
-#define LEAST_GAP 1e-7
-/* Curves that differ less than this, relative to their numbers, differ by roundings alone. */
-#define LEAST_SIZE 1e-4
-/* Every round aims at this share of the present complementarity, and goes this share of the way to the nearest bound. */
 #define CENTRING 0.1
+/* The optimum is reached when the gradient is this small, relative to the stiffness, and slacks times multipliers are as
+ * small as the square of this. */
+#define ENOUGH 1e-9
+#define NEAR 1e-7
+/* The curve starts this far from its bounds where they leave room for it, and with multipliers that push it off with this
+ * share of its first gradient. */
+#define AWAY 0.1
+#define PUSH 0.1
+/* Bounds are at least this far apart. */
+#define LEAST_GAP 1e-7
+/* A round goes this share of the way to the nearest bound. */
 #define SHORT_OF_BOUND 0.995
+/* Rows of the system have zeros for the two samples before the first and after the last. */
+#define BESIDE 2
+#define ROWS 11
 
-/* One bound of every sample: how far the curve is from it, and its multiplier, zero where there is no bound. */
+/* A sample that may not go under (sign 1) or over (sign -1) a number: how far it is from there, the inverse of that, its
+ * multiplier, and what the round adds to slack and multiplier. */
 typedef struct {
-    double *slack, *dual;
+    size_t sample;
+    double sign, slack, inverse, dual, slack_way, dual_way;
 } Bound;
 
 typedef struct {
-    size_t count;
-    const double *wish, *weight;
-    double stiffness;
-    double *curve, *way, *gradient;
-    double *diagonal, *first, *second; /* factors of the round's system */
-    Bound low, high;
+    double middle, size; /* curves are counted from the first of the wish, in units of how far they differ */
+    size_t count, bounds;
+    double *curve, *way, *gradient, *asked;
+    double *own, *next, *second; /* entries k,k and k,k+1 and k,k+2 of the system without bounds */
+    double *barrier, *inverse, *first_factor, *second_factor; /* the system of the round, and its factors */
+    Bound *bound;
 } Problem;
 
-/* Entries k,k and k,k+1 and k,k+2 of the squared second differences of n samples with free ends. */
 static double
-bend_diagonal(size_t n, size_t k)
+larger(double a, double b)
 {
-    return (k + 2 < n ? 1.0 : 0.0) + (k > 0 && k + 1 < n ? 4.0 : 0.0) + (k > 1 ? 1.0 : 0.0);
+    return a > b ? a : b;
 }
 
-static double
-bend_first(size_t n, size_t k)
-{
-    return (k + 2 < n ? -2.0 : 0.0) + (k > 0 && k + 1 < n ? -2.0 : 0.0);
-}
-
-static double
-bend_second(size_t n, size_t k)
-{
-    return k + 2 < n ? 1.0 : 0.0;
-}
-
-/* Half the gradient of what is minimised, less the multipliers. */
+/* Half the gradient of what is minimised. */
 static void
 find_gradient(Problem *p)
 {
-    const double *x = p->curve;
-    size_t n = p->count;
+    const double *x = p->curve, *own = p->own, *next = p->next, *second = p->second;
 
-    for (size_t k = 0; k < n; k++) {
-        double bend = bend_diagonal(n, k) * x[k];
-        bend += k + 1 < n ? bend_first(n, k) * x[k + 1] : 0.0;
-        bend += k + 2 < n ? bend_second(n, k) * x[k + 2] : 0.0;
-        bend += k > 0 ? bend_first(n, k - 1) * x[k - 1] : 0.0;
-        bend += k > 1 ? bend_second(n, k - 2) * x[k - 2] : 0.0;
-        p->gradient[k] = p->weight[k] * (x[k] - p->wish[k]) + p->stiffness * bend - p->low.dual[k] + p->high.dual[k];
+    for (ptrdiff_t k = 0; k < (ptrdiff_t)p->count; k++) {
+        p->gradient[k] = own[k] * x[k] + next[k] * x[k + 1] + second[k] * x[k + 2] + next[k - 1] * x[k - 1] +
+                         second[k - 2] * x[k - 2] - p->asked[k];
     }
 }
 
-static double
-barrier(Bound bound, size_t k)
-{
-    return isfinite(bound.slack[k]) ? bound.dual[k] / bound.slack[k] : 0.0;
-}
-
-/* Factor weight + stiffness * bends + barriers into unit triangles and a diagonal. */
+/* Factor the system, with what the bounds add to it, into unit triangles and a diagonal. */
 static void
 factor(Problem *p)
 {
-    const double *d = p->diagonal, *f = p->first, *s = p->second;
-    size_t n = p->count;
+    double next = 0.0, first = 0.0;
 
-    for (size_t k = 0; k < n; k++) {
-        double own = p->weight[k] + p->stiffness * bend_diagonal(n, k) + barrier(p->low, k) + barrier(p->high, k);
-        double next = p->stiffness * bend_first(n, k);
-        own -= k > 0 ? f[k - 1] * f[k - 1] * d[k - 1] : 0.0;
-        own -= k > 1 ? s[k - 2] * s[k - 2] * d[k - 2] : 0.0;
-        next -= k > 0 ? f[k - 1] * s[k - 1] * d[k - 1] : 0.0;
-        p->diagonal[k] = own;
-        p->first[k] = next / own;
-        p->second[k] = p->stiffness * bend_second(n, k) / own;
+    memcpy(p->barrier, p->own, p->count * sizeof *p->barrier);
+    for (size_t b = 0; b < p->bounds; b++) {
+        Bound *at = &p->bound[b];
+        at->inverse = 1.0 / at->slack;
+        p->barrier[at->sample] += at->dual * at->inverse;
+    }
+    for (ptrdiff_t k = 0; k < (ptrdiff_t)p->count; k++) {
+        double own = p->barrier[k] - p->second_factor[k - 2] * p->second[k - 2] - first * next;
+        next = p->next[k] - first * p->second[k - 1];
+        first = next / own;
+        p->first_factor[k] = first;
+        p->second_factor[k] = p->second[k] / own;
+        p->inverse[k] = 1.0 / own;
     }
 }
 
@@ -97,151 +88,255 @@ factor(Problem *p)
 static void
 substitute(Problem *p)
 {
-    double *way = p->way;
-    size_t n = p->count;
+    const double *first = p->first_factor, *second = p->second_factor;
+    double *way = p->way, near = 0.0, far = 0.0;
 
-    for (size_t k = 0; k < n; k++) {
-        way[k] -= k > 0 ? p->first[k - 1] * way[k - 1] : 0.0;
-        way[k] -= k > 1 ? p->second[k - 2] * way[k - 2] : 0.0;
+    for (ptrdiff_t k = 0; k < (ptrdiff_t)p->count; k++) {
+        double here = way[k] - second[k - 2] * far - first[k - 1] * near;
+        far = near;
+        way[k] = near = here;
     }
-    for (size_t k = n; k-- > 0;) {
-        way[k] /= p->diagonal[k];
-        way[k] -= k + 1 < n ? p->first[k] * way[k + 1] : 0.0;
-        way[k] -= k + 2 < n ? p->second[k] * way[k + 2] : 0.0;
+    near = far = 0.0;
+    for (ptrdiff_t k = (ptrdiff_t)p->count; k-- > 0;) {
+        double here = way[k] * p->inverse[k] - second[k] * far - first[k] * near;
+        far = near;
+        way[k] = near = here;
     }
 }
 
-/* What the multiplier of a bound changes by when its slack does, on the way to this complementarity. */
+/* What a multiplier should be for a complementarity. The ways found before change slack and multiplier at once, so their
+ * product: this share of that is corrected. */
 static double
-dual_way(Bound bound, size_t k, double target, double slack_way)
+aim(const Bound *at, double target, double corrected)
 {
-    return isfinite(bound.slack[k]) ? (target - bound.dual[k] * slack_way) / bound.slack[k] - bound.dual[k] : 0.0;
+    return (target - corrected * at->slack_way * at->dual_way) * at->inverse;
 }
 
-/* How far a value may go its way and stay over nothing. */
-static double
-longest(double share, double value, double way)
-{
-    return way < 0.0 && isfinite(value) ? fmin(share, -SHORT_OF_BOUND * value / way) : share;
-}
-
-/* Find the way towards a complementarity, and take as much of it as the bounds let. */
+/* Find the ways of the round towards a complementarity. */
 static void
-step(Problem *p, double target)
+find_ways(Problem *p, double target, double corrected)
 {
-    double share = 1.0, dual_share = 1.0;
-
     for (size_t k = 0; k < p->count; k++) {
-        p->way[k] = dual_way(p->low, k, target, 0.0) - dual_way(p->high, k, target, 0.0) - p->gradient[k];
+        p->way[k] = -p->gradient[k];
     }
-    factor(p);
+    for (size_t b = 0; b < p->bounds; b++) {
+        p->way[p->bound[b].sample] += p->bound[b].sign * aim(&p->bound[b], target, corrected);
+    }
     substitute(p);
-    for (size_t k = 0; k < p->count; k++) {
-        share = longest(longest(share, p->low.slack[k], p->way[k]), p->high.slack[k], -p->way[k]);
-        dual_share = longest(dual_share, p->low.dual[k], dual_way(p->low, k, target, p->way[k]));
-        dual_share = longest(dual_share, p->high.dual[k], dual_way(p->high, k, target, -p->way[k]));
+    for (size_t b = 0; b < p->bounds; b++) {
+        Bound *at = &p->bound[b];
+        double wanted = aim(at, target, corrected);
+        at->slack_way = at->sign * p->way[at->sample];
+        at->dual_way = wanted - at->dual - at->dual * at->inverse * at->slack_way;
     }
-    share = dual_share = fmin(share, dual_share);
+}
+
+/* The share of their ways that slacks and multipliers may go and stay over nothing. */
+static double
+find_share(const Problem *p)
+{
+    double pace = SHORT_OF_BOUND;
+
+    for (size_t b = 0; b < p->bounds; b++) {
+        const Bound *at = &p->bound[b];
+        pace = larger(pace, -at->slack_way * at->inverse);
+        pace = larger(pace, -at->dual_way / at->dual);
+    }
+    return SHORT_OF_BOUND / pace;
+}
+
+/* Mean product of slacks and multipliers after so much of the ways. */
+static double
+complementarity(const Problem *p, double share)
+{
+    double sum = 0.0;
+
+    for (size_t b = 0; b < p->bounds; b++) {
+        const Bound *at = &p->bound[b];
+        sum += (at->slack + share * at->slack_way) * (at->dual + share * at->dual_way);
+    }
+    return p->bounds ? sum / (double)p->bounds : 0.0;
+}
+
+/* The largest entry of the gradient, less the multipliers; overwrites the way. */
+static double
+slope(Problem *p)
+{
+    double largest = 0.0;
+
+    memcpy(p->way, p->gradient, p->count * sizeof *p->way);
+    for (size_t b = 0; b < p->bounds; b++) {
+        p->way[p->bound[b].sample] -= p->bound[b].sign * p->bound[b].dual;
+    }
     for (size_t k = 0; k < p->count; k++) {
-        double low = dual_way(p->low, k, target, p->way[k]), high = dual_way(p->high, k, target, -p->way[k]);
-        p->low.dual[k] += dual_share * low;
-        p->high.dual[k] += dual_share * high;
+        largest = larger(largest, fabs(p->way[k]));
+    }
+    return largest;
+}
+
+/* Step towards a share of the present complementarity: the cube of what a step towards none would leave, if that is
+ * predicted, with the products corrected that it would get; else always the same. */
+static void
+step(Problem *p, double present, bool predicts)
+{
+    double share, left;
+
+    factor(p);
+    find_ways(p, predicts ? 0.0 : CENTRING * present, 0.0);
+    share = find_share(p);
+    if (predicts) {
+        left = complementarity(p, share) / present;
+        find_ways(p, left * left * left * present, 1.0);
+        share = find_share(p);
+    }
+    for (size_t k = 0; k < p->count; k++) {
         p->curve[k] += share * p->way[k];
-        p->low.slack[k] += share * p->way[k];
-        p->high.slack[k] -= share * p->way[k];
+    }
+    for (size_t b = 0; b < p->bounds; b++) {
+        p->bound[b].slack += share * p->bound[b].slack_way;
+        p->bound[b].dual += share * p->bound[b].dual_way;
     }
 }
 
-/* Mean product of slacks and multipliers, and the largest entry of the gradient. */
+/* Fill in the system of weights and squared second differences with free ends. */
 static void
-measure(const Problem *p, double *complementarity, double *slope)
+fill_system(Problem *p, const double *weight, double stiffness)
 {
-    double sum = 0.0, bounds = 0.0;
-
-    *slope = 0.0;
-    for (size_t k = 0; k < p->count; k++) {
-        *slope = fmax(*slope, fabs(p->gradient[k]));
-        if (isfinite(p->low.slack[k])) {
-            sum += p->low.slack[k] * p->low.dual[k];
-            bounds += 1.0;
-        }
-        if (isfinite(p->high.slack[k])) {
-            sum += p->high.slack[k] * p->high.dual[k];
-            bounds += 1.0;
-        }
+    memcpy(p->own, weight, p->count * sizeof *p->own);
+    for (size_t k = 1; k + 1 < p->count; k++) {
+        p->own[k - 1] += stiffness;
+        p->own[k] += 4.0 * stiffness;
+        p->own[k + 1] += stiffness;
+        p->next[k - 1] -= 2.0 * stiffness;
+        p->next[k] -= 2.0 * stiffness;
+        p->second[k - 1] = stiffness;
     }
-    *complementarity = bounds > 0.0 ? sum / bounds : 0.0;
 }
 
-/* Take the curve, from which the slacks follow, and multipliers that leave this complementarity at every bound. */
 static void
-start(Problem *p, const double *floor, const double *ceiling, double size)
+add_bound(Problem *p, size_t sample, double sign, double slack)
 {
-    double slope = 0.0;
+    if (isfinite(slack)) {
+        p->bound[p->bounds++] = (Bound){.sample = sample, .sign = sign, .slack = slack};
+    }
+}
+
+/* Take the curve, from which the slacks follow, and multipliers that leave the same complementarity at every bound. */
+static void
+start(Problem *p, const double *wish, const double *weight, const double *floor, const double *ceiling)
+{
+    double push;
 
     for (size_t k = 0; k < p->count; k++) {
-        double low = fmin(floor[k], ceiling[k] - LEAST_GAP * size), away = fmin(0.1 * size, 0.5 * (ceiling[k] - low));
-        p->curve[k] = fmax(fmin(p->wish[k], ceiling[k] - away), low + away);
-        p->low.slack[k] = p->curve[k] - low;
-        p->high.slack[k] = ceiling[k] - p->curve[k];
-        p->low.dual[k] = p->high.dual[k] = 0.0;
+        double here = (wish[k] - p->middle) / p->size, high = (ceiling[k] - p->middle) / p->size;
+        double low = fmin((floor[k] - p->middle) / p->size, high - LEAST_GAP), away = fmin(AWAY, 0.5 * (high - low));
+        p->asked[k] = weight[k] * here;
+        p->curve[k] = fmax(fmin(here, high - away), low + away);
+        add_bound(p, k, 1.0, p->curve[k] - low);
+        add_bound(p, k, -1.0, high - p->curve[k]);
     }
     find_gradient(p);
-    for (size_t k = 0; k < p->count; k++) {
-        slope = fmax(slope, fabs(p->gradient[k]));
-    }
-    for (size_t k = 0; k < p->count; k++) {
-        p->low.dual[k] = isfinite(p->low.slack[k]) ? slope : 0.0;
-        p->high.dual[k] = isfinite(p->high.slack[k]) ? slope : 0.0;
+    push = PUSH * slope(p);
+    for (size_t b = 0; b < p->bounds; b++) {
+        p->bound[b].dual = push * AWAY / p->bound[b].slack;
     }
 }
 
-/* How far the curves differ, but not so little that roundings count: what tolerances are relative to. Zero where the
- * wish is a constant within its bounds, NaN where a number is missing. */
-static double
-size_of(size_t count, const double *wish, const double *floor, const double *ceiling)
+/* Find the unit of the problem; false where a number is missing. Its size is zero where the wish is a constant within
+ * its bounds. */
+static bool
+find_unit(Problem *p, const double *wish, const double *floor, const double *ceiling)
 {
-    double size = 0.0, largest = 0.0, middle = count ? wish[0] : 0.0;
-
-    for (size_t k = 0; k < count; k++) {
+    p->middle = p->count ? wish[0] : 0.0;
+    for (size_t k = 0; k < p->count; k++) {
         if (!isfinite(wish[k]) || isnan(floor[k]) || isnan(ceiling[k])) {
-            return NAN;
+            return false;
         }
-        largest = fmax(largest, fabs(wish[k]));
-        size = fmax(size, fabs(wish[k] - middle));
-        size = isfinite(floor[k]) ? fmax(size, floor[k] - wish[k]) : size;
-        size = isfinite(ceiling[k]) ? fmax(size, wish[k] - ceiling[k]) : size;
+        p->size = fmax(p->size, fabs(wish[k] - p->middle));
+        p->size = isfinite(floor[k]) ? fmax(p->size, floor[k] - wish[k]) : p->size;
+        p->size = isfinite(ceiling[k]) ? fmax(p->size, wish[k] - ceiling[k]) : p->size;
     }
-    return size > 0.0 ? fmax(size, LEAST_SIZE * largest) : 0.0;
+    return true;
+}
+
+/* The number of rounds until the optimum is reached, or -1. */
+static int
+solve(Problem *p, double stiffness)
+{
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        double present = complementarity(p, 0.0);
+        find_gradient(p);
+        if (present <= NEAR * NEAR && slope(p) <= ENOUGH * (1.0 + stiffness)) {
+            return round;
+        }
+        step(p, present, p->bounds && round < USUAL_ROUNDS);
+    }
+    return -1;
+}
+
+size_t
+ik2b_smooth_scratch(size_t count)
+{
+    return ROWS * (count + 2 * BESIDE) * sizeof(double) + 2 * count * sizeof(Bound);
 }
 
 int
 ik2b_smooth_within(size_t count, const double *wish, const double *weight, const double *floor, const double *ceiling,
-                   double stiffness, double *scratch, double *curve)
+                   double stiffness, void *scratch, double *curve)
 {
-    double *rows[IK2B_SMOOTH_SCRATCH];
-    for (size_t k = 0; k < IK2B_SMOOTH_SCRATCH; k++) {
-        rows[k] = scratch + k * count;
-    }
-    Problem p = {count,   wish,    weight,  stiffness, curve, rows[0], rows[1], rows[2],
-                 rows[3], rows[4], {rows[5], rows[6]}, {rows[7], rows[8]}};
-    double size = size_of(count, wish, floor, ceiling), complementarity, slope;
+    double *row = (double *)scratch + BESIDE;
+    Problem p = {.count = count};
+    double **rows[ROWS] = {&p.curve,  &p.way,     &p.gradient, &p.asked,        &p.own,          &p.next,
+                           &p.second, &p.barrier, &p.inverse,  &p.first_factor, &p.second_factor};
+    int rounds;
 
-    if (isnan(size)) {
+    if (!find_unit(&p, wish, floor, ceiling)) {
         return -1;
     }
-    if (size == 0.0) {
+    if (p.size == 0.0) {
         memcpy(curve, wish, count * sizeof *curve);
         return 0;
     }
-    start(&p, floor, ceiling, size);
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-        find_gradient(&p);
-        measure(&p, &complementarity, &slope);
-        if (complementarity <= ENOUGH * ENOUGH * size * size * 1e4 && slope <= ENOUGH * size * (1.0 + stiffness)) {
-            return round;
-        }
-        step(&p, CENTRING * complementarity);
+    memset(scratch, 0, ik2b_smooth_scratch(count));
+    for (size_t k = 0; k < ROWS; k++, row += count + 2 * BESIDE) {
+        *rows[k] = row;
     }
-    return -1;
+    p.bound = (Bound *)(row - BESIDE);
+    fill_system(&p, weight, stiffness);
+    start(&p, wish, weight, floor, ceiling);
+    rounds = solve(&p, stiffness);
+    for (size_t k = 0; k < count; k++) {
+        curve[k] = p.middle + p.size * p.curve[k];
+    }
+    return rounds;
+}
+
+/* Height at sample k of the parabola with second difference `most` through the values at first < k < last. */
+static double
+chord_at(const double *values, double most, size_t first, size_t last, size_t k)
+{
+    double before = (double)(k - first), after = (double)(last - k);
+    double share = before / (before + after);
+
+    return values[first] + share * (values[last] - values[first]) - 0.5 * most * before * after;
+}
+
+void
+ik2b_fill_dips(size_t count, const double *values, double most, size_t *scratch, double *curve)
+{
+    size_t kept = 0;
+
+    for (size_t k = 0; k < count; k++) {
+        while (kept > 1
+               && values[scratch[kept - 1]] <= chord_at(values, most, scratch[kept - 2], k, scratch[kept - 1])) {
+            kept--;
+        }
+        scratch[kept++] = k;
+        curve[k] = values[k];
+    }
+    for (size_t i = 1; i < kept; i++) {
+        for (size_t k = scratch[i - 1] + 1; k < scratch[i]; k++) {
+            curve[k] = chord_at(values, most, scratch[i - 1], scratch[i], k);
+        }
+    }
 }

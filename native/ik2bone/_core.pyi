@@ -105,7 +105,8 @@ def smooth_within(
     stiffness: float,
     out: NDArray[float64],
     /,
-) -> int: ...
+) -> None: ...
+def fill_dips(values: NDArray[float64], most: float, out: NDArray[float64], /) -> None: ...
 
 @final
 class Mesh:

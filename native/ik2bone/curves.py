@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ._core import smooth_within
+from ._core import fill_dips, smooth_within
 from .model import Array, Mask
 
 # Peak of the second derivative of `smoothstep`.
@@ -37,11 +37,13 @@ def _continued(points: Array, half: int) -> Array:
     return np.concatenate([2 * head - points[index], points, 2 * tail - points[len(points) - 1 - index[::-1]]])
 
 
+def _repeated(values: Array, half: int) -> Array:
+    return values[np.clip(np.arange(-half, len(values) + half), 0, len(values) - 1)]
+
+
 def hann_average(values: Array, window: int) -> Array:
     """Average (F, ...) with a raised-cosine window of so many frames (odd); the ends repeat."""
-    half = window // 2
-    ends = np.repeat(values[:1], half, axis=0), np.repeat(values[-1:], half, axis=0)
-    return _weighed(np.concatenate([ends[0], values, ends[1]]), window)
+    return _weighed(_repeated(values, window // 2), window)
 
 
 def smoothed(values: Array, window: int) -> Array:
@@ -58,9 +60,7 @@ def _weighed(padded: Array, window: int) -> Array:
 
 def running_maximum(values: Array, window: int) -> Array:
     """Largest of the values (F, ...) within a window of so many frames (odd) round each frame."""
-    half = window // 2
-    ends = np.repeat(values[:1], half, axis=0), np.repeat(values[-1:], half, axis=0)
-    return sliding_window_view(np.concatenate([ends[0], values, ends[1]]), window, axis=0).max(axis=-1)
+    return np.asarray(sliding_window_view(_repeated(values, window // 2), window, axis=0).max(axis=-1))
 
 
 def smooth_cover(values: Array, window: int) -> Array:
@@ -140,15 +140,25 @@ def smooth_between(
     ceiling: Array | float = np.inf,
     weight: Array | float = 1.0,
 ) -> Array:
-    """The curve x (F,) that minimises the sum of weight (x - wish)^2 + slow^4 x''^2, with floor <= x <= ceiling.
+    """The curves x (F,) or (F, C) that minimise the sum of weight (x - wish)^2 + slow^4 x''^2, floor <= x <= ceiling.
 
-    `slow` is a time (s): faster changes of the wish (F,) are smoothed away. All but `fps` and `slow` broadcast to (F,).
-    At least two weights are positive; where floor and ceiling cross, the ceiling counts. The optimum is exact, see
-    native/core/curves.h.
+    `slow` is a time (s): faster changes of the wish, shaped as x, are smoothed away. All but `fps` and `slow` broadcast
+    to its shape. At least two weights are positive; where floor and ceiling cross, the ceiling counts. The optimum is
+    exact, see native/core/curves.h.
     """
-    asked, weights, low, high = (
-        np.ascontiguousarray(np.broadcast_to(row, wish.shape), float) for row in (wish, weight, floor, ceiling)
-    )
-    curve = np.empty(len(wish))
-    smooth_within(asked, weights, low, high, (slow * fps) ** 4, curve)
-    return curve
+    rows = (np.atleast_2d(np.broadcast_to(row, wish.shape).T) for row in (wish, weight, floor, ceiling))
+    asked, weights, low, high = (np.ascontiguousarray(row, float) for row in rows)
+    curves = np.empty_like(asked)
+    smooth_within(asked, weights, low, high, (slow * fps) ** 4, curves)
+    return curves.T.reshape(wish.shape)
+
+
+def without_dips(values: Array, fps: float, most: float) -> Array:
+    """The lowest curves (F, L) over the values whose second derivatives are at most `most` (a unit of theirs / s^2).
+
+    Peaks stay as they are. Closed form, see native/core/curves.h.
+    """
+    columns, filled = np.ascontiguousarray(values.T), np.empty(values.T.shape)
+    for column, out in zip(columns, filled, strict=True):
+        fill_dips(column, most / fps**2, out)
+    return filled.T

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ._core import solve_pose
+from .checks import ROUNDING
 from .knees import Knees
 from .model import Array, Clip
 from .results import PoseSolution
@@ -15,10 +16,8 @@ from .rotations import matrix_from_vector, vector_from_matrix
 from .targets.blend import Targets
 
 # Under a thigh stretched along itself the shin changes its length as the knee bends, which the solver leaves as a miss.
-# It is asked again for as much more, up to so many times, where it misses by more than this (leg lengths).
-ROUNDS, MISSED = 6, 1e-5
-# Weaker corrections than this are asked for no more than these.
-LEAST_SHARE = 0.1
+# It is asked again for as much more, up to so many times.
+ROUNDS = 6
 
 
 def weaken(clip: Clip, targets: Targets, offset: Array, strength: Array) -> Targets:
@@ -49,9 +48,9 @@ def solve_legs(
     solution = _solve(joints, target, share, knees, clip)
     for _ in range(ROUNDS):
         away = asked - solution.position
-        if not (np.linalg.norm(away, axis=-1) > MISSED * clip.leg).any():
+        if not (np.linalg.norm(away, axis=-1) > ROUNDING * clip.leg).any():
             break
-        target = target + away / np.maximum(share, LEAST_SHARE)[..., None]
+        target = target + away / np.where(share > 0.0, share, 1.0)[..., None]
         solution = _solve(joints, target, share, knees, clip)
     assert solution.end is not None
     miss = np.linalg.norm(solution.position - asked, axis=-1)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from . import checks
 if TYPE_CHECKING:
     from .anchors.anchor import Anchor
     from .anchors.footprint import Slopes
+    from .kept import Kept
     from .sole.measure import Sole
     from .sole.skin import Skin
     from .targets.blend import Targets
@@ -222,17 +223,23 @@ class Clip:
         """Median reach of all legs, or of all arms where there are only arms: what tolerances are relative to."""
         return float(np.median(self.reach if self.hands.all() else self.reach[:, ~self.hands]))
 
+    def having(self, **values: Any) -> Clip:
+        """The same clip with other values, which are not checked, as they follow from those of a clip."""
+        clip = object.__new__(Clip)
+        vars(clip).update({each.name: getattr(self, each.name) for each in fields(self)} | values)
+        return clip
+
     def moved(self, offset: Array) -> Clip:
         """The same clip moved as a whole by an offset (F, 3)."""
-        points = {name: getattr(self, name) + offset[:, None] for name in ("ball", "tip")}
-        matrices = {name: getattr(self, name).copy() for name in ("thigh", "shin", "foot", "toe")}
-        for matrix in matrices.values():
-            matrix[..., :3, 3] += offset[:, None]
-        return replace(self, **points, **matrices)
+        moved = {name: getattr(self, name) + offset[:, None] for name in ("ball", "tip")}
+        for name in JOINTS:
+            moved[name] = getattr(self, name).copy()
+            moved[name][..., :3, 3] += offset[:, None]
+        return self.having(**moved)
 
     def cut(self, frames: slice) -> Clip:
         """The same clip over some of its frames."""
-        return replace(self, **{name: getattr(self, name)[frames] for name in ARRAYS})
+        return self.having(**{name: getattr(self, name)[frames] for name in ARRAYS})
 
     def choose(self, limbs: Mask) -> Clip:
         """The same clip with some of its limbs (L,)."""
@@ -242,7 +249,7 @@ class Clip:
             kept[name] = None if row is None else row[limbs]
         if self.skins is not None:
             kept["skins"] = tuple(skin for skin, chosen in zip(self.skins, limbs, strict=True) if chosen)
-        return replace(self, **kept)
+        return self.having(**kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +267,8 @@ class Plan:
     All lengths are in the clip's unit. Beside these, `targets` are where the feet shall go, `sole` the soles as they
     were measured. `locked` (L,) is false where limbs follow the ground without holding a spot, `touching` (L,) tells
     which of them touch with one point instead of a sole, `hands` (L,) which are no feet, `nearest` whether surfaces
-    were looked for in any direction, `slopes` how steep ground may be. `clip` and `ground` are what was planned.
+    were looked for in any direction, `slopes` how steep ground may be. `clip` and `ground` are what was planned, `kept`
+    what a plan with other settings may take over.
     """
 
     rotations: Array
@@ -278,6 +286,7 @@ class Plan:
     clip: Clip
     ground: Ground
     notes: tuple[Note, ...] = ()
+    kept: Kept | None = field(default=None, repr=False)
 
     @property
     def anchors(self) -> tuple[Anchor, ...]:
@@ -300,7 +309,7 @@ class Plan:
             name: (move[..., :3, :3] @ getattr(clip, name)[..., None])[..., 0] + move[..., :3, 3]
             for name, move in (("ball", moves[:, :, 2]), ("tip", moves[:, :, 3]))
         }
-        return replace(clip, **dict(zip(JOINTS, np.moveaxis(planted, 2, 0), strict=True)), **points)
+        return clip.having(**dict(zip(JOINTS, np.moveaxis(planted, 2, 0), strict=True)), **points)
 
     def report(self) -> dict[str, Any]:
         """Figures of the clip before and after planting, as plain data; `ik2bone.report.text` makes text of them."""
@@ -372,6 +381,11 @@ def _scales(scale: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     if not scales.all():
         raise ValueError("scale: expected numbers other than zero, got zero")
     return scales
+
+
+def put_in(mine: NDArray[Any], theirs: NDArray[Any], limbs: Mask, axis: int = 1) -> NDArray[Any]:
+    """Rows along an axis for all limbs, those of some limbs (L,) put in between those of the others."""
+    return np.take(np.concatenate([mine, theirs], axis), np.argsort(np.argsort(limbs, kind="stable")), axis)
 
 
 def level_part(vectors: Array, up: Array) -> Array:

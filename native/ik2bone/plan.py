@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -10,40 +11,40 @@ import numpy as np
 
 from .anchors.anchor import tell_steep, tell_turns
 from .curves import odd_window, smoothed
-from .ground.bearer import find_bearer, ride_on
-from .ground.carrier import Carrier, GroundSeen, find_carrier, seen_from, turn_vectors
+from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on
 from .ground.given import as_ground
 from .ground.query import MovingGround, NoGround, cut_ground
-from .hands.ashore import touch_seen
 from .hands.palms import lay_palms
-from .hands.touch import measure_limbs
-from .hips import hips_offset
+from .hands.touch import measure_limbs, touch
+from .hips import FOLLOW, hips_offset
+from .kept import Kept
 from .knees import Knees, draw_swings, find_knees, unfold_swings
 from .limbs import solve_legs, weaken
 from .model import Array, Clip, Ground, Mask, Note, Plan
 from .reach import SHORT, heel_room, own_reach, raise_heels_to_reach, tell_reach
-from .rotations import quaternion_from_vector
+from .rotations import quaternion_from_vector, turn_vectors
 from .settings import Settings
 from .sole.measure import Sole, tell_doubts
 from .targets.blend import Held, Targets
 from .targets.follow import follow_ground, tell_steep_under
-from .targets.held import held_contacts
+from .targets.heel import held_contacts
 from .targets.stand import stand
 from .targets.toes import lay_toes, tell_toes
 
 __all__ = ["NoGround", "Plan", "Settings", "plant"]
 
-# A calibration pose is left by this way of a joint (leg lengths) and by this multiple of the steps that follow. The
-# clips measured leave one by 0.19 and more; walks and runs make steps of up to 0.1 at 24 frames a second.
+# A calibration pose is left by a step of a joint that is longer than the next one by this (leg lengths). The clips
+# measured leave one by 0.19 and go on by less than 0.03; walks and runs, also fast ones at 24 frames a second, begin
+# with steps that are longer than the next by up to 0.02.
 CALIBRATION_JUMP = 0.15
-CALIBRATION_RATIO = 4.0
-CALIBRATION_FRAMES = 15
-# Supports that start or stop take the hips along as slowly as this (s).
-RIDE_WINDOW = 0.3
 # Hips that lie nearer than this to where the clip has them (leg lengths) have not been moved: stored poses are rounded.
 STAYED = 1e-5
-# A heel that is raised for reach by this (radians) has left its spot, by some 1e-5 of a leg.
-RISEN = 1e-4
+LATER = slice(1, None)
+# The settings that stages read, who are given no others: what tells when limbs touch, how they are laid on the ground,
+# and how the body follows.
+TOUCH = ("contacts", "marks", "direction")
+GROUND = (*TOUCH, "use_slope", "max_slope")
+BODY = (*TOUCH, "use_hips", "max_drop", "gives_way")
 
 
 def plant(
@@ -52,6 +53,7 @@ def plant(
     settings: Settings | None = None,
     sole: Sole | None = None,
     offset: Array | None = None,
+    previous: Plan | None = None,
 ) -> Plan:
     """Plan how a clip stands on the ground: `plan.apply(clip)` is the planted clip, `plan.report()` tells how well.
 
@@ -63,89 +65,112 @@ def plant(
     `sole` is what `measure_sole` found in a longer clip of the same figure; a single pose tells little. `offset`
     (F, L, 3) is how far the hip joints have been moved from where the clip has them by an earlier plan and shall stay;
     then `hips_offset` is zero, and an `offset` equal to the one that this function would find gives the same rotations.
+
+    With a `previous` plan of an equal clip and the same ground, sole and offset, only what other settings change is
+    made anew; the plan is the same as without. A callable is taken to answer as it did.
     """
-    if not isinstance(clip, Clip):
-        raise TypeError(f"clip: expected a Clip, got {type(clip).__name__}")
-    if not isinstance(settings, Settings | None):
-        raise TypeError(f"settings: expected Settings, got {type(settings).__name__}")
-    settings, ground = settings or Settings(), as_ground(ground, clip)
+    for name, value, kinds, kind in (
+        ("clip", clip, Clip, "a Clip"),
+        ("settings", settings, Settings | None, "Settings"),
+        ("previous", previous, Plan | None, "a Plan"),
+    ):
+        if not isinstance(value, kinds):
+            raise TypeError(f"{name}: expected {kind}, got {type(value).__name__}")
+    settings = settings or Settings()
     settings.check(clip)
-    plan = _plant_where_made(clip, ground, settings, sole, offset)
-    return replace(plan, clip=clip, ground=ground)
+    keep = Kept.of(clip, ground, sole, offset, previous=None if previous is None else previous.kept)
+    own, asked, sole, offset = keep.given
+    plan = _plant_where_made(keep, own, keep(as_ground, asked, own), settings, sole, offset)
+    return replace(plan, clip=clip, ground=keep(as_ground, asked, own), kept=keep)
 
 
-def _plant_where_made(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Plan:
+def _plant_where_made(
+    keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
+) -> Plan:
     """As `plant`, seen from what carries the figure, if anything does."""
     if offset is not None and np.abs(offset).max() < STAYED * clip.leg:
         offset = np.zeros_like(offset)
-    carrier = find_carrier(clip, ground, settings.way_up(clip))
+    carrier = keep(find_carrier, clip, ground, settings.way_up(clip))
     if carrier is not None:
-        plan = _plant_aboard(carrier, clip, ground, settings, sole, offset)
+        plan = _plant_aboard(keep, carrier, clip, ground, settings, sole, offset)
         return plan.noting("carried", support=carrier.name)
-    climbs = settings.direction == "NEAREST" and _moves_hips(clip, settings, offset)
-    bearer = find_bearer(clip, ground) if climbs else None
+    climbs = settings.direction == "NEAREST" and _moves_hips(settings, offset)
+    bearer = keep(find_bearer, clip, ground) if climbs else None
     if bearer is None:
-        return _plant(clip, ground, settings, sole, offset)
-    return _plant_borne(bearer, clip, ground, settings, sole, offset)
+        return _plant(keep, clip, ground, settings, sole, offset)
+    return _plant_borne(keep, bearer, clip, ground, settings, sole, offset)
 
 
 def _plant_borne(
-    bearer: Carrier, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
+    keep: Kept,
+    bearer: Carrier,
+    clip: Clip,
+    ground: Ground,
+    settings: Settings,
+    sole: Sole | None,
+    offset: Array | None,
 ) -> Plan:
     """As `plant`, for a clip that was made for something at rest, on what takes the figure along."""
-    ride, share = ride_on(bearer, clip), settings.shares(clip.frames)[:, None]
+    ride, share = keep(ride_on, bearer, clip), settings.shares(clip.frames)[:, None]
     offset = None if offset is None else offset - (share * ride)[:, None]
-    plan = _plant_aboard(bearer, clip.moved(ride), ground, settings, sole, offset)
+    plan = _plant_aboard(keep, bearer, keep(Clip.moved, clip, ride), ground, settings, sole, offset)
     return plan.moved(share * ride if offset is None else 0.0 * ride, (share - 1.0) * ride)
 
 
 def _plant_aboard(
-    carrier: Carrier, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
+    keep: Kept,
+    carrier: Carrier,
+    clip: Clip,
+    ground: Ground,
+    settings: Settings,
+    sole: Sole | None,
+    offset: Array | None,
 ) -> Plan:
     """As `plant`, for a clip that was made on a support that moves."""
     assert isinstance(ground, MovingGround)
     if offset is not None:
         offset = turn_vectors(carrier.inverse[:, None], offset)
-    plan = _plant(seen_from(carrier, clip), GroundSeen(ground, carrier), settings, sole, offset)
+    seen = keep(moved_by, carrier.inverse, clip)
+    plan = _plant(keep, seen, keep(GroundSeen, ground, carrier), settings, sole, offset)
     return plan.carried_by(carrier.motion)
 
 
-def _moves_hips(clip: Clip, settings: Settings, offset: Array | None) -> bool:
+def _moves_hips(settings: Settings, offset: Array | None) -> bool:
     """Whether the hips move, or an earlier planting that left them where they are moved them."""
-    return settings.use_hips and (offset is None or bool(offset.any()))
+    return bool(settings.use_hips and (offset is None or offset.any()))
 
 
-def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Plan:
-    """As `plant`, for a clip seen from where it was made."""
+def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Plan:
+    """As `plant`, for a clip seen from where it was made: the list of stages."""
     if starts_in_calibration_pose(clip):
-        return _plant_after_pose(clip, ground, settings, sole, offset)
-    strength = settings.shares(clip.frames)
-    sole = lay_palms(clip, sole or measure_limbs(clip), ground, settings)
-    held = hold_limbs(clip, sole, ground, settings, _given_ride(clip, settings, offset))
-    knees = find_knees(clip)
-    notes = _tell(clip, sole, held, knees, settings, ground)
-    rises = held.contacts.any(axis=-1) & _may_rise(clip, held, settings)
-    room = heel_room(clip, sole, _may_rise(clip, held, settings) & (settings.gives_way != "HIPS"))
-    room = np.where(settings.enforced(held.contacts)[..., 0], 0.0, room)
-    hips = _find_hips(clip, held, settings, room, offset)
+        return _plant_after_pose(keep, clip, ground, settings, sole, offset)
+    body, moves, strength = settings.only(*BODY), _moves_hips(settings, offset), settings.shares(clip.frames)
+    sole = keep(lay_palms, clip, sole or keep(measure_limbs, clip), ground, settings.only(*TOUCH))
+    held = keep(hold_limbs, clip, sole, ground, settings.only(*GROUND), moves)
+    knees = keep(find_knees, clip)
+    notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground)
+    room = keep(_find_room, clip, sole, held, body)
+    hips = keep(_find_hips, clip, held, body, room, moves)
     # How far the hip joints lie from where the clip has them, before the hips go along as much as is wanted.
-    moved = np.zeros_like(clip.hip) if offset is None else offset - (strength[:, None] * hips)[:, None]
-    held, pitch = _within_reach(clip, held, settings, moved + hips[:, None], room)
-    turns, miss = solve_legs(clip, held.targets, moved, hips, knees, strength)
-    toes, short = lay_toes(clip, sole, held.targets, rises & held.contacts[..., 1], ground)
-    contacts = _held(clip, sole, held, ground, settings, pitch)
-    notes += tell_reach(pitch, np.where(miss > SHORT * clip.leg, miss, 0.0), rises, clip.fps)
+    moved = None if offset is None else offset - (strength[:, None] * hips)[:, None]
+    reached, pitch = keep(_within_reach, clip, held, body, moved, hips, room)
+    toes, short = keep(_lay_toes, clip, sole, reached, body, ground)
+    contacts = keep(_find_held, clip, sole, reached, ground, settings.only(*TOUCH))
+    moved = np.zeros_like(clip.hip) if moved is None else moved
+    turns, miss = solve_legs(clip, reached.targets, moved, hips, knees, strength)
+    missed = np.where(miss > SHORT * clip.leg, miss, 0.0)
+    notes = [*notes, *tell_reach(pitch, missed, _rises(clip, held, body))]
     notes += tell_toes(short & (strength > 0.0)[:, None])
     toes = quaternion_from_vector(strength[:, None, None] * toes)
     return Plan(
         rotations=np.concatenate([turns, toes[:, :, None]], axis=2),
         hips_offset=strength[:, None] * hips if offset is None else np.zeros_like(hips),
-        contacts=contacts,
+        contacts=contacts.copy(),
         enforced=settings.enforced(contacts),
-        targets=weaken(clip, held.targets, moved, strength),
-        sole=sole,
+        targets=weaken(clip, reached.targets, moved, strength),
+        sole=deepcopy(sole),
         miss=miss,
-        locked=held.locked,
+        locked=held.locked.copy(),
         touching=settings.touching(clip),
         hands=clip.hands,
         nearest=settings.direction == "NEAREST",
@@ -156,20 +181,74 @@ def _plant(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, of
     )
 
 
-def _plant_after_pose(clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Plan:
+def _plant_after_pose(
+    keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
+) -> Plan:
     """As `plant`, for a clip whose first frame is a calibration pose: that keeps its shape as far as it can."""
-    rest = slice(1, None)
-    later, after = settings.cut(rest), cut_ground(ground, rest)
-    plan = _plant(clip.cut(rest), after, later, sole, None if offset is None else offset[rest])
+    later, after = keep(_after_first, clip, ground)
+    plan = _plant(keep, later, after, settings.cut(LATER), sole, None if offset is None else offset[LATER])
     moved = plan.hips_offset[:1, None] if offset is None else offset[:1]
     return plan.led_by(*_plant_pose(clip, plan.sole, ground, settings, moved)).noting("calibration_pose")
 
 
-def _within_reach(clip: Clip, held: Held, settings: Settings, moved: Array, room: Array) -> tuple[Held, Array]:
-    """How limbs hold on as far as they reach from hip joints that have `moved` (F, L, 3), and how far their heels rise
-    for it (F, L), radians, of which there is `room` (F, L).
+def _after_first(clip: Clip, ground: Ground) -> tuple[Clip, Ground]:
+    """Clip and ground without their first frame."""
+    return clip.cut(LATER), cut_ground(ground, LATER)
+
+
+def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides: bool) -> Held:
+    """When limbs stand or touch, and where they shall go: feet on their soles, all others by one point.
+
+    The figure `rides` along with supports, as its anchors tell, or nowhere if its hips stay.
     """
-    targets, joint = held.targets.moved(held.free[..., None] * moved), clip.hip + moved
+    touching, ride = settings.touching(clip), None if rides else np.zeros((clip.frames, 3))
+    parts = [
+        hold(clip.choose(limbs), sole.choose(limbs), ground, settings.choose(limbs), ride)
+        for limbs, hold in ((~touching, stand), (touching, touch))
+        if limbs.any()
+    ]
+    return parts[0] if len(parts) == 1 else parts[0].beside(parts[1], touching)
+
+
+def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
+    """Which feet (L,) may raise their heels where legs do not reach; those of a clip in place stand on no spot."""
+    return ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
+
+
+def _rises(clip: Clip, held: Held, settings: Settings) -> Mask:
+    """Which of them stand (F, L)."""
+    return held.contacts.any(axis=-1) & _may_rise(clip, held, settings)
+
+
+def _find_room(clip: Clip, sole: Sole, held: Held, settings: Settings) -> Array:
+    """How far heels may rise (F, L), radians: not those whose contact people want."""
+    room = heel_room(clip, sole, _may_rise(clip, held, settings) & (settings.gives_way != "HIPS"))
+    return np.where(settings.enforced(held.contacts)[..., 0], 0.0, room)
+
+
+def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: bool) -> Array:
+    """How far the hips move at full strength (F, 3), if they do: along with what carries the figure, and so that its
+    legs reach and do not fold.
+    """
+    legs = ~clip.hands
+    if not legs.any() or not moves:
+        return np.zeros((clip.frames, 3))
+    clip, held = clip.choose(legs), held.choose(legs)
+    room = room[:, legs] * (settings.gives_way == "HEEL_HIPS")
+    ride = smoothed(held.targets.ride, odd_window(FOLLOW, clip.fps))
+    targets, standing = held.targets.moved(-ride[:, None]), held.contacts.any(axis=-1)
+    leans = settings.direction == "DOWN"
+    return ride + hips_offset(clip, targets, standing, ~held.locked, room, settings.max_drop, leans)
+
+
+def _within_reach(
+    clip: Clip, held: Held, settings: Settings, moved: Array | None, hips: Array, room: Array
+) -> tuple[Held, Array]:
+    """How limbs hold on as far as they reach from hip joints that have `moved` (F, L, 3) and then go along with the
+    hips, and how far their heels rise for it (F, L), radians, of which there is `room` (F, L).
+    """
+    way = hips[:, None] + (np.zeros_like(clip.hip) if moved is None else moved)
+    targets, joint = held.targets.moved(held.free[..., None] * way), clip.hip + way
     standing = held.contacts.any(axis=-1)
     targets, pitch = raise_heels_to_reach(clip, targets, joint, standing, room)
     swings = ~standing & ~settings.touching(clip)
@@ -178,59 +257,23 @@ def _within_reach(clip: Clip, held: Held, settings: Settings, moved: Array, room
     return replace(held, targets=targets), pitch
 
 
-def _held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings, pitch: Array) -> Mask:
-    """The contacts (F, L, 2) that hold at the end: not those of heels that a pitch (F, L) in radians raises; those of
-    limbs that hold no spot, or that people want, all do.
-    """
+def _lay_toes(clip: Clip, sole: Sole, held: Held, settings: Settings, ground: Ground) -> tuple[Array, Mask]:
+    """As `lay_toes`, of feet that stand on their balls."""
+    return lay_toes(clip, sole, held.targets, _rises(clip, held, settings) & held.contacts[..., 1], ground)
+
+
+def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings) -> Mask:
+    """The contacts (F, L, 2) that hold at the end; those of limbs that hold no spot, or that people want, all do."""
     kept = held.contacts if settings.contacts == "STORED" else settings.enforced(held.contacts)
     feet = (held.locked & ~settings.touching(clip))[:, None]
-    stay = held.contacts & feet & np.stack([pitch < RISEN, np.ones_like(pitch, bool)], axis=-1)
-    return held_contacts(clip, sole, held.targets, stay, ground) | kept | (held.contacts & ~feet)
-
-
-def _given_ride(clip: Clip, settings: Settings, offset: Array | None) -> Array | None:
-    """How far the figure goes along with supports (F, 3): nowhere if its hips stay, else as its anchors tell."""
-    return None if _moves_hips(clip, settings, offset) else np.zeros((clip.frames, 3))
-
-
-def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, offset: Array | None) -> Array:
-    """How far the hips move at full strength (F, 3); not at all where no earlier planting that left them moved them."""
-    legs = ~clip.hands
-    if not legs.any() or not _moves_hips(clip, settings, offset):
-        return np.zeros((clip.frames, 3))
-    holds, early = held.choose(legs), room[:, legs] * (settings.gives_way == "HEEL_HIPS")
-    return _move_hips(clip.choose(legs), holds, early, settings)
-
-
-def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
-    """Which feet (L,) may raise their heels where legs do not reach; those of a clip in place stand on no spot."""
-    return ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
-
-
-def _move_hips(clip: Clip, held: Held, room: Array, settings: Settings) -> Array:
-    """How far the hips move (F, 3): along with what carries the figure, and so that its legs reach and do not fold."""
-    ride = smoothed(held.targets.ride, odd_window(RIDE_WINDOW, clip.fps))
-    targets, standing = held.targets.moved(-ride[:, None]), held.contacts.any(axis=-1)
-    leans = settings.direction == "DOWN"
-    return ride + hips_offset(clip, targets, standing, ~held.locked, room, settings.max_drop, leans)
-
-
-def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
-    """When limbs stand or touch, and where they shall go: feet on their soles, all others by one point."""
-    touching = settings.touching(clip)
-    parts = [
-        hold(clip.choose(limbs), sole.choose(limbs), ground, settings.choose(limbs), ride)
-        for limbs, hold in ((~touching, stand), (touching, touch_seen))
-        if limbs.any()
-    ]
-    return parts[0] if len(parts) == 1 else parts[0].beside(parts[1], touching)
+    return held_contacts(clip, sole, held.targets, held.contacts & feet, ground) | kept | (held.contacts & ~feet)
 
 
 def starts_in_calibration_pose(clip: Clip) -> bool:
     """Whether the first frame is a pose for the recording's sake, which the clip leaves at a jump."""
     joints = np.concatenate([clip.knee - clip.hip, clip.ankle - clip.hip, clip.ball - clip.hip], axis=1)
-    steps = np.linalg.norm(np.diff(joints[:CALIBRATION_FRAMES], axis=0), axis=-1).max(axis=-1, initial=0.0) / clip.leg
-    return len(steps) > 2 and bool(steps[0] > CALIBRATION_JUMP and steps[0] > CALIBRATION_RATIO * steps[1:].max())
+    steps = np.linalg.norm(np.diff(joints[:3], axis=0), axis=-1).max(axis=-1, initial=0.0) / clip.leg
+    return len(steps) > 1 and bool(steps[0] > steps[1] + CALIBRATION_JUMP)
 
 
 def _plant_pose(

@@ -98,6 +98,10 @@ class Settings:
         strength = self.strength[frames] if isinstance(self.strength, np.ndarray) else self.strength
         return replace(self, strength=strength, marks=self.marks and self.marks.cut(frames))
 
+    def only(self, *names: str) -> Settings:
+        """Some of the settings, all others as by default."""
+        return Settings(**{name: getattr(self, name) for name in names})
+
     def choose(self, limbs: Mask) -> Settings:
         """The same settings for some of the limbs (L,)."""
         asked = None if self.asked is None else self.asked[limbs]

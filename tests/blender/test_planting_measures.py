@@ -74,9 +74,9 @@ def test_planted_clip_stands_on_hills(bpy, data, clip, seed) -> None:
 @pytest.mark.parametrize("clip", CLIPS)
 def test_planted_clip_bends_its_knees_forward_on_steps(bpy, data, clip) -> None:
     after = plant_on(bpy, data / clip, "steps")[1]
-    # Feet that step up within a tenth of a second have to be lifted suddenly.
-    assert shortfalls(after).keys() <= {"knee_pop", "foot_pop"}
-    assert after.knee_pop < 27.0 and after.foot_pop < 0.07
+    # Of the zombie, whose feet drag, those that step up within a tenth of a second have to be lifted suddenly.
+    assert shortfalls(after).keys() <= ({"knee_pop", "foot_pop"} if "zombie" in clip else set())
+    assert after.knee_pop < 12.0 and after.foot_pop < 0.07
     assert after.thigh_jump <= 12.0
     assert after.knee_sideways <= 40.0
 

@@ -18,11 +18,9 @@ RATES, MOST = (30.0, 60.0), 120.0
 # frame of the lower rate: a contact begins and ends with a frame, and beside edges that decides where feet stand, which
 # is found to 0.0025.
 STANDING, HIPS, FRAMES = {30.0: 0.05, 60.0: 3e-3}, {30.0: 0.05, 60.0: 0.015}, 0.7
-# Knees may straighten a little suddenly where feet land on lower steps.
-KNEE_POP = 13.0
 # The measures that do not grow with what lies between frames agree within these.
 JUDGED = {"drift": 1e-4, "clearance": 3e-4, "slope": 0.5, "toe_under": 5e-4, "heel_under": 2e-3, "heading": 0.1,
-          "hips_acceleration": 0.5, "knee_side": 1e-3}  # fmt: skip
+          "hips_acceleration": 1.0, "knee_side": 1e-3}  # fmt: skip
 
 
 @lru_cache
@@ -52,7 +50,6 @@ def test_planted_feet_go_the_same_way_at_any_frame_rate(ground, fps) -> None:
 @pytest.mark.parametrize("ground", GROUNDS)
 def test_planted_walk_is_judged_alike_at_any_frame_rate(ground, fps) -> None:
     judged, most = at(ground, fps)[3], at(ground, MOST)[3]
-    assert shortfalls(judged).keys() | shortfalls(most).keys() <= {"knee_pop"}
-    assert max(judged.knee_pop, most.knee_pop) < KNEE_POP
+    assert not shortfalls(judged) and not shortfalls(most)
     for name, most_apart in JUDGED.items():
         assert getattr(judged, name) == pytest.approx(getattr(most, name), abs=most_apart)

@@ -13,7 +13,7 @@ from ik2bone.sole.measure import apply, measure_sole
 from walk import FLAT, height_field, planted
 
 # Leg lengths, and degrees, on every frame.
-HIPS, FEET, TURN = 0.02, 0.002, 0.5
+HIPS, FEET, TURN = 0.003, 0.001, 0.2
 WALKS = ("walk", "gentle walk", "flat-footed walk", "slow walk", "fast walk", "backward walk", "walk on tiptoe", "run")
 SECONDS = 4.0
 

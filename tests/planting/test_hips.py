@@ -35,7 +35,7 @@ def test_figure_on_the_floor_that_it_was_made_for_keeps_its_pose() -> None:
     plan = plant(CLIP, FLAT)
     after = planted(CLIP, plan)
     assert np.linalg.norm(plan.hips_offset, axis=-1).max() < 0.01 * CLIP.leg
-    assert np.abs(flexion(CLIP, after)).max() < 3.0
+    assert np.abs(flexion(CLIP, after)).max() < 3.5
 
 
 @pytest.mark.parametrize(

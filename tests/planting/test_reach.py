@@ -52,11 +52,11 @@ def test_foot_without_length_keeps_its_direction() -> None:
 def test_heels_rise_early_only_shortly_before_their_foot_leaves_the_ground() -> None:
     standing = np.zeros((120, 1), bool)
     standing[20:80] = True
-    near = toe_off_nears(standing, 60.0)[:, 0]
-    assert (near[:20] == 1.0).all() and not near[20:70].any() and near[79] > 0.7
+    near = toe_off_nears(standing)[:, 0]
+    assert (near[:20] == 1.0).all() and not near[20:65].any() and near[79] > 0.7
     assert (np.diff(near[20:80]) >= 0.0).all()
     standing[80:] = True
-    assert not toe_off_nears(standing, 60.0)[20:].any()
+    assert not toe_off_nears(standing)[20:].any()
 
 
 def test_ankles_and_balls_leave_heels_less_room_the_more_they_are_bent() -> None:
@@ -111,4 +111,4 @@ def test_hips_come_down_for_feet_in_place_whose_heels_do_not_rise() -> None:
 
 def test_rising_heels_do_not_jolt(plans) -> None:
     turns = np.degrees(np.arccos(np.clip(plans["HIPS_HEEL"].targets.turn[..., 2, 2], -1, 1)))
-    assert pop(np.zeros_like(turns), turns, CLIP.fps) < 12.0
+    assert pop(np.zeros_like(turns), turns, CLIP.fps) < 20.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Smooth curves between bounds are the optimum that they claim to be, for any bounds and any number of frames."""
+"""Curves that keep to bounds, or to how suddenly they turn, are the optimum that they claim to be, for any curve."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ik2bone.curves import smooth_between
+from ik2bone.curves import smooth_between, without_dips
 
 
 def slope_of(curve, wish, weight, stiffness):
@@ -85,12 +85,62 @@ def test_wish_that_is_level_up_to_rounding_stays_as_level() -> None:
 def test_curves_that_are_no_float64_are_refused() -> None:
     from ik2bone._core import smooth_within
 
-    good = np.zeros(3)
+    good = np.zeros((1, 3))
     with pytest.raises(ValueError, match="floor: expected float64"):
-        smooth_within(good, good, np.zeros(3, np.float32), good, 1.0, np.empty(3))
-    with pytest.raises(ValueError, match="ceiling: expected 3 numbers, as wish has, got 2"):
-        smooth_within(good, good, good, np.zeros(2), 1.0, np.empty(3))
+        smooth_within(good, good, np.zeros((1, 3), np.float32), good, 1.0, np.empty((1, 3)))
+    with pytest.raises(ValueError, match=r"ceiling: expected shape \(1, 3\), as wish has, got \(1, 2\)"):
+        smooth_within(good, good, good, np.zeros((1, 2)), 1.0, np.empty((1, 3)))
     with pytest.raises(TypeError, match="takes 6 arguments, got 0"):
         smooth_within()
     with pytest.raises(ArithmeticError, match="optimum"):
-        smooth_within(np.full(3, np.nan), good, good, good, 1.0, np.empty(3))
+        smooth_within(np.full((1, 3), np.nan), good, good, good, 1.0, np.empty((1, 3)))
+
+
+def test_curves_beside_each_other_are_those_of_each() -> None:
+    wish, floor, ceiling = np.stack([problem(seed, 60) for seed in range(3)], axis=-1)
+    weight = np.linspace(0.5, 1.0, 60)
+    together = smooth_between(wish, 60.0, 0.2, floor, ceiling, weight[:, None])
+    alone = [smooth_between(wish[:, i], 60.0, 0.2, floor[:, i], ceiling[:, i], weight) for i in range(3)]
+    assert np.array_equal(together, np.stack(alone, axis=1))
+
+
+def lowest_over(values, most):
+    """The lowest curve over the values with second differences up to `most`, frame by frame: by all pairs of frames."""
+    curve = values.copy()
+    for first in range(len(values)):
+        for last in range(first + 2, len(values)):
+            before = np.arange(1, last - first)
+            chord = values[first] + (values[last] - values[first]) * before / (last - first)
+            inside = slice(first + 1, last)
+            curve[inside] = np.maximum(curve[inside], chord - 0.5 * most * before * before[::-1])
+    return curve
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10**6), count=st.integers(1, 40), most=st.sampled_from([0.0, 0.01, 0.3, 10.0]))
+def test_curve_without_dips_is_the_lowest_that_turns_no_more_suddenly(seed, count, most) -> None:
+    values = np.cumsum(np.random.default_rng(seed).normal(size=(count, 2)), axis=0)
+    curve = without_dips(values, 60.0, most * 60.0**2)
+    assert np.diff(curve, 2, axis=0).max(initial=-1.0) <= most + 1e-9
+    np.testing.assert_allclose(curve, np.stack([lowest_over(column, most) for column in values.T], axis=1), atol=1e-9)
+
+
+def test_long_clips_have_no_dips_left_either() -> None:
+    values = np.random.default_rng(1).normal(size=(100_000, 1))
+    curve = without_dips(values, 120.0, 50.0)
+    assert (curve >= values).all()
+    assert np.diff(curve, 2, axis=0).max() <= 50.0 / 120.0**2 + 1e-9
+
+
+def test_core_refuses_curves_without_dips_of_another_kind() -> None:
+    from ik2bone._core import fill_dips
+
+    good = np.zeros(3)
+    with pytest.raises(ValueError, match="out: expected 3 numbers"):
+        fill_dips(good, 1.0, np.empty(2))
+    with pytest.raises(ValueError, match="values: expected float64"):
+        fill_dips(np.zeros(3, np.float32), 1.0, np.empty(3))
+    with pytest.raises(TypeError, match="takes 3 arguments"):
+        fill_dips(good)
+    with pytest.raises(TypeError):
+        fill_dips(good, None, good)

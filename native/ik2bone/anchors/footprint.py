@@ -121,7 +121,7 @@ def stance_footprints(clip: Clip, sole: Sole, heel: Array, contacts: Mask) -> Fo
     parts = ["ball" if contacts[frames[0], span.leg, 1] else "heel" for span, frames in zip(spans, held, strict=True)]
     paths = {"ball": clip.ball, "heel": heel}
     held_paths = [paths[part][:, span.leg] for span, part in zip(spans, parts, strict=True)]
-    return footprints(clip, sole, spans, parts, held, standing_places(held_paths, held, clip.leg))
+    return footprints(clip, sole, spans, parts, held, standing_places(held_paths, held))
 
 
 def footprints(

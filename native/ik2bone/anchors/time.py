@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..contacts.detect import Stance, stances
 from ..curves import SHARPEST, runs
 from ..model import Array, Clip, Mask
-from ..targets.lock import LEAST_FRAMES, RESTS, standing_core, standing_frames, standing_place
+from ..targets.lock import standing_core, standing_frames, standing_place
 from .anchor import Anchor
 
 # A ball that comes down again so far from where it stood (leg lengths), while the heel stands, has a spot of its own.
@@ -32,7 +32,7 @@ def separate_spots(clip: Clip, contacts: Mask, kept: Mask | None = None) -> Mask
         balls = runs(contacts[stance.start : stance.end, stance.leg, 1])
         for (start, end), (later, last) in zip(balls, balls[1:], strict=False):
             path = clip.ball[stance.start : stance.end, stance.leg]
-            places = [standing_place(path, np.arange(*run), clip.leg) for run in ((start, end), (later, last))]
+            places = [standing_place(path, np.arange(*run)) for run in ((start, end), (later, last))]
             if np.linalg.norm(places[1] - places[0]) > SAME_SPOT * clip.leg:
                 separate[stance.start + end : stance.start + later, stance.leg] = False
     return separate if kept is None else separate | kept
@@ -46,7 +46,7 @@ def give_time(clip: Clip, contacts: Mask, moves: dict[Stance, Array] | None = No
     """
     timely, spans = contacts.copy(), stances(contacts)
     held = [span.start + standing_frames(contacts[span.start : span.end, span.leg]) for span in spans]
-    spots = standing_places([clip.ball[:, span.leg] for span in spans], held, clip.leg)
+    spots = standing_places([clip.ball[:, span.leg] for span in spans], held)
     for row, (before, after) in enumerate(zip(spans, spans[1:], strict=False)):
         if before.leg == after.leg:
             climb = moves[after] - moves[before] if moves else np.zeros(3)
@@ -106,18 +106,12 @@ def _within(stance: Stance, held: Mask) -> Stance:
     return Stance(stance.leg, stance.start + int(frames[0]), stance.start + int(frames[-1]) + 1)
 
 
-def standing_places(paths: Sequence[Array], frames: Sequence[NDArray[np.intp]], leg: float) -> Array:
+def standing_places(paths: Sequence[Array], frames: Sequence[NDArray[np.intp]]) -> Array:
     """The `standing_place` (N, 3) of each path (F, 3) on its frames (indices), all at once."""
     cores = [standing_core(each) for each in frames]
     counts = np.array([len(core) for core in cores], np.intp)
     if not len(counts):
         return np.zeros((0, 3))
     rows = np.concatenate([path[core] for path, core in zip(paths, cores, strict=True)])
-    first, own = np.cumsum(counts) - counts, np.repeat(np.arange(len(counts)), counts)
-    order = np.stack([np.lexsort((column, own)) for column in rows.T], axis=1)
-    ranked = np.take_along_axis(rows, order, axis=0)
-    medians = 0.5 * (ranked[first + (counts - 1) // 2] + ranked[first + counts // 2])
-    rests = np.linalg.norm(rows - medians[own], axis=1) < RESTS * leg
-    resting = np.add.reduceat(rests.astype(np.intp), first)
-    counted = np.where(((resting >= LEAST_FRAMES) & (2 * resting > counts))[own], rests, True)[:, None]
-    return np.asarray(np.add.reduceat(rows * counted, first) / np.add.reduceat(counted.astype(float), first))
+    first = np.cumsum(counts) - counts
+    return np.asarray(np.add.reduceat(rows, first) / counts[:, None])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from inspect import Parameter, signature
+from inspect import signature
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from .. import checks
 from .._core import Mesh
 from ..model import Array, Clip, Ground, Mask
+from ..rotations import length_of, unit
 from .query import MovingGround
 from .surfaces import Surface, Surfaces
 
@@ -39,23 +40,26 @@ def as_ground(ground: Any, clip: Clip) -> Ground:
 
 def _is_height(ground: Callable[..., Any], clip: Clip) -> bool:
     """Whether a callable takes xy alone: by its parameters, or, where it may take one or two, by what it answers."""
-    places = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    try:
-        parameters = list(signature(ground).parameters.values())
-    except (TypeError, ValueError):  # some compiled functions have no signature
-        parameters = [Parameter("arguments", Parameter.VAR_POSITIONAL)]
-    needed = sum(p.kind in places and p.default is Parameter.empty for p in parameters)
-    most = np.inf if any(p.kind is Parameter.VAR_POSITIONAL for p in parameters) else 0
-    most += sum(p.kind in places for p in parameters)
-    if needed > 2 or most < 1:
-        raise TypeError(f"ground: expected {EXPECTED}, got one of {needed} parameters")
-    if needed > 1 or most < 2:
-        return needed < 2
+    one, two = (_takes(ground, count) for count in (1, 2))
+    if not one and not two:
+        raise TypeError(f"ground: expected {EXPECTED}, got one of {len(signature(ground).parameters)} parameters")
+    if not one or not two:
+        return one
     try:
         answer = ground(clip.ball[0], -clip.up)
     except (TypeError, ValueError, IndexError):
         return True
     return not (isinstance(answer, tuple | list) and len(answer) == 3)
+
+
+def _takes(function: Callable[..., Any], count: int) -> bool:
+    try:
+        signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:  # some compiled functions have no signature
+        pass
+    return True
 
 
 @dataclass(frozen=True)
@@ -72,28 +76,24 @@ class GivenGround:
         found = np.asarray(answer[2])
         if found.dtype != bool or found.shape != (len(points),):
             raise ValueError(f"ground: expected found as booleans {(len(points),)}, got {found.dtype} {found.shape}")
-        hits, normals = (
-            _rows(name, rows, points, found) for name, rows in zip(("hits", "normals"), answer, strict=False)
-        )
-        length = np.linalg.norm(normals, axis=-1)
+        upward = np.zeros(3) if down is None else -down
+        hits = _rows("hits", answer[0], found, points)
+        normals = _rows("normals", answer[1], found, np.broadcast_to(upward, points.shape))
+        length = length_of(normals)
         if not length[found].all():
             raise ValueError("ground: expected normals with length, got zero")
-        skewed = found & (np.abs(length - 1.0) > checks.ROUNDING)
-        normals = normals / np.where(skewed, length, 1.0)[:, None]
-        if down is not None:
-            normals = np.where((normals @ down > 0.0)[:, None], -normals, normals)
-        upward = np.zeros(3) if down is None else -down
-        return np.where(found[:, None], hits, points), np.where(found[:, None], normals, upward), found
+        normals = np.where((found & (np.abs(length - 1.0) > checks.ROUNDING))[:, None], unit(normals), normals)
+        return hits, np.where((normals @ upward < 0.0)[:, None], -normals, normals), found
 
 
-def _rows(name: str, rows: Any, points: Array, found: Mask) -> Array:
+def _rows(name: str, rows: Any, found: Mask, otherwise: Array) -> Array:
     """Hits or normals (N, 3), finite where something was found."""
     values = np.asarray(rows)
-    if values.dtype.kind not in "fiu" or values.shape != points.shape:
-        raise ValueError(f"ground: expected {name} as numbers {points.shape}, got {values.dtype} {values.shape}")
+    if values.dtype.kind not in "fiu" or values.shape != otherwise.shape:
+        raise ValueError(f"ground: expected {name} as numbers {otherwise.shape}, got {values.dtype} {values.shape}")
     if not np.isfinite(values[found]).all():
         raise ValueError(f"ground: expected finite {name} where it is found, got nan or inf")
-    return np.where(found[:, None], values, 0.0).astype(np.float64)
+    return np.where(found[:, None], values, otherwise)
 
 
 @dataclass(frozen=True)
@@ -110,17 +110,14 @@ class HeightField:
         """See `Ground`."""
         if down is None:
             raise ValueError("ground: a height function tells no nearest points; direction 'NEAREST' needs a Mesh")
-        ways = self.step * np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-        heights = self._heights((points[None, :, :2] + ways[:, None]).reshape(-1, 2)).reshape(5, -1)
+        ways = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+        heights = self._heights((points[:, :2] + self.step * ways[:, None]).reshape(-1, 2)).reshape(5, -1)
         found = ~np.isnan(heights[0])
-        rise = (heights[1:] - heights[0]) * np.array([[1.0], [-1.0], [1.0], [-1.0]]) / self.step
-        sides = rise.reshape(2, 2, -1)
+        sides = (ways[1:].sum(axis=1)[:, None] * (heights[1:] - heights[0]) / self.step).reshape(2, 2, -1)
         known = ~np.isnan(sides)
         slopes = np.where(known, sides, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-        normals = np.stack([-slopes[0], -slopes[1], np.ones(len(points))], axis=-1)
-        normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
-        hits = np.column_stack([points[:, :2], np.where(found, heights[0], points[:, 2])])
-        return hits, normals, found
+        normals = unit(np.stack([-slopes[0], -slopes[1], np.ones(len(points))], axis=-1))
+        return np.column_stack([points[:, :2], np.where(found, heights[0], points[:, 2])]), normals, found
 
     def _heights(self, xy: Array) -> Array:
         heights = np.asarray(self.function(xy))

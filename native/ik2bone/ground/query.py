@@ -50,24 +50,16 @@ def ask(ground: Ground, points: Array, up: Array | None, frames: Frames | None =
     or under each point.
     """
     rows = np.arange(len(points)) if frames is None else frames
-    rows = np.broadcast_to(rows.reshape(-1, *[1] * (points.ndim - 2)), points.shape[:-1])
-    hits, normals, found = _ask(ground, points.reshape(-1, 3), _against(up), rows.reshape(-1))
-    return hits.reshape(points.shape), normals.reshape(points.shape), found.reshape(points.shape[:-1])
+    rows = np.broadcast_to(rows.reshape(-1, *[1] * (points.ndim - 2)), points.shape[:-1]).reshape(-1)
+    flat, down = points.reshape(-1, 3), None if up is None else -up
+    # `isinstance` of a protocol takes longer than a batch of points.
+    answer = cast(MovingGround, ground).ask(flat, down, rows) if hasattr(ground, "ask") else ground(flat, down)
+    return answer[0].reshape(points.shape), answer[1].reshape(points.shape), answer[2].reshape(points.shape[:-1])
 
 
 def ask_on(ground: Ground, points: Array, up: Array | None, frame: int) -> tuple[Array, Array, Mask]:
-    """As `ask` for points (..., 3), all of them on one frame."""
-    hits, normals, found = _ask(ground, points.reshape(-1, 3), _against(up), np.full(points.size // 3, frame))
-    return hits.reshape(points.shape), normals.reshape(points.shape), found.reshape(points.shape[:-1])
-
-
-def _against(up: Array | None) -> Array | None:
-    return None if up is None else -up
-
-
-def _ask(ground: Ground, points: Array, down: Array | None, frames: Frames) -> tuple[Array, Array, Mask]:
-    # `isinstance` of a protocol takes longer than a batch of points.
-    return cast(MovingGround, ground).ask(points, down, frames) if hasattr(ground, "ask") else ground(points, down)
+    """As `ask` for points (N, ..., 3), all of them on one frame."""
+    return ask(ground, points, up, np.full(len(points), frame))
 
 
 def support_of(ground: Ground, point: Array, frame: int) -> Support:

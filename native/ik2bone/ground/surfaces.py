@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Mesh
+from ..checks import ROUNDING
 from ..model import Array, Mask
-from ..rotations import unit
-from .carrier import move_points, turn_vectors
+from ..rotations import length_of, move_points, turn_vectors, unit
 from .query import Frames, Support
 
 Indices = NDArray[np.int64]
@@ -21,17 +21,10 @@ Indices = NDArray[np.int64]
 # What a level costs besides its distance, in leg lengths. A level with less than a leg of room over it costs this share
 # of what is missing: open treads up to a third of a leg apart are climbed, a bench or a table is passed under.
 NO_ROOM = 0.5
-# Inside a solid it costs more: of a crate on the floor the top counts up to 0.6 leg, the floor inside a higher one.
-BURIED = 1.5
-# A face that looks down costs this. Of a slab the top counts, even from below; a room whose faces look outwards has
-# its floor, and not its roof's top, where the roof is farther away.
-LOOKS_DOWN = 2.0
-# Undersides nearer than this (leg lengths) to the level below stand on it and take no room.
-STANDS_ON = 0.005
-# With fewer surfaces all of them are asked: comparing their boxes would take as long.
-FEW = 8
-# Share of a box's size by which rounding may move its corners from one space to another, in single precision.
-ROUNDING = 1e-6
+# A face that looks down costs this, and a level inside a solid this share of the room that is missing. Of a slab the
+# top counts, even from below, and of a crate on the floor up to two thirds of a leg; a room whose faces look outwards
+# has its floor, and not its roof's top, where the roof is farther away.
+HIDDEN = 2.0
 
 
 class Levels(NamedTuple):
@@ -73,10 +66,13 @@ class Surface:
         return np.linalg.inv(self.motion)
 
     @cached_property
-    def corners(self) -> Array:
-        """World corners (8, 3) of the mesh's box, on the first frame."""
-        places = np.stack(np.meshgrid(*self.mesh.bounds.T, indexing="ij"), axis=-1).reshape(-1, 3)
-        return move_points(self.motion[0] if self.moves else self.motion, places)
+    def box(self) -> Array:
+        """The corners (2, 3) of a box in the world that holds the surface on all frames, and what rounding moves."""
+        corners = np.stack(np.meshgrid(*self.mesh.bounds.T, indexing="ij"), axis=-1).reshape(-1, 3)
+        places = move_points(self.motion[..., None, :, :], corners).reshape(-1, 3)
+        low, high = places.min(axis=0), places.max(axis=0)
+        margin = ROUNDING * np.linalg.norm(high - low)
+        return np.stack([low - margin, high + margin])
 
     def cut(self, frames: slice) -> Surface:
         """The same surface over some of the frames."""
@@ -87,14 +83,16 @@ class Surface:
         return (self.motion[frames], self.inverse[frames]) if self.moves else (self.motion, self.inverse)
 
     def levels(self, number: int, points: Array, down: Array, frames: Frames) -> Levels:
-        """Where lines through `points` (N, 3) along unit vectors `down` (N, 3) meet this surface, which is `number`."""
+        """Where lines through `points` (N, 3) along unit vectors `down`, (3,) or (N, 3), meet this surface, which is
+        `number`.
+        """
         inverse = self.at(frames)[1]
         ways = turn_vectors(inverse, down)
         line, distance, triangle = self.mesh.crossings(move_points(inverse, points), ways)
-        depth = distance / np.linalg.norm(ways, axis=1)[line]
+        depth = distance / np.broadcast_to(length_of(ways), len(points))[line]
         normal = self._to_world(self.mesh.normals[triangle], frames[line])
-        looks_up = np.sum(normal * down[line], axis=1) <= 0.0
-        normal = np.where(looks_up[:, None], normal, -normal)
+        looks_up = _along(normal, down, line) <= 0.0
+        normal[~looks_up] *= -1.0
         return Levels(line, np.full(len(line), number), depth, normal, looks_up)
 
     def nearest(self, points: Array, frames: Frames) -> tuple[Array, Array]:
@@ -105,6 +103,8 @@ class Surface:
 
     def _to_world(self, normals: Array, frames: Frames) -> Array:
         """Normals (N, 3) on `frames` (N,) in the world, to which they go by the inverse transpose."""
+        if not self.moves and (self.inverse == np.eye(4)).all():
+            return normals
         return unit(turn_vectors(np.swapaxes(self.at(frames)[1], -1, -2), normals))
 
     def encloses(self, points: Array, down: Array, frames: Frames) -> Mask:
@@ -114,23 +114,20 @@ class Surface:
         for across in _level_axes(down):
             ways = turn_vectors(inverse, across)
             line, distance, triangle = self.mesh.crossings(starts, ways)
-            along = np.where(np.sum(self.mesh.normals[triangle] * ways[line], axis=1) > 0.0, 1.0, -1.0)
-            for ahead, sense in ((distance > 0.0, 1.0), (distance < 0.0, -1.0)):
-                inside &= np.bincount(line[ahead], sense * along[ahead], len(points)) > 0.0
+            leaves = np.sign(distance * np.sum(self.mesh.normals[triangle] * ways[line], axis=1))
+            for ahead in (distance > 0.0, distance < 0.0):
+                inside &= np.bincount(line[ahead], leaves[ahead], len(points)) > 0.0
         return inside
 
-    def least_distance(self, points: Array) -> Array:
-        """What points (N, 3) are away from the surface at the least (N,), as its box tells."""
-        if self.moves:
-            return np.zeros(len(points))
-        low, high = self.corners.min(axis=0), self.corners.max(axis=0)
-        outside = np.maximum(np.maximum(low - points, points - high), 0.0)
-        return np.linalg.norm(outside, axis=1) - ROUNDING * np.linalg.norm(high - low)
+
+def _along(vectors: Array, down: Array, line: Indices) -> Array:
+    """What vectors (N, 3) of lines (N,) have along their direction, (3,) for all or one a line."""
+    return vectors @ down if down.ndim == 1 else np.einsum("ni,ni->n", vectors, down[line])
 
 
 def _level_axes(down: Array) -> tuple[Array, Array]:
-    """Two unit vectors (N, 3) each, perpendicular to each other and to unit vectors `down` (N, 3)."""
-    first = unit(np.cross(down, np.eye(3)[np.argmin(np.abs(down), axis=1)]))
+    """Two unit vectors (..., 3) each, perpendicular to each other and to unit vectors `down` (..., 3)."""
+    first = unit(np.cross(down, np.eye(3)[np.argmin(np.abs(down), axis=-1)]))
     return first, np.cross(down, first)
 
 
@@ -150,6 +147,11 @@ class Surfaces:
         """Names of the surfaces, each once."""
         return list(dict.fromkeys(surface.name for surface in self.surfaces))
 
+    @cached_property
+    def _boxes(self) -> Array:
+        """Least and greatest corners of the surfaces' boxes (2, S, 3)."""
+        return np.array([surface.box for surface in self.surfaces]).reshape(-1, 2, 3).swapaxes(0, 1)
+
     def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
         """As `ask`, on the first frame."""
         return self.ask(points, down, np.zeros(len(points), np.intp))
@@ -166,87 +168,63 @@ class Surfaces:
         """
         points = np.asarray(points, float)
         if down is None:
-            return self._ask_nearest(points, frames)
-        down = np.broadcast_to(np.asarray(down, float), points.shape)
-        parts = [self.surfaces[i].levels(i, points, down, frames) for i in self._near(points, down)]
-        hits, normals, found = points.copy(), -down, np.zeros(len(points), bool)
+            hits, normals, which = self._find_nearest(points, frames)
+            return hits, normals, which >= 0
+        down = np.asarray(down, float)
+        depth, found = np.zeros(len(points)), np.zeros(len(points), bool)
+        normals = np.broadcast_to(-down, points.shape).copy()
+        parts = [self.surfaces[number].levels(number, points, down, frames) for number in self._near(points, down)]
         if parts:
-            levels = Levels(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+            levels = Levels(*map(np.concatenate, zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
             best = self._choose(levels, points, down, frames)
             line = levels.line[best]
-            hits[line] += levels.depth[best, None] * down[line]
-            normals[line], found[line] = levels.normal[best], True
-        return hits, normals, found
-
-    def _ask_nearest(self, points: Array, frames: Frames) -> tuple[Array, Array, Mask]:
-        hits, normals, which = self._find_nearest(points, frames)
-        return hits, normals, which >= 0
+            depth[line], normals[line], found[line] = levels.depth[best], levels.normal[best], True
+        return points + depth[:, None] * down, normals, found
 
     def _find_nearest(self, points: Array, frames: Frames) -> tuple[Array, Array, Indices]:
         """Nearest points (N, 3), normals there (N, 3) and the number of the surface (N,), -1 without any."""
         hits, normals, best = points.copy(), np.zeros_like(points), np.full(len(points), np.inf)
         which = np.full(len(points), -1)
-        for number, surface in enumerate(self.surfaces):
-            rows = np.flatnonzero(surface.least_distance(points) < best)
-            found, normal = surface.nearest(points[rows], frames[rows])
-            distance = np.linalg.norm(found - points[rows], axis=1)
+        for number, (low, high) in enumerate(self._boxes.swapaxes(0, 1)):
+            beside = np.maximum(np.maximum(low - points, points - high), 0.0)
+            rows = np.flatnonzero(length_of(beside) < best)
+            found, normal = self.surfaces[number].nearest(points[rows], frames[rows])
+            distance = length_of(found - points[rows])
             nearer = distance < best[rows]
             rows = rows[nearer]
             hits[rows], normals[rows], best[rows], which[rows] = found[nearer], normal[nearer], distance[nearer], number
         return hits, normals, which
 
     def _near(self, points: Array, down: Array) -> list[int]:
-        """The surfaces that any of the lines could meet: those that move, and those beside no common direction."""
-        near = np.ones(len(self.surfaces), bool)
-        if len(near) >= FEW and len(points) and not np.ptp(down, axis=0).any():
-            across = np.stack(_level_axes(down[:1]), axis=-1)[0]
-            corners, points = self._corners @ across, points @ across
-            low, high = corners.min(axis=1), corners.max(axis=1)
-            margin = ROUNDING * np.linalg.norm(np.ptp(self._corners, axis=1), axis=1, keepdims=True)
-            meets = (high + margin >= points.min(axis=0)) & (low - margin <= points.max(axis=0))
-            near = meets.all(axis=1) | np.array([surface.moves for surface in self.surfaces])
-        return np.flatnonzero(near).tolist()
+        """The surfaces whose boxes lines along a common direction could meet; of several directions, all."""
+        if len(self.surfaces) < 2 or not len(points) or down.ndim > 1:
+            return list(range(len(self.surfaces)))
+        axes = np.stack(_level_axes(down), axis=-1)
+        (low, high), aside = self._boxes, points @ axes
+        middle, half = 0.5 * (low + high) @ axes, 0.5 * (high - low) @ np.abs(axes)
+        meets = (middle + half >= aside.min(axis=0)) & (middle - half <= aside.max(axis=0))
+        return np.flatnonzero(meets.all(axis=1)).tolist()
 
-    @cached_property
-    def _corners(self) -> Array:
-        """World corners (S, 8, 3) of the surfaces' boxes."""
-        return np.array([surface.corners for surface in self.surfaces])
-
-    def _choose(self, levels: Levels, points: Array, down: Array, frames: Frames) -> Indices:
+    def _choose(self, levels: Levels, points: Array, down: Array, frames: Frames) -> Indices | slice:
         """The row of the cheapest level of each line that has any."""
         if np.bincount(levels.line, minlength=1).max() <= 1:
-            return np.arange(len(levels.line))
+            return slice(None)
         order = np.lexsort((levels.depth, levels.line))
-        line, surface, depth, _, looks_up = sorted_levels = Levels(*(column[order] for column in levels))
-        room, over = self._room(sorted_levels)
+        line, surface, depth, _, looks_up = (column[order] for column in levels)
+        over = _over(line, looks_up)
+        room = np.where(over < 0, np.inf, depth - depth[over])
         missing = np.clip(1.0 - room / self.leg, 0.0, 1.0)
-        cost = np.abs(depth) / self.leg + np.where(looks_up, NO_ROOM * missing, LOOKS_DOWN)
-        # Under a face seen from behind there may be a solid.
-        doubtful = np.flatnonzero((missing > 0.0) & looks_up & (over >= 0) & looks_up[over])
+        cost = np.abs(depth) / self.leg + np.where(looks_up, NO_ROOM * missing, HIDDEN)
+        doubtful = np.flatnonzero((missing > 0.0) & looks_up)
         for number in np.unique(surface[over[doubtful]]).tolist():
             rows = doubtful[surface[over[doubtful]] == number]
             at = line[rows]
-            middle = points[at] + 0.5 * (depth[rows] + depth[over[rows]])[:, None] * down[at]
-            buried = self.surfaces[number].encloses(middle, down[at], frames[at])
-            cost[rows] += (BURIED - NO_ROOM) * missing[rows] * buried
+            ways = np.broadcast_to(down, points.shape)[at]
+            middle = points[at] + 0.5 * (depth[rows] + depth[over[rows]])[:, None] * ways
+            buried = self.surfaces[number].encloses(middle, ways, frames[at])
+            cost[rows] += (HIDDEN - NO_ROOM) * missing[rows] * buried
         ranked = np.lexsort((cost, line))
         return order[ranked[np.diff(line[ranked], prepend=-1) > 0]]
-
-    def _room(self, levels: Levels) -> tuple[Array, Indices]:
-        """Room (N,) over each level, which are sorted from the top of each line, and the level over it (N,) or -1.
-
-        What stands on a level takes no room.
-        """
-        line, _, depth, _, looks_up = levels
-        room, over = np.full(len(line), np.inf), np.full(len(line), -1)
-        for back in (2, 1):
-            if len(line) <= back:
-                continue
-            gap = depth[back:] - depth[:-back]
-            counts = (line[back:] == line[:-back]) & (looks_up[:-back] | (gap > STANDS_ON * self.leg))
-            room[back:] = np.where(counts, gap, room[back:])
-            over[back:] = np.where(counts, np.arange(len(gap)), over[back:])
-        return room, over
 
     def support(self, point: Array, frame: int) -> Support:
         """The surface nearest to a point (3,) on a frame, "" where there is no surface at all."""
@@ -269,6 +247,16 @@ class Surfaces:
     def cut(self, frames: slice) -> Surfaces:
         """The same ground over some of the frames."""
         return replace(self, surfaces=tuple(surface.cut(frames) for surface in self.surfaces))
+
+
+def _over(line: Indices, looks_up: Mask) -> Indices:
+    """For levels (N,), sorted from the top of each line, the next one over each that looks up, or -1.
+
+    Undersides take no room: what they belong to has a top, and `Surface.encloses` tells whether it is solid below.
+    """
+    up = np.where(looks_up, np.arange(len(line)), -1)
+    over = np.concatenate([[-1], np.maximum.accumulate(up)[:-1]])
+    return np.where(line[over] == line, over, -1)
 
 
 @dataclass(frozen=True)

@@ -3,97 +3,62 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ..ground.query import ask_on
+from ..ground.query import Frames, ask
 from ..model import Array, Ground, Mask
-from ..rotations import unit
+from ..rotations import length_of, unit
 
 # Farther from every surface than this (limb lengths) nothing is touched, only missed: 12 cm for a person's arm.
 WITHIN = 0.2
-# Where the user wants a limb to touch, it does so from as far off as it is long.
-FAR = 1.0
-# A surface is wide enough to turn a palm or a sole to it when points this far around (limb lengths) lie in one plane,
-# up to so much (limb lengths), and look one way, up to this cosine (25 degrees). Rungs do not turn hands.
-AROUND, EVEN, ALIKE = 0.06, 0.012, 0.906
-# A foot on something narrow stands on its top, where that is at most so much farther off (limb lengths). It is found
-# by asking again from AROUND over the last answer, so many times.
-TOP, CLIMBS = 0.04, 3
+# Half the width of a palm or a sole: 4 cm of a person's arm, 5 cm of a leg. A surface is wide enough to turn one to it
+# if points so far around on its plane lie within the second of it (limb lengths); rungs and edges are not.
+AROUND, EVEN = 0.06, 0.012
 
 
-@dataclass(frozen=True)
-class Spot:
-    """A place on a surface: a `point` (3,), the unit `normal` (3,), whether it is `wide` and whether it is there."""
-
-    point: Array
-    normal: Array
-    wide: bool
-    found: bool
-
-
-def find_spot(
+def find_spots(
     ground: Ground,
-    point: Array,
+    points: Array,
     length: float,
     up: Array | None,
-    frame: int,
-    sole_up: Array | None = None,
-    within: float = WITHIN,
-) -> Spot:
-    """The spot nearest to a resting point (3,) of a limb of some length, on a frame.
+    frames: Frames,
+    soles_up: Array | None,
+    within: Array,
+) -> tuple[Array, Array, Mask, Mask]:
+    """The places (N, 3) nearest to the resting points (N, 3) of a limb of some length, each on its frame (N,).
 
-    With `up` (3,) it is the one over or under the point; `sole_up` (3,) is where the sole of a foot looks up to. It is
-    at most `within` limb lengths away.
+    With `up` (3,) these are over or under the points; `soles_up` (N, 3) are where the soles of a foot look up to. Told
+    with their normals (N, 3), whether they are wide (N,), and whether they are there, at most `within` (N,) limb
+    lengths away (N,).
     """
-    hit, normal, found = (row[0] for row in ask_on(ground, point[None], up, frame))
-    if not found or np.linalg.norm(hit - point) > within * length:
-        return Spot(point, normal, False, False)
-    hits, normals, there = ask_on(ground, hit + AROUND * length * across(normal), up, frame)
-    mean, wide = mean_normal(hit, normal, hits, normals, there, np.asarray(length))
-    if not wide and sole_up is not None and up is None:
-        hit, mean = _top(ground, point, (hit, normal), length, frame, sole_up)
-    return Spot(hit, mean, bool(wide), True)
-
-
-def _top(
-    ground: Ground, point: Array, nearest: tuple[Array, Array], length: float, frame: int, sole_up: Array
-) -> tuple[Array, Array]:
-    """The place on something narrow that a sole can lie on, if it is near, else the nearest."""
-    hit, normal = nearest
-    for _ in range(CLIMBS):
-        over = hit + AROUND * length * sole_up
-        higher, facing, found = (row[0] for row in ask_on(ground, over[None], None, frame))
-        farther = np.linalg.norm(higher - point) - np.linalg.norm(nearest[0] - point)
-        if not found or farther > TOP * length or facing @ sole_up <= normal @ sole_up:
-            break
-        hit, normal = higher, facing
-    return hit, normal
-
-
-def across(normals: Array) -> Array:
-    """Four unit directions (..., 4, 3) across each unit normal (..., 3)."""
-    other = np.eye(3)[np.abs(normals).argmin(axis=-1)]
-    first = unit(np.cross(normals, other))
-    second = np.cross(normals, first)
-    return np.stack([first, second, -first, -second], axis=-2)
+    hits, normals, found = ask(ground, points, up, frames)
+    found = found & (length_of(hits - points) <= within * length)
+    mean, wide = mean_normal(ground, hits, normals, np.full(len(points), length), up, frames)
+    if soles_up is not None and up is None:
+        # A foot on something narrow, such as a rung, stands on its top, and not on the next one.
+        higher, facing, there = ask(ground, hits + 2.0 * AROUND * length * soles_up, up, frames)
+        climbs = there & ~wide & (np.sum((facing - normals) * soles_up, axis=-1) > 0.0)
+        climbs &= length_of(higher - hits) < AROUND * length
+        hits = np.where(climbs[:, None], higher, hits)
+    return hits, mean, wide & found, found
 
 
 def mean_normal(
-    hit: Array, normal: Array, hits: Array, normals: Array, found: Mask, length: Array
+    ground: Ground, hits: Array, normals: Array, length: Array, up: Array | None, frames: Frames | None = None
 ) -> tuple[Array, Mask]:
-    """Mean normals (..., 3) of places (..., 3) and those around (..., 4, 3), and whether it is wide there (...)."""
-    away = hits - hit[..., None, :]
-    flat = np.abs(np.sum(away * normal[..., None, :], axis=-1)) < EVEN * length[..., None]
-    alike = np.sum(normals * normal[..., None, :], axis=-1) > ALIKE
-    apart = np.linalg.norm(away, axis=-1) > 0.5 * AROUND * length[..., None]
-    return unit(normal + normals.sum(axis=-2)), (found & flat & alike & apart).all(axis=-1)
+    """The mean normals (F, ..., 3) of places (F, ..., 3) and of those around, and whether it is wide there (F, ...)."""
+    other = np.eye(3)[np.abs(normals).argmin(axis=-1)]
+    first = unit(np.cross(normals, other))
+    second = np.cross(normals, first)
+    around = hits[..., None, :] + AROUND * length[..., None, None] * np.stack([first, second, -first, -second], axis=-2)
+    places, facing, found = ask(ground, around, up, frames)
+    even = length_of(places - around) < EVEN * length[..., None]
+    return unit(normals + facing.sum(axis=-2)), (found & even).all(axis=-1)
 
 
 def unit_axes(matrices: Array) -> Array:
-    """Matrices (..., 3, 3) with axes of unit length."""
-    return np.swapaxes(unit(np.swapaxes(matrices, -1, -2)), -1, -2)
+    """The axes (..., 3, 3) of matrices (..., 4, 4), each of unit length."""
+    return np.swapaxes(unit(np.swapaxes(matrices[..., :3, :3], -1, -2)), -1, -2)
 
 
 def facing_of(known: Array, axes: Array, normals: Array) -> Array:

@@ -10,11 +10,8 @@ import numpy as np
 from ..model import Array, Clip, Ground
 from ..settings import Settings
 from ..sole.measure import Sole, unit_length
-from .nearest import AROUND, facing_of, unit_axes
+from .nearest import AROUND, WITHIN, facing_of, unit_axes
 from .touch import limb_lengths, touches_of
-
-# The skin of a palm lies at most so deep under the bones (limb lengths): 0.03 of a person's arm.
-THICKEST = 0.12
 
 
 def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sole:
@@ -25,7 +22,7 @@ def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sol
     touches, _, normals = touches_of(clip, clip.ball, ground, settings)
     for leg in np.flatnonzero(clip.hands & touches.any(axis=0)):
         frames, unit = touches[:, leg], unit_length(clip, leg)
-        away = facing_of(sole.up[leg], unit_axes(clip.foot[frames, leg, :3, :3]), normals[frames, leg])
+        away = facing_of(sole.up[leg], unit_axes(clip.foot[frames, leg]), normals[frames, leg])
         depth = palm_depth(clip.skins[leg].foot, sole.ball_joint[leg], away, limb_lengths(clip)[leg] / unit)
         if depth > 0.0:
             ball[leg], height[leg], source[leg] = sole.ball_joint[leg] - depth * away, unit * depth, "mesh"
@@ -41,4 +38,4 @@ def palm_depth(skin: Array, palm: Array, away: Array, length: float) -> float:
     depth = -(local @ away)
     aside = np.linalg.norm(local + depth[:, None] * away, axis=1)
     deepest = float(depth[aside < AROUND * length].max(initial=0.0))
-    return deepest if deepest < THICKEST * length else 0.0
+    return deepest if deepest < WITHIN * length else 0.0

@@ -25,16 +25,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from ..anchors.anchor import anchor_at, unridden
 from ..contacts.spans import PARTS
-from ..curves import runs
+from ..curves import running_maximum, runs
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, Note, Plan
 from ..reach import SHORT
-from ..sole.measure import apply
+from ..rotations import length_of, move_points
 from ..targets.lock import standing_place
 
 Frames = NDArray[np.int64]
@@ -102,36 +101,35 @@ def _feet(plan: Plan) -> list[Data]:
 
 def standing_points(clip: Clip, plan: Plan) -> Array:
     """Heel and ball joint (F, L, 2, 3) of a clip, the points that stand."""
-    return np.stack([apply(clip.foot, plan.sole.heel), clip.ball], axis=2)
+    return np.stack([move_points(clip.foot, plan.sole.heel), clip.ball], axis=2)
 
 
 def contact_spans(after: Clip, plan: Plan) -> list[Data]:
     """Spans of heel and ball as plain data, frames [start, end); without locking there are no anchors."""
-    points = standing_points(after, plan)
-    spans = []
+    points, spans = standing_points(after, plan), []
     for leg, index in np.ndindex(after.legs, len(PARTS)):
-        part, path = PARTS[index], points[:, leg, index]
+        part, path, held = PARTS[index], points[:, leg, index], plan.locked[leg]
         for start, end, state in _state_runs(plan.contacts[:, leg, index], plan.enforced[:, leg, index]):
-            places = _places(plan, path, leg, part, (start, end))
             support = anchor_at(plan.anchors, leg, start, part) or anchor_at(plan.anchors, leg, start)
-            drift = np.linalg.norm(path[start:end] - places, axis=-1).max()
+            away = _away(plan, path, leg, part, (start, end))
             spans.append({
                 "leg": leg, "part": part, "start": start, "end": end, "state": state,
                 "support": support.support if support else "",
-                "anchor": places[0].tolist() if plan.locked[leg] else None,
-                "drift": float(drift) if plan.locked[leg] else None,
+                "anchor": (path[start] - away[0]).tolist() if held else None,
+                "drift": float(length_of(away).max()) if held else None,
             })  # fmt: skip
     return spans
 
 
-def _places(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int]) -> Array:
-    """Where a standing point with this path (F, 3) should be (N, 3) on frames [start, end): at its anchor, or, where
-    another part of the foot has one, at its own mean place."""
-    held, rows = anchor_at(plan.anchors, leg, frames[0], part), slice(*frames)
-    if held:
-        return held.points(len(path))[rows]
+def _away(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int], is_source: bool = False) -> Array:
+    """How far a standing point with this path (F, 3) is on frames [start, end) from where it should be (N, 3): from its
+    anchor; where another part of the foot has one, from its own resting place; and of a source from its mean place.
+    """
+    anchor, rows = anchor_at(plan.anchors, leg, frames[0], part), slice(*frames)
+    if anchor and not is_source:
+        return path[rows] - anchor.points(len(path))[rows]
     rest = unridden(plan.anchors, leg, frames, path[rows])
-    return path[rows] + (standing_place(rest, np.arange(len(rest)), plan.clip.leg) - rest)
+    return rest - (rest.mean(axis=0) if is_source else standing_place(rest, np.arange(len(rest))))
 
 
 def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:
@@ -161,24 +159,19 @@ def _series(before: Clip, clip: Clip, plan: Plan, ground: Ground, spans: list[Da
 
 
 def _drift(clip: Clip, plan: Plan, spans: list[Data], is_source: bool) -> Array:
-    """Distances (F, L, 2) of heels and balls from their anchors over their contacts; a source has its own, the mean
-    places."""
+    """Distances (F, L, 2) of heels and balls from where they should be over their contacts."""
     points, drift = standing_points(clip, plan), np.zeros((clip.frames, clip.legs, len(PARTS)))
     for span in spans:
         leg, index, frames = span["leg"], PARTS.index(span["part"]), (span["start"], span["end"])
-        path = points[:, leg, index]
-        away = path[slice(*frames)] - _places(plan, path, leg, span["part"], frames)
-        if is_source:
-            rest = unridden(plan.anchors, leg, frames, path[slice(*frames)])
-            away = rest - rest.mean(axis=0)
-        drift[slice(*frames), leg, index] = np.linalg.norm(away, axis=-1)
+        away = _away(plan, points[:, leg, index], leg, span["part"], frames, is_source)
+        drift[slice(*frames), leg, index] = length_of(away)
     return drift
 
 
 def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
     """How deep soles lie under the surface, and how high over it heel and ball are, (F, L, 2) both, in contacts."""
     sole, touching = plan.sole, plan.touching
-    heel, ball = (apply(clip.foot, point) for point in (sole.heel, sole.ball))
+    heel, ball = (move_points(clip.foot, point) for point in (sole.heel, sole.ball))
     under, over = np.zeros((2, clip.frames, clip.legs, len(PARTS)))
     if not touching.all():
         points = np.stack([heel, ball, clip.ball], axis=2)[:, ~touching]
@@ -201,10 +194,15 @@ def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
 
 def _side(before: Clip, series: dict[str, Array], spans: list[Data], side: str, numbers: Frames) -> Data:
     """Figures of one side, per foot and over all."""
-    feet = [
-        _worst_of([span[side] for span in spans if span["leg"] == leg]) | _over_time(series, leg, before.leg, numbers)
-        for leg in range(before.legs)
-    ]
+    feet = []
+    for leg in range(before.legs):
+        own = [span[side] for span in spans if span["leg"] == leg]
+        foot: Data = {name: max((figure[name] or 0.0 for figure in own), default=0.0) for name in SPAN_FIGURES}
+        for name, limit in _limits(before.leg).items():
+            events = _events(series[name][:, leg], limit, numbers)
+            worst = float(series[name][:, leg].max(initial=0.0))
+            foot |= {name: worst, f"{name}_frames": _count([events]), f"{name}_at": events}
+        feet.append(foot)
     offset, step = series["hips"], _step(before.fps)
     acceleration = _second_difference(offset, step) * (before.fps / step) ** 2 / before.leg
     return {
@@ -220,24 +218,13 @@ def _side(before: Clip, series: dict[str, Array], spans: list[Data], side: str, 
     }
 
 
-def _worst_of(judged: list[Data]) -> Data:
-    """The worst figures of several contacts."""
-    return {name: max((own[name] or 0.0 for own in judged), default=0.0) for name in SPAN_FIGURES}
-
-
-def _over_time(series: dict[str, Array], leg: int, length: float, numbers: Frames) -> Data:
-    """The worst of one foot's misses and pops, when they were over their limits, and on how many frames."""
-    result: Data = {}
-    for name, limit in {"short": SHORT * length, "knee_pop": KNEE_POP, "foot_pop": FOOT_POP * length}.items():
-        values = series[name][:, leg]
-        events = _events(values, limit, numbers)
-        worst = float(values.max(initial=0.0))
-        result |= {name: worst, f"{name}_frames": _count([events]), f"{name}_at": events}
-    return result
+def _limits(leg: float) -> dict[str, float]:
+    """From where on figures of frames count, for legs so long."""
+    return {"short": SHORT * leg, "knee_pop": KNEE_POP, "foot_pop": FOOT_POP * leg}
 
 
 def _events(values: Array, limit: float, numbers: Frames) -> list[Data]:
-    """Runs in which values are over a limit: first and last frame, and the worst value."""
+    """Runs in which values (N,) are over a limit: first and last frame, and the worst value."""
     frames = _middle(numbers, len(values))
     return [
         {"start": int(frames[start]), "end": int(frames[end - 1]), "worst": float(values[start:end].max())}
@@ -261,8 +248,8 @@ def _worse(leg: float, sides: dict[str, Data], after: dict[str, Array], numbers:
 
     Misses are told by the plan, and how hips move is a means to the others: of both a source has none.
     """
-    limits = dict.fromkeys(SPAN_FIGURES, SHORT * leg)
-    limits |= {"knee_pop": KNEE_POP, "foot_pop": FOOT_POP * leg, "flexion": KNEE_POP}
+    limits = dict.fromkeys(SPAN_FIGURES, SHORT * leg) | _limits(leg) | {"flexion": KNEE_POP}
+    del limits["short"]
     notes = []
     for name, limit in limits.items():
         old, new = (sides[side][name] for side in SIDES)
@@ -285,8 +272,7 @@ def pop(before: Array, after: Array, fps: float) -> Array:
     source, result = _second_difference(before, step), _second_difference(after, step)
     if not len(source):
         return source
-    allowed = sliding_window_view(np.pad(source, ((near, near), (0, 0))), 2 * near + 1, axis=0).max(axis=-1)
-    return np.maximum(result - 1.5 * allowed, 0.0)
+    return np.maximum(result - 1.5 * running_maximum(source, 2 * near + 1), 0.0)
 
 
 def _step(fps: float) -> int:

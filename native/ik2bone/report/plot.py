@@ -6,9 +6,11 @@ In a notebook `plot(report)` as the last line of a cell shows it; `plot(report).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from io import BytesIO
 from typing import Any
+
+import numpy as np
 
 try:
     from matplotlib.axes import Axes
@@ -23,18 +25,11 @@ from .text import ROWS, foot_names
 
 Row = dict[str, Any]
 
-# Inches, and pixels an inch.
-WIDTH, HEAD, FOOT_HEIGHT, DENSITY = 13.0, 0.8, 2.9, 110
-FAINT, INK, PAPER, SMALL = "#e4e4e4", "#444444", "#ffffff", 8
+FAINT, INK = "#e4e4e4", "#444444"
 SIDE_COLOURS = {"before": "#e9b384", "after": "#1f6f9f"}
 STATE_COLOURS = {"automatic": "#9cc3ac", "enforced": "#47825f"}
-TEXT_COLOURS = {"automatic": INK, "enforced": PAPER}
-EVENT_COLOURS = {"short": "#c0392b", "knee_pop": "#7d3c98", "foot_pop": "#b7950b"}
-# Where contacts lie, from the bottom, and what went wrong.
-LANES, HEIGHT = {"ball": 0.0, "heel": 1.0}, 0.8
-EVENT_LANES, EVENT_HEIGHT = {"foot_pop": 2.0, "knee_pop": 2.3, "short": 2.6}, 0.25
-# A letter of the name of a support is as wide as this share of all frames.
-LETTER = 0.006
+# From the bottom; they lie over the contacts.
+EVENT_COLOURS = {"foot_pop": "#b7950b", "knee_pop": "#7d3c98", "short": "#c0392b"}
 
 
 class ReportFigure(Figure):
@@ -54,7 +49,7 @@ def plot(report: Row) -> Figure:
     it sinks in. Pale is before, dark is after.
     """
     names = foot_names(report)
-    figure = ReportFigure(figsize=(WIDTH, HEAD + FOOT_HEIGHT * len(names)), dpi=DENSITY, layout="constrained")
+    figure = ReportFigure(figsize=(13.0, 0.8 + 2.9 * len(names)), dpi=110, layout="constrained")
     heights = (1.1, 0.9, 1.2) * len(names)
     axes = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
     for leg, name in enumerate(names):
@@ -67,48 +62,52 @@ def plot(report: Row) -> Figure:
     for row in axes:
         _tidy(row, report["frames"])
     for rows in (axes[1::3], axes[2::3]):
-        _share_limits(rows)
-    axes[-1].set_xlabel("frame", fontsize=SMALL)
-    figure.suptitle(_title(report), fontsize=SMALL + 1, color=INK)
-    figure.legend(handles=_legend(report), loc="outside lower center", ncols=9, fontsize=SMALL, frameon=False)
+        limits = np.array([row.get_ylim() for row in rows])
+        for row in rows:
+            row.set_ylim(limits.min(), limits.max())
+    axes[-1].set_xlabel("frame", fontsize="small")
+    figure.suptitle(_title(report), fontsize="medium", color=INK)
+    figure.legend(handles=_legend(report), loc="outside lower center", ncols=9, fontsize="small", frameon=False)
     return figure
 
 
 def _draw_contacts(axes: Axes, name: str, spans: list[Row], report: Row) -> None:
-    axes.set_title(name, loc="left", fontsize=SMALL + 3, fontweight="bold", color=INK)
-    axes.set_yticks([lane + HEIGHT / 2 for lane in LANES.values()], list(LANES))
+    """Bars of the ball, over them those of the heel, with the names of supports where they are wide enough."""
+    axes.set_title(name, loc="left", fontsize="large", fontweight="bold", color=INK)
+    axes.set_yticks([0.4, 1.4], ["ball", "heel"])
     axes.set_ylim(-0.2, 3.0)
+    first, last = report["frames"]
     for span in spans:
-        axes.broken_barh([_extent(span)], (LANES[span["part"]], HEIGHT), facecolors=STATE_COLOURS[span["state"]])
-        _write_support(axes, span, report["frames"])
+        (start, width), bottom = _extent(span), float(span["part"] == "heel")
+        axes.broken_barh([(start, width)], (bottom, 0.8), facecolors=STATE_COLOURS[span["state"]])
+        # A letter takes about 0.006 of the width of all frames.
+        if 0.006 * len(span["support"]) * (last - first) < width:
+            place, colour = (start + 0.5 * width, bottom + 0.4), "white" if span["state"] == "enforced" else INK
+            axes.annotate(span["support"], place, ha="center", va="center", fontsize="x-small", color=colour)
     if not spans:
-        axes.text(0.5, 0.3, "no contacts", transform=axes.transAxes, ha="center", fontsize=SMALL, color=INK)
+        _say(axes, "no contacts")
 
 
-def _write_support(axes: Axes, span: Row, frames: list[int]) -> None:
-    """The name of what a contact stands on, where it is wide enough."""
-    start, width = _extent(span)
-    if len(span["support"]) * LETTER * (frames[1] - frames[0]) < width:
-        place, colour = (start + width / 2, LANES[span["part"]] + HEIGHT / 2), TEXT_COLOURS[span["state"]]
-        axes.annotate(span["support"], place, ha="center", va="center", fontsize=SMALL - 1, color=colour)
+def _say(axes: Axes, words: str) -> None:
+    axes.text(0.5, 0.3, words, transform=axes.transAxes, ha="center", fontsize="small", color=INK)
 
 
 def _draw_events(axes: Axes, foot: Row) -> None:
-    for name, lane in EVENT_LANES.items():
+    for row, (name, colour) in enumerate(EVENT_COLOURS.items()):
         extents = [_extent(event) for event in foot[f"{name}_at"]]
-        axes.broken_barh(extents, (lane, EVENT_HEIGHT), facecolors=EVENT_COLOURS[name])
+        axes.broken_barh(extents, (2.0 + 0.3 * row, 0.25), facecolors=colour)
 
 
 def _draw_drift(axes: Axes, spans: list[Row]) -> None:
-    axes.set_ylabel("drift", fontsize=SMALL, color=INK)
+    axes.set_ylabel("drift", fontsize="small", color=INK)
     held = [span for span in spans if span["drift"] is not None]
     _draw_bars(axes, held, lambda figures: (0.0, figures["drift"]))
     if spans and not held:
-        axes.text(0.5, 0.4, "no spot is held", transform=axes.transAxes, ha="center", fontsize=SMALL, color=INK)
+        _say(axes, "no spot is held")
 
 
 def _draw_heights(axes: Axes, spans: list[Row]) -> None:
-    axes.set_ylabel("under | over", fontsize=SMALL, color=INK)
+    axes.set_ylabel("under | over", fontsize="small", color=INK)
     _draw_bars(axes, spans, lambda figures: (-figures["penetration"], figures["float"]))
     axes.axhline(0.0, color=INK, linewidth=0.6)
 
@@ -123,13 +122,6 @@ def _draw_bars(axes: Axes, spans: list[Row], extremes: Callable[[Row], tuple[flo
             axes.broken_barh([_extent(span)], (low, high - low), facecolors=fill, edgecolors=edge, linewidth=0.8)
 
 
-def _share_limits(rows: Sequence[Axes]) -> None:
-    """Give axes the same limits, so that feet can be compared."""
-    limits = [row.get_ylim() for row in rows]
-    for row in rows:
-        row.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
-
-
 def _extent(row: Row) -> tuple[float, float]:
     """First place and width of frames from start to end, each of which is one wide."""
     return row["start"] - 0.5, row["end"] - row["start"] + 1.0
@@ -138,7 +130,7 @@ def _extent(row: Row) -> tuple[float, float]:
 def _tidy(axes: Axes, frames: list[int]) -> None:
     axes.set_xlim(frames[0] - 0.5, frames[1] + 0.5)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.tick_params(labelsize=SMALL, length=0, labelcolor=INK)
+    axes.tick_params(labelsize="small", length=0, labelcolor=INK)
     axes.grid(axis="x", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[:].set_visible(False)

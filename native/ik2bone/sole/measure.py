@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,33 +12,32 @@ from numpy.typing import NDArray
 
 from ..contacts.detect import LEAST_CONTACT, find_contacts
 from ..curves import runs
-from ..model import Array, Clip, Mask, Note, level_part
+from ..model import Array, Clip, Mask, Note, level_part, put_in
 from ..rotations import unit
 from ..targets.lock import standing_core
-from .heel_strike import heel_behind
-from .skin import BALL_HEIGHTS, lay_flat
+from .skin import BALL_HEIGHTS, FlatFoot, lay_flat
 
 Frames = NDArray[np.intp]
 
-# A stance is flat in the share of its frames in which the ankle is lowest over the ball.
-FLAT_SHARE = 0.3
-# The share of a foot's stances, the flattest, that tell how it lies. By the flatter half, heels of recorded clips lie
-# up to 0.002 leg lower, and standing feet are pitched up by a degree more.
-FLAT_STANCES = 0.25
+# The share of a stance's frames in which a foot lies flat, those with the ankle lowest over the ball, and the share of
+# its stances, the flattest, that tell how it lies. By the flatter half of the stances heels of recorded clips lie up to
+# 0.002 leg lower, and standing feet are pitched up by a degree more.
+FLAT = 0.25
 # The share of the frames, those with the ball lowest, that tell about a foot whose ball never stands.
 LOW_SHARE = 0.05
-# A foot shorter than this along the ground (leg lengths) has no heading.
-SHORTEST = 1e-3
 # The heel lies behind the ankle by about this share of the way from ankle to ball (Winter, 2009: foot segment).
 HEEL_BEHIND = 0.3
 # Feet that stand so much higher than the lowest (leg lengths) do not tell where the floor is: they stand on something.
-# Nor do tips of toes tell how toes lie: those are bent up.
+# Nor is there one floor where the heights of each foot's stances differ by more than this from their median, on the
+# mean. Of the recorded clips those on flat floors have 0.02 at most, those over obstacles 0.05 and more.
 ALIKE = 0.03
-# On an uneven floor the heights of each foot's stances differ by more than this from their median (leg lengths, on the
-# mean). Of the recorded clips those on flat floors have 0.02 at most, those over obstacles 0.05 and more.
-UNEVEN = 0.04
 # Height of the ball joint over the sole by proportion, in leg lengths (a person's ball joint lies 2 to 4 cm high).
 PROPORTION = 0.035
+# A foot that strikes with its heel turns about that for about this time (s) before its ball comes to stand.
+STRIKE = 0.15
+# Exact strikes tell one place, by so many frames or more, within this share of the foot's length. Of the recorded clips
+# measured the one that comes nearest to it agrees within 0.03.
+LEAST, AGREE = 4, 0.005
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,9 @@ class Sole:
 
     def beside(self, other: Sole, limbs: Mask) -> Sole:
         """These soles with others put in for some limbs (L,); the floor stays."""
-        rows: dict[str, Any] = {}
-        for name, value in self.rows():
-            rows[name] = np.empty((len(limbs), *value.shape[1:]))
-            rows[name][~limbs], rows[name][limbs] = value, getattr(other, name)
-        mine, theirs = iter(self.source), iter(other.source)
-        return replace(self, **rows, source=tuple(next(theirs if limb else mine) for limb in limbs))
+        rows: dict[str, Any] = {name: put_in(value, getattr(other, name), limbs, 0) for name, value in self.rows()}
+        source = put_in(np.array(self.source), np.array(other.source), limbs, 0)
+        return replace(self, **rows, source=tuple(source.tolist()))
 
     def rows(self) -> list[tuple[str, Any]]:
         """What is told for each limb, as arrays by name."""
@@ -88,15 +85,32 @@ def measure_sole(clip: Clip) -> Sole:
     Each stance has one vote, however long it lasts, so that soles do not depend on how a clip is trimmed.
     """
     contacts = _contacts(clip)
-    flat = [_flat_frames(clip, contacts[:, leg], leg) for leg in range(clip.legs)]
     standing = _standing_heights(clip, contacts[..., 1])
     height, floor, source = _ball_height(clip, standing)
-    rows = [_points(clip, leg, parts, height) for leg, parts in enumerate(flat)]
-    heel, ball, tip, joint, forward, up, toe_up, lengths = (np.array(column) for column in zip(*rows, strict=True))
-    heights, sources = np.full(clip.legs, height), (source,) * clip.legs
-    sole = Sole(heights, heel, ball, tip, joint, forward, up, toe_up, lengths, floor, sources)
-    sole = _with_struck_heels(clip, sole, contacts[..., 1])
-    return sole if clip.skins is None else _with_skins(clip, sole, standing)
+    feet = [_flat_foot(clip, leg, contacts[:, leg], height / unit_length(clip, leg)) for leg in range(clip.legs)]
+    sources = [source] * clip.legs
+    for leg, skin in enumerate(clip.skins or ()):
+        found = lay_flat(skin, feet[leg], clip.leg / unit_length(clip, leg))
+        if found is not None:
+            feet[leg], sources[leg] = found, "mesh"
+    sole, by_mesh = _sole_of(clip, feet, floor, tuple(sources)), np.array(sources) == "mesh"
+    if not by_mesh.any():
+        return sole
+    told = [heights for heights, counts in zip(standing, by_mesh, strict=True) if counts]
+    return replace(sole, floor=_floor_under(told, sole.ball_height[by_mesh], clip.leg))
+
+
+def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[str, ...]) -> Sole:
+    """The soles of feet as they lie flat, with lengths in scene units."""
+    rows: list[tuple[Any, ...]] = []
+    for leg, foot in enumerate(feet):
+        size = unit_length(clip, leg)
+        points = foot.under(foot.heel), foot.under(0.0), apply(foot.into_toe, foot.under(foot.tip)), foot.joint
+        ways = foot.forward, foot.up, unit(foot.into_toe[:3, :3] @ foot.up)
+        rows.append((size * foot.height, *points, *ways, size * np.array([-foot.heel, foot.tip])))
+    names = [name for name in Sole.__annotations__ if name not in ("floor", "source")]
+    columns: dict[str, Any] = {name: np.array(row) for name, row in zip(names, zip(*rows, strict=True), strict=True)}
+    return Sole(**columns, floor=floor, source=source)
 
 
 def with_own_floor(clip: Clip, sole: Sole) -> Sole:
@@ -145,29 +159,13 @@ def _stances(clip: Clip, stands: Mask, leg: int) -> list[Frames]:
     return whole or found or [np.flatnonzero(heights <= np.quantile(heights, LOW_SHARE))]
 
 
-def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Frames]:
-    """The flat frames of the flattest of a foot's stances, from its contacts (F, 2) of heel and ball.
-
-    Stances of the ball alone count where there are no others.
-    """
-    both = contacts.all(axis=-1)
-    drop = (clip.ankle - clip.ball)[:, leg] @ clip.up
-    cores = [standing_core(frames) for frames in _stances(clip, both if both.any() else contacts[:, 1], leg)]
-    # The tolerance keeps rounding, and so the unit, from choosing among frames that are alike.
-    near = 1e-6 * clip.leg
-    flat = [core[drop[core] <= np.quantile(drop[core], FLAT_SHARE) + near] for core in cores]
-    drops = np.array([drop[frames].mean() for frames in flat])
-    least = np.quantile(drops, FLAT_STANCES, method="lower") + near
-    return [frames for frames, own in zip(flat, drops, strict=True) if own <= least]
-
-
 def _ball_height(clip: Clip, standing: list[Array]) -> tuple[float, float, str]:
     """The ball joints' height over the sole, the clip's floor, and where the height was taken from.
 
     `standing` are the heights (S,) at which the ball joint of each leg stands. All feet have one shape.
     """
     height = _common_height(standing, clip.leg)
-    uneven = min(np.mean(np.abs(each - np.median(each))) for each in standing) > UNEVEN * clip.leg
+    uneven = min(np.mean(np.abs(each - np.median(each))) for each in standing) > ALIKE * clip.leg
     least, most = BALL_HEIGHTS
     for floor in () if uneven else clip.floors:
         if least * clip.leg <= height - floor <= most * clip.leg:
@@ -194,99 +192,86 @@ def _common_height(standing: list[Array], leg: float) -> float:
     return float(heights[order][np.searchsorted(share, (0.5 - 1e-9, 0.5 + 1e-9))].mean())
 
 
-def _points(clip: Clip, leg: int, stances: list[Frames], ball_height: float) -> tuple[Array, ...]:
-    """Heel, ball, tip, ball joint, forward, up, toe up and lengths of one leg: the means of what its stances tell.
+def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Frames]:
+    """The flat frames of the flattest of a foot's stances, from its contacts (F, 2) of heel and ball.
 
-    Stances in which the toes are bent up do not tell how these lie.
+    Stances of the ball alone count where there are no others.
     """
-    told = [_stance_points(clip, leg, frames, ball_height) for frames in stances]
-    rises = np.array([np.median((clip.tip - clip.ball)[frames, leg] @ clip.up) for frames in stances])
-    low = rises <= rises.min() + ALIKE * clip.leg
-    heel, ball, _, joint, forward, up, _, lengths = _means(told)
-    toes = _means([rows for rows, lies in zip(told, low, strict=True) if lies])
-    lengths[1] = toes[-1][1]
-    return heel, ball, toes[2], joint, unit(forward), unit(up), unit(toes[-2]), lengths
+    both = contacts.all(axis=-1)
+    drop = (clip.ankle - clip.ball)[:, leg] @ clip.up
+    cores = [standing_core(frames) for frames in _stances(clip, both if both.any() else contacts[:, 1], leg)]
+    # The tolerance keeps rounding, and so the unit, from choosing among frames that are alike.
+    near = 1e-6 * clip.leg
+    flat = [core[drop[core] <= np.quantile(drop[core], FLAT) + near] for core in cores]
+    drops = np.array([drop[frames].mean() for frames in flat])
+    least = np.quantile(drops, FLAT, method="lower") + near
+    return [frames for frames, own in zip(flat, drops, strict=True) if own <= least]
 
 
-def _means(rows: list[list[Array]]) -> list[Array]:
-    """The mean of each column of what stances tell."""
-    return [np.mean(column, axis=0) for column in zip(*rows, strict=True)]
+def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
+    """How one foot with contacts (F, 2) lies flat, its ball joint so high over the sole: the means of what its stances
+    tell. Heights and places are in units of foot space.
+    """
+    stances = _flat_frames(clip, contacts, leg)
+    joint, forward, up = (
+        np.mean(row, axis=0) for row in zip(*(_lying(clip, leg, each) for each in stances), strict=True)
+    )
+    # Medians, since toes are bent up in some stances.
+    toes = [_toes_lying(clip, leg, each) for each in stances]
+    tip, into_toe = (np.median(row, axis=0) for row in zip(*toes, strict=True))
+    forward, up = unit(forward), unit(up)
+    heel = -(1.0 + HEEL_BEHIND) * float(joint @ forward)
+    foot = FlatFoot(forward, up, joint, height, heel, float(tip) / unit_length(clip, leg), into_toe)
+    return replace(foot, heel=_struck_heel(clip, leg, foot, contacts[:, 1]))
 
 
-def _stance_points(clip: Clip, leg: int, frames: Frames, ball_height: float) -> list[Array]:
-    """What `_points` tells, by the flat frames of one stance: medians, since toes bend up on some of them."""
-    ankle, ball, tip = clip.ankle[frames, leg], clip.ball[frames, leg], clip.tip[frames, leg]
-    forward, length = _headings(clip, leg, frames)
-    ahead = np.maximum(np.sum((tip - ball) * forward, axis=-1), 0.0)
-    behind, before = ankle - HEEL_BEHIND * length[:, None] * forward, ball + ahead[:, None] * forward
-    heel, sole, toe = (_drop(point, ball @ clip.up - ball_height, clip.up) for point in (behind, ball, before))
-    foot, toes = np.linalg.inv(clip.foot[frames, leg]), np.linalg.inv(clip.toe[frames, leg])
-    rows = [apply(*pair) for pair in ((foot, heel), (foot, sole), (toes, toe), (foot, ball))]
-    up = np.broadcast_to(clip.up, forward.shape)
-    ways = (foot, forward), (foot, up), (toes, up)
-    rows += [unit((space[:, :3, :3] @ way[..., None])[..., 0]) for space, way in ways]
-    return [np.median(row, axis=0) for row in (*rows, np.stack([(1 + HEEL_BEHIND) * length, ahead], axis=-1))]
+def _lying(clip: Clip, leg: int, frames: Frames) -> tuple[Array, Array, Array]:
+    """The ball joint, and unit vectors ahead and up (3,), in foot space, of a foot that lies flat on some frames."""
+    into = np.linalg.inv(clip.foot[frames, leg])
+    forward = (into[:, :3, :3] @ _headings(clip, leg, frames)[..., None])[..., 0]
+    rows = apply(into, clip.ball[frames, leg]), unit(forward), unit(into[:, :3, :3] @ clip.up)
+    joint, ahead, up = (np.median(row, axis=0) for row in rows)
+    return joint, ahead, up
 
 
-def _headings(clip: Clip, leg: int, frames: Frames) -> tuple[Array, Array]:
-    """Level directions (N, 3) in which a foot points on some frames, and the ways (N,) from ankle to ball."""
+def _toes_lying(clip: Clip, leg: int, frames: Frames) -> tuple[Array, Array]:
+    """How far the tip lies ahead of the ball, in scene units, and the transform (4, 4) from foot to toe bone space."""
+    way = (clip.tip - clip.ball)[frames, leg]
+    ahead = np.maximum(np.sum(way * _headings(clip, leg, frames), axis=-1), 0.0)
+    into_toe = np.linalg.inv(clip.toe[frames, leg]) @ clip.foot[frames, leg]
+    return np.median(ahead), np.median(into_toe, axis=0)
+
+
+def _headings(clip: Clip, leg: int, frames: Frames) -> Array:
+    """Level unit directions (N, 3) in which a foot points on some frames."""
     level = level_part(clip.ball[frames, leg] - clip.ankle[frames, leg], clip.up)
-    length = np.linalg.norm(level, axis=-1)
-    if np.median(length) < SHORTEST * clip.leg:
+    if np.median(np.linalg.norm(level, axis=-1)) < 1e-3 * clip.leg:
         # A foot without length along the ground has no heading: the axis that lies most level will do for its sole.
         axes = level_part(np.swapaxes(clip.foot[frames, leg, :3, :3], -1, -2), clip.up)
         level = axes[:, np.argmax(np.linalg.norm(axes, axis=-1).mean(axis=0))]
-    return unit(level), length
+    return unit(level)
 
 
-def _drop(points: Array, heights: Array, up: Array) -> Array:
-    """Points (N, 3) moved along up (3,) to heights (N,)."""
-    return points + (heights - points @ up)[..., None] * up
-
-
-def _with_struck_heels(clip: Clip, sole: Sole, balls: Mask) -> Sole:
-    """The soles with heels where feet turn as they strike, if they do so exactly before their balls (F, L) stand."""
-    heel, lengths = sole.heel.copy(), sole.lengths.copy()
-    for leg in range(clip.legs):
-        forward, size = sole.forward[leg], unit_length(clip, leg)
-        length = float(lengths[leg, 0]) / (1 + HEEL_BEHIND) / size
-        under = heel[leg] + HEEL_BEHIND * length * forward
-        behind = heel_behind(clip.foot[:, leg], under, forward, length, clip.up, balls[:, leg], clip.fps)
-        if np.isfinite(behind):
-            heel[leg], lengths[leg, 0] = under - behind * forward, size * (length + behind)
-    return replace(sole, heel=heel, lengths=lengths)
+def _struck_heel(clip: Clip, leg: int, foot: FlatFoot, ball: Mask) -> float:
+    """The place of the heel along forward: where the foot turns before its ball comes to stand (F,), if that is one
+    place exactly, as animators and formulas have it, else where it is.
+    """
+    spans = [np.arange(max(start - round(STRIKE * clip.fps), 0), start + 1) for start, _ in runs(ball)]
+    frames = np.concatenate([*spans, np.zeros(0, int)])
+    steps = np.diff(clip.foot[:, leg], axis=0)[frames[frames < len(ball) - 1]]
+    turned, moved = steps[:, :3, :3] @ foot.forward, apply(steps, foot.under(0.0))
+    falls = -(turned @ clip.up)
+    # Turns of less than half the greatest speed tell little, and those between two frames of a landing nothing.
+    clear = falls > max(0.5 * float(falls.max(initial=0.0)), 1e-9)
+    if clear.sum() < LEAST or foot.heel >= 0.0:
+        return foot.heel
+    places = -np.sum(moved * turned, axis=-1)[clear] / np.sum(turned**2, axis=-1)[clear]
+    middle = float(np.median(places))
+    agree = np.median(np.abs(places - middle)) < -AGREE * foot.heel
+    # No heel lies ahead of the ball, or behind the ankle by more than the ball lies ahead of it.
+    return middle if agree and 2.0 * float(foot.joint @ foot.forward) > -middle > 0.0 else foot.heel
 
 
 def unit_length(clip: Clip, leg: int) -> float:
     """The length in the scene of foot space's unit."""
     return float(np.linalg.norm(clip.foot[:, leg, :3, :3], axis=1).mean())
-
-
-def _with_skins(clip: Clip, sole: Sole, standing: list[Array]) -> Sole:
-    """The soles with those of the skin in the place of all that could be found there."""
-    rows, source = {name: value.copy() for name, value in sole.rows()}, list(sole.source)
-    for leg, skin in enumerate(clip.skins or ()):
-        size = unit_length(clip, leg)
-        found = lay_flat(skin, sole.ball_joint[leg], sole.forward[leg], sole.up[leg], clip.leg / size)
-        if found is None:
-            continue
-        under = sole.ball_joint[leg] - found.height * found.up
-        into_toe = np.linalg.inv(skin.rest) if clip.has_toe[leg] else np.eye(4)
-        measured = {
-            "ball_height": size * found.height,
-            "lengths": [-size * found.heel, size * found.tip],
-            "heel": under + found.heel * found.forward,
-            "ball": under,
-            "tip": apply(into_toe, under + found.tip * found.forward),
-            "toe_up": unit(into_toe[:3, :3] @ found.up),
-            "forward": found.forward,
-            "up": found.up,
-        }
-        source[leg] = "mesh"
-        for name, value in measured.items():
-            rows[name][leg] = value
-    by_mesh = [leg for leg, name in enumerate(source) if name == "mesh"]
-    if not by_mesh:
-        return sole
-    floor = _floor_under([standing[leg] for leg in by_mesh], rows["ball_height"][by_mesh], clip.leg)
-    return replace(sole, **rows, floor=floor, source=tuple(source))

@@ -14,8 +14,9 @@ from ..anchors.anchor import Anchor, ride_of, shortened, turns_of
 from ..contacts.detect import Stance
 from ..curves import smoothstep
 from ..ground.query import ask
-from ..model import Array, Clip, Ground, Mask, Note
+from ..model import Array, Clip, Ground, Mask, Note, put_in
 from ..rotations import matrix_from_vector, vector_from_matrix
+from ..sole.measure import apply
 from .lock import Hold
 
 # Farther than this from where it stands (leg lengths), a foot no longer follows the slope it stood on.
@@ -83,26 +84,18 @@ class Targets:
     def choose(self, limbs: Mask) -> Targets:
         """The targets of some limbs (L,), with their anchors."""
         mine = [anchor for anchor in self.anchors if limbs[anchor.stance.leg]]
-        anchors = tuple(_renumbered(mine, np.cumsum(limbs) - 1))
+        anchors = _renumbered(mine, np.cumsum(limbs) - 1)
         return replace(self, **{name: getattr(self, name)[:, limbs] for name in BY_LEG}, anchors=anchors)
 
     def beside(self, other: Targets, limbs: Mask) -> Targets:
         """These targets with others put in for some limbs (L,), all anchors counted anew."""
-        rows = {}
-        for name in BY_LEG:
-            mine, theirs = getattr(self, name), getattr(other, name)
-            rows[name] = np.empty((len(mine), len(limbs), *mine.shape[2:]))
-            rows[name][:, ~limbs], rows[name][:, limbs] = mine, theirs
-        numbers = np.flatnonzero(~limbs), np.flatnonzero(limbs)
-        anchors = (*_renumbered(self.anchors, numbers[0]), *_renumbered(other.anchors, numbers[1]))
+        rows = {name: put_in(getattr(self, name), getattr(other, name), limbs) for name in BY_LEG}
+        anchors = _renumbered(self.anchors, np.flatnonzero(~limbs)) + _renumbered(other.anchors, np.flatnonzero(limbs))
         return replace(self, **rows, anchors=anchors)
 
     def with_legs(self, legs: Mask, other: Targets) -> Targets:
         """These targets with those of some legs (L,) taken from others."""
-        arrays = {name: getattr(self, name).copy() for name in BY_LEG}
-        for name, mine in arrays.items():
-            mine[:, legs] = getattr(other, name)[:, legs]
-        return replace(self, **arrays)
+        return self.choose(~legs).beside(other.choose(legs), legs)
 
     def carried_by(self, motion: Array) -> Targets:
         """The targets in the world, of a figure carried by a rigid motion (F, 4, 4) that stands still in these."""
@@ -148,18 +141,14 @@ class Held:
 
     def beside(self, other: Held, limbs: Mask) -> Held:
         """The same with others put in for some limbs (L,)."""
-        frames, locked = len(self.free), np.empty(len(limbs), bool)
-        contacts, free = np.empty((frames, len(limbs), 2), bool), np.empty((frames, len(limbs)))
-        contacts[:, ~limbs], contacts[:, limbs] = self.contacts, other.contacts
-        free[:, ~limbs], free[:, limbs] = self.free, other.free
-        locked[~limbs], locked[limbs] = self.locked, other.locked
+        contacts, free = (put_in(getattr(self, name), getattr(other, name), limbs) for name in ("contacts", "free"))
+        locked = put_in(self.locked, other.locked, limbs, 0)
         return Held(contacts, self.targets.beside(other.targets, limbs), free, locked, self.told + other.told)
 
 
-def _renumbered(anchors: Sequence[Anchor], numbers: NDArray[np.intp]) -> list[Anchor]:
+def _renumbered(anchors: Sequence[Anchor], numbers: NDArray[np.intp]) -> tuple[Anchor, ...]:
     """Anchors of limbs that get other `numbers`."""
-    stances = [replace(anchor.stance, leg=int(numbers[anchor.stance.leg])) for anchor in anchors]
-    return [replace(anchor, stance=stance) for anchor, stance in zip(anchors, stances, strict=True)]
+    return tuple(replace(a, stance=replace(a.stance, leg=int(numbers[a.stance.leg]))) for a in anchors)
 
 
 def places_of(anchors: list[Anchor]) -> dict[Stance, Array]:
@@ -214,45 +203,19 @@ def _placed(
     """Turns (F, 3, 3), balls (F, 3), rises and levels (F,) of a leg whose ball goes along a path (F, 3), as anchors
     place it: on each frame the one of that number (F,).
     """
+    spans = [slice(a.stance.start, a.stance.end) for a in anchors]
+    # Of a foot that stands on its heel the ball is somewhere near.
+    places = [path[on].mean(axis=0) if a.part == "heel" else a.origin for a, on in zip(anchors, spans, strict=True)]
     holds = [a.point if a.foothold is None else a.foothold for a in anchors]
-    rows = [a.origin for a in anchors], [a.point for a in anchors], holds, [_standing(path, a) for a in anchors]
-    origin, point, foothold, stands = (np.array(row)[index] for row in rows)
-    turn = np.array([a.turn for a in anchors])[index]
+    rows = [a.origin for a in anchors], [a.point for a in anchors], holds, places, [a.turn for a in anchors]
+    origin, point, foothold, stands_at, turn = (np.array(row)[index] for row in rows)
     for number, anchor in enumerate(anchors):
         if anchor.motion is not None:
             on = np.flatnonzero(index == number)
             motion = anchor.motion[on]
-            for row in (point, foothold):
-                row[on] = np.einsum("fij,fj->fi", motion[:, :3, :3], row[on]) + motion[:, :3, 3]
+            point[on], foothold[on] = apply(motion, point[on]), apply(motion, foothold[on])
             turn[on] = turns_of(motion, len(on)) @ turn[on]
-    ball = _rigidly(path, origin, point, turn, stands, SLOPE_RANGE * clip.leg)
+    # The foot turns rigidly round where it stands; far from there it is just moved.
+    way = stands_at - origin + shortened(path - stands_at, SLOPE_RANGE * clip.leg)
+    ball = path + (point - origin) + np.einsum("fij,fj->fi", turn - np.eye(3), way)
     return turn, ball, (point - origin) @ clip.up, foothold @ clip.up
-
-
-def _rigidly(path: Array, origin: Array, point: Array, turn: Array, stands: Array, near: float) -> Array:
-    """A path (F, 3) moved from origin to point and turned there: rigidly round where it stands, all (F, 3) or turns
-    (F, 3, 3). Farther than `near` from there it is just moved.
-    """
-    way = stands - origin + shortened(path - stands, near)
-    return path + (point - origin) + np.einsum("fij,fj->fi", turn - np.eye(3), way)
-
-
-def _standing(path: Array, anchor: Anchor) -> Array:
-    """Where a ball is (3,) that goes along a path (F, 3) while its foot stands on an anchor."""
-    span = slice(anchor.stance.start, anchor.stance.end)
-    return path[span].mean(axis=0) if anchor.part == "heel" else anchor.origin
-
-
-def anchor_weights(frames: int, spans: list[Stance]) -> Array:
-    """Share (F, A) of each anchor in each frame: 1 while it stands, then over to the next along a quintic."""
-    (before, after, share), time = _beside(frames, spans), np.arange(frames)
-    weights = np.zeros((frames, len(spans)))
-    weights[time, before] = 1.0 - share
-    weights[time, after] += share
-    return weights
-
-
-def place_path(path: Array, anchor: Anchor, near: float) -> Array:
-    """The path (F, 3) of a ball as one anchor places it: rigidly round where it stands, see `_rigidly`."""
-    frames = len(path)
-    return _rigidly(path, anchor.origin, anchor.points(frames), anchor.turns(frames), _standing(path, anchor), near)

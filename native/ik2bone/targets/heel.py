@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Heels kept out of the ground: a foot pitches about the part that stands, smoothly and no more than it must."""
+"""Heels kept out of the ground: a foot pitches about the part that stands, smoothly and no more than it must. And
+which heels stand at the end.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +9,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..curves import odd_window, smooth_cover
+from ..anchors.anchor import unridden
+from ..curves import odd_window, runs, smooth_cover
 from ..model import Array, Clip, Ground, Mask, level_part
 from ..rotations import matrix_from_vector
 from ..sole.measure import Sole, apply
 from .blend import WINDOW, Targets
 
-# Feet pitch by this at the most (radians): farther than a person's heel rises at toe-off, and less than a foot on end.
-STEEPEST_PITCH = np.radians(40.0)
-# Heels of soles that are known by proportion alone may lie as deep under the ground as under their balls in the clip,
-# up to this (leg lengths): lifting them further would tilt feet for the sake of a guess.
-GUESS = 0.006
 # A pitched foot has other ground under its end, so it is asked for once more.
 ROUNDS = 2
+# A heel that leaves its place by more than this (leg lengths) does not stand: 1 mm of a person's leg.
+STAYS = 0.001
+# Nor does one that is higher over the ground than this (leg lengths).
+HANGS = 0.015
 
 
 def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforced: Mask, ground: Ground) -> Targets:
@@ -29,8 +31,6 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforc
     Enforced heels are raised no more than they must be, and no sooner.
     """
     heel, ball = (apply(clip.foot, point) - clip.ball for point in (sole.heel, sole.ball))
-    guessed = np.array([source == "proportion" for source in sole.source])
-    heel += np.clip((ball - heel) @ clip.up, 0.0, GUESS * clip.leg * guessed)[..., None] * clip.up
     freely = 1.0 - smooth_cover(enforced[..., 0].astype(float), odd_window(WINDOW, clip.fps))
     targets = _pitched(clip, targets, (0.0 * heel, heel), contacts.any(axis=-1), freely, ground)
     alone, free = enforced[..., 0] & ~contacts[..., 1], (~contacts[..., 1]).astype(float)
@@ -52,10 +52,25 @@ def _pitched(
         depth = targets.depths((pivot + away)[:, :, None], feet, ground, clip.up)[..., 0]
         level = level_part(away, clip.up)
         length = np.maximum(np.linalg.norm(level, axis=-1), 1e-9 * clip.leg)
-        needed = np.clip(np.arctan2(depth, length), 0.0, STEEPEST_PITCH)
+        needed = np.arctan2(np.maximum(depth, 0.0), length)
         if not needed.any():
             break
         pitch += needed + freely * (smooth_cover(needed, window) - needed)
         axis = np.cross(level, clip.up) / length[..., None]
         turn = matrix_from_vector(axis * pitch[..., None]) @ targets.turn
     return replace(targets, turn=turn, ball=pivot - np.einsum("flij,flj->fli", turn, ends[0]))
+
+
+def held_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Mask:
+    """The contacts (F, L, 2) without the frames in which a heel leaves its place or hangs over it: the foot rolls."""
+    path, held = targets.placed(apply(clip.foot, sole.heel) - clip.ball), contacts.copy()
+    depth = targets.depths(path[:, :, None], contacts[..., 0], ground, clip.up)[..., 0]
+    held[..., 0] &= ~(np.isfinite(depth) & (depth < -HANGS * clip.leg))
+    for leg in range(clip.legs):
+        for start, end in runs(contacts[:, leg, 0]):
+            places = unridden(targets.anchors, leg, (start, end), path[start:end, leg])
+            # It is where it stands while it stands alone, if it ever does.
+            alone = ~contacts[start:end, leg, 1]
+            place = np.median(places[alone] if alone.any() else places, axis=0)
+            held[start:end, leg, 0] &= np.linalg.norm(places - place, axis=-1) <= STAYS * clip.leg
+    return held

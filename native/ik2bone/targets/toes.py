@@ -11,17 +11,11 @@ from ..model import Array, Clip, Ground, Mask, Note
 from ..rotations import matrix_from_vector, nearest_rotations, shortest_turns, unit, vector_from_matrix
 from ..sole.measure import Sole, apply
 from .blend import Targets
-from .lock import FADE
+from .lock import FADE, LARGEST_TURN
 
-# Toes that turn have other ground under their tips, so it is asked for once more.
-ROUNDS = 2
 # Toes bend by this at the most (radians). The great toe bends up by 42 degrees in walking (Nawoczenski et al., 1999)
 # and by 90 under a figure on tiptoe; it bends down by 45 (American Academy of Orthopaedic Surgeons).
 BENT_UP, BENT_DOWN = np.radians([90.0, 45.0])
-# The last of that (radians) is approached ever more slowly, so that toes do not stop with a jolt.
-EASE = np.radians(10.0)
-# Toes kept from bending farther than this (radians) do not lie as they should.
-TELLING = np.radians(3.0)
 
 
 def lay_toes(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground) -> tuple[Array, Mask]:
@@ -54,16 +48,11 @@ def _laid(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground
     # The tip's height over the ball's joint along the normal, as it is and as it should be.
     present, goal = np.sum(tip * normals, axis=-1), -sole.ball_height[np.nonzero(stands)[1]]
     facing, points = np.maximum(normals @ clip.up, 1e-3), np.zeros((*stands.shape, 1, 3))
-    lift, pitch = np.zeros(len(tip)), np.zeros(len(tip))
-    for _ in range(ROUNDS):
-        points[stands, 0] = targets.ball[stands] + np.einsum(
-            "nij,nj->ni", matrix_from_vector(pitch[:, None] * aside), tip
-        )
-        plane = (goal - np.sum((points[stands, 0] - targets.ball[stands]) * normals, axis=-1)) / facing
-        lift = targets.depths(points, stands, ground, clip.up)[stands, 0] - plane
-        # Past an edge toes stay in the plane of their foot.
-        asked = goal + np.where(np.abs(lift) <= EVEN * clip.leg, lift, 0.0) * facing
-        pitch = np.arcsin(np.clip(asked / length, -1.0, 1.0)) - np.arcsin(np.clip(present / length, -1.0, 1.0))
+    points[stands, 0] = targets.ball[stands] + tip
+    lift = targets.depths(points, stands, ground, clip.up)[stands, 0] - (goal - present) / facing
+    # Past an edge toes stay in the plane of their foot.
+    asked = goal + np.where(np.abs(lift) <= EVEN * clip.leg, lift, 0.0) * facing
+    pitch = np.arcsin(np.clip(asked / length, -1.0, 1.0)) - np.arcsin(np.clip(present / length, -1.0, 1.0))
     return matrix_from_vector(pitch[:, None] * aside) @ upright
 
 
@@ -99,7 +88,5 @@ def _within_range(clip: Clip, sole: Sole, targets: Targets, stands: Mask, turns:
         np.arctan2(np.sum(way * up, axis=-1), np.sum(way * forward, axis=-1))
         for way in (toe, np.einsum("nij,nj->ni", turns, toe))
     )
-    least, most = np.minimum(-BENT_DOWN, own - EASE), np.maximum(BENT_UP, own + EASE)
-    too_far = np.maximum(asked - most + EASE, 0.0) - np.maximum(least + EASE - asked, 0.0)
-    back = too_far - EASE * np.tanh(too_far / EASE)
-    return matrix_from_vector(back[:, None] * np.cross(up, forward)) @ turns, np.abs(back) > TELLING
+    back = asked - np.clip(asked, np.minimum(-BENT_DOWN, own), np.maximum(BENT_UP, own))
+    return matrix_from_vector(back[:, None] * np.cross(up, forward)) @ turns, np.abs(back) > LARGEST_TURN

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""A second plan takes over what its settings leave as it is, and nothing else: it is the plan of a fresh run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import ik2bone
+import numpy as np
+import pytest
+from ik2bone.contacts.spans import Marks
+from ik2bone.ground.surfaces import Surface, Surfaces
+from ik2bone.kept import values_of
+from ik2bone.plan import Settings, plant
+from test_calibration_pose import spread_on_its_first_frame
+from walk import HILLS, height_field, make_walk
+
+CLIP = make_walk(2.0, slide=0.03).clip
+ENFORCED = np.zeros((CLIP.frames, CLIP.legs, 2), bool)
+ENFORCED[40:50, 0] = True
+MARKS = Marks(ENFORCED, ENFORCED, np.zeros_like(ENFORCED))
+OTHER = {
+    "contacts": {"contacts": "ALWAYS"},
+    "stored": {"contacts": "STORED", "marks": MARKS},
+    "marks": {"marks": MARKS},
+    "direction": {"direction": "NEAREST"},
+    "use_hips": {"use_hips": False},
+    "use_slope": {"use_slope": False},
+    "max_slope": {"max_slope": 0.1},
+    "max_drop": {"max_drop": 0.01},
+    "gives_way": {"gives_way": "HIPS"},
+    "strength": {"strength": 0.5},
+    "strength over time": {"strength": np.linspace(0.0, 1.0, CLIP.frames)},
+    "asked": {"asked": np.array([True, False])},
+}
+
+
+def values(plan):
+    """All that a plan tells."""
+    told = {name: value for name, value in vars(plan).items() if name not in ("clip", "ground", "notes", "kept")}
+    return {name: values_of(value) for name, value in told.items()}, [str(note) for note in plan.notes]
+
+
+def raft(height=0.0):
+    """A platform that goes along under the walk."""
+    corners = np.array([[-20.0, -20.0, height], [20.0, -20.0, height], [20.0, 20.0, height], [-20.0, 20.0, height]])
+    along = np.tile(np.eye(4), (CLIP.frames, 1, 1))
+    along[:, 0, 3] = 0.5 * np.arange(CLIP.frames) / CLIP.fps
+    return Surfaces((Surface(ik2bone.Mesh(corners, [[0, 1, 2], [0, 2, 3]]), "Raft", along),), CLIP.leg)
+
+
+@pytest.mark.parametrize("other", OTHER)
+@pytest.mark.parametrize("ground", [HILLS, raft()])
+def test_second_plan_is_that_of_a_fresh_run(ground, other) -> None:
+    first, settings = plant(CLIP, ground), Settings(**OTHER[other])
+    assert values(plant(CLIP, ground, settings, previous=first)) == values(plant(CLIP, ground, settings))
+    assert values(plant(CLIP, ground, previous=first)) == values(first)
+
+
+def test_second_plan_of_a_carried_clip_and_after_a_calibration_pose_is_that_of_a_fresh_run() -> None:
+    ground = raft()
+    aboard = CLIP.moved(ground.surfaces[0].motion[:, :3, 3])
+    for clip in (aboard, spread_on_its_first_frame(CLIP)):
+        first, settings = plant(clip, ground), Settings(strength=0.5, max_drop=0.1)
+        assert values(plant(clip, ground, settings, previous=first)) == values(plant(clip, ground, settings))
+
+
+def test_what_settings_do_not_change_is_not_asked_for_again() -> None:
+    asked = []
+
+    def counted(points, down):
+        asked.append(len(points))
+        return HILLS(points, down)
+
+    plan = plant(CLIP, counted)
+    first = len(asked)
+    plan = plant(replace(CLIP), counted, Settings(strength=0.5), previous=plan)
+    assert len(asked) == first
+    plan = plant(CLIP, counted, Settings(strength=0.5, max_drop=0.01), previous=plan)
+    assert len(asked) < 1.5 * first
+    kept = len(plan.kept.results)
+    for slope in (0.1, 0.2, 0.3):
+        plan = plant(CLIP, counted, Settings(max_slope=slope), previous=plan)
+    assert len(plan.kept.results) == kept
+
+
+@pytest.mark.parametrize("name", ["thigh", "foot", "ball"])
+def test_clip_that_was_edited_is_planned_anew(name) -> None:
+    clip = replace(CLIP, **{name: getattr(CLIP, name).copy()})
+    first = plant(clip, HILLS)
+    getattr(clip, name)[60:, 0] = getattr(clip, name)[59, 0]
+    assert values(plant(clip, HILLS, previous=first)) == values(plant(clip, HILLS)) != values(first)
+
+
+def test_other_ground_sole_or_offset_is_planned_anew() -> None:
+    first, upper = plant(CLIP, HILLS), height_field(lambda x, y: 0.1 + 0.0 * x)
+    offset, sole = np.full_like(CLIP.hip, -0.05), replace(first.sole, floor=first.sole.floor + 0.02)
+    for given in ((upper,), (raft(),), (HILLS, None, sole), (HILLS, None, None, offset)):
+        assert values(plant(CLIP, *given, previous=first)) == values(plant(CLIP, *given)) != values(first)
+
+
+def test_surface_that_moves_otherwise_is_planned_anew() -> None:
+    ground = raft()
+    (surface,), first = ground.surfaces, plant(CLIP, ground)
+    same = replace(ground, surfaces=(replace(surface, motion=surface.motion.copy()),))
+    assert plant(CLIP, same, previous=first).kept is first.kept
+    for other in (raft(), replace(ground, surfaces=(replace(surface, motion=surface.motion[::-1].copy()),))):
+        assert plant(CLIP, other, previous=first).kept is not first.kept
+
+
+def test_edited_plan_does_not_change_the_next() -> None:
+    first = plant(CLIP, HILLS)
+    told = values(first)
+    for array in (first.rotations, first.hips_offset, first.contacts, first.locked, first.sole.heel):
+        array[:] = 0
+    assert values(plant(CLIP, HILLS, previous=first)) == told
+
+
+def test_what_is_no_plan_is_refused() -> None:
+    with pytest.raises(TypeError, match="previous: expected a Plan, got dict"):
+        ik2bone.plant(CLIP, HILLS, previous={})
