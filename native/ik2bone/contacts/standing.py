@@ -6,21 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..anchors.time import give_time, separate_spots
-from ..curves import runs, velocity
-from ..model import Array, Clip, Mask, Note, level_part
+from ..curves import runs
+from ..model import Array, Clip, Mask, Note
 from ..sole.measure import Sole, apply
 from .detect import LEAST_CONTACT, detect
+from .paths import SAME_PLACE
 from .spans import Marks, no_marks
 
-# A foot of a clip in place that never stands on its floor does so where it is this close to it (leg lengths).
-LOW = 0.03
-# Parts slower than this (leg lengths a second) on so many frames stand exactly still while they are so close to their
-# place (leg lengths). They may creep there, or away, along the ground: what is slower than the next, and rises by less
-# than the last share of the way that it slides, is held.
-EXACT, LEAST_EXACT, AT_PLACE, CREEPS, RISES = 1e-3, 3, 2e-4, 0.3, 0.5
 # Feet that stand on a smaller share of the frames, and only on those with which the clip begins or ends, turn round in
 # the air there: what is left of a step beyond the clip is longer.
 SELDOM = 0.1
@@ -60,8 +54,7 @@ def find_standing(clip: Clip, sole: Sole, marks: Marks | None = None) -> Contact
     """
     heel = apply(clip.foot, sole.heel)
     found = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    contacts = _as_long_as_exact(clip, heel, found.standing)
-    contacts &= not _turns_in_the_air(contacts)
+    contacts = found.standing & (not _turns_in_the_air(found.standing))
     marks, least = marks or no_marks(contacts.shape), LEAST_CONTACT * clip.fps
     notes = (CARRIED,) if found.carried else () if contacts.any() else (NEVER,)
     if not notes or marks.enforced.any():
@@ -121,40 +114,7 @@ def _turns_in_the_air(contacts: Mask) -> bool:
     return not inner and float(standing.mean()) < SELDOM
 
 
-def _as_long_as_exact(clip: Clip, heel: Array, contacts: Mask) -> Mask:
-    """With other ends for parts that stand exactly still in between, as animators and formulas make them.
-
-    What creeps or trembles is best held; but a foot that stood still and rolls off does so because the clip wants it.
-    """
-    standing = contacts.copy()
-    for leg, part in np.ndindex(*contacts.shape[1:]):
-        path = (clip.ball if part else heel)[:, leg]
-        speeds = np.linalg.norm(velocity(path, clip.fps), axis=-1) / clip.leg
-        for start, end in runs(contacts[:, leg, part]):
-            still = start + np.flatnonzero(speeds[start:end] < EXACT)
-            if len(still) >= LEAST_EXACT:
-                first, last = _at_place(path, still[0], clip.leg)[0], _at_place(path, still[-1], clip.leg)[1]
-                before, after = np.arange(start, still[0] + 1), np.arange(still[-1], end)
-                slow = [frames[speeds[frames] < CREEPS] for frames in (before, after)]
-                creeps = [_along(path, frames, clip.up) for frames in (slow[0][::-1], slow[1])]
-                standing[start:end, leg, part] = False
-                standing[min(first, int(creeps[0][-1])) : max(last, int(creeps[1][-1]) + 1), leg, part] = True
-    return standing
-
-
-def _along(path: Array, frames: NDArray[np.intp], up: Array) -> NDArray[np.intp]:
-    """Those of the frames on which a point (F, 3) went along the ground, rather than up, since the first of them."""
-    away = path[frames] - path[frames[0]]
-    return frames[np.abs(away @ up) <= RISES * np.linalg.norm(level_part(away, up), axis=-1)]
-
-
-def _at_place(path: Array, frame: int, leg: float) -> tuple[int, int]:
-    """The run of frames round one of a path (F, 3) in which it is where it is then."""
-    here = runs(np.linalg.norm(path - path[frame], axis=-1) < AT_PLACE * leg)
-    return next(run for run in here if run[0] <= frame < run[1])
-
-
 def _low(clip: Clip, sole: Sole, heel: Array) -> Mask:
-    """Where heel and ball (F, L, 2) are close to the clip's own floor."""
-    low = LOW * clip.leg + sole.floor
+    """Where heel and ball (F, L, 2) are close to the clip's own floor: what stands of feet in place that never rest."""
+    low = SAME_PLACE * clip.leg + sole.floor
     return np.stack([heel @ clip.up < low, clip.ball @ clip.up < low + sole.ball_height], axis=-1)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.anchor import Anchor
-from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAST_GAP, LEAVE_SPEED, Stance, hysteresis, stances
+from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAVE_SPEED, Stance, hysteresis, stances
 from ..contacts.spans import Marks
 from ..curves import gaps, hann_average, odd_window, running_maximum, runs, smoothstep, velocity
 from ..ground.query import NoGround, ask, support_of
@@ -137,7 +137,7 @@ def find_touches(path: Array, distance: Array, fps: float) -> Mask:
     touches = hysteresis((speed < LEAVE_SPEED) & near, speed < ENTER_SPEED)
     for column in touches.T:
         for start, end in gaps(column):
-            column[start:end] = start > 0 and end < len(column) and end - start < LEAST_GAP * fps
+            column[start:end] = start > 0 and end < len(column) and end - start < LEAST_CONTACT * fps
         for start, end in runs(column):
             column[start:end] = end - start >= LEAST_CONTACT * fps - 1e-6
     return touches
