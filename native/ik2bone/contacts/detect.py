@@ -12,7 +12,7 @@ from ..curves import gaps, runs
 from ..model import Array, Mask
 from .events import held_while_still, refined
 from .footing import HEIGHT, find_spells, grounded
-from .paths import ENTER_SPEED, LEAVE_SPEED, REST, SAME_PLACE, Feet, observe
+from .paths import ENTER_SPEED, LEAVE_SPEED, REST, SAME_PLACE, Feet, finer, observe
 from .stance import LEAST_CONTACT, Stance, stances
 from .treadmill import NEAR, floor_velocities, gait_speed
 
@@ -98,8 +98,11 @@ def detect(
     floor, carried = floor_velocities(paths, fps, up)
     feet = observe(paths, floor, fps, up)
     limits = _adapted(limits, feet, floor)
-    slow = _lasting(feet, _slow(feet, limits), limits)
-    return Detection(refined(feet, slow) if exact else held_while_still(feet, _settled(feet, slow)), carried)
+    fine = feet if exact else finer(feet, up)
+    slow = _lasting(fine, _slow(fine, limits), limits)
+    if exact:
+        return Detection(refined(feet, slow), carried)
+    return Detection(held_while_still(feet, _on_frames(fine, _settled(fine, slow), limits)), carried)
 
 
 def hysteresis(slow: Mask, still: Mask) -> Mask:
@@ -143,7 +146,7 @@ def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
     for leg, part in np.ndindex(*slow.shape[1:]):
         mask, path = lasting[:, leg, part], feet.paths[:, leg, part]
         for start, end in gaps(mask):
-            if 0 < start and end < len(mask) and end - start < least:
+            if start > 0 and end < len(mask) and end - start < least:
                 mask[start:end] = np.linalg.norm(path[end] - path[start - 1]) < SAME_PLACE
         for start, end in runs(mask):
             cut = start == 0 or end == len(mask)
@@ -164,8 +167,10 @@ def _frames(speeds: Array, start: int, end: int, leave: float) -> float:
 def _settled(feet: Feet, slow: Mask) -> Mask:
     """The slow frames (F, L, 2) without those of a ball that still comes down about a standing heel, and of a heel that
     already rises about a standing ball: they turn the foot aside by a degree.
+
+    Nor does a part stand beside the other for a moment in which the clip begins or ends.
     """
-    settled = slow.copy()
+    settled, whole = slow.copy(), len(slow)
     for leg in range(slow.shape[1]):
         heel, ball = settled[:, leg, 0], settled[:, leg, 1]
         for start, end in runs(ball):
@@ -174,9 +179,24 @@ def _settled(feet: Feet, slow: Mask) -> Mask:
         for start, end in runs(heel):
             rests = ~ball[start:end] | (feet.speeds[start:end, leg, 0] <= REST)
             heel[end - _first(rests[::-1]) : end] = False
+        for part, other in ((heel, ball), (ball, heel)):
+            for start, end in runs(part):
+                brief = end - start < min(LEAST_CONTACT * feet.fps, whole)
+                part[start:end] = not (brief and (start == 0 or end == whole) and other[start:end].all())
     return settled
 
 
 def _first(mask: Mask) -> int:
     """The index of the first True in a mask (N,); N where there is none."""
     return int(np.argmax(np.append(mask, True)))
+
+
+def _on_frames(fine: Feet, stands: Mask, limits: Limits) -> Mask:
+    """What stands (F, L, 2), by finer frames, on the given ones, and on the first of them after a foot began to leave
+    if it was still hardly off its spot.
+    """
+    found = stands[:: fine.every].copy()
+    if fine.every > 1:
+        near = stands[1::2] & (fine.speeds[1::2] < 0.5 * (limits.enter + limits.leave))
+        found[2:] |= near[1:] & found[1:-1] & ~found[2:].any(axis=-1, keepdims=True)
+    return found

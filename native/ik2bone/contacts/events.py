@@ -19,8 +19,8 @@ INSTANTS = 240.0
 # left. Paths in single precision, far from the origin, are as rough.
 ON_LINE = 2e-5
 # A foot strikes the ground where it is braked upward most (Handsaker and others, J. Biomechanics 49, 2016: 3 ms late on
-# force plates), by more than twice gravity at a leg of 0.9 m (leg lengths / s^2), up to `LEAST_CONTACT` before it slides
-# slowly: as long as the loading of shoe and heel pad takes.
+# force plates), by more than twice gravity at a leg of 0.9 m (leg lengths / s^2), up to `LEAST_CONTACT` before it is
+# slow: as long as the loading of shoe and heel pad takes.
 IMPACT = 20.0
 
 
@@ -77,11 +77,11 @@ def _risen(feet: Feet, run: Stance, rest: int) -> int:
 
     It may stay beyond the run, since speeds are smoothed.
     """
-    away = np.linalg.norm(feet.paths[rest:, run.leg, run.part] - feet.paths[rest, run.leg, run.part], axis=-1)
-    climb = np.abs(feet.heights[rest:, run.leg, run.part] - feet.heights[rest, run.leg, run.part])
+    path, heights = feet.paths[rest:, run.leg, run.part], feet.heights[rest:, run.leg, run.part]
+    away = np.linalg.norm(path - path[0], axis=-1)
     stays = int(np.argmin(np.append(away < ON_LINE, False)))
-    creeps = np.flatnonzero(climb[: run.end - rest] <= 0.5 * away[: run.end - rest])
-    return rest + max(stays, int(creeps[-1]) + 1)
+    creeps = np.abs(heights - heights[0]) <= 0.5 * away
+    return rest + max(stays, 1 + int(np.flatnonzero(creeps[: run.end - rest]).max(initial=0)))
 
 
 def _off_line(feet: Feet, run: Stance, late: float) -> int:

@@ -37,8 +37,8 @@ def steady_feet(clip: Clip) -> tuple[Clip, Array]:
 def trembling(clip: Clip) -> Array:
     """How much each foot trembles (F, L), from 0 to 1.
 
-    The correlation of one bend of its direction with the next is -2/3 for noise, and positive for motion; half of that
-    of noise will do.
+    The correlation of one bend of its direction with the next is -2/3 for noise, and positive for motion. A foot begins
+    to tremble at a quarter of that of noise, and does so at half of it.
     """
     lag = int(LAG * clip.fps)
     if not lag or clip.frames <= 3 * lag:
@@ -52,7 +52,7 @@ def trembling(clip: Clip) -> Array:
     square, product = (hann_average(values, odd_window(WINDOW, clip.fps)) for values in (square, product))
     # The variance of such a bend of noise is six times that of the noise.
     share = smoothstep(np.sqrt(square / 6) / NOISE - 1.0)
-    return share * smoothstep(3.0 * product / np.maximum(square, 1e-12))
+    return share * smoothstep(6.0 * product / np.maximum(square, 1e-12) - 1.0)
 
 
 def _turned(clip: Clip, turn: Array) -> Clip:
@@ -60,5 +60,6 @@ def _turned(clip: Clip, turn: Array) -> Clip:
     about = np.zeros((*turn.shape[:2], 4, 4))
     about[..., :3, :3], about[..., 3, 3] = turn, 1.0
     about[..., :3, 3] = clip.ankle - (turn @ clip.ankle[..., None])[..., 0]
-    points = {name: apply(about, getattr(clip, name)) for name in ("ball", "tip")}
-    return replace(clip, foot=about @ clip.foot, toe=about @ clip.toe, **points)
+    foot = about @ clip.foot
+    foot[..., :3, 3] = clip.ankle
+    return replace(clip, foot=foot, toe=about @ clip.toe, ball=apply(about, clip.ball), tip=apply(about, clip.tip))

@@ -7,12 +7,16 @@ import numpy as np
 
 from ..curves import odd_window, smoothed, velocity
 from ..model import Array, Mask, level_part
-from .paths import ENTER_SPEED, REST, SAME_PLACE, Feet, steady_velocity
+from .paths import SAME_PLACE, Feet, steady_velocity
 from .stance import STEP
 
 # A foot goes with a floor when its velocity is that of the floor within this (leg lengths a second), or this share of
 # it; a figure stays in place when its feet, on the mean, go slower than that share of the floor.
 NEAR = 0.25
+# What is slower than this (leg lengths a second) is the creep of standing feet: neither a floor nor a figure goes so.
+SLOWEST = 0.15
+# Nor does a figure whose feet slide by less than this share of its velocity: such feet are careless.
+SLIDES = 0.1
 
 
 def floor_velocities(paths: Array, fps: float, up: Array) -> tuple[Array, bool]:
@@ -39,7 +43,7 @@ def _treadmill(velocities: Array, way: Array) -> Array:
     """
     floor = _mode(velocities)
     speed = float(np.linalg.norm(floor))
-    moves = speed >= 0.5 * ENTER_SPEED and np.linalg.norm(way) <= NEAR * speed
+    moves = speed >= SLOWEST and np.linalg.norm(way) <= NEAR * speed
     rests = _share(velocities, np.zeros(3), NEAR)
     return floor if moves and rests <= 0.5 * _share(velocities, floor, _radius(floor)) else np.zeros(3)
 
@@ -51,7 +55,7 @@ def _slide(velocities: Array, low: Mask, travel: Array, aside: Array) -> Array:
     velocities are alike, and twice as many as rest; what goes half as fast as the figure glides with it.
     """
     speeds, none = np.linalg.norm(travel, axis=-1), np.zeros(2)
-    speed = float(np.median(speeds[speeds > REST])) if (speeds > REST).any() else np.inf
+    speed = float(np.median(speeds[speeds > SLOWEST])) if (speeds > SLOWEST).any() else np.inf
     low = low & (speeds > 0.5 * speed)[:, None, None]
     if not low.any():
         return none
@@ -61,7 +65,7 @@ def _slide(velocities: Array, low: Mask, travel: Array, aside: Array) -> Array:
     slide = _mode(slides)
     size, share = float(np.linalg.norm(slide)), _share(slides, slide, _radius(slide))
     even = share >= 0.5 and _share(slides, none, 0.5 * size) <= 0.5 * share
-    return slide / speed if even and 0.5 * ENTER_SPEED <= size <= 0.5 * speed else none
+    return slide / speed if even and max(SLOWEST, SLIDES * speed) <= size <= 0.5 * speed else none
 
 
 def gait_speed(feet: Feet) -> float:
