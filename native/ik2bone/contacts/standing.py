@@ -39,7 +39,7 @@ class Contacts:
 def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> Contacts:
     """When feet stand under mode 'AUTO', 'ALWAYS' or 'STORED', the last of which needs marks."""
     if mode == "ALWAYS":
-        return stand_always(clip)
+        return _following(np.ones((clip.frames, clip.legs, 2), bool))
     if mode != "STORED":
         return find_standing(clip, sole, marks)
     if marks is None:
@@ -57,13 +57,13 @@ def find_standing(clip: Clip, sole: Sole, marks: Marks | None = None) -> Contact
     contacts = found.standing & (not _turns_in_the_air(found.standing))
     marks, least = marks or no_marks(contacts.shape), LEAST_CONTACT * clip.fps
     notes = (CARRIED,) if found.carried else () if contacts.any() else (NEVER,)
-    if not notes or marks.enforced.any():
-        wanted = marks.enforced if notes else marks.applied(contacts, least)
-        timely = _in_time(clip, wanted, marks.enforced)
-        hurried = () if notes else _tell_hurried(clip, contacts, timely, marks)
-        return _stand(timely, marks.enforced, marks, hurried) if wanted.any() else _stand_nowhere(contacts.shape)
-    contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
-    return replace(_stand_nowhere(contacts.shape), standing=marks.applied(contacts, least), notes=notes)
+    if notes and not marks.enforced.any():
+        contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
+        return _following(marks.applied(contacts, least), *notes)
+    wanted = marks.enforced if notes else marks.applied(contacts, least)
+    timely = _in_time(clip, wanted, marks.enforced)
+    hurried = () if notes else _tell_hurried(clip, contacts, timely, marks)
+    return _locked(timely, marks.enforced, marks, hurried)
 
 
 def _in_time(clip: Clip, contacts: Mask, kept: Mask) -> Mask:
@@ -85,26 +85,20 @@ def _tell_hurried(clip: Clip, found: Mask, timely: Mask, marks: Marks) -> tuple[
 def stand_as_stored(clip: Clip, sole: Sole, marks: Marks) -> Contacts:
     """Stand by spans alone, as they are; in a clip in place only enforced ones lock feet to spots."""
     found = detect(apply(clip.foot, sole.heel), clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    holds = found.standing.any() and not found.carried
-    standing = marks.standing if holds else marks.enforced
-    if standing.any():
-        return _stand(standing, standing, marks)
-    return replace(_stand_nowhere(standing.shape), standing=marks.standing)
+    standing = marks.standing if found.standing.any() and not found.carried else marks.enforced
+    return _locked(standing, standing, marks) if standing.any() else _following(marks.standing, NOWHERE)
 
 
-def stand_always(clip: Clip) -> Contacts:
-    """Every foot stands on every frame, wherever it is."""
-    feet = _stand_nowhere((clip.frames, clip.legs, 2))
-    return replace(feet, standing=~feet.standing, notes=())
-
-
-def _stand(standing: Mask, kept: Mask, marks: Marks, notes: tuple[Note, ...] = ()) -> Contacts:
+def _locked(standing: Mask, kept: Mask, marks: Marks, notes: tuple[Note, ...] = ()) -> Contacts:
+    if not standing.any():
+        return _following(standing, NOWHERE)
     return Contacts(standing, True, kept, marks.enforced[..., 0] & standing.all(axis=-1), notes)
 
 
-def _stand_nowhere(shape: tuple[int, ...]) -> Contacts:
-    nothing = np.zeros(shape, bool)
-    return Contacts(nothing, False, nothing, nothing[..., 0], (NOWHERE,))
+def _following(standing: Mask, *notes: Note) -> Contacts:
+    """Contacts (F, L, 2) of feet that follow the ground frame by frame."""
+    nothing = np.zeros_like(standing)
+    return Contacts(standing, False, nothing, nothing[..., 0], notes)
 
 
 def _turns_in_the_air(contacts: Mask) -> bool:

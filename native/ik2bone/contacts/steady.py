@@ -18,8 +18,11 @@ LAG = 0.02
 # A foot begins to be steadied at this size of noise (degrees) and is so at twice that: of twelve recorded clips one
 # trembles by up to 12, the others hardly anywhere by 0.4.
 NOISE = 0.4
-# Whether a foot trembles is told over this time (s), and it then takes its mean direction over it.
-WINDOW = 0.2
+# The correlation of one bend with the next is -2/3 for noise, and positive for motion: a foot begins to be steadied at
+# the first size of it, and is so at the second. With others a dance that trembles has knees that pop by 12 degrees.
+CORRELATION = (0.1, 0.3)
+# Whether a foot trembles is told over the longer time (s); it then takes its mean direction over the shorter.
+NEAR, WINDOW = 0.2, 0.15
 
 
 def steady_feet(clip: Clip) -> tuple[Clip, Array]:
@@ -35,11 +38,7 @@ def steady_feet(clip: Clip) -> tuple[Clip, Array]:
 
 
 def trembling(clip: Clip) -> Array:
-    """How much each foot trembles (F, L), from 0 to 1.
-
-    The correlation of one bend of its direction with the next is -2/3 for noise, and positive for motion. A foot begins
-    to tremble at a quarter of that of noise, and does so at half of it.
-    """
+    """How much each foot trembles (F, L), from 0 to 1."""
     lag = int(LAG * clip.fps)
     if not lag or clip.frames <= 3 * lag:
         return np.zeros((clip.frames, clip.legs))
@@ -49,10 +48,11 @@ def trembling(clip: Clip) -> Array:
     square, product = np.zeros((2, clip.frames, clip.legs))
     square[lag:-lag] = np.sum(bend**2, axis=-1)
     product[lag : -2 * lag] = -np.sum(bend[:-lag] * bend[lag:], axis=-1)
-    square, product = (hann_average(values, odd_window(WINDOW, clip.fps)) for values in (square, product))
+    square, product = (hann_average(values, odd_window(NEAR, clip.fps)) for values in (square, product))
     # The variance of such a bend of noise is six times that of the noise.
     share = smoothstep(np.sqrt(square / 6) / NOISE - 1.0)
-    return share * smoothstep(6.0 * product / np.maximum(square, 1e-12) - 1.0)
+    least, most = CORRELATION
+    return share * smoothstep((product / np.maximum(square, 1e-12) - least) / (most - least))
 
 
 def _turned(clip: Clip, turn: Array) -> Clip:
