@@ -18,9 +18,6 @@ INSTANTS = 240.0
 # Points within this (leg lengths) of a straight line come from formulas and animators, and the first frame off it has
 # left. Paths in single precision, far from the origin, are as rough.
 ON_LINE = 2e-5
-# A part that rested exactly creeps as long as it is slower than this (leg lengths a second). With 0.25 a foot of the
-# walk of another figure is let go while it stands, with 0.45 hips and toes follow heels that have left.
-CREEPS = 0.3
 # A foot strikes the ground where it is braked upward most (Handsaker and others, J. Biomechanics 49, 2016: 3 ms late on
 # force plates), by more than twice gravity at a leg of 0.9 m (leg lengths / s^2), up to `LEAST_CONTACT` before it is
 # slow: as long as the loading of shoe and heel pad takes.
@@ -68,7 +65,8 @@ def held_while_still(feet: Feet, slow: Mask) -> Mask:
     for run in part_stances(slow):
         steps = np.linalg.norm(np.diff(feet.paths[run.start : run.end, run.leg, run.part], axis=0), axis=-1)
         still = run.start + np.flatnonzero(steps < ON_LINE)
-        if len(still) > 1:
+        # So many steps has the shortest contact between its first and last; noise rests for fewer now and then.
+        if len(still) > max(1, LEAST_CONTACT * feet.fps - 2):
             held[run.start : run.end, run.leg, run.part] = False
             first = feet.frames - _risen(back, run.seen_back(feet.frames), feet.frames - 1 - int(still[0]))
             held[first : _risen(feet, run, int(still[-1])), run.leg, run.part] = True
@@ -80,10 +78,10 @@ def _risen(feet: Feet, run: Stance, rest: int) -> int:
 
     It may stay beyond the run, since speeds are smoothed.
     """
-    path, heights, speeds = (values[rest:, run.leg, run.part] for values in (feet.paths, feet.heights, feet.speeds))
+    path, heights = feet.paths[rest:, run.leg, run.part], feet.heights[rest:, run.leg, run.part]
     away = np.linalg.norm(path - path[0], axis=-1)
     stays = int(np.argmin(np.append(away < ON_LINE, False)))
-    creeps = (np.abs(heights - heights[0]) <= 0.5 * away) & (speeds < CREEPS)
+    creeps = np.abs(heights - heights[0]) <= 0.5 * away
     return rest + max(stays, 1 + int(np.flatnonzero(creeps[: run.end - rest]).max(initial=0)))
 
 
