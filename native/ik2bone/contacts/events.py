@@ -10,27 +10,18 @@ import numpy as np
 from ..curves import runs, velocity
 from ..model import Array, Mask
 from .paths import REST, WINDOWS, Feet
-from .stance import Stance, part_stances
+from .stance import LEAST_CONTACT, STEP, Stance, part_stances
 
-# A point departs from rest to the speed that ends its contact within the first time (s), and within the second while
-# the other part holds the foot: there it rolls up slowly. What creeps longer slides. On force plates (walk) 0.1 s costs
-# 2 % of the frames and 0.2 s costs 6 %: markers of toes rise long before toe-off.
-DEPARTURE, ROLL = 0.085, 0.25
-# So much time (s) of standing before a departure tells when it was.
-BEFORE = 0.2
-# Departures are told to the nearest of so many instants a second: the frame before still stands, the next not.
+# Departures are told to the nearest of so many instants a second: the frame before still stands, the next not. By whole
+# frames walks that tremble lose 2 % of their F1.
 INSTANTS = 240.0
-# Variances of the departing motion, where that of the noise is 1: from hidden in noise to formulas without any.
-SIZES = 10.0 ** np.arange(-2, 11, 2)
-# Feet at rest give way by about this (leg lengths), which is no less than what markers on skin move.
-GIVE = 3e-4
-# Points on a straight line within the first (leg lengths) for the second (s) come from formulas and animators, and the
-# first frame off it has left.
-ON_LINE, LINE = 2e-5, 0.1
+# Points within this (leg lengths) of a straight line come from formulas and animators, and the first frame off it has
+# left. Paths in single precision, far from the origin, are as rough.
+ON_LINE = 2e-5
 # A foot strikes the ground where it is braked upward most (Handsaker and others, J. Biomechanics 49, 2016: 3 ms late on
-# force plates), by more than twice gravity at a leg of 0.9 m (leg lengths / s^2), up to this time (s) before it
-# slides slowly: as long as the loading of shoe and heel pad takes.
-IMPACT, LOADING = 20.0, 0.07
+# force plates), by more than twice gravity at a leg of 0.9 m (leg lengths / s^2), up to `LEAST_CONTACT` before it is
+# slow: as long as the loading of shoe and heel pad takes.
+IMPACT = 20.0
 
 
 def refined(feet: Feet, slow: Mask) -> Mask:
@@ -45,27 +36,59 @@ def refined(feet: Feet, slow: Mask) -> Mask:
 
 
 def _left(feet: Feet, slow: Mask, run: Stance) -> int:
-    """The frame after the last in which the part of a slow run stands."""
+    """The frame after the last in which the part of a slow run stands.
+
+    A point departs from rest to the speed that ends its contact within `LEAST_CONTACT`, and within half a step while
+    the other part holds the foot: there it rolls up slowly. What creeps longer slides.
+    """
     if run.end == feet.frames:
         return run.end
     held = bool(slow[run.end, run.leg].any())
-    if left := _off_line(feet, run, ROLL):
+    if left := _off_line(feet, run, 0.5 * STEP):
         return left
     if not held and feet.rolls[run.end, run.leg, run.part]:
         return run.end
     speeds = feet.speeds[:, run.leg, run.part]
     rest = max(REST, 2.0 * feet.tremble, 1.3 * float(np.median(speeds[run.start : run.end])))
-    early = max(run.start, run.end - max(1, round((ROLL if held else DEPARTURE) * feet.fps)))
+    early = max(run.start, run.end - max(1, round((0.5 * STEP if held else LEAST_CONTACT) * feet.fps)))
     resting = np.flatnonzero(speeds[early : run.end] <= rest)
     if not held and not len(resting):
         return run.end
     return _departure(feet, run, early + int(resting[-1]) if len(resting) else early)
 
 
+def held_while_still(feet: Feet, slow: Mask) -> Mask:
+    """Slow frames (F, L, 2) with other ends for parts that rest exactly for some frames, as animators and formulas make
+    them: they rise at once because the clip wants it, while what creeps along the ground or trembles is best held.
+    """
+    held, back = slow.copy(), feet.reversed()
+    for run in part_stances(slow):
+        steps = np.linalg.norm(np.diff(feet.paths[run.start : run.end, run.leg, run.part], axis=0), axis=-1)
+        still = run.start + np.flatnonzero(steps < ON_LINE)
+        # So many steps has the shortest contact between its first and last; noise rests for fewer now and then.
+        if len(still) > max(1, LEAST_CONTACT * feet.fps - 2):
+            held[run.start : run.end, run.leg, run.part] = False
+            first = feet.frames - _risen(back, run.seen_back(feet.frames), feet.frames - 1 - int(still[0]))
+            held[first : _risen(feet, run, int(still[-1])), run.leg, run.part] = True
+    return held
+
+
+def _risen(feet: Feet, run: Stance, rest: int) -> int:
+    """The frame after the last of a run in which a part is near where it rests at some frame, or has crept from there.
+
+    It may stay beyond the run, since speeds are smoothed.
+    """
+    path, heights = feet.paths[rest:, run.leg, run.part], feet.heights[rest:, run.leg, run.part]
+    away = np.linalg.norm(path - path[0], axis=-1)
+    stays = int(np.argmin(np.append(away < ON_LINE, False)))
+    creeps = np.abs(heights - heights[0]) <= 0.5 * away
+    return rest + max(stays, 1 + int(np.flatnonzero(creeps[: run.end - rest]).max(initial=0)))
+
+
 def _off_line(feet: Feet, run: Stance, late: float) -> int:
     """The first frame late (s) in a run that is off a straight line through those before it; 0 where none is on one."""
     path = feet.given[: run.end + feet.half + 1, run.leg, run.part]
-    count = max(round(LINE * feet.fps), 3) + 1
+    count = max(round(LEAST_CONTACT * feet.fps), 3) + 1
     first = max(run.end - round(late * feet.fps), run.start + 2, count)
     if first > run.end:
         return 0
@@ -98,7 +121,7 @@ def _departure(feet: Feet, run: Stance, rest: int) -> int:
 
     The instants asked about reach from there to as far beyond the run's end as speeds are smoothed.
     """
-    before, after = (max(2, round(seconds * feet.fps)) for seconds in (BEFORE, WINDOWS[0]))
+    before, after = (max(2, round(seconds * feet.fps)) for seconds in (0.5 * STEP, WINDOWS[0]))
     middle = (run.start + run.end) // 2
     first = max(min(max(middle, rest - before), rest - 2), run.start)
     last = min(run.end + feet.half + after, feet.frames)
@@ -114,31 +137,29 @@ def chances_of(path: Array, knots: range, parts: int = 1) -> Array:
     """How likely (C,) a path (N, 3), in leg lengths, departs from rest after each of the knots, in parts of a frame.
 
     Standing, a point stays or slides evenly; departing, it gains powers of time by unknown, normal amounts. Those and
-    the deviation of the noise are integrated out: the evidence of a linear model (Bishop, Pattern Recognition and
-    Machine Learning, 2006, section 3.5).
+    the deviation of the noise are integrated out, under Zellner's prior of the size that is likeliest for each knot
+    (Liang and others, Mixtures of g Priors, J. American Statistical Association 103, 2008, section 2.4).
     """
-    restless, bases, lengths = _departures(len(path), knots, parts)
-    path = restless @ (path - path[0])
-    found = np.sum((np.swapaxes(bases, 1, 2) @ path) ** 2, axis=-1)
-    gains = SIZES[:, None, None] * lengths**2
-    errors = np.sum(path**2) - np.sum(gains / (1.0 + gains) * found, axis=-1)
-    errors = np.maximum(errors, 0.0) + len(path) * GIVE**2
-    evidence = -1.5 * (np.log1p(gains).sum(axis=-1) + (len(path) - 2) * np.log(errors))
-    evidence = np.logaddexp.reduce(evidence)
+    lineless, bases = _departures(len(path), knots, parts)
+    path = lineless @ (path - path[0])
+    count, gained = 3 * (len(path) - 2), 3 * bases.shape[-1]
+    explained = np.sum((np.swapaxes(bases, 1, 2) @ path) ** 2, axis=(1, 2))
+    left = 1.0 - explained / (np.sum(path**2) + count * ON_LINE**2)
+    size = np.maximum((1.0 - left) / left * (count - gained) / gained - 1.0, 0.0)
+    evidence = 0.5 * ((count - gained) * np.log1p(size) - count * np.log1p(size * left))
     return np.exp(evidence - np.logaddexp.reduce(evidence))
 
 
 @lru_cache(maxsize=256)
-def _departures(count: int, knots: range, parts: int) -> tuple[Array, Array, Array]:
-    """What takes lines out of paths (count, count); orthonormal bases of all departures (C, count, 3), seen so, with
-    their lengths. Departing, a point gains the first to third power of time.
+def _departures(count: int, knots: range, parts: int) -> tuple[Array, Array]:
+    """What takes lines out of paths (count, count), and orthonormal bases of all departures (C, count, 3), seen so:
+    departing, a point gains the first to third power of time.
     """
     time = np.arange(count) / count
     gone = np.maximum(time - np.array(knots)[:, None] / (parts * count), 0.0)
     gone = gone / gone[:, -1:]
     powers = np.stack([gone, gone**2, gone**3], axis=-1)
-    bases, lengths, _ = np.linalg.svd(_residues(count) @ powers, full_matrices=False)
-    return _residues(count), bases, lengths
+    return _residues(count), np.linalg.svd(_residues(count) @ powers, full_matrices=False)[0]
 
 
 def _rolled_off(feet: Feet, stands: Mask) -> Mask:
@@ -146,16 +167,16 @@ def _rolled_off(feet: Feet, stands: Mask) -> Mask:
     rolled, free = np.zeros_like(stands), feet.rolls & ~stands.any(axis=-1, keepdims=True)
     for run in part_stances(stands):
         end = run.end + int(np.argmin(np.append(free[run.end :, run.leg, run.part], False)))
-        if end > run.end and _off_line(feet, run, LINE) != run.end:
+        if end > run.end and _off_line(feet, run, LEAST_CONTACT) != run.end:
             rolled[run.end : end, run.leg, run.part] = True
     return rolled
 
 
 def _loaded(feet: Feet, stands: Mask) -> Mask:
     """Frames (F, L, 2) before stances in which the foot is loaded already, from the instant of its impact on."""
-    loaded, window = np.zeros_like(stands), max(1, round(LOADING * feet.fps))
+    loaded, window = np.zeros_like(stands), max(1, round(LEAST_CONTACT * feet.fps))
     braking = velocity(feet.climb, feet.fps, 2 * feet.half / feet.fps)
-    for leg in range(feet.legs):
+    for leg in range(stands.shape[1]):
         for start, _ in runs(stands[:, leg].any(axis=-1)):
             rows = slice(max(start - window, 0), start + 1), leg
             hits = np.where((feet.climb[rows] < 0.0) & (braking[rows] > IMPACT), braking[rows], 0.0)

@@ -8,33 +8,21 @@ import numpy as np
 from ..curves import runs
 from ..model import Array, Mask
 from .paths import SAME_PLACE, Feet
-from .stance import Stance
+from .stance import LEAST_CONTACT, STEP, Stance
 
-# A spell lies on the ground within these heights (leg lengths) of the lowest that the same foot, and that any foot, has
-# nearby in time (s): within half of a slow step each foot of a walk comes down once.
-OWN_HEIGHT, HEIGHT, NEARBY = 0.08, 0.12, 0.6
-# On stairs and rocks no other foot is as low, but then for this time (s) no lower one is slow: this one carries.
-# Without it the two walks over uneven ground lose a fifth of their contacts. A foot that stirs for less than this, and
-# stays in its place, has one spell.
-BRIEF = 0.1
-# Between two lower stances a foot might swing there as well: it carries when it is nearly still for this time (s).
-CREST = 0.2
-# A foot that is put down comes from above. One that came from below by more than the first height (leg lengths) within
-# this time (s), and never from more than the second above, is lifted, or at the top of a jump, unless it carries for
-# longer than the next. Where it also goes down again, having moved by the first height up and down, it is so anyhow.
-RISE_DEPTH, RISE_LIFT, RISE_TIME, LIFTED = 0.03, 0.02, 0.25, 0.5
-# Recordings without markers put the two feet on floors of their own: a foot that rests for this time (s) within
-# RISE_DEPTH of where it carried the figure for as long stands there. A dance from video needs it (8 of 8 good, else 0).
-RESTS = 0.3
+# A spell lies on the ground within this height (leg lengths) of the lowest that any foot has nearby in time: so much
+# lies between the treads of two feet on stairs. On rocks no other foot may be as low; then a foot stands while no lower
+# one is slow. Without that the two walks over uneven ground lose a fifth of their contacts.
+HEIGHT = 0.12
 
 
 def find_spells(feet: Feet, either: Mask) -> list[Stance]:
     """The spells of all feet from the frames (F, L) in which heel or ball is slow; those in one place are one."""
     spells: list[Stance] = []
-    for leg in range(feet.legs):
-        for start, end in runs(either[:, leg]):
+    for leg, column in enumerate(either.T):
+        for start, end in runs(column):
             last = spells[-1] if spells and spells[-1].leg == leg else None
-            if last and start - last.end < BRIEF * feet.fps and _same_place(feet, last, start):
+            if last and start - last.end < LEAST_CONTACT * feet.fps and _same_place(feet, last, start):
                 start = spells.pop().start
             spells.append(Stance(leg, start, end))
     return spells
@@ -46,68 +34,69 @@ def _same_place(feet: Feet, last: Stance, start: int) -> bool:
     return bool(np.linalg.norm(away, axis=-1).min() < SAME_PLACE)
 
 
-def grounded(feet: Feet, still: Mask, spells: list[Stance], own_height: float = OWN_HEIGHT) -> list[Stance]:
+def grounded(feet: Feet, still: Mask, spells: list[Stance], height: float) -> list[Stance]:
     """The spells with ground under them: they lie as low as those nearby, carry the figure alone, or lie as such do.
 
-    `still` (F, L) are the frames in which heel or ball is hardly moving.
+    `still` (F, L) are the frames in which heel or ball is hardly moving, `height` (leg lengths) is as `HEIGHT`.
     """
     if not spells:
         return []
-    low = [feet.heights[spell.start : spell.end, spell.leg].min(axis=-1) for spell in spells]
-    heights = np.array([np.median(path) for path in low])
+    heights = np.array([np.median(feet.heights[s.start : s.end, s.leg].min(axis=-1)) for s in spells])
     legs, starts, ends = np.array([(spell.leg, spell.start, spell.end) for spell in spells]).T
-    crest = _are_crests(starts, ends, heights, feet.fps)
+    step = STEP * feet.fps
+    crest = _are_crests(starts, ends, heights, height, 0.5 * step)
     carry = _carrying(feet, still, spells, heights, crest)
     # Whatever may have ground under it shows where the ground is.
-    solid = carry | ~crest
-    near = solid & (starts < ends[:, None] + NEARBY * feet.fps) & (ends > starts[:, None] - NEARBY * feet.fps)
-    own = np.where(near & (legs == legs[:, None]), heights, np.inf).min(axis=1)
-    others = np.where(near, heights, np.inf).min(axis=1)
-    floor = (heights < own + own_height) & (heights < np.where(near.any(axis=1), others, -np.inf) + HEIGHT)
-    rests = ends - starts >= RESTS * feet.fps
-    level = np.abs(heights - heights[:, None]) < RISE_DEPTH
-    level &= rests & rests[:, None] & carry & (legs == legs[:, None]) & ~np.eye(len(spells), dtype=bool)
-    keep = carry | floor | level.any(axis=1)
+    near = (carry | ~crest) & (starts < ends[:, None] + step) & (ends > starts[:, None] - step)
+    low = heights < np.where(near, heights, np.inf).min(axis=1) + height
+    # Recordings without markers put the two feet on floors of their own: a foot that rests where it carried the figure
+    # stands there, though the other is lower.
+    rests = ends - starts >= 0.5 * step
+    level = (np.abs(heights - heights[:, None]) < SAME_PLACE) & rests & rests[:, None] & carry
+    level &= (legs == legs[:, None]) & ~np.eye(len(spells), dtype=bool)
+    keep = carry | (low & near.any(axis=1)) | level.any(axis=1)
     return [spell for spell, kept in zip(spells, keep, strict=True) if kept]
 
 
-def _are_crests(starts: Array, ends: Array, heights: Array, fps: float) -> Mask:
-    """Which spells (S,) have feet standing on lower ground both before and after."""
-    low = (heights < heights[:, None] - HEIGHT) & (ends - starts >= CREST * fps)
+def _are_crests(starts: Array, ends: Array, heights: Array, height: float, least: float) -> Mask:
+    """Which spells (S,) lie higher, by a `height`, than ones before and after that last the `least` number of frames.
+
+    A foot may swing there.
+    """
+    low = (heights < heights[:, None] - height) & (ends - starts >= least)
     before, after = ends <= starts[:, None], starts >= ends[:, None]
     return np.asarray((low & before).any(axis=1) & (low & after).any(axis=1))
 
 
 def _carrying(feet: Feet, still: Mask, spells: list[Stance], heights: Array, crest: Mask) -> Mask:
-    """The spells (S,) in which the figure stands on this foot alone for a while."""
-    level = np.full((feet.frames, feet.legs), np.inf)
+    """The spells (S,) in which the figure stands on this foot alone for a while: longer where it was lifted there, or
+    may swing there.
+    """
+    level = np.full(still.shape, np.inf)
     for spell, height in zip(spells, heights, strict=True):
         level[spell.start : spell.end, spell.leg] = height
     alone, carry = level == level.min(axis=1, keepdims=True), np.zeros(len(spells), bool)
     for i, spell in enumerate(spells):
         rows = slice(spell.start, spell.end), spell.leg
-        time = int(alone[rows].sum()) / feet.fps
-        if _rises_there(feet, spell, heights[i]):
-            carry[i] = time >= LIFTED and not _hovers(feet, spell, heights[i])
-        elif crest[i]:
-            carry[i] = int((alone[rows] & still[rows]).sum()) >= CREST * feet.fps
+        time, stays = int(alone[rows].sum()) / feet.fps, int((alone[rows] & still[rows]).sum()) / feet.fps
+        if _comes_from_below(feet, spell, heights[i]):
+            carry[i] = time >= STEP and not _hovers(feet, spell, heights[i])
         else:
-            carry[i] = time >= BRIEF - 1e-9
+            carry[i] = stays >= 0.5 * STEP if crest[i] else time >= LEAST_CONTACT - 1e-9
     return carry
 
 
-def _rises_there(feet: Feet, spell: Stance, height: float) -> bool:
-    """Whether the foot comes from below and never from above: it is lifted, or at the top of a jump."""
-    first = max(spell.start - max(1, round(RISE_TIME * feet.fps)), 0)
-    beside = feet.heights[first : spell.start + 1, spell.leg]
-    return _is_over(beside, beside[-1], height)
+def _comes_from_below(feet: Feet, spell: Stance, height: float) -> bool:
+    """Whether the foot is lifted, or at the top of a jump: one that is put down comes from above."""
+    before = feet.heights[max(spell.start - max(1, round(0.5 * STEP * feet.fps)), 0) : spell.start + 1, spell.leg]
+    return _is_over(before, before[-1], height)
 
 
 def _hovers(feet: Feet, spell: Stance, height: float) -> bool:
-    """Whether a foot that rose to where it is goes down from there, and up and down meanwhile."""
-    beside = feet.heights[spell.end - 1 : spell.end + max(1, round(RISE_TIME * feet.fps)), spell.leg]
+    """Whether a foot that was lifted to where it is goes down from there, and up and down meanwhile."""
+    after = feet.heights[spell.end - 1 : spell.end + max(1, round(0.5 * STEP * feet.fps)), spell.leg]
     low = feet.heights[spell.start : spell.end, spell.leg].min(axis=-1)
-    return _is_over(beside, beside[0], height) and bool(np.ptp(low) > RISE_DEPTH)
+    return _is_over(after, after[0], height) and bool(np.ptp(low) > SAME_PLACE)
 
 
 def _is_over(beside: Array, edge: Array, height: float) -> bool:
@@ -116,4 +105,4 @@ def _is_over(beside: Array, edge: Array, height: float) -> bool:
     A spell may begin and end higher than it lies: on the heights (2,) at its edge.
     """
     lowest = beside.min(axis=-1)
-    return bool(lowest.min() < height - RISE_DEPTH and lowest.max() < max(height, edge.min()) + RISE_LIFT)
+    return bool(lowest.min() < height - SAME_PLACE and lowest.max() < max(height, edge.min()) + SAME_PLACE)

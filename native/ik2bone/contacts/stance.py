@@ -10,6 +10,12 @@ import numpy as np
 from ..curves import runs
 from ..model import Mask
 
+# The shortest contact (s): of a run at 6 m/s, feet stand for 0.12 s (Novacheck, Gait and Posture 7, 1998), of which
+# speeds that are smoothed over 0.04 s show so much. Shorter gaps close where the part comes back to its place.
+LEAST_CONTACT = 0.08
+# A step (s): within it one foot of a walk comes down, and within half of it a foot is put down or rolls off.
+STEP = 0.5
+
 
 @dataclass(frozen=True)
 class Stance:

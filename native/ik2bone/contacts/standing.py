@@ -6,21 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..anchors.time import give_time, separate_spots
-from ..curves import runs, velocity
-from ..model import Array, Clip, Mask, Note, level_part
+from ..curves import runs
+from ..model import Array, Clip, Mask, Note
 from ..sole.measure import Sole, apply
 from .detect import LEAST_CONTACT, detect
+from .paths import SAME_PLACE
 from .spans import Marks, no_marks
 
-# A foot of a clip in place that never stands on its floor does so where it is this close to it (leg lengths).
-LOW = 0.03
-# Parts slower than this (leg lengths a second) on so many frames stand exactly still while they are so close to their
-# place (leg lengths). They may creep there, or away, along the ground: what is slower than the next, and rises by less
-# than the last share of the way that it slides, is held.
-EXACT, LEAST_EXACT, AT_PLACE, CREEPS, RISES = 1e-3, 3, 2e-4, 0.3, 0.5
 # Feet that stand on a smaller share of the frames, and only on those with which the clip begins or ends, turn round in
 # the air there: what is left of a step beyond the clip is longer.
 SELDOM = 0.1
@@ -45,7 +39,7 @@ class Contacts:
 def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> Contacts:
     """When feet stand under mode 'AUTO', 'ALWAYS' or 'STORED', the last of which needs marks."""
     if mode == "ALWAYS":
-        return stand_always(clip)
+        return _following(np.ones((clip.frames, clip.legs, 2), bool))
     if mode != "STORED":
         return find_standing(clip, sole, marks)
     if marks is None:
@@ -60,17 +54,16 @@ def find_standing(clip: Clip, sole: Sole, marks: Marks | None = None) -> Contact
     """
     heel = apply(clip.foot, sole.heel)
     found = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    contacts = _as_long_as_exact(clip, heel, found.standing)
-    contacts &= not _turns_in_the_air(contacts)
+    contacts = found.standing & (not _turns_in_the_air(found.standing))
     marks, least = marks or no_marks(contacts.shape), LEAST_CONTACT * clip.fps
     notes = (CARRIED,) if found.carried else () if contacts.any() else (NEVER,)
-    if not notes or marks.enforced.any():
-        wanted = marks.enforced if notes else marks.applied(contacts, least)
-        timely = _in_time(clip, wanted, marks.enforced)
-        hurried = () if notes else _tell_hurried(clip, contacts, timely, marks)
-        return _stand(timely, marks.enforced, marks, hurried) if wanted.any() else _stand_nowhere(contacts.shape)
-    contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
-    return replace(_stand_nowhere(contacts.shape), standing=marks.applied(contacts, least), notes=notes)
+    if notes and not marks.enforced.any():
+        contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
+        return _following(marks.applied(contacts, least), *notes)
+    wanted = marks.enforced if notes else marks.applied(contacts, least)
+    timely = _in_time(clip, wanted, marks.enforced)
+    hurried = () if notes else _tell_hurried(clip, contacts, timely, marks)
+    return _locked(timely, marks.enforced, marks, hurried)
 
 
 def _in_time(clip: Clip, contacts: Mask, kept: Mask) -> Mask:
@@ -92,26 +85,20 @@ def _tell_hurried(clip: Clip, found: Mask, timely: Mask, marks: Marks) -> tuple[
 def stand_as_stored(clip: Clip, sole: Sole, marks: Marks) -> Contacts:
     """Stand by spans alone, as they are; in a clip in place only enforced ones lock feet to spots."""
     found = detect(apply(clip.foot, sole.heel), clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    holds = found.standing.any() and not found.carried
-    standing = marks.standing if holds else marks.enforced
-    if standing.any():
-        return _stand(standing, standing, marks)
-    return replace(_stand_nowhere(standing.shape), standing=marks.standing)
+    standing = marks.standing if found.standing.any() and not found.carried else marks.enforced
+    return _locked(standing, standing, marks) if standing.any() else _following(marks.standing, NOWHERE)
 
 
-def stand_always(clip: Clip) -> Contacts:
-    """Every foot stands on every frame, wherever it is."""
-    feet = _stand_nowhere((clip.frames, clip.legs, 2))
-    return replace(feet, standing=~feet.standing, notes=())
-
-
-def _stand(standing: Mask, kept: Mask, marks: Marks, notes: tuple[Note, ...] = ()) -> Contacts:
+def _locked(standing: Mask, kept: Mask, marks: Marks, notes: tuple[Note, ...] = ()) -> Contacts:
+    if not standing.any():
+        return _following(standing, NOWHERE)
     return Contacts(standing, True, kept, marks.enforced[..., 0] & standing.all(axis=-1), notes)
 
 
-def _stand_nowhere(shape: tuple[int, ...]) -> Contacts:
-    nothing = np.zeros(shape, bool)
-    return Contacts(nothing, False, nothing, nothing[..., 0], (NOWHERE,))
+def _following(standing: Mask, *notes: Note) -> Contacts:
+    """Contacts (F, L, 2) of feet that follow the ground frame by frame."""
+    nothing = np.zeros_like(standing)
+    return Contacts(standing, False, nothing, nothing[..., 0], notes)
 
 
 def _turns_in_the_air(contacts: Mask) -> bool:
@@ -121,40 +108,7 @@ def _turns_in_the_air(contacts: Mask) -> bool:
     return not inner and float(standing.mean()) < SELDOM
 
 
-def _as_long_as_exact(clip: Clip, heel: Array, contacts: Mask) -> Mask:
-    """With other ends for parts that stand exactly still in between, as animators and formulas make them.
-
-    What creeps or trembles is best held; but a foot that stood still and rolls off does so because the clip wants it.
-    """
-    standing = contacts.copy()
-    for leg, part in np.ndindex(*contacts.shape[1:]):
-        path = (clip.ball if part else heel)[:, leg]
-        speeds = np.linalg.norm(velocity(path, clip.fps), axis=-1) / clip.leg
-        for start, end in runs(contacts[:, leg, part]):
-            still = start + np.flatnonzero(speeds[start:end] < EXACT)
-            if len(still) >= LEAST_EXACT:
-                first, last = _at_place(path, still[0], clip.leg)[0], _at_place(path, still[-1], clip.leg)[1]
-                before, after = np.arange(start, still[0] + 1), np.arange(still[-1], end)
-                slow = [frames[speeds[frames] < CREEPS] for frames in (before, after)]
-                creeps = [_along(path, frames, clip.up) for frames in (slow[0][::-1], slow[1])]
-                standing[start:end, leg, part] = False
-                standing[min(first, int(creeps[0][-1])) : max(last, int(creeps[1][-1]) + 1), leg, part] = True
-    return standing
-
-
-def _along(path: Array, frames: NDArray[np.intp], up: Array) -> NDArray[np.intp]:
-    """Those of the frames on which a point (F, 3) went along the ground, rather than up, since the first of them."""
-    away = path[frames] - path[frames[0]]
-    return frames[np.abs(away @ up) <= RISES * np.linalg.norm(level_part(away, up), axis=-1)]
-
-
-def _at_place(path: Array, frame: int, leg: float) -> tuple[int, int]:
-    """The run of frames round one of a path (F, 3) in which it is where it is then."""
-    here = runs(np.linalg.norm(path - path[frame], axis=-1) < AT_PLACE * leg)
-    return next(run for run in here if run[0] <= frame < run[1])
-
-
 def _low(clip: Clip, sole: Sole, heel: Array) -> Mask:
-    """Where heel and ball (F, L, 2) are close to the clip's own floor."""
-    low = LOW * clip.leg + sole.floor
+    """Where heel and ball (F, L, 2) are close to the clip's own floor: what stands of feet in place that never rest."""
+    low = SAME_PLACE * clip.leg + sole.floor
     return np.stack([heel @ clip.up < low, clip.ball @ clip.up < low + sole.ball_height], axis=-1)

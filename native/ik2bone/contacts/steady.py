@@ -10,36 +10,37 @@ import numpy as np
 from ..curves import hann_average, odd_window, smoothstep
 from ..model import Array, Clip
 from ..rotations import matrix_from_vector, nearest_rotations, vector_from_matrix
+from ..sole.measure import apply
 
-# A foot trembles where its bends of direction over LAG (s) alternate: the correlation of one with the next is -2/3 for
-# noise, and positive for motion. It is steadied between these two, and between these sizes of noise (degrees): of
-# twelve recorded clips one trembles by up to 12, the others hardly anywhere by 0.4.
-LAG, NEAR = 1 / 60, 0.2
+# A foot trembles where its direction bends to and fro by as many frames as there are in this time (s); at fewer than 50
+# samples a second, noise and motion look alike.
+LAG = 0.02
+# A foot begins to be steadied at this size of noise (degrees) and is so at twice that: of twelve recorded clips one
+# trembles by up to 12, the others hardly anywhere by 0.4.
+NOISE = 0.4
+# The correlation of one bend with the next is -2/3 for noise, and positive for motion: a foot begins to be steadied at
+# the first size of it, and is so at the second. With others a dance that trembles has knees that pop by 12 degrees.
 CORRELATION = (0.1, 0.3)
-NOISE = (0.4, 0.8)
-# The trembling foot takes its mean direction over this time (s).
-WINDOW = 0.15
-# At fewer samples a second noise and motion look alike.
-LEAST_FPS = 45.0
+# Whether a foot trembles is told over the longer time (s); it then takes its mean direction over the shorter.
+NEAR, WINDOW = 0.2, 0.15
 
 
 def steady_feet(clip: Clip) -> tuple[Clip, Array]:
     """The clip with its trembling feet steadied, and the turns (F, L, 3, 3) that do it, about the ankles."""
-    turn = np.broadcast_to(np.eye(3), (clip.frames, clip.legs, 3, 3))
     share = trembling(clip)
     if not share.any():
-        return clip, turn
+        return clip, np.broadcast_to(np.eye(3), (clip.frames, clip.legs, 3, 3))
     axes = nearest_rotations(clip.foot[..., :3, :3])
-    mean = hann_average(axes, odd_window(WINDOW, clip.fps))
-    away = vector_from_matrix(nearest_rotations(mean) @ np.swapaxes(axes, -1, -2))
+    mean = nearest_rotations(hann_average(axes, odd_window(WINDOW, clip.fps)))
+    away = vector_from_matrix(mean @ np.swapaxes(axes, -1, -2))
     turn = matrix_from_vector(share[..., None] * away)
     return _turned(clip, turn), turn
 
 
 def trembling(clip: Clip) -> Array:
     """How much each foot trembles (F, L), from 0 to 1."""
-    lag = round(LAG * clip.fps)
-    if clip.fps < LEAST_FPS or clip.frames <= 3 * lag:
+    lag = int(LAG * clip.fps)
+    if not lag or clip.frames <= 3 * lag:
         return np.zeros((clip.frames, clip.legs))
     way = clip.ball - clip.ankle
     way = np.degrees(way / np.maximum(np.linalg.norm(way, axis=-1, keepdims=True), 1e-300))
@@ -47,24 +48,18 @@ def trembling(clip: Clip) -> Array:
     square, product = np.zeros((2, clip.frames, clip.legs))
     square[lag:-lag] = np.sum(bend**2, axis=-1)
     product[lag : -2 * lag] = -np.sum(bend[:-lag] * bend[lag:], axis=-1)
-    window = odd_window(NEAR, clip.fps)
-    square, product = hann_average(square, window), hann_average(product, window)
+    square, product = (hann_average(values, odd_window(NEAR, clip.fps)) for values in (square, product))
     # The variance of such a bend of noise is six times that of the noise.
-    return _between(product / np.maximum(square, 1e-12), CORRELATION) * _between(np.sqrt(square / 6), NOISE)
-
-
-def _between(values: Array, ends: tuple[float, float]) -> Array:
-    return smoothstep((values - ends[0]) / (ends[1] - ends[0]))
+    share = smoothstep(np.sqrt(square / 6) / NOISE - 1.0)
+    least, most = CORRELATION
+    return share * smoothstep((product / np.maximum(square, 1e-12) - least) / (most - least))
 
 
 def _turned(clip: Clip, turn: Array) -> Clip:
     """The clip with each foot and its toes turned about the ankle."""
-    toe, foot = clip.toe.copy(), clip.foot.copy()
-    for matrices in (toe, foot):
-        matrices[..., :3, :3] = turn @ matrices[..., :3, :3]
-    toe[..., :3, 3] = _carried(clip, turn, clip.toe[..., :3, 3])
-    return replace(clip, foot=foot, toe=toe, ball=_carried(clip, turn, clip.ball), tip=_carried(clip, turn, clip.tip))
-
-
-def _carried(clip: Clip, turn: Array, points: Array) -> Array:
-    return clip.ankle + (turn @ (points - clip.ankle)[..., None])[..., 0]
+    about = np.zeros((*turn.shape[:2], 4, 4))
+    about[..., :3, :3], about[..., 3, 3] = turn, 1.0
+    about[..., :3, 3] = clip.ankle - (turn @ clip.ankle[..., None])[..., 0]
+    foot = about @ clip.foot
+    foot[..., :3, 3] = clip.ankle
+    return replace(clip, foot=foot, toe=about @ clip.toe, ball=apply(about, clip.ball), tip=apply(about, clip.tip))

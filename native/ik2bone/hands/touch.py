@@ -14,7 +14,7 @@ import numpy as np
 
 from ..anchors.anchor import Anchor
 from ..anchors.footprint import STEEPEST
-from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAST_GAP, LEAVE_SPEED, Stance, hysteresis, stances
+from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAVE_SPEED, Stance, hysteresis, stances
 from ..contacts.spans import Marks
 from ..curves import fade, gaps, hann_average, odd_window, runs, velocity
 from ..ground.carrier import GroundSeen, moved_by, slower
@@ -157,7 +157,7 @@ def find_touches(path: Array, distance: Array, fps: float) -> Mask:
     touches = hysteresis((speed < LEAVE_SPEED) & (distance < WITHIN), speed < ENTER_SPEED)
     for column in touches.T:
         for start, end in gaps(column):
-            column[start:end] = start > 0 and end < len(column) and end - start < LEAST_GAP * fps
+            column[start:end] = start > 0 and end < len(column) and end - start < LEAST_CONTACT * fps
         for start, end in runs(column):
             column[start:end] = end - start >= LEAST_CONTACT * fps - 1e-6
     return touches
