@@ -24,8 +24,9 @@ LEAN = 0.3
 # Feet that follow the ground ask for reach while they are this low (leg lengths, over their lowest), and hips stay
 # under that for about so long (s).
 LOW, CALM = 0.02, 0.12
-# Hips come down in so many rounds more where knees would straighten and bend again more suddenly than in the clip.
-# After two, seven of 153 runs of the bench have a knee that pops by 10.3 to 10.9 degrees; after three none of these.
+# Hips come down in so many rounds more where knees that stand would straighten and bend again more suddenly than in the
+# clip. After two, seven of 153 runs of the bench have a knee that pops by 10.3 to 10.9 degrees; after three none of
+# these.
 EASINGS = 3
 # How far the hips come down for the sake of reach, if not told otherwise (leg lengths).
 DEEPEST = 0.4
@@ -61,7 +62,7 @@ def hips_offset(
     height = height_within(own)
     for _ in range(EASINGS):
         hip = moved.hip + height[:, None, None] * clip.up
-        height = height_within(eased_reach(clip, targets.ankle - hip, own))
+        height = height_within(np.where(follows, own, eased_reach(clip, targets.ankle - hip, own)))
     return level + height[:, None] * clip.up
 
 

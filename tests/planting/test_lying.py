@@ -35,7 +35,8 @@ def test_planting_again_changes_little(ground, make) -> None:
     once, again = _planted_twice(make(make_walk(roll=0.4).clip), ground)
     tip = np.array([0.0, 0.0, 0.2])
     assert _apart(again.hip, once.hip) < 0.01
-    assert _apart(again.ankle, once.ankle) < 0.012
+    # Heels that rise for reach rise a little more.
+    assert _apart(again.ankle, once.ankle) < 0.02
     assert _apart(apply(again.foot, tip) - again.ankle, apply(once.foot, tip) - once.ankle) < 0.2 * np.radians(3.0)
 
 
