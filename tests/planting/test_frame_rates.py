@@ -17,7 +17,7 @@ RATES, MOST = (30.0, 60.0), 120.0
 # Standing feet and hips agree within these, in leg lengths, by the frame rate, and swinging feet within the share of a
 # frame of the lower rate: a contact begins and ends with a frame, and beside edges that decides where feet stand, which
 # is found to 0.0025.
-STANDING, HIPS, FRAMES = {30.0: 0.06, 60.0: 3e-3}, {30.0: 0.05, 60.0: 0.015}, 0.7
+STANDING, HIPS, FRAMES = {30.0: 0.06, 60.0: 3e-3}, {30.0: 0.06, 60.0: 0.015}, 0.7
 # The measures that do not grow with what lies between frames agree within these.
 JUDGED = {"drift": 1e-4, "clearance": 3e-4, "slope": 0.5, "toe_under": 5e-4, "heel_under": 2e-3, "heading": 0.1,
           "hips_acceleration": 1.0, "knee_side": 1e-3}  # fmt: skip
