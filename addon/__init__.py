@@ -16,7 +16,10 @@ def register() -> None:
     except ImportError as error:
         # Blender enables an extension without any message when none of its wheels fit.
         raise ImportError(f"{MISSING_PACKAGE} ({error})") from None
-    from . import contact_operators, contact_panel, operators, panels, properties
+    from . import properties
+    from .ui import contact_operators, operators
+    from .ui import contacts as contact_panel
+    from .ui import panel as panels
 
     for module in (properties, operators, contact_operators, panels, contact_panel):
         module.register()
@@ -24,7 +27,10 @@ def register() -> None:
 
 def unregister() -> None:
     """Unregister in reverse order."""
-    from . import contact_operators, contact_panel, operators, panels, properties
+    from . import properties
+    from .ui import contact_operators, operators
+    from .ui import contacts as contact_panel
+    from .ui import panel as panels
 
     for module in (contact_panel, panels, contact_operators, operators, properties):
         module.unregister()

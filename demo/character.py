@@ -37,7 +37,8 @@ def load(bpy, clip: str) -> Walker:
 
 def look(bpy, armature) -> Walker:
     """Sample the clip that the armature plays over the scene's range."""
-    chains, sampling, skins = (import_module(f"{session.ADDON}.{name}") for name in ("chains", "sample", "skins"))
+    names = ("rig.find", "pose.sample", "pose.skins")
+    chains, sampling, skins = (import_module(f"{session.ADDON}.{name}") for name in names)
     scene = bpy.context.scene
     frames = range(scene.frame_start, scene.frame_end + 1)
     try:

@@ -109,7 +109,7 @@ def shoot(
 
 def _shoot(bpy, walking: Walker, body, stage: picture.Stage, report: dict) -> list[picture.Shot]:
     """Copies of one character's body under the action that it plays."""
-    scenery, leg = import_module(f"{session.ADDON}.scenery"), walking.way.leg
+    scenery, leg = import_module(f"{session.ADDON}.ground.meshes"), walking.way.leg
     depsgraph = bpy.context.evaluated_depsgraph_get()
     ground = scenery.make_ground(depsgraph, [*stage.grounds, *stage.props], leg, walking.frames)
     shots = []

@@ -66,7 +66,7 @@ def load(bpy, entry: Entry, data: Path) -> Subject:
     # These need mathutils, which is there once Blender is.
     from demo import clips, picture
 
-    chains, sampling = (import_module(f"{session.ADDON}.{name}") for name in ("chains", "sample"))
+    chains, sampling = (import_module(f"{session.ADDON}.{name}") for name in ("rig.find", "pose.sample"))
     with picture.silence():
         armature, scene = clips.load(bpy, data / entry.path, entry.action), bpy.context.scene
     bpy.context.view_layer.objects.active = armature

@@ -10,7 +10,7 @@ PATH = 'pose.bones["bone"].location'
 
 @pytest.fixture
 def actions(addon):
-    return addon("actions")
+    return addon("keys.actions")
 
 
 def _object(bpy, name):

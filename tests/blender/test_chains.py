@@ -83,9 +83,9 @@ def frame_range(bpy):
 @pytest.mark.parametrize(("clip", "legs", "hips"), FOUND, ids=[row[0] for row in FOUND])
 def test_finds_legs_and_hips_of_recorded_clips(bpy, addon, data, clip, legs, hips):
     armature = load(bpy, data, clip)
-    found = addon("chains").find_legs(armature, frame_range(bpy))
+    found = addon("rig.find").find_legs(armature, frame_range(bpy))
     assert {leg.bones for leg in found} == legs
-    assert addon("chains").find_hips(armature, found) == hips
+    assert addon("rig.find").find_hips(armature, found) == hips
 
 
 @pytest.mark.parametrize(("bones", "found"), [(("thigh", "shin", "foot"), True), (("a", "b", "c"), False)])
@@ -100,17 +100,17 @@ def test_names_tell_legs_where_weapons_or_props_hang_lower(bpy, addon, bones, fo
         for old, new in zip(("thigh", "shin", "foot"), bones, strict=True):
             walker.data.bones[f"{old}.{side}"].name = f"{new}.{side}"
     if not found:
-        with pytest.raises(addon("chains").Refusal, match="hangs down to the ground"):
-            addon("chains").find_legs(walker, frame_range(bpy))
+        with pytest.raises(addon("errors").Refusal, match="hangs down to the ground"):
+            addon("rig.find").find_legs(walker, frame_range(bpy))
         return
-    legs = addon("chains").find_legs(walker, frame_range(bpy))
+    legs = addon("rig.find").find_legs(walker, frame_range(bpy))
     assert [leg.foot for leg in legs] == ["foot.L", "foot.R"]
 
 
 @pytest.mark.parametrize(("clip", "arms"), ARMS, ids=[row[0] for row in ARMS])
 def test_finds_arms_beside_the_legs(bpy, addon, data, clip, arms):
     armature = load(bpy, data, clip)
-    found = addon("chains").find_arms(armature, addon("chains").find_legs(armature, frame_range(bpy)))
+    found = addon("rig.find").find_arms(armature, addon("rig.find").find_legs(armature, frame_range(bpy)))
     assert {arm.bones for arm in found[:2]} == arms
     assert not any(arm.is_leg or arm.toe for arm in found)
 
@@ -118,7 +118,7 @@ def test_finds_arms_beside_the_legs(bpy, addon, data, clip, arms):
 @pytest.mark.parametrize("kind", ["human", "basic_human"])
 def test_finds_arms_of_metarigs(bpy, addon, kind):
     armature = metarig(bpy, kind)
-    found = addon("chains").find_arms(armature, addon("chains").find_legs(armature, (1, 1)))
+    found = addon("rig.find").find_arms(armature, addon("rig.find").find_legs(armature, (1, 1)))
     assert {arm.bones for arm in found} == sides(("{0}.L", "{0}.R"), ("upper_arm", "forearm", "hand"))
 
 
@@ -132,8 +132,8 @@ def test_finds_arms_of_metarigs(bpy, addon, kind):
 )
 def test_refuses_legs_without_feet(bpy, addon, data, clip, why):
     armature = load(bpy, data, clip)
-    with pytest.raises(addon("chains").Refusal, match=why):
-        addon("chains").find_legs(armature, frame_range(bpy))
+    with pytest.raises(addon("errors").Refusal, match=why):
+        addon("rig.find").find_legs(armature, frame_range(bpy))
 
 
 def metarig(bpy, kind):
@@ -156,14 +156,14 @@ def metarig(bpy, kind):
     ],
 )
 def test_finds_legs_of_metarigs_without_animation(bpy, addon, kind, legs):
-    found = addon("chains").find_legs(metarig(bpy, kind), (1, 1))
+    found = addon("rig.find").find_legs(metarig(bpy, kind), (1, 1))
     both = {tuple(side.split()) for leg in legs for side in (leg, leg.replace(".L", ".R"))}
     assert {leg.bones for leg in found} == both
 
 
 def test_refuses_an_animal_without_legs(bpy, addon):
-    with pytest.raises(addon("chains").Refusal, match="metarig has no legs: no mirrored pair"):
-        addon("chains").find_legs(metarig(bpy, "shark"), (1, 1))
+    with pytest.raises(addon("errors").Refusal, match="metarig has no legs: no mirrored pair"):
+        addon("rig.find").find_legs(metarig(bpy, "shark"), (1, 1))
 
 
 def test_refuses_an_armature_without_bones(bpy, addon):
@@ -171,23 +171,23 @@ def test_refuses_an_armature_without_bones(bpy, addon):
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.context.object.data.edit_bones.remove(bpy.context.object.data.edit_bones[0])
     bpy.ops.object.mode_set(mode="OBJECT")
-    with pytest.raises(addon("chains").Refusal, match="has no bones"):
-        addon("chains").find_legs(bpy.context.object, (1, 1))
+    with pytest.raises(addon("errors").Refusal, match="has no bones"):
+        addon("rig.find").find_legs(bpy.context.object, (1, 1))
 
 
 def test_refuses_a_generated_rig(bpy, addon):
     rig = metarig(bpy, "basic_human")
     # Rigify marks its rigs so; generating one in a test keeps bpy 4.5 from ending its process.
     rig.data["rig_id"] = "1a2b3c"
-    with pytest.raises(addon("chains").Refusal, match="generated Rigify rig"):
-        addon("chains").find_legs(rig, (1, 1))
+    with pytest.raises(addon("errors").Refusal, match="generated Rigify rig"):
+        addon("rig.find").find_legs(rig, (1, 1))
 
 
 @pytest.fixture
 def walker(bpy, addon, data):
     """A walking CMU skeleton, its legs, and the module under test."""
     armature = load(bpy, data, "bvh/cmu_131_01_startwalkstop.bvh")
-    return armature, addon("chains").find_legs(armature, (1, 400)), addon("chains")
+    return armature, addon("rig.find").find_legs(armature, (1, 400)), addon("rig.find")
 
 
 def test_names_do_not_matter(bpy, walker):
@@ -245,13 +245,13 @@ def test_a_skirt_is_not_taken_for_legs(bpy, walker):
 
 def test_a_single_pose_in_the_air_does_not_make_legs_of_fingers(bpy, addon, data):
     armature = load(bpy, data, "gltf/RobotExpressive_raylib.glb:Robot_WalkJump")
-    with pytest.raises(addon("chains").Refusal, match="no foot bone hangs under LowerLeg.L"):
-        addon("chains").find_legs(armature, (3, 3))
+    with pytest.raises(addon("errors").Refusal, match="no foot bone hangs under LowerLeg.L"):
+        addon("rig.find").find_legs(armature, (3, 3))
 
 
 def test_hips_that_are_locked_or_held_give_way_to_a_free_ancestor(bpy, addon, data):
     armature = load(bpy, data, "gltf/KayKit_Knight.glb:Walking_A")
-    chains = addon("chains")
+    chains = addon("rig.find")
     legs = chains.find_legs(armature, frame_range(bpy))
     armature.pose.bones["hips"].lock_location[2] = True
     assert chains.find_hips(armature, legs) == "root"
@@ -289,7 +289,7 @@ def test_refuses_a_bone_reached_by_inverse_kinematics_from_below(walker):
 
 def test_counts_the_bones_that_inverse_kinematics_moves(bpy, addon, data):
     armature = load(bpy, data, "bvh/cmu_ic_002_01_walk.bvh")
-    chains = addon("chains")
+    chains = addon("rig.find")
     legs = chains.find_legs(armature, frame_range(bpy))
     constraint = armature.pose.bones["CC_Base_L_BigToe1"].constraints.new("IK")
     constraint.target, constraint.chain_count = bpy.data.objects.new("Goal", None), 1
@@ -323,7 +323,7 @@ def test_refuses_an_armature_that_shows_its_rest_position(walker):
 @pytest.fixture
 def knight(bpy, addon, data):
     """An armature with a free bone above its hips, its legs, and the module under test."""
-    armature, chains = load(bpy, data, "gltf/KayKit_Knight.glb:Walking_A"), addon("chains")
+    armature, chains = load(bpy, data, "gltf/KayKit_Knight.glb:Walking_A"), addon("rig.find")
     return armature, chains.find_legs(armature, frame_range(bpy)), chains
 
 
@@ -344,7 +344,7 @@ def test_hips_stay_where_a_constraint_places_them(knight, kind, expected):
 
 @pytest.mark.parametrize(("kind", "expected"), [("LIMIT_LOCATION", None), ("COPY_SCALE", "RL_BoneRoot")])
 def test_hips_stay_where_a_constraint_places_a_bone_between_them_and_the_thighs(bpy, addon, data, kind, expected):
-    armature, chains = load(bpy, data, "bvh/cmu_ic_002_01_walk.bvh"), addon("chains")
+    armature, chains = load(bpy, data, "bvh/cmu_ic_002_01_walk.bvh"), addon("rig.find")
     legs = chains.find_legs(armature, frame_range(bpy))
     armature.pose.bones["CC_Base_Pelvis"].constraints.new(kind)
     assert chains.find_hips(armature, legs) == expected

@@ -26,7 +26,7 @@ def chosen(bpy, walker, addon):
 
     def choose(chains="AUTO", bones="", armature=walker):
         options = SimpleNamespace(chains=chains, bones=bones)
-        choice = addon("choice").choose_limbs(bpy.context, armature, options, (1, 400))
+        choice = addon("rig.choose").choose_limbs(bpy.context, armature, options, (1, 400))
         return [limb.thigh for limb in choice.limbs]
 
     return choose
@@ -37,7 +37,7 @@ def refused(addon, chosen):
     """A function that gives the sentence with which a choice is refused."""
 
     def refuse(**given):
-        with pytest.raises(addon("chains").Refusal) as refusal:
+        with pytest.raises(addon("errors").Refusal) as refusal:
             chosen(**given)
         return str(refusal.value)
 

@@ -77,7 +77,7 @@ def test_the_mesh_of_a_ground_lies_at_the_heights_of_its_function(bpy, addon, ki
     mesh = grounds.make_ground(bpy, kind, size=(22.0, 9.0), **place)
     assert 95_000 < sum(len(face.vertices) - 2 for face in mesh.data.polygons) < 115_000
     bpy.context.view_layer.update()
-    ground = addon("scenery").make_ground(bpy.context.evaluated_depsgraph_get(), [mesh], 1.7)
+    ground = addon("ground.meshes").make_ground(bpy.context.evaluated_depsgraph_get(), [mesh], 1.7)
     points = np.random.default_rng(0).uniform(-3, 3, (200, 3)) + [3, -2, 0]
     hits, _normals, found = ground(points, np.array([0.0, 0.0, -1.0]))
     assert found.all()

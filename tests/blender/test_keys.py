@@ -12,12 +12,12 @@ MODES = ["QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
 
 @pytest.fixture
 def keys(addon):
-    return addon("keys")
+    return addon("keys.channels")
 
 
 @pytest.fixture
 def actions(addon):
-    return addon("actions")
+    return addon("keys.actions")
 
 
 @pytest.fixture

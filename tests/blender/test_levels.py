@@ -16,7 +16,7 @@ def level(bpy, addon):
 
     def find(height, at=(0.0, 0.0)):
         meshes = [ob for ob in bpy.context.view_layer.objects if ob.type == "MESH"]
-        ground = addon("scenery").make_ground(bpy.context.evaluated_depsgraph_get(), meshes, 1.0)
+        ground = addon("ground.meshes").make_ground(bpy.context.evaluated_depsgraph_get(), meshes, 1.0)
         hits, _normals, found = ground(np.array([[*at, height]]), DOWN)
         assert found.all()
         return float(hits[0, 2])

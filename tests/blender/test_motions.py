@@ -14,7 +14,7 @@ FRAMES = range(1, 21)
 
 @pytest.fixture
 def ground_of(bpy, addon):
-    make = addon("scenery").make_ground
+    make = addon("ground.meshes").make_ground
     return lambda *objects: make(bpy.context.evaluated_depsgraph_get(), objects, 1.0, list(FRAMES))
 
 

@@ -21,7 +21,7 @@ def _box(bpy, name="Box", **placing):
 
 
 def _ground(bpy, addon, objects, frames=()):
-    return addon("scenery").make_ground(bpy.context.evaluated_depsgraph_get(), objects, 1.0, frames, nearest=True)
+    return addon("ground.meshes").make_ground(bpy.context.evaluated_depsgraph_get(), objects, 1.0, frames, nearest=True)
 
 
 def _nearest_of_box(ob, points, steps=161):
@@ -211,7 +211,7 @@ def test_gloves_touch_the_wall_instead_of_bones(bpy, arms):
 def test_feet_and_hands_are_told_apart(bpy, arms, options, addon):
     reach = _hands(bpy, arms, range(1, 76))[..., 1].max()
     _box(bpy, "Wall", scale=(3.0, 0.1, 3.0), location=(0.0, reach + 0.13, 0.0))
-    outcome = addon("planting").plant_feet(bpy.context, arms, options(bones=HANDS, direction="NEAREST"))
+    outcome = addon("run.pipeline").plant_feet(bpy.context, arms, options(bones=HANDS, direction="NEAREST"))
     assert outcome.summary.startswith("Planted 2 hands, ")
     assert [foot["limb"] for foot in record_of(arms)["report"]["feet"]] == ["hand", "hand"]
 

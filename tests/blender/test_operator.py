@@ -76,7 +76,7 @@ def test_strength_blends(bpy, walker, slope):
 
 def test_a_run_over_one_leg_leaves_the_other_leg_and_the_hips(bpy, walker, slope, options, addon):
     source = bpy.data.actions["walk"]
-    outcome = addon("planting").plant_feet(bpy.context, walker, options(bones="shin.L"))
+    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(bones="shin.L"))
     planted = walker.animation_data.action
     for name in ("thigh.R", "shin.R", "foot.R", "toe.R", "hips"):
         assert bone_curves(planted, name) == bone_curves(source, name)
@@ -105,7 +105,7 @@ def test_whoever_goes_on_playing_the_source_is_told(bpy, walker, slope, options,
     twin = walker.copy()
     bpy.context.collection.objects.link(twin)
     twin.animation_data.nla_tracks.new().strips.new("Walk strip", 1, bpy.data.actions["walk"])
-    outcome = addon("planting").plant_feet(bpy.context, walker, options())
+    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options())
     assert any("Walker.001 also plays walk" in warning for warning in outcome.warnings)
     assert any("NLA strips keep playing walk: Walk strip" in warning for warning in outcome.warnings)
 
@@ -113,13 +113,13 @@ def test_whoever_goes_on_playing_the_source_is_told(bpy, walker, slope, options,
 def test_whoever_shares_the_planted_action_is_told(bpy, walker, slope, options, addon):
     plant(bpy)
     bpy.context.collection.objects.link(walker.copy())
-    outcome = addon("planting").plant_feet(bpy.context, walker, options())
+    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options())
     assert any("Walker.001 also plays walk.planted and changes with it" in warning for warning in outcome.warnings)
 
 
 def test_without_any_surface_the_clip_s_own_floor_is_used_and_told(bpy, walker, options, addon):
     before = heads(bpy, walker, range(1, biped.LAST + 1))
-    outcome = addon("planting").plant_feet(bpy.context, walker, options())
+    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options())
     assert any("own floor" in warning for warning in outcome.warnings)
     assert np.abs(heads(bpy, walker, range(1, biped.LAST + 1)) - before).max() < 0.03
 
@@ -213,7 +213,7 @@ def test_only_the_button_starts_from_the_panel_s_settings(bpy, walker, slope, ad
     # Without a window Blender never calls `invoke`, so it is called here as the button does.
     given = SimpleNamespace(is_property_set=lambda name: name == "contacts")
     pressed = SimpleNamespace(properties=given, contacts="AUTO", execute=lambda _context: {"FINISHED"})
-    addon("operators").IK2BONE_OT_plant_feet.invoke(pressed, bpy.context, None)
+    addon("ui.operators").IK2BONE_OT_plant_feet.invoke(pressed, bpy.context, None)
     assert (pressed.surface, pressed.use_hips, pressed.contacts) == ("Slope", False, "AUTO")
 
 

@@ -43,7 +43,7 @@ def test_a_linked_action_is_planted_into_a_local_copy(bpy, override):
 
 
 def test_what_stands_for_the_override_in_its_library_is_not_told(bpy, override, options, addon):
-    outcome = addon("planting").plant_feet(bpy.context, override, options())
+    outcome = addon("run.pipeline").plant_feet(bpy.context, override, options())
     assert outcome.warnings == ()
 
 

@@ -38,7 +38,7 @@ class Notes:
 
 @pytest.fixture
 def draw(bpy, addon):
-    classes = vars(addon("panels")) | vars(addon("contact_panel"))
+    classes = vars(addon("ui.panel")) | vars(addon("ui.contacts"))
 
     def draw(name):
         panel = classes[f"IK2BONE_PT_{name}"]
@@ -107,7 +107,7 @@ def test_options_that_make_no_difference_are_greyed(bpy, addon, given, idle):
     for name, value in given.items():
         setattr(settings, name, value)
     names = addon("properties").OPTIONS
-    assert [name for name in names if not addon("panels")._counts(settings, name)] == ([idle] if idle else [])
+    assert [name for name in names if not addon("ui.panel")._counts(settings, name)] == ([idle] if idle else [])
 
 
 def test_a_record_that_someone_broke_shows_no_report(bpy, walker, slope, draw):

@@ -194,9 +194,9 @@ def test_hand_made_keys_are_counted_before_they_are_replaced(bpy, walker, slope,
     for curve in fingerprint.curves_of(walker.animation_data.action):
         if "foot.L" in curve.data_path:
             curve.keyframe_points[4].type = curve.keyframe_points[8].type = "KEYFRAME"
-    outcome = addon("planting").plant_feet(bpy.context, walker, options())
+    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options())
     assert "8 keys made by hand were replaced" in outcome.warnings
-    again = addon("planting").plant_feet(bpy.context, walker, options())
+    again = addon("run.pipeline").plant_feet(bpy.context, walker, options())
     assert not any("by hand" in warning for warning in again.warnings)
 
 
@@ -209,9 +209,9 @@ def test_keys_inserted_over_planted_ones_are_counted(bpy, slope, options, addon,
     getattr(bone, name)[:] = [value + 0.1 for value in getattr(bone, name)]
     for frame in (10, 20, 20.5):
         bone.keyframe_insert(name, frame=frame)
-    warnings = addon("planting").plant_feet(bpy.context, walker, options()).warnings
+    warnings = addon("run.pipeline").plant_feet(bpy.context, walker, options()).warnings
     assert f"{3 * len(getattr(bone, name))} keys made by hand were replaced" in warnings
-    again = addon("planting").plant_feet(bpy.context, walker, options())
+    again = addon("run.pipeline").plant_feet(bpy.context, walker, options())
     assert not any("by hand" in warning for warning in again.warnings)
 
 

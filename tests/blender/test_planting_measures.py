@@ -55,7 +55,7 @@ def _leg(bpy, armature, scene) -> float:
 
     from demo.session import ADDON
 
-    chains, sample = (import_module(f"{ADDON}.{name}") for name in ("chains", "sample"))
+    chains, sample = (import_module(f"{ADDON}.{name}") for name in ("rig.find", "pose.sample"))
     legs = chains.find_legs(armature, (scene.frame_start, scene.frame_end))
     return sample.sample(armature, legs, None, [scene.frame_start]).clip.leg
 

@@ -15,7 +15,7 @@ STEPS = np.linspace(0.0, 1.0, 400)
 
 @pytest.fixture
 def rotations(addon):
-    return addon("rotations")
+    return addon("keys.rotations")
 
 
 def _tumble():

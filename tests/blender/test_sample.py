@@ -42,9 +42,9 @@ def sampled(bpy, addon, armature, frames=None):
     """A sample of all legs and the hips, with what it was taken of."""
     scene = bpy.context.scene
     frames = frames or range(scene.frame_start, scene.frame_end + 1)
-    legs = addon("chains").find_legs(armature, (frames[0], frames[-1]))
-    hips = addon("chains").find_hips(armature, legs)
-    return addon("sample").sample(armature, legs, hips, frames), legs, hips
+    legs = addon("rig.find").find_legs(armature, (frames[0], frames[-1]))
+    hips = addon("rig.find").find_hips(armature, legs)
+    return addon("pose.sample").sample(armature, legs, hips, frames), legs, hips
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_the_scene_stays_as_it_was(bpy, addon, walker):
 def test_an_error_on_the_way_leaves_no_scene_behind(bpy, addon, walker):
     scene = bpy.context.scene
     scene.frame_set(321)
-    with pytest.raises(KeyError, match="on the way"), addon("poses").stepping(walker) as step:
+    with pytest.raises(KeyError, match="on the way"), addon("pose.evaluate").stepping(walker) as step:
         step(305)
         raise KeyError("on the way")
     assert list(bpy.data.scenes) == [scene] and scene.frame_current == 321
@@ -194,8 +194,8 @@ def test_an_error_on_the_way_leaves_no_scene_behind(bpy, addon, walker):
 def test_the_present_pose_is_read_with_what_was_set_by_hand(bpy, addon, walker):
     bpy.context.scene.frame_set(321)
     walker.pose.bones["LeftKnee"].rotation_euler.x = 1.25
-    legs = addon("chains").find_legs(walker, (300, 339))
-    sample = addon("sample").sample(walker, legs, "Hips", [321], present=True)
+    legs = addon("rig.find").find_legs(walker, (300, 339))
+    sample = addon("pose.sample").sample(walker, legs, "Hips", [321], present=True)
     bpy.context.view_layer.update()
     assert np.abs(sample.clip.foot[0, 0] - world_pose(walker, "LeftAnkle")).max() == 0.0
     assert bpy.context.scene.frame_current == 321
@@ -203,30 +203,30 @@ def test_the_present_pose_is_read_with_what_was_set_by_hand(bpy, addon, walker):
 
 @pytest.mark.parametrize(("bone", "named"), [("LeftKnee", "LeftKnee"), ("LHipJoint", "LHipJoint"), ("Hips", "Hips")])
 def test_nan_in_a_curve_is_refused_with_bone_and_frame(bpy, addon, walker, bone, named):
-    legs = addon("chains").find_legs(walker, (300, 339))
+    legs = addon("rig.find").find_legs(walker, (300, 339))
     path = f'pose.bones["{bone}"].rotation_euler'
     curve = next(c for c in clips._curves(walker.animation_data) if c.data_path == path)
     point = next(point for point in curve.keyframe_points if point.co.x == 312)
     point.co.y = math.nan
-    with pytest.raises(addon("chains").Refusal, match=f"bone {named} .*not a number on frame 312"):
-        addon("sample").sample(walker, legs, "Hips", range(300, 340))
+    with pytest.raises(addon("errors").Refusal, match=f"bone {named} .*not a number on frame 312"):
+        addon("pose.sample").sample(walker, legs, "Hips", range(300, 340))
     assert len(bpy.data.scenes) == 1
 
 
 @pytest.mark.parametrize(("scaled", "named"), [("RightKnee", "RightKnee"), ("LHipJoint", "LeftHip")])
 def test_a_bone_scaled_to_nothing_is_refused(bpy, addon, walker, scaled, named):
-    legs = addon("chains").find_legs(walker, (300, 339))
+    legs = addon("rig.find").find_legs(walker, (300, 339))
     walker.pose.bones[scaled].scale.z = 0.0
-    with pytest.raises(addon("chains").Refusal, match=f"bone {named} is scaled to nothing on frame 300"):
-        addon("sample").sample(walker, legs, None, [300, 301])
+    with pytest.raises(addon("errors").Refusal, match=f"bone {named} is scaled to nothing on frame 300"):
+        addon("pose.sample").sample(walker, legs, None, [300, 301])
 
 
 def test_an_armature_disabled_in_viewports_is_refused(bpy, addon, walker):
     walker.hide_viewport = True
-    legs = (addon("chains").Leg("LeftHip", "LeftKnee", "LeftAnkle", "LeftToe"),)
+    legs = (addon("rig.find").Leg("LeftHip", "LeftKnee", "LeftAnkle", "LeftToe"),)
     for present in (False, True):
-        with pytest.raises(addon("chains").Refusal, match="disabled in viewports"):
-            addon("sample").sample(walker, legs, None, [321], present=present)
+        with pytest.raises(addon("errors").Refusal, match="disabled in viewports"):
+            addon("pose.sample").sample(walker, legs, None, [321], present=present)
 
 
 def test_frames_a_second_are_those_of_the_scene(bpy, addon, walker):

@@ -56,9 +56,9 @@ def test_each_is_planted_as_it_would_be_alone(bpy, pair):
 
 
 def test_they_are_told_by_name_the_active_one_first(bpy, pair, options, addon):
-    found = addon("body").find_armatures(bpy.context)
+    found = addon("rig.body").find_armatures(bpy.context)
     assert found == [pair[1], pair[0]]
-    outcome = addon("planting").plant_all(bpy.context, found, options())
+    outcome = addon("run.pipeline").plant_all(bpy.context, found, options())
     assert outcome.summary.startswith("Other: Planted 2 feet, ")
     assert ". Walker: Planted 2 feet, " in outcome.summary
 
@@ -88,7 +88,7 @@ def test_none_is_planted_where_one_is_refused(bpy, pair, given, before):
 
 def test_an_error_in_a_later_one_takes_the_earlier_ones_back(bpy, pair, addon, monkeypatch):
     plant(bpy, strength=0.5)
-    core, calls = addon("plans").core, []
+    core, calls = addon("run.task").core, []
 
     def fail(*arguments):
         calls.append(arguments)

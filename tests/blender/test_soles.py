@@ -17,7 +17,7 @@ LIMBS = [SimpleNamespace(foot=f"foot.{side}") for side in "LR"]
 @pytest.fixture
 def kept(addon):
     """The module, a clip, its soles, and what an action keeps of them."""
-    soles, clip = addon("soles"), make_walk(seconds=2.0).clip
+    soles, clip = addon("run.soles"), make_walk(seconds=2.0).clip
     sole = measure_limbs(clip)
     return soles, clip, sole, json.loads(json.dumps(soles.soles_as_data(LIMBS, sole, clip.leg)))
 
@@ -49,8 +49,8 @@ def test_idle_cut_off_a_recorded_clip_does_not_move_the_soles(bpy, addon, data, 
     armature = load(bpy, data / "bvh/cmu_131_01_startwalkstop.bvh")
     scene = bpy.context.scene
     numbers = range(scene.frame_start, scene.frame_end + 1)
-    legs = addon("chains").find_legs(armature, (numbers[0], numbers[-1]))
-    clip = addon("sample").sample(armature, legs, None, list(numbers)).clip
+    legs = addon("rig.find").find_legs(armature, (numbers[0], numbers[-1]))
+    clip = addon("pose.sample").sample(armature, legs, None, list(numbers)).clip
     whole, part = measure_limbs(clip), measure_limbs(clip.cut(frames))
     assert clip.frames == 994
     assert np.abs(part.ball_height - whole.ball_height).max() <= 0.002 * clip.leg

@@ -299,7 +299,7 @@ def test_files_without_contacts_are_refused(bpy, walker, slope, tmp_path, text, 
 def test_the_panel_shows_contacts_from_the_current_frame_on(bpy, walker, slope, addon):
     plant(bpy)
     rows = record_of(walker)["contacts"]
-    shown = addon("contact_panel").shown_rows(rows, 20)
+    shown = addon("ui.contacts").shown_rows(rows, 20)
     assert shown
     assert all(rows[number] is row for number, row in shown)
     assert all(row["end"] >= 20 for _, row in shown)

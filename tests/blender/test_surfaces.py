@@ -11,7 +11,7 @@ DOWN = np.array([0.0, 0.0, -1.0])
 
 @pytest.fixture
 def surfaces(addon):
-    return addon("surfaces")
+    return addon("ground.choose")
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def armature(bpy):
 
 @pytest.fixture
 def ground_of(bpy, addon):
-    make = addon("scenery").make_ground
+    make = addon("ground.meshes").make_ground
     return lambda *objects: make(bpy.context.evaluated_depsgraph_get(), objects, 1.0)
 
 

@@ -27,7 +27,7 @@ def sampled(bpy, data, request) -> tuple[Clip, dict]:
     """A clip, and where the demo lays a ground under it."""
     from demo import clips, session, track
 
-    chains, sampling = (import_module(f"{session.ADDON}.{name}") for name in ("chains", "sample"))
+    chains, sampling = (import_module(f"{session.ADDON}.{name}") for name in ("rig.find", "pose.sample"))
     armature, scene = clips.load(bpy, data / request.param), bpy.context.scene
     frames = range(scene.frame_start, scene.frame_end + 1)
     clip = sampling.sample(armature, chains.find_legs(armature, (frames[0], frames[-1])), None, frames).clip

@@ -21,8 +21,8 @@ def test_toes_of_real_clips_stay_on_the_ground_through_the_roll(bpy, data, addon
     armature, scene = load(bpy, data / clip), bpy.context.scene
     bpy.context.view_layer.objects.active = armature
     frames = range(scene.frame_start, scene.frame_end + 1)
-    legs = addon("chains").find_legs(armature, (frames[0], frames[-1]))
-    before = addon("sample").sample(armature, legs, None, frames).clip
+    legs = addon("rig.find").find_legs(armature, (frames[0], frames[-1]))
+    before = addon("pose.sample").sample(armature, legs, None, frames).clip
     sole, size = measure_sole(before), 20 * before.leg
     hips = before.hip.mean(axis=(0, 1))
     ground = make_ground(bpy, "hills", centre=hips, size=(size, size), base_height=sole.floor, leg=before.leg)

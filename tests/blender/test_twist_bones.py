@@ -41,7 +41,7 @@ def test_legs_bend_at_hip_and_knee_alone(bpy, walker, slope, names, share):
 @pytest.mark.parametrize("names", [NAMES["numbered"], NAMES["twist"]])
 def test_names_tell_twist_bones_of_legs_that_do_not_move(bpy, walker, slope, addon, names):
     split(bpy, walker, names)
-    legs = addon("chains").find_legs(walker, (10, 10))
+    legs = addon("rig.find").find_legs(walker, (10, 10))
     assert [leg.bones for leg in legs] == [
         tuple(f"{part}.{side}" for part in ("thigh", "shin", "foot", "toe")) for side in "LR"
     ]
@@ -80,7 +80,7 @@ def test_twist_bones_may_twist(bpy, walker, slope):
 
 def test_what_turns_a_twist_bone_is_refused(bpy, walker, slope, addon):
     split(bpy, walker, NAMES["twist"])
-    legs, chains = addon("chains").find_legs(walker, (1, 61)), addon("chains")
+    legs, chains = addon("rig.find").find_legs(walker, (1, 61)), addon("rig.find")
     constraint = walker.pose.bones["thighTwist.L"].constraints.new("COPY_ROTATION")
     constraint.target, constraint.subtarget = walker, "foot.L"
     with pytest.raises(chains.Refusal, match="bone thighTwist.L is under the active constraint Copy Rotation"):

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The surfaces that feet stand on: which objects of the scene they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import bpy
+from bpy.types import Collection, Context, Object
+
+from ..errors import Refusal
+
+# The glTF importer keeps its bone shapes here.
+IMPORTER_COLLECTION = "glTF_not_exported"
+
+
+def find_surfaces(context: Context, armature: Object, name: str) -> list[Object]:
+    """The objects to plant on: the named one, those of the named collection, or for "" every visible ground.
+
+    They are meshes, and empties that show a collection with meshes in it. Several names are separated by commas.
+    """
+    # Objects that the calling script has just linked are missing from the view layer until then.
+    context.view_layer.update()
+    if name:
+        found = [ob for part in _names(context, name) for ob in _named_surfaces(context, armature, part)]
+        return list(dict.fromkeys(found))
+    shapes = bone_shapes()
+    visible = [ob for ob in context.view_layer.objects if ob.visible_get() and _is_solid(ob)]
+    return [ob for ob in visible if _is_ground(ob, shapes) and not _is_under(ob, armature)]
+
+
+def _names(context: Context, name: str) -> list[str]:
+    """The name itself where something has it, else the names that its commas separate."""
+    if name in context.view_layer.objects or name in bpy.data.collections:
+        return [name]
+    names = [part.strip() for part in name.split(",") if part.strip()]
+    if not names:
+        raise Refusal(f"surface should be names of objects or collections separated by commas, but it is '{name}'")
+    return names
+
+
+def bone_shapes() -> set[Object]:
+    """Every object that some pose bone is drawn with."""
+    posed = (ob.pose.bones for ob in bpy.data.objects if ob.pose)
+    return {bone.custom_shape for bones in posed for bone in bones if bone.custom_shape}
+
+
+def _named_surfaces(context: Context, armature: Object, name: str) -> list[Object]:
+    chosen = context.view_layer.objects.get(name)
+    if chosen is None:
+        return _collection_surfaces(context, armature, name)
+    if chosen.type != "MESH" and not shows_collection(chosen):
+        raise Refusal(f"surface '{name}' should be a mesh, but it is of type {chosen.type}")
+    if armature in deformers(chosen):
+        raise Refusal(f"surface '{name}' belongs to the character that is to be planted on it")
+    if chosen.type != "MESH" and not _holds_ground(chosen.instance_collection, bone_shapes()):
+        raise Refusal(f"surface '{name}' shows a collection without meshes to plant on")
+    if not _is_evaluated(context, chosen):
+        raise Refusal(f"surface '{name}' is disabled in viewports, so it has no shape to plant on")
+    return [chosen]
+
+
+def _collection_surfaces(context: Context, armature: Object, name: str) -> list[Object]:
+    collection: Collection | None = bpy.data.collections.get(name)
+    if collection is None:
+        raise Refusal(f"there is no object and no collection named '{name}' to plant on in this view layer")
+    inside, shapes = set(context.view_layer.objects), bone_shapes()
+    members = [ob for ob in collection.all_objects if ob in inside and _is_ground(ob, shapes)]
+    found = [ob for ob in members if _is_evaluated(context, ob) and not _is_under(ob, armature)]
+    if not found:
+        raise Refusal(f"collection '{name}' holds no mesh to plant on")
+    return found
+
+
+def _is_evaluated(context: Context, ob: Object) -> bool:
+    """Whether the scene has worked out the object's shape, which it does not while that is disabled in viewports."""
+    return bool(ob.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated)
+
+
+def _is_solid(ob: Object) -> bool:
+    return ob.display_type not in {"WIRE", "BOUNDS"}
+
+
+def shows_collection(ob: Object) -> bool:
+    """Whether an object shows the objects of a collection in its place."""
+    return bool(ob.type == "EMPTY" and ob.instance_type == "COLLECTION" and ob.instance_collection)
+
+
+def _is_ground(ob: Object, shapes: set[Object]) -> bool:
+    if ob in shapes or any(collection.name.startswith(IMPORTER_COLLECTION) for collection in ob.users_collection):
+        return False
+    if any(True for _ in deformers(ob)):
+        return False
+    return ob.type == "MESH" or (shows_collection(ob) and _holds_ground(ob.instance_collection, shapes))
+
+
+def _holds_ground(collection: Collection, shapes: set[Object]) -> bool:
+    return any(_is_ground(ob, shapes) for ob in collection.all_objects)
+
+
+def _is_under(ob: Object, armature: Object) -> bool:
+    """Whether the object is parented to the armature in any way, or to what is."""
+    part: Object | None = ob
+    while part is not None and part != armature:
+        part = part.parent
+    return part is not None
+
+
+def deformers(ob: Object) -> Iterator[Object]:
+    """Armatures that deform or carry the object or what it is parented to: a character's hair counts as its body."""
+    part: Object | None = ob
+    while part is not None:
+        yield from (m.object for m in part.modifiers if m.type == "ARMATURE" and m.object)
+        if part.parent and part.parent.type == "ARMATURE" and part.parent_type in {"ARMATURE", "BONE"}:
+            yield part.parent
+        part = part.parent

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the surfaces move over the frames of a clip, and which of them change in ways that planting does not follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, Scene
+from numpy.typing import NDArray
+
+from ..pose.evaluate import private_scene
+from .choose import shows_collection
+
+Array = NDArray[np.float64]
+# The name of the object that shows it, and Blender's numbers for it.
+Instance = tuple[str, tuple[int, ...]]
+
+# A surface moves, or changes its shape, when a corner does by more than this share of its size.
+STILL = 1e-6
+# Frames on which shapes are compared.
+SHAPES = 5
+
+
+def find_motions(objects: Sequence[Object], frames: Sequence[int]) -> dict[Object, Array]:
+    """World matrices (F, 4, 4) on whole scene frames of those objects that move.
+
+    Frames are stepped in a scene of its own that holds only an empty under each of them, so that the user's scene
+    stays where it is and no shape is worked out.
+    """
+    candidates = [ob for ob in objects if _may_move(ob)]
+    if not candidates or len(frames) < 2:
+        return {}
+    with _followers(candidates) as (scene, empties):
+        rows = [_matrices(scene, empties, frame) for frame in frames]
+    matrices = np.array(rows).swapaxes(0, 1)
+    return {ob: matrix for ob, matrix in zip(candidates, matrices, strict=True) if _moves(ob, matrix)}
+
+
+def _may_move(ob: Object) -> bool:
+    """Whether anything could move the object or what carries it."""
+    part: Object | None = ob
+    while part is not None:
+        if part.animation_data or part.constraints or part.parent_type not in {"OBJECT", "ARMATURE"}:
+            return True
+        part = part.parent
+    return False
+
+
+@contextmanager
+def _followers(objects: Sequence[Object]) -> Iterator[tuple[Scene, list[Object]]]:
+    scene, empties = private_scene([]), []
+    try:
+        for ob in objects:
+            empty = bpy.data.objects.new(".ik2bone", None)
+            empties.append(empty)
+            empty.parent = ob
+            scene.collection.objects.link(empty)
+        yield scene, empties
+    finally:
+        for empty in empties:
+            bpy.data.objects.remove(empty)
+        bpy.data.scenes.remove(scene)
+
+
+def _matrices(scene: Scene, objects: Sequence[Object], frame: int) -> list[Array]:
+    scene.frame_set(int(frame))
+    depsgraph = scene.view_layers[0].depsgraph
+    return [np.array(ob.evaluated_get(depsgraph).matrix_world) for ob in objects]
+
+
+def find_inner_motions(owners: Sequence[Object], frames: Sequence[int]) -> dict[Instance, Array]:
+    """World matrices (F, 4, 4) on whole scene frames of what objects show of collections in which things move.
+
+    Frames are stepped in a scene of its own that holds only those objects.
+    """
+    moving = [ob for ob in owners if any(_may_move(inner) for inner in shown_by(ob))]
+    if not moving or len(frames) < 2:
+        return {}
+    scene = private_scene(moving)
+    try:
+        rows = [_instance_matrices(scene, moving, frame) for frame in frames]
+    finally:
+        bpy.data.scenes.remove(scene)
+    # What is hidden on some frames is taken as it is now.
+    always = set.intersection(*(set(row) for row in rows))
+    motions = {instance: np.array([row[instance] for row in rows]) for instance in always}
+    return {instance: motion for instance, motion in motions.items() if (motion != motion[0]).any()}
+
+
+def shown_by(owner: Object) -> Iterator[Object]:
+    """The objects that one shows of its collection, and those that these show of theirs."""
+    for ob in owner.instance_collection.all_objects:
+        yield ob
+        if shows_collection(ob):
+            yield from shown_by(ob)
+
+
+def instances_of(depsgraph: Depsgraph, owners: Sequence[Object]) -> Iterator[tuple[Instance, DepsgraphObjectInstance]]:
+    """What objects show of their collections, each with what names it on every frame."""
+    for instance in depsgraph.object_instances:
+        owner = instance.parent.original if instance.is_instance and instance.parent else None
+        if owner in owners:
+            yield (owner.name_full, tuple(instance.persistent_id)), instance
+
+
+def _instance_matrices(scene: Scene, owners: Sequence[Object], frame: int) -> dict[Instance, Array]:
+    scene.frame_set(int(frame))
+    found = instances_of(scene.view_layers[0].depsgraph, owners)
+    return {name: np.array(instance.matrix_world) for name, instance in found}
+
+
+def _moves(ob: Object, matrices: Array) -> bool:
+    corners = np.append(np.array(ob.bound_box), np.ones((8, 1)), axis=1)
+    places = (matrices @ corners.T)[:, :3]
+    size = np.ptp(places[0], axis=-1).max(initial=1e-30)
+    return bool(np.ptp(places, axis=0).max() > STILL * size)
+
+
+def find_unfollowed(objects: Sequence[Object], frames: Sequence[int]) -> list[str]:
+    """Sentences about surfaces that change in ways that are not followed over the frames."""
+    if len(frames) < 2:
+        return []
+    now = bpy.context.scene.frame_current
+    bodies = [ob for ob in objects if ob.rigid_body and ob.rigid_body.type == "ACTIVE"]
+    told = [f"{ob.name} is simulated, and was taken where it is on frame {now}: bake it to keys" for ob in bodies]
+    changing = _changing([ob for ob in objects if _may_change(ob)], frames)
+    return told + [f"{ob.name} changes its shape, and was taken as it is on frame {now}" for ob in changing]
+
+
+def _may_change(ob: Object) -> bool:
+    return ob.type == "MESH" and bool(ob.modifiers or ob.data.shape_keys or ob.data.animation_data)
+
+
+def _changing(objects: Sequence[Object], frames: Sequence[int]) -> list[Object]:
+    """Those of the objects whose evaluated shape is not the same on all of some frames."""
+    if not objects:
+        return []
+    scene = private_scene(objects)
+    try:
+        chosen = [frames[i] for i in np.unique(np.linspace(0, len(frames) - 1, SHAPES).round().astype(int))]
+        shapes = [_shapes(scene, objects, frame) for frame in chosen]
+    finally:
+        bpy.data.scenes.remove(scene)
+    return [ob for i, ob in enumerate(objects) if any(_differ(shapes[0][i], shape[i]) for shape in shapes[1:])]
+
+
+def _shapes(scene: Scene, objects: Sequence[Object], frame: int) -> list[Array]:
+    scene.frame_set(int(frame))
+    depsgraph = scene.view_layers[0].depsgraph
+    shapes = []
+    for ob in objects:
+        vertices = ob.evaluated_get(depsgraph).data.vertices
+        points = np.empty(3 * len(vertices), np.float32)
+        vertices.foreach_get("co", points)
+        shapes.append(points.reshape(-1, 3))
+    return shapes
+
+
+def _differ(before: Array, after: Array) -> bool:
+    if before.shape != after.shape:
+        return True
+    size = np.ptp(before, axis=0).max(initial=1e-30) if len(before) else 1.0
+    return bool(len(before) and np.abs(after - before).max() > STILL * size)

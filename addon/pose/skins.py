@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The skin of the feet: which points of the character's meshes go with foot and toe bones, in those bones' spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+from bpy.types import Armature, Object, Scene
+from ik2bone.sole.skin import Skin
+from numpy.typing import NDArray
+
+from ..rig.find import Leg
+from .evaluate import private_scene
+
+Array = NDArray[np.float64]
+
+# A vertex goes with a foot that has at least this share of its weights.
+MOST = 0.5
+# Vertices farther from the foot's joint than this multiple of the shin, or of the foot, are no part of it: robes do so.
+NEAR = 1.5
+
+
+def find_skins(armature: Object, legs: Sequence[Leg]) -> tuple[Skin, ...] | None:
+    """The skin of each foot, from the meshes that the armature deforms or carries, in its rest pose.
+
+    They are evaluated on copies in a scene of their own, with all modifiers and without the pose. None where there are
+    no meshes.
+    """
+    bodies = [ob for ob in bpy.data.objects if ob.type == "MESH" and _is_body(ob, armature) and ob.users_scene]
+    if not bodies:
+        return None
+    with _at_rest(armature, bodies) as (scene, rest, copies):
+        scene.view_layers[0].update()
+        depsgraph = scene.view_layers[0].depsgraph
+        parts = [_points(copy.evaluated_get(depsgraph), rest.evaluated_get(depsgraph), legs) for copy in copies]
+    return tuple(_together(armature, leg, rows) for leg, rows in zip(legs, zip(*parts, strict=True), strict=True))
+
+
+def _is_body(ob: Object, armature: Object) -> bool:
+    """Whether the armature deforms the mesh, or one of its bones carries it."""
+    if ob in bone_shapes_of(armature):
+        return False
+    deformed = any(m.type == "ARMATURE" and m.object == armature and m.show_viewport for m in ob.modifiers)
+    return deformed or (ob.parent == armature and ob.parent_type in {"ARMATURE", "BONE"})
+
+
+def bone_shapes_of(armature: Object) -> set[Object]:
+    """Objects that the armature's bones are drawn with."""
+    return {bone.custom_shape for bone in armature.pose.bones if bone.custom_shape}
+
+
+@contextmanager
+def _at_rest(armature: Object, bodies: Sequence[Object]) -> Iterator[tuple[Scene, Object, list[Object]]]:
+    """Copies of the armature in its rest pose and of its meshes, in a scene of their own."""
+    rest, bones = armature.copy(), armature.data.copy()
+    rest.data, bones.pose_position = bones, "REST"
+    copies = [body.copy() for body in bodies]
+    for copy in copies:
+        copy.parent = rest if copy.parent == armature else copy.parent
+        for modifier in copy.modifiers:
+            if modifier.type == "ARMATURE" and modifier.object == armature:
+                modifier.object = rest
+    scene = private_scene([rest, *copies])
+    try:
+        yield scene, rest, copies
+    finally:
+        bpy.data.scenes.remove(scene)
+        for ob in (rest, *copies):
+            bpy.data.objects.remove(ob)
+        bpy.data.armatures.remove(bones)
+
+
+def _points(body: Object, rest: Object, legs: Sequence[Leg]) -> list[tuple[Array, Array]]:
+    """The points of one evaluated mesh that go with each foot, and with its toes."""
+    mesh = body.to_mesh()
+    flat = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", flat)
+    to_armature = np.array(rest.matrix_world.inverted() @ body.matrix_world)
+    points = flat.reshape(-1, 3) @ to_armature[:3, :3].T + to_armature[:3, 3]
+    found = [_foot_points(body, mesh, points, rest.data, leg) for leg in legs]
+    body.to_mesh_clear()
+    return found
+
+
+def _foot_points(body: Object, mesh: bpy.types.Mesh, points: Array, bones: Armature, leg: Leg) -> tuple[Array, Array]:
+    """Points (V, 3) in foot bone space and (T, 3) in toe bone space, of points (N, 3) in armature space."""
+    toes = _below(bones, leg.toe) if leg.toe else set()
+    foot = _below(bones, leg.foot) - toes
+    if body.parent_type == "BONE":
+        everything = np.ones(len(points), bool)
+        shares = everything * (body.parent_bone in foot), everything * (body.parent_bone in toes)
+    else:
+        shares = _shares(body, mesh, points, bones, leg, (foot, toes))
+    return tuple(
+        _into(bones, name, points[chosen])
+        for name, chosen in ((leg.foot, shares[0] >= MOST), (leg.toe or leg.foot, shares[1] >= MOST))
+    )
+
+
+def _shares(
+    body: Object, mesh: bpy.types.Mesh, points: Array, bones: Armature, leg: Leg, parts: tuple[set[str], set[str]]
+) -> tuple[Array, Array]:
+    """The share (N,) of each vertex's weights that foot and toes have; what both have goes to the one with more."""
+    groups = [
+        {group.index for group in body.vertex_groups if group.name in names}
+        for names in (*parts, {b.name for b in bones.bones})
+    ]
+    weights = np.zeros((3, len(points)))
+    ankle, knee = (np.array(bones.bones[name].head_local) for name in (leg.foot, leg.shin))
+    lengths = [np.linalg.norm(knee - ankle), sum(bones.bones[name].length for name in (leg.foot, leg.toe) if name)]
+    near = np.linalg.norm(points - ankle, axis=1) < NEAR * max(lengths)
+    for row in np.flatnonzero(near).tolist():
+        for element in mesh.vertices[row].groups:
+            for part, indices in enumerate(groups):
+                weights[part, row] += element.weight * (element.group in indices)
+    both = (weights[0] + weights[1]) / np.maximum(weights[2], 1e-30)
+    more = weights[0] >= weights[1]
+    return both * more, both * ~more
+
+
+def _below(bones: Armature, name: str) -> set[str]:
+    bone = bones.bones[name]
+    return {name} | {child.name for child in bone.children_recursive}
+
+
+def _into(bones: Armature, name: str, points: Array) -> Array:
+    inverse = np.linalg.inv(np.array(bones.bones[name].matrix_local))
+    return points @ inverse[:3, :3].T + inverse[:3, 3]
+
+
+def _together(armature: Object, leg: Leg, rows: Sequence[tuple[Array, Array]]) -> Skin:
+    foot, toe = (armature.data.bones[name].matrix_local for name in (leg.foot, leg.toe or leg.foot))
+    points = [np.concatenate(column) for column in zip(*rows, strict=True)]
+    up = np.array((armature.matrix_world @ foot).to_3x3().normalized().inverted_safe())[:, 2]
+    return Skin(*points, np.array(foot.inverted() @ toe), up / np.linalg.norm(up))

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whom a run plants: the armature, its limbs, and the hips that may move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Refusal
+from ..ground.choose import deformers
+from ..keys import actions, fcurves, rotations
+from .choose import choose_limbs
+from .find import Leg, check_chain, find_hips, refuse_rest, toe_trouble
+
+if TYPE_CHECKING:
+    from bpy.types import Context, Object
+
+    from ..properties import PlantingOptions
+
+SOME_LEGS = "only some of the legs are planted, so the hips stay"
+# Scales along an object's axes that differ by less than this factor are even: the tests' walker drifts by 0.0002 of its
+# leg then, and by 0.005 at scales of 1, 1.2 and 0.9.
+EVEN = 1.01
+NO_HIPS = "no bone that carries all legs is free to move, so the hips stay"
+
+
+@dataclass(frozen=True)
+class Body:
+    """The limbs to turn, the bone that carries all legs if it may be moved, and what to tell the user about it.
+
+    `planned` are the limbs that are looked at: with any leg all the others, so that when and where it stands does not
+    change with the choice. `numbers` are the places of the limbs among all that the armature has, legs first; `toes`
+    are the toe bones to turn.
+    """
+
+    legs: tuple[Leg, ...]
+    planned: tuple[Leg, ...]
+    numbers: tuple[int, ...]
+    hips: str | None
+    toes: tuple[str, ...]
+    told: tuple[str, ...]
+
+    @property
+    def chosen(self) -> NDArray[np.bool_]:
+        """Which of the planned limbs are to be turned."""
+        return np.array([limb in self.legs for limb in self.planned])
+
+
+def find_armatures(context: Context) -> list[Object]:
+    """What a run plants: the armature of the active object first, and every other one that is selected.
+
+    The active object's is itself, else the one deforming or parented under it. Where nothing is chosen so, the only
+    visible armature is.
+    """
+    active = context.view_layer.objects.active
+    near = [active, *deformers(active), *active.children_recursive] if active else []
+    first = next((ob for ob in near if ob.type == "ARMATURE"), None)
+    others = [ob for ob in _chosen(context) if ob.type == "ARMATURE" and ob != first]
+    if first or others:
+        return [first, *others] if first else others
+    visible = [ob for ob in context.view_layer.objects if ob.type == "ARMATURE" and ob.visible_get()]
+    return visible if len(visible) == 1 else []
+
+
+def _chosen(context: Context) -> list[Object]:
+    """The selected objects, in pose mode those that are posed."""
+    if context.mode == "POSE":
+        return [ob for ob in context.view_layer.objects if ob.mode == "POSE"]
+    return list(context.view_layer.objects.selected)
+
+
+def find_armature(context: Context) -> Object | None:
+    """The first of the armatures that a run plants."""
+    return next(iter(find_armatures(context)), None)
+
+
+def find_body(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Body:
+    """The limbs that the options mean, and the hips; refuses limbs on which keys would not show.
+
+    The legs are told from the frames within `bounds`, those of the whole action, so that no choice of frames changes
+    them.
+    """
+    refuse_rest(armature)
+    choice = choose_limbs(context, armature, options, bounds)
+    limbs = choice.limbs
+    check_chain(armature, limbs)
+    _refuse_changing_mode(armature, limbs)
+    toes, told = _toes(armature, limbs, options)
+    told += _tell_scale(armature)
+    numbers = tuple(choice.every.index(limb) for limb in limbs)
+    legs = [limb for limb in limbs if limb.is_leg]
+    planned = tuple(limb for limb in choice.every if limb in limbs or (legs and limb.is_leg))
+    if len(legs) < sum(limb.is_leg for limb in choice.every) or not legs:
+        # Moved hips would carry the other legs away from where they stand.
+        told += (SOME_LEGS,) if options.use_hips and legs else ()
+        return Body(limbs, planned, numbers, None, toes, told)
+    hips = find_hips(armature, legs)
+    stay = options.use_hips and hips is None
+    return Body(limbs, planned, numbers, hips, toes, told + ((NO_HIPS,) if stay else ()))
+
+
+def _toes(armature: Object, legs: Iterable[Leg], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The toe bones that can be keyed, and sentences about the others."""
+    # Feet that touch the nearest surface with one point have no sole that toes would belong to.
+    feet = {leg.toe: leg.foot for leg in legs if leg.toe and leg.is_leg and options.direction == "DOWN"}
+    troubles = {
+        name: toe_trouble(armature, name, foot) or _curve_trouble(armature, name, options)
+        for name, foot in feet.items()
+    }
+    told = tuple(f"{trouble}, so these toes are not laid on the ground" for trouble in troubles.values() if trouble)
+    return tuple(name for name in feet if not troubles[name]), told
+
+
+def _tell_scale(armature: Object) -> tuple[str, ...]:
+    """A sentence about an object that is scaled, or sheared by its parents, differently along different axes."""
+    scales = np.linalg.svd(np.array(armature.matrix_world.to_3x3()), compute_uv=False)
+    if scales[0] <= EVEN * scales[-1]:
+        return ()
+    return (
+        f"{armature.name} is scaled unevenly, by {scales[-1]:.3g} to {scales[0]:.3g}, so it is planted less exactly",
+    )
+
+
+def _curve_trouble(armature: Object, name: str, options: PlantingOptions) -> str | None:
+    """What about a bone's F-curves keeps keys from being put, where they are put into the curves themselves."""
+    bone, curves = armature.pose.bones[name], actions.curves_of(actions.assigned(armature))
+    trouble = _mode_trouble(armature, name)
+    if trouble:
+        return f"bone {name} has {trouble} on its rotation mode"
+    if options.output == "NEW_ACTION" and options.frame_range != "CURRENT":
+        return None
+    path = bone.path_from_id(rotations.property_of(bone.rotation_mode))
+    found = (fcurves.trouble(curve) for curve in (curves.find(path, index) for index in range(4)) if curve)
+    return next((f"the F-curve of the rotation of bone {name} {trouble}" for trouble in found if trouble), None)
+
+
+def _refuse_changing_mode(armature: Object, legs: tuple[Leg, ...]) -> None:
+    for name in (name for leg in legs for name in leg.bones[:3]):
+        trouble = _mode_trouble(armature, name)
+        if trouble:
+            raise Refusal(f"bone {name} has {trouble} on its rotation mode, so its rotation has no channels of its own")
+
+
+def _mode_trouble(armature: Object, name: str) -> str | None:
+    """What may change a bone's rotation mode over time, if anything does."""
+    path = armature.pose.bones[name].path_from_id("rotation_mode")
+    drivers = armature.animation_data.drivers if armature.animation_data else ()
+    if any(driver.data_path == path and not driver.mute for driver in drivers):
+        return "a driver"
+    return "keys" if actions.curves_of(actions.assigned(armature)).find(path, 0) else None

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which limbs the user means, by names, by the selection, or all legs: those found, and any three bones in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..errors import Refusal
+from .find import Leg, find_arms, find_legs
+
+if TYPE_CHECKING:
+    from bpy.types import Context, Object
+
+    from ..properties import PlantingOptions
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The limbs to plant, and every limb that the armature is known to have, legs first."""
+
+    limbs: tuple[Leg, ...]
+    every: tuple[Leg, ...]
+
+
+def choose_limbs(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Choice:
+    """The limbs meant by the properties `chains` and `bones`; legs are told from the frames within `bounds`."""
+    named, selected = _names(options.bones), _selected(context, armature)
+    if not named and options.chains == "SELECTED" and not selected:
+        raise Refusal(f"no bones are selected on {armature.name}: select bones of the limbs to plant in pose mode")
+    if not named and (options.chains == "LEGS" or not selected):
+        legs = find_legs(armature, bounds)
+        return Choice(legs, legs)
+    for name in named:
+        if name not in armature.pose.bones:
+            raise Refusal(f"{armature.name} has no bone named {name}")
+    known = _limbs_near(armature, named or selected, bounds)
+    if named or options.chains == "SELECTED":
+        return _named(armature, known, named or selected, strict=bool(named))
+    limbs = _owners(armature, known, selected)
+    legs = tuple(limb for limb in known if limb.is_leg)
+    return Choice(limbs if 0 < len(limbs) < len(known) else legs or find_legs(armature, bounds), known)
+
+
+def _names(bones: str) -> list[str]:
+    names = [name.strip() for name in bones.split(",") if name.strip()]
+    if bones.strip() and not names:
+        raise Refusal(f"bones should be names of bones separated by commas, but it is '{bones}'")
+    return names
+
+
+def _selected(context: Context, armature: Object) -> list[str]:
+    bones = context.selected_pose_bones or ()
+    return [bone.name for bone in bones if bone.id_data == armature]
+
+
+def _limbs_near(armature: Object, names: Sequence[str], bounds: tuple[int, int]) -> tuple[Leg, ...]:
+    """The legs, and where names lie outside of them the arms; a figure without legs has only those."""
+    try:
+        legs = find_legs(armature, bounds)
+    except Refusal:
+        legs = ()
+    owned = {name for leg in legs for name in _owned(armature, leg)}
+    return legs if owned.issuperset(names) else (*legs, *find_arms(armature, legs))
+
+
+def _named(armature: Object, known: tuple[Leg, ...], names: list[str], strict: bool) -> Choice:
+    """Known limbs, and further ones of three bones in a row; where not `strict`, names of no limb count for nothing."""
+    owned = {name for limb in known for name in _owned(armature, limb)}
+    others = [name for name in names if name not in owned]
+    rows, left = _rows_of_three(armature, others)
+    limbs = (*_owners(armature, known, names), *rows)
+    if left and (strict or not limbs):
+        raise Refusal(f"bone {left[0]} belongs to no limb: name an upper bone, a lower bone and the end under it")
+    return Choice(limbs, (*known, *rows))
+
+
+def _rows_of_three(armature: Object, names: Sequence[str]) -> tuple[list[Leg], list[str]]:
+    """Chains of exactly three of the named bones under one another, and the names that are in none."""
+    rows, left = [], set(names)
+    for name in names:
+        bone = armature.data.bones[name]
+        if any(child.name in names for child in bone.children_recursive):
+            continue
+        line = [bone.name, *(parent.name for parent in bone.parent_recursive if parent.name in names)]
+        if len(line) == 3:
+            rows.append(Leg(*reversed(line), toe=None, is_leg=False))
+            left -= set(line)
+    return rows, [name for name in names if name in left]
+
+
+def _owners(armature: Object, limbs: Sequence[Leg], names: Sequence[str]) -> tuple[Leg, ...]:
+    return tuple(limb for limb in limbs if not _owned(armature, limb).isdisjoint(names))
+
+
+def _owned(armature: Object, limb: Leg) -> set[str]:
+    """Names of the bones that name a limb: its upper bone and all under it."""
+    upper = armature.data.bones[limb.thigh]
+    return {upper.name} | {bone.name for bone in upper.children_recursive}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which frames a run plants: whole ones, and never beyond the action."""
+
+from __future__ import annotations
+
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+import numpy as np
+from ik2bone.curves import smoothstep
+from numpy.typing import NDArray
+
+from ..errors import Refusal
+from ..keys import actions
+
+if TYPE_CHECKING:
+    from bpy.types import Scene
+
+    from ..properties import PlantingOptions
+
+Bounds = tuple[int, int]
+
+# Corrections fade over this time (s), about a step, or over half of a shorter range.
+FADE = 0.5
+
+
+def action_bounds(assignment: actions.Assignment) -> Bounds:
+    """First and last whole frame of an action, floored and ceiled."""
+    if assignment.action is None:
+        raise Refusal("the armature plays no action: assign one, or plant the current frame only")
+    span = actions.frame_span(assignment)
+    if span is None:
+        raise Refusal(f"action {assignment.action.name} has no keys for this armature")
+    return floor(span[0]), ceil(span[1])
+
+
+def choose_frames(scene: Scene, options: PlantingOptions, bounds: Bounds) -> NDArray[np.int64]:
+    """The frames that `options.frame_range` means within the action's bounds."""
+    wanted = _wanted(scene, options, bounds)
+    first, last = max(wanted[0], bounds[0]), min(wanted[1], bounds[1])
+    if first > last:
+        raise Refusal(
+            f"there is no frame to plant: {wanted[0]} to {wanted[1]} was asked for, "
+            f"and the action covers {bounds[0]} to {bounds[1]}"
+        )
+    return np.arange(first, last + 1)
+
+
+def fade(frames: NDArray[np.int64], bounds: Bounds, fps: float) -> NDArray[np.float64]:
+    """Shares (F,) of a correction that fades to zero at those ends of the frames that lie within the bounds."""
+    time = np.arange(len(frames))
+    length = max(1, min(round(FADE * fps), (len(frames) - 1) // 2))
+    shares = np.ones(len(frames))
+    if frames[0] > bounds[0]:
+        shares *= smoothstep(time / length)
+    if frames[-1] < bounds[1]:
+        shares *= smoothstep(time[::-1] / length)
+    return shares
+
+
+def _wanted(scene: Scene, options: PlantingOptions, bounds: Bounds) -> Bounds:
+    if options.frame_range == "CUSTOM":
+        return options.frame_start, options.frame_end
+    if options.frame_range == "SCENE":
+        return scene.frame_start, scene.frame_end
+    if scene.use_preview_range:
+        return scene.frame_preview_start, scene.frame_preview_end
+    return bounds

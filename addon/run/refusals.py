@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run refuses before it changes anything: options, data that take no keys, keys that would not show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import isfinite
+
+from bpy.types import Object, Scene
+
+from ..errors import Refusal
+from ..keys import actions, fcurves
+from ..keys.actions import Assignment, Curves
+from ..keys.channels import Channel
+from ..properties import PlantingOptions
+from . import records
+from .frames import Bounds
+
+
+def refuse_numbers(options: PlantingOptions) -> None:
+    """Refuse what properties take from scripts and nothing can be reckoned with."""
+    if not 0.0 <= options.strength <= 1.0:
+        raise Refusal(f"strength should be a number from 0 to 1, but it is {options.strength}")
+    if not isfinite(options.max_slope):
+        raise Refusal(f"max_slope should be an angle in radians, but it is {options.max_slope}")
+    if not isfinite(options.max_drop):
+        raise Refusal(f"max_drop should be a number of leg lengths, but it is {options.max_drop}")
+
+
+def refuse_uneditable(armature: Object, options: PlantingOptions) -> None:
+    """Refuse data that cannot take keys; the action of an override may be linked, for keys go into a copy of it."""
+    if not armature.is_editable:
+        raise Refusal(f"{armature.name} is linked from a library and cannot be edited: make a library override of it")
+    action = actions.assigned(armature).action
+    if action is None or action.is_editable:
+        return
+    if not armature.override_library:
+        raise Refusal(f"action {action.name} is linked from a library and cannot be edited")
+    if options.output == "IN_PLACE" and options.frame_range != "CURRENT":
+        raise Refusal(f"action {action.name} is linked from a library: only a new action can take its keys")
+
+
+def refuse_shared(armatures: Sequence[Object], options: PlantingOptions) -> None:
+    """Refuse armatures of which one would write what another one plays and is to be planted too."""
+    played: list[Assignment] = []
+    for armature in armatures:
+        present = actions.assigned(armature)
+        if present in played:
+            other = armatures[played.index(present)].name
+            raise Refusal(f"{other} and {armature.name} both play {present.action.name}: keys for one would move both")
+        afresh = options.output == "NEW_ACTION" and options.frame_range != "CURRENT"
+        written = present.action is not None and not (afresh and records.source_of(present.action) is None)
+        played.append(present if written else Assignment(None, armature.name))
+
+
+def refuse_unshown(scene: Scene, armature: Object) -> None:
+    """Refuse an action that does not show as it is."""
+    solo = actions.solo_track(armature)
+    if solo is not None:
+        raise Refusal(f"NLA track {solo} of {armature.name} plays solo in place of the action: switch that off")
+    if scene.render.frame_map_old != scene.render.frame_map_new:
+        raise Refusal(f"scene {scene.name} remaps time, so keys do not show on their frames: set Old and New equal")
+    if actions.is_mixed(armature):
+        raise Refusal(f"the NLA of {armature.name} changes what its action shows: leave tweak mode, and let it replace")
+
+
+def refuse_between(scene: Scene, assignment: Assignment, bounds: Bounds) -> None:
+    """Refuse to key a pose of no whole frame of the action."""
+    frame = scene.frame_current
+    if assignment.action and scene.frame_subframe:
+        raise Refusal(f"the scene stands between frames {frame} and {frame + 1}: only whole frames are keyed")
+    if not bounds[0] <= frame <= bounds[1]:
+        raise Refusal(
+            f"frame {frame} lies outside of action {assignment.action.name}, which covers {bounds[0]} to {bounds[1]}"
+        )
+
+
+def refuse_unkeyable(curves: Curves, channels: Iterable[Channel]) -> None:
+    """Refuse F-curves on which a new key would not show, or cannot be put."""
+    for channel in channels:
+        for curve in filter(None, (curves.find(channel.path, index) for index in channel.indices)):
+            trouble = fcurves.trouble(curve)
+            if trouble:
+                raise Refusal(f"the F-curve of {channel.name} of bone {channel.bone} {trouble}, so no key can be set")

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel of stored contacts: how many there are, and those round the current frame, each with its state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.types import Context, Panel
+
+from ..keys import actions
+from ..rig.body import find_armature
+from ..run import contacts as stored
+from .contact_operators import STATES
+from .panel import Sidebar
+
+# As many contacts are shown, from those of the current frame on.
+SHOWN = 12
+NAMES = {state: name for state, name, _ in STATES}
+ICONS = {"automatic": "DOT", "enforced": "PINNED", "forbidden": "X"}
+
+
+class IK2BONE_PT_contacts(Sidebar, Panel):
+    """When the feet stand, as the last run found it or people want it"""
+
+    bl_label = "Contacts"
+    bl_parent_id = "IK2BONE_PT_main"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Whether there is an action that could have contacts."""
+        armature = find_armature(context)
+        return armature is not None and actions.assigned(armature).action is not None
+
+    def draw(self, context: Context) -> None:
+        """Counts, the contacts from the current frame on, and the operators."""
+        layout, rows = self.layout, _rows(context)
+        counts = [f"{sum(row.get('state') == state for row in rows)} {name.lower()}" for state, name in NAMES.items()]
+        layout.label(text=", ".join(counts) if rows else "None stored yet")
+        column = layout.column(align=True)
+        for number, row in shown_rows(rows, context.scene.frame_current):
+            state = row.get("state", "automatic")
+            line = column.split(factor=0.62, align=True)
+            line.label(
+                text=f"{row['bone']} {row['part']} {row['start']} to {row['end']}", icon=ICONS.get(state, "ERROR")
+            )
+            line.operator_menu_enum("ik2bone.set_contact", "state", text=NAMES.get(state, state)).index = number
+        layout.operator("ik2bone.add_contact", icon="ADD")
+        buttons = layout.row(align=True)
+        buttons.operator("ik2bone.import_contacts", text="Import", icon="IMPORT")
+        buttons.operator("ik2bone.export_contacts", text="Export", icon="EXPORT")
+
+
+def shown_rows(rows: stored.Rows, frame: int) -> list[tuple[int, dict[str, Any]]]:
+    """The contacts that end on a frame or later, with their numbers, in order of time."""
+    later = [(number, row) for number, row in enumerate(rows) if row["end"] >= frame]
+    return sorted(later, key=lambda item: (item[1]["start"], item[1]["bone"], item[1]["part"]))[:SHOWN]
+
+
+def _rows(context: Context) -> stored.Rows:
+    """The stored contacts as far as they can be shown: scripts may have written anything."""
+    rows = stored.rows_of(actions.assigned(find_armature(context)).action)
+    return rows if isinstance(rows, list) and all(map(_is_shown, rows)) else []
+
+
+def _is_shown(row: Any) -> bool:
+    known = isinstance(row, dict) and {"bone", "part", "start", "end"} <= row.keys()
+    return known and all(isinstance(row[name], int | float) for name in ("start", "end"))
+
+
+def register() -> None:
+    """Register the panel."""
+    bpy.utils.register_class(IK2BONE_PT_contacts)
+
+
+def unregister() -> None:
+    """Unregister it."""
+    bpy.utils.unregister_class(IK2BONE_PT_contacts)
