@@ -242,21 +242,21 @@ start(Problem *p, const double *wish, const double *weight, const double *floor,
     }
 }
 
-/* Find the unit of the problem; false where a number is missing. Its size is zero where the wish is a constant within
- * its bounds. */
+/* Find the unit of the problem; false where a number is missing or too large, or a floor lies over
+ * everything or a ceiling under it. Its size is zero where the wish is a constant within its bounds. */
 static bool
-find_unit(Problem *p, const double *wish, const double *floor, const double *ceiling)
+find_unit(Problem *p, const double *wish, const double *weight, const double *floor, const double *ceiling)
 {
     p->middle = p->count ? wish[0] : 0.0;
     for (size_t k = 0; k < p->count; k++) {
-        if (!isfinite(wish[k]) || isnan(floor[k]) || isnan(ceiling[k])) {
+        if (!isfinite(wish[k]) || !isfinite(weight[k]) || !(floor[k] < INFINITY) || !(ceiling[k] > -INFINITY)) {
             return false;
         }
         p->size = fmax(p->size, fabs(wish[k] - p->middle));
         p->size = isfinite(floor[k]) ? fmax(p->size, floor[k] - wish[k]) : p->size;
         p->size = isfinite(ceiling[k]) ? fmax(p->size, wish[k] - ceiling[k]) : p->size;
     }
-    return true;
+    return isfinite(p->size);
 }
 
 /* The number of rounds until the optimum is reached, or -1. */
@@ -290,7 +290,7 @@ ik2b_smooth_within(size_t count, const double *wish, const double *weight, const
                            &p.second, &p.barrier, &p.inverse,  &p.first_factor, &p.second_factor};
     int rounds;
 
-    if (!find_unit(&p, wish, floor, ceiling)) {
+    if (!find_unit(&p, wish, weight, floor, ceiling)) {
         return -1;
     }
     if (p.size == 0.0) {

@@ -9,6 +9,7 @@ Plant feet, from joint positions (frames, legs, 3), on a ground that a function 
     print(ik2bone.report.text(plan.report()))
 
 `Clip(fps, thigh, shin, foot, ...)` takes world transforms instead, `plan.rotations` are the corrections of its joints;
+`plant(clip, ground, settings, previous=plan)` makes only anew what other settings change.
 help(ik2bone.plant), help(ik2bone.Clip) and help(ik2bone.Settings) tell the rest. `find_contacts` finds when feet stand.
 
 Bend limbs onto targets: `solve` works on positions, `orient` turns positions into rotations, `solve_pose` does both;

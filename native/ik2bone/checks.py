@@ -25,9 +25,20 @@ def number(name: str, value: Any, expected: str = "a number") -> float:
     return float(value)
 
 
+def kind(name: str, value: Any, kinds: Any, expected: str) -> None:
+    """Refuse what is of none of some kinds."""
+    if not isinstance(value, kinds):
+        raise TypeError(f"{name}: expected {expected}, got {_kind(value)}")
+
+
+def boolean(name: str, value: Any) -> None:
+    """Refuse what is neither True nor False."""
+    kind(name, value, bool | np.bool_, "True or False")
+
+
 def one_of(name: str, value: Any, words: Sequence[str]) -> None:
     """Refuse what is none of some words."""
-    if value not in words:
+    if not isinstance(value, str) or value not in words:
         raise ValueError(f"{name}: expected one of {', '.join(words)}, got {value!r}")
 
 

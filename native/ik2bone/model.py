@@ -127,6 +127,7 @@ class Clip:
         for name, rows in (("palm", palm), ("rest_hinge", rest_hinge)):
             values[name] = None if rows is None else checks.array(name, rows, (legs, 3))
         values["floors"] = tuple(checks.array("floors", floors, ("heights",)).tolist())
+        checks.kind("skins", skins, Sequence | None, "a sequence of one skin a leg")
         values["skins"] = None if skins is None else tuple(skins)
         if skins is not None and len(skins) != legs:
             raise ValueError(f"skins: expected one for each of {legs} legs, got {len(skins)}")
@@ -288,7 +289,7 @@ class Plan:
     notes: tuple[Note, ...] = ()
     kept: Kept | None = field(default=None, repr=False)
 
-    @property
+    @cached_property
     def anchors(self) -> tuple[Anchor, ...]:
         """The anchors of all contacts: where each standing heel or ball is held."""
         return tuple(anchor for anchor in self.targets.anchors if anchor.part != "swing")
@@ -298,6 +299,7 @@ class Plan:
 
         `clip` is the one that was planned, or another that moves alike, as one sampled more exactly.
         """
+        checks.kind("clip", clip, Clip, "a Clip")
         if (clip.frames, clip.legs) != self.miss.shape:
             wanted, got = ("{} frames and {} legs".format(*shape) for shape in (self.miss.shape, clip.thigh.shape))
             raise ValueError(f"clip: expected the {wanted} that were planned, got {got}")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from . import checks
 from .anchors.anchor import tell_steep, tell_turns
 from .curves import odd_window, smoothed
 from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on
@@ -72,10 +73,12 @@ def plant(
     for name, value, kinds, kind in (
         ("clip", clip, Clip, "a Clip"),
         ("settings", settings, Settings | None, "Settings"),
+        ("sole", sole, Sole | None, "a Sole"),
         ("previous", previous, Plan | None, "a Plan"),
     ):
-        if not isinstance(value, kinds):
-            raise TypeError(f"{name}: expected {kind}, got {type(value).__name__}")
+        checks.kind(name, value, kinds, kind)
+    if offset is not None:
+        offset = checks.array("offset", offset, (clip.frames, clip.legs, 3))
     settings = settings or Settings()
     settings.check(clip)
     keep = Kept.of(clip, ground, sole, offset, previous=None if previous is None else previous.kept)

@@ -51,7 +51,7 @@ class Settings:
         checks.one_of("direction", self.direction, DIRECTIONS)
         checks.one_of("gives_way", self.gives_way, ORDERS)
         for name in ("use_hips", "use_slope"):
-            checks.mask(name, getattr(self, name), ())
+            checks.boolean(name, getattr(self, name))
         slope = checks.number("max_slope", self.max_slope, "an angle in radians")
         if not 0.0 < slope <= 0.5 * np.pi:
             degrees = f"; {slope:g} degrees are {np.radians(slope):.4g} radians" if slope > 0.0 else ""
@@ -60,11 +60,17 @@ class Settings:
             )
         if checks.number("max_drop", self.max_drop, "leg lengths") < 0.0:
             raise ValueError(f"max_drop: expected leg lengths, 0 or more, got {self.max_drop:g}")
-        strength = checks.array("strength", self.strength, ("frames",) * min(np.ndim(self.strength), 1))
+        expected = "a number from 0 to 1, or one a frame"
+        if np.ndim(self.strength):
+            strength = checks.array("strength", self.strength, ("frames",))
+            object.__setattr__(self, "strength", strength)  # lists too are to be cut
+        else:
+            strength = np.asarray(checks.number("strength", self.strength, expected))
         if strength.min() < 0.0 or strength.max() > 1.0:
-            raise ValueError(f"strength: expected a number from 0 to 1, or one a frame, got {self.strength}")
-        if not isinstance(self.marks, Marks | None):
-            raise TypeError(f"marks: expected Marks, got {type(self.marks).__name__}")
+            raise ValueError(f"strength: expected {expected}, got {self.strength}")
+        if self.asked is not None:
+            object.__setattr__(self, "asked", checks.mask("asked", self.asked, ("limbs",)))
+        checks.kind("marks", self.marks, Marks | None, "Marks")
         if self.contacts == "STORED" and self.marks is None:
             raise ValueError("marks: expected those of stored contacts, got None")
 

@@ -85,6 +85,8 @@ def _rotation(q):
 def test_a_plan_is_applied_to_its_own_clip_alone(plan) -> None:
     with pytest.raises(ValueError, match="clip: expected the 180 frames and 2 legs that were planned, got 50 frames"):
         plan.apply(WALK.cut(slice(0, 50)))
+    with pytest.raises(TypeError, match="clip: expected a Clip, got an array"):
+        plan.apply(WALK.foot)
 
 
 def test_the_report_is_of_the_plan_itself(plan) -> None:
@@ -323,6 +325,7 @@ TRANSPOSED = np.swapaxes(LEG["shin"], -1, -2)
         ({"is_hand": [True]}, ValueError, r"is_hand: expected shape \(2,\), got \(1,\)"),
         ({"floors": 0.0}, ValueError, r"floors: expected shape \(heights,\), got \(\)"),
         ({"skins": ()}, ValueError, "skins: expected one for each of 2 legs, got 0"),
+        ({"skins": 3}, TypeError, "skins: expected a sequence of one skin a leg, got int"),
     ],
 )
 def test_clips_that_are_wrong_are_refused_by_the_arguments_name(changes, error, words) -> None:
@@ -360,8 +363,10 @@ def test_points_that_are_wrong_are_refused_by_the_arguments_name(changes, error,
         ({"max_drop": np.nan}, ValueError, "max_drop: expected leg lengths, got nan"),
         ({"strength": 1.1}, ValueError, "strength: expected a number from 0 to 1, or one a frame, got 1.1"),
         ({"strength": np.full((180, 2), 0.5)}, ValueError, r"strength: expected shape \(frames,\), got \(180, 2\)"),
-        ({"strength": None}, TypeError, "strength: expected numbers"),
-        ({"use_hips": "no"}, TypeError, "use_hips: expected booleans"),
+        ({"strength": None}, TypeError, "strength: expected a number from 0 to 1, or one a frame, got None"),
+        ({"use_hips": "no"}, TypeError, "use_hips: expected True or False, got 'no'"),
+        ({"contacts": np.array(["AUTO"])}, ValueError, "contacts: expected one of AUTO, .* got array"),
+        ({"asked": [1, 0]}, TypeError, r"asked: expected booleans of shape \(limbs,\)"),
         ({"marks": [1, 2]}, TypeError, "marks: expected Marks, got list"),
     ],
 )
@@ -384,10 +389,31 @@ def test_settings_for_another_clip_are_refused(settings, words) -> None:
 
 
 def test_what_is_no_clip_and_no_settings_is_told() -> None:
-    with pytest.raises(TypeError, match="clip: expected a Clip, got ndarray"):
+    with pytest.raises(TypeError, match="clip: expected a Clip, got an array of float64"):
         plant(WALK.thigh, FLAT)
     with pytest.raises(TypeError, match="settings: expected Settings, got dict"):
         plant(WALK, FLAT, {"use_hips": False})
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ({"sole": 0.1}, TypeError, "sole: expected a Sole, got float"),
+        ({"offset": np.zeros((180, 3))}, ValueError, r"offset: expected shape \(180, 2, 3\), got \(180, 3\)"),
+        ({"offset": np.full((180, 2, 3), np.nan)}, ValueError, "offset: expected finite numbers, got nan on frame 0"),
+    ],
+)
+def test_wrong_soles_and_offsets_are_refused_by_name(given, error, words) -> None:
+    with pytest.raises(error, match=words):
+        plant(WALK, FLAT, **given)
+
+
+def test_lists_in_settings_are_as_good_as_arrays(plan) -> None:
+    shares, asked = np.linspace(0.0, 1.0, WALK.frames), np.array([True, False])
+    of_lists = plant(WALK, HILLS, Settings(strength=shares.tolist(), asked=asked.tolist(), direction="NEAREST"))
+    of_arrays = plant(WALK, HILLS, Settings(strength=shares, asked=asked, direction="NEAREST"))
+    assert (of_lists.rotations == of_arrays.rotations).all()
+    assert Settings(strength=shares.tolist()).cut(slice(1, None)).shares(WALK.frames - 1) == pytest.approx(shares[1:])
 
 
 def test_every_note_is_worded_once_from_its_data() -> None:

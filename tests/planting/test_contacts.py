@@ -301,6 +301,7 @@ STILL_FEET = {"heel": np.zeros((5, 1, 3)), "ball": np.zeros((5, 1, 3)), "fps": 3
         ({"fps": np.inf}, "fps: expected a positive number, got inf"),
         ({"up": (0.0, 1.0)}, "up: expected shape"),
         ({"up": (0.0, 0.0, 0.0)}, "up: expected three numbers that are not all zero"),
+        ({"height": np.nan}, "height: expected a number, got nan"),
     ],
 )
 def test_bad_arguments_are_refused_by_name(change, message) -> None:
@@ -316,6 +317,7 @@ def test_bad_arguments_are_refused_by_name(change, message) -> None:
         ({"fps": None}, "fps: expected a positive number, got None"),
         ({"leg": "0.9"}, "leg: expected a positive number, got '0.9'"),
         ({"leg": [0.9, 0.9]}, "leg: expected a positive number, got "),
+        ({"least": "0.1"}, "least: expected a number, got '0.1'"),
     ],
 )
 def test_arguments_of_a_wrong_kind_are_refused_by_name(change, message) -> None:

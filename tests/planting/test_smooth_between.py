@@ -96,6 +96,20 @@ def test_curves_that_are_no_float64_are_refused() -> None:
         smooth_within(np.full((1, 3), np.nan), good, good, good, 1.0, np.empty((1, 3)))
 
 
+@pytest.mark.parametrize(
+    ("row", "value"), [("wish", np.nan), ("weight", np.nan), ("floor", np.inf), ("ceiling", -np.inf), ("wish", 1e308)]
+)
+def test_curves_with_numbers_that_are_none_have_no_optimum(row, value) -> None:
+    from ik2bone._core import smooth_within
+
+    rows = {"wish": np.zeros((1, 9)), "weight": np.ones((1, 9)), "floor": np.full((1, 9), -1.0)}
+    rows["ceiling"] = -rows["floor"]
+    rows[row][0, 4] = value
+    rows["wish"][0, 0] = -abs(np.nan_to_num(value)) if value == 1e308 else 0.0
+    with pytest.raises(ArithmeticError, match="optimum"):
+        smooth_within(*rows.values(), 1.0, np.zeros((1, 9)))
+
+
 def test_curves_beside_each_other_are_those_of_each() -> None:
     wish, floor, ceiling = np.stack([problem(seed, 60) for seed in range(3)], axis=-1)
     weight = np.linspace(0.5, 1.0, 60)

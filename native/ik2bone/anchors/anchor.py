@@ -75,7 +75,9 @@ class Anchor:
 
     def turns(self, frames: int) -> Array:
         """How the foot is turned (F, 3, 3)."""
-        return turns_of(self.motion, frames) @ self.turn
+        if self.motion is None:
+            return np.broadcast_to(self.turn, (frames, 3, 3))
+        return turns_of(self.motion) @ self.turn
 
 
 def moved_by(motion: Array | None, point: Array, frames: int) -> Array:
@@ -85,10 +87,8 @@ def moved_by(motion: Array | None, point: Array, frames: int) -> Array:
     return motion[:, :3, :3] @ point + motion[:, :3, 3]
 
 
-def turns_of(motion: Array | None, frames: int) -> Array:
+def turns_of(motion: Array) -> Array:
     """The rotations (F, 3, 3) of a motion (F, 4, 4), whatever it scales."""
-    if motion is None:
-        return np.broadcast_to(np.eye(3), (frames, 3, 3))
     left, _, right = np.linalg.svd(motion[:, :3, :3])
     return left @ right
 
@@ -96,7 +96,7 @@ def turns_of(motion: Array | None, frames: int) -> Array:
 def rigid(motion: Array) -> Array:
     """A motion (F, 4, 4) without what it scales."""
     result = motion.copy()
-    result[:, :3, :3] = turns_of(motion, len(motion))
+    result[:, :3, :3] = turns_of(motion)
     return result
 
 
@@ -127,7 +127,7 @@ def tell_turns(anchors: Iterable[Anchor]) -> list[Note]:
     most: dict[str, float] = {}
     for anchor in anchors:
         if anchor.motion is not None:
-            turns = vector_from_matrix(turns_of(anchor.motion, len(anchor.motion)))
+            turns = vector_from_matrix(turns_of(anchor.motion))
             angles = np.degrees(np.linalg.norm(turns, axis=-1))[anchor.stance.start : anchor.stance.end]
             most[anchor.support] = max(most.get(anchor.support, 0.0), float(angles.max(initial=0.0)))
     return [Note("support_turns", {"support": name, "degrees": angle}) for name, angle in most.items() if angle > TWIST]

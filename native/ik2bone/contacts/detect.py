@@ -80,7 +80,8 @@ def find_contacts(
     if not upward.any():
         raise ValueError(f"up: expected three numbers that are not all zero, got {up}")
     upward = upward / np.linalg.norm(upward)
-    limits = Limits(enter, leave, height, least)
+    given = {"enter": enter, "leave": leave, "height": height, "least": least}
+    limits = Limits(**{name: number(name, value) for name, value in given.items()})
     return detect(heel, ball, fps=rate, leg=length, up=upward, limits=limits, exact=exact).standing
 
 

@@ -78,11 +78,16 @@ def _risen(feet: Feet, run: Stance, rest: int) -> int:
 
     It may stay beyond the run, since speeds are smoothed.
     """
-    path, heights = feet.paths[rest:, run.leg, run.part], feet.heights[rest:, run.leg, run.part]
-    away = np.linalg.norm(path - path[0], axis=-1)
+    path, heights = feet.paths[rest:, run.leg, run.part], feet.heights[rest : run.end, run.leg, run.part]
+    seen = run.end - rest
+    away = np.linalg.norm(path[: seen + 1] - path[0], axis=-1)
+    # The rest of a long clip is looked at only as far as the part stays.
+    while seen < len(path) and (away < ON_LINE).all():
+        seen *= 2
+        away = np.linalg.norm(path[: seen + 1] - path[0], axis=-1)
     stays = int(np.argmin(np.append(away < ON_LINE, False)))
-    creeps = np.abs(heights - heights[0]) <= 0.5 * away
-    return rest + max(stays, 1 + int(np.flatnonzero(creeps[: run.end - rest]).max(initial=0)))
+    creeps = np.abs(heights - heights[0]) <= 0.5 * away[: len(heights)]
+    return rest + max(stays, 1 + int(np.flatnonzero(creeps).max(initial=0)))
 
 
 def _off_line(feet: Feet, run: Stance, late: float) -> int:

@@ -214,7 +214,7 @@ def _placed(
             on = np.flatnonzero(index == number)
             motion = anchor.motion[on]
             point[on], foothold[on] = apply(motion, point[on]), apply(motion, foothold[on])
-            turn[on] = turns_of(motion, len(on)) @ turn[on]
+            turn[on] = turns_of(motion) @ turn[on]
     # The foot turns rigidly round where it stands; far from there it is just moved.
     way = stands_at - origin + shortened(path - stands_at, SLOPE_RANGE * clip.leg)
     ball = path + (point - origin) + np.einsum("fij,fj->fi", turn - np.eye(3), way)
