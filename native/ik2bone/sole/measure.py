@@ -216,8 +216,10 @@ def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
     joint, forward, up = (
         np.mean(row, axis=0) for row in zip(*(_lying(clip, leg, each) for each in stances), strict=True)
     )
-    # Medians, since toes are bent up in some stances.
-    toes = [_toes_lying(clip, leg, each) for each in stances]
+    rises = np.array([np.median((clip.tip - clip.ball)[each, leg] @ clip.up) for each in stances])
+    # Stances in which the toes are bent up do not tell how these lie.
+    low = np.flatnonzero(rises <= rises.min() + ALIKE * clip.leg)
+    toes = [_toes_lying(clip, leg, stances[row]) for row in low]
     tip, into_toe = (np.median(row, axis=0) for row in zip(*toes, strict=True))
     forward, up = unit(forward), unit(up)
     heel = -(1.0 + HEEL_BEHIND) * float(joint @ forward)
