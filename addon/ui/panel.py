@@ -112,13 +112,17 @@ class IK2BONE_OT_toggle_limb(Operator):
 
 def known_feet(context: Context) -> dict[str, bool]:
     """The end bones of the limbs that the record of the action knows, each with whether it is a foot."""
-    record, contacts = _record(context), _record(context).get("contacts")
-    if not is_readable(record.get("report")):
-        return {}
-    feet = {foot["bone"]: foot["limb"] == "foot" for foot in record["report"].get("feet", ())}
-    rows = contacts if isinstance(contacts, list) else ()
-    others = {row["bone"]: True for row in rows if isinstance(row, dict) and isinstance(row.get("bone"), str)}
-    return dict(sorted((others | feet).items()))
+    record = _record(context)
+    report = record.get("report")
+    feet = _with_bones(report.get("feet") if isinstance(report, dict) else None)
+    known = {row["bone"]: row.get("limb") != "hand" for row in (*_with_bones(record.get("contacts")), *feet)}
+    return dict(sorted(known.items()))
+
+
+def _with_bones(rows: Any) -> list[dict[str, Any]]:
+    """Those parts of a list in a record that name a bone."""
+    rows = rows if isinstance(rows, list) else []
+    return [row for row in rows if isinstance(row, dict) and isinstance(row.get("bone"), str)]
 
 
 def _planted(settings: Any, feet: dict[str, bool]) -> list[str]:
