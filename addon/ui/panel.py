@@ -16,8 +16,8 @@ from .figures import is_readable, notes_of, rows_of, wrapped
 
 # So many armatures are named.
 NAMED = 8
-# Room that a panel's margins and a scroll bar take from the region's width, and that of an icon, unscaled pixels.
-MARGIN, ICON = 36, 20
+# What the margins of a panel, the tabs beside it and an icon take from the region's width, in unscaled pixels.
+MARGIN = 76
 WAITS = "Options wait for Plant Feet; after that, Adjust Last Operation (F9) changes them at once"
 CHANGED = "Settings have changed since this action was planted: press Plant Feet to apply them"
 
@@ -159,7 +159,7 @@ def draw_note(layout: UILayout, context: Context, text: str, icon: str) -> None:
     """A sentence in as many lines as the region's width asks for."""
     # Without a window the scale is 0 and there is no region.
     scale = context.preferences.system.ui_scale or 1.0
-    width = (context.region.width if context.region else 240) - (MARGIN + ICON) * scale
+    width = (context.region.width if context.region else 240) - MARGIN * scale
     column = layout.column(align=True)
     column.scale_y = 0.8
     for line in wrapped(text, width, context.preferences.ui_styles[0].widget.points * scale):
@@ -198,10 +198,10 @@ def _ends_inside(context: Context, owner: Any) -> bool:
 
 def draw_options(layout: UILayout, owner: Any) -> None:
     """Every other option of the settings or of the operator."""
-    limbs = layout.row(align=True)
+    limbs = layout.row(align=True, heading="Limbs")
     chosen = limbs.row(align=True)
     chosen.active = _counts(owner, "chains")
-    chosen.prop(owner, "chains")
+    chosen.prop(owner, "chains", text="")
     limbs.prop(owner, "bones", text="")
     for names in (
         ("contacts", "direction"),
@@ -228,13 +228,14 @@ def _counts(owner: Any, name: str) -> bool:
 
 
 def _draw_row(table: UILayout, label: str, before: str, after: str, icon: str) -> None:
-    row = table.split(factor=0.5)
-    row.label(text=label, icon=icon)
-    numbers = row.split(factor=0.5)
-    for text in (before, after):
-        cell = numbers.row()
-        cell.alignment = "RIGHT"
-        cell.label(text=text)
+    row = table.split(factor=0.75)
+    first = row.split(factor=0.68) if before else row
+    first.label(text=label, icon=icon)
+    for parent, text in ((first, before), (row, after)):
+        if text:
+            cell = parent.row()
+            cell.alignment = "RIGHT"
+            cell.label(text=text)
 
 
 def _action(context: Context) -> bpy.types.Action | None:
