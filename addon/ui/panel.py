@@ -99,6 +99,10 @@ def draw_frames(layout: UILayout, owner: Any) -> None:
         ends = layout.column(align=True)
         ends.prop(owner, "frame_start")
         ends.prop(owner, "frame_end")
+    if owner.frame_range != "CURRENT":
+        blends = layout.column(align=True)
+        blends.prop(owner, "blend_in")
+        blends.prop(owner, "blend_out")
 
 
 def draw_options(layout: UILayout, owner: Any) -> None:
