@@ -310,6 +310,11 @@ def _set_handle(keys: Keys, row: int, name: str, point: Array) -> None:
         keys[side][row] = _number(side, "FREE")
 
 
+def content(curve: FCurve) -> bytes:
+    """The curve's keys, by which equal ones are known."""
+    return b"".join(values.tobytes() for values in _read_all(curve).values())
+
+
 def _read_all(curve: FCurve) -> Keys:
     return {name: _read(curve, name) for name in (*NUMBERS, *ENUMS, *FLAGS)}
 

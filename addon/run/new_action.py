@@ -126,7 +126,7 @@ class NewAction(Output):
             return
         self.undo.enter_context(curves_kept_on_error(self.planted))
         self.undo.enter_context(marks_kept_on_error(self.planted.action))
-        actions.overwrite(self.planted, self.draft)
+        actions.overwrite(self.planted, self.draft, {channel.path for channel in read} if self.again else None)
         records.store(self.planted.action, source, record)
         actions.assign(self.armature, self.planted)
 

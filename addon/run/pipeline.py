@@ -74,7 +74,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     with output.showing():
         task = output.task(find_body(context, armature, options, output.bounds), surfaces)
         yield Progress("sampling", 0.0)
-        before = task.sample()
+        before = task.source()
     marks, read = output.marks(task), output.read(task)
     yield Progress("planning", 0.4)
     sole, offset = output.sole(task, before), output.offset(task, before, read)

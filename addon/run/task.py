@@ -28,6 +28,7 @@ from ..pose.sample import Sample, rest_clip, sample
 from ..pose.skins import find_skins
 from ..properties import PlantingOptions
 from ..rig.body import Body
+from . import kept
 from .contacts import Rows
 from .stages import Progress, Stages, aside
 
@@ -94,6 +95,12 @@ class Task:
         first = int(self.frames[0] - self.whole[0])
         return slice(first, first + len(self.frames))
 
+    def source(self) -> Sample:
+        """As `sample`, of motion that is likely to be sampled again by a next run."""
+        if self.present:
+            return self.sample()
+        return kept.sampled(self.armature, self.body.planned, self.body.hips, self.whole.tolist())
+
     def sample(self) -> Sample:
         """The pose over the whole, as the armature plays it now."""
         return sample(self.armature, self.body.planned, self.body.hips, self.whole.tolist(), present=self.present)
@@ -155,8 +162,10 @@ def make_plan(task: Task, before: Sample, sole: Sole | None, offset: Array | Non
         asked=task.body.chosen,
     )
     try:
-        planned = yield from aside(lambda: core.plant(clip, ground, settings, sole, offset), Progress("planning", 0.0))
-        return Plan(before, ground, planned, marks)
+        planned = yield from aside(
+            lambda: core.plant(clip, ground, settings, sole, offset, kept.last_plan()), Progress("planning", 0.0)
+        )
+        return Plan(before, ground, kept.keep_plan(planned), marks)
     except core.NoGround:
         names = ", ".join(ground.names) or "meshes without faces"
         stands = task.stands and all(limb.is_leg for limb in task.body.planned)
@@ -169,7 +178,7 @@ def make_plan(task: Task, before: Sample, sole: Sole | None, offset: Array | Non
 def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Surfaces | Floor:
     if task.surfaces:
         graph, near = task.context.evaluated_depsgraph_get(), task.options.direction == "NEAREST"
-        return make_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near)
+        return make_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near, kept.mesh)
     return Floor((sole or measure_limbs(clip)).floor)
 
 
