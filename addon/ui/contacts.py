@@ -11,12 +11,11 @@ from bpy.types import Context, Panel
 from ..keys import actions
 from ..rig.body import find_armature
 from ..run import contacts as stored
-from .contact_operators import STATES
+from .contact_operators import NAMES
 from .panel import Sidebar
 
 # As many contacts are shown, from those of the current frame on.
 SHOWN = 12
-NAMES = {state: name for state, name, _ in STATES}
 ICONS = {"automatic": "DOT", "enforced": "PINNED", "forbidden": "X"}
 
 

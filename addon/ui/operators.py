@@ -39,6 +39,8 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
     surface: StringProperty(
         name="Surface",
         description="Object or collection to plant on, every visible mesh that is no character where none is named",
+        search=properties.surface_suggestions,
+        search_options={"SUGGESTION"},
     )
 
     @classmethod
@@ -56,12 +58,12 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
             self.surface = properties.surface_name(settings)
         return self.execute(context)
 
-    def draw(self, _context: Context) -> None:
+    def draw(self, context: Context) -> None:
         """Show the options in the redo panel as the sidebar does."""
         layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "surface")
-        draw_frames(layout, self)
+        draw_frames(layout, context, self)
         draw_options(layout, self)
 
     def execute(self, context: Context) -> Result:
