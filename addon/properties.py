@@ -29,6 +29,8 @@ OPTIONS = (
     "frame_range",
     "frame_start",
     "frame_end",
+    "blend_in",
+    "blend_out",
     "contacts",
     "direction",
     "use_hips",
@@ -86,6 +88,20 @@ class PlantingOptions:
     )
     frame_start: IntProperty(name="Start", description="First frame that is planted", default=1)
     frame_end: IntProperty(name="End", description="Last frame that is planted", default=250)
+    blend_in: IntProperty(
+        name="Blend In",
+        description="Over how many frames corrections come where the frames start within the action, 0 for at once; "
+        "In Place always takes some",
+        min=0,
+        soft_max=100,
+    )
+    blend_out: IntProperty(
+        name="Blend Out",
+        description="Over how many frames corrections go where the frames end within the action, 0 for at once; "
+        "In Place always takes some",
+        min=0,
+        soft_max=100,
+    )
     contacts: EnumProperty(
         name="Contacts",
         description="When the feet stand",

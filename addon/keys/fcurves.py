@@ -36,7 +36,12 @@ NO_VALUE = np.finfo(np.float32).tiny
 
 
 def evaluate(curve: FCurve, frames: Frames) -> Array:
-    """Values of the curve (F,)."""
+    """Values of the curve (F,): those of its keys where there is one on each frame, which is far faster to read."""
+    keyed = _read(curve, "co")
+    rows = np.searchsorted(keyed[:, 0], frames)
+    is_plain = all(modifier.mute for modifier in curve.modifiers) and (np.diff(keyed[:, 0]) > SAME_FRAME).all()
+    if is_plain and rows.max(initial=0) < len(keyed) and (keyed[rows, 0] == frames).all():
+        return keyed[rows, 1].astype(np.float64)
     return np.array([curve.evaluate(frame) for frame in frames.tolist()])
 
 
@@ -303,6 +308,11 @@ def _set_handle(keys: Keys, row: int, name: str, point: Array) -> None:
     # Blender would move automatic handles with the new neighbour, and with them the curve on the key's other side.
     for side in ("handle_left_type", "handle_right_type"):
         keys[side][row] = _number(side, "FREE")
+
+
+def content(curve: FCurve) -> bytes:
+    """The curve's keys, by which equal ones are known."""
+    return b"".join(values.tobytes() for values in _read_all(curve).values())
 
 
 def _read_all(curve: FCurve) -> Keys:

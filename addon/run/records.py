@@ -14,6 +14,8 @@ from ..keys import actions
 from ..keys.actions import Assignment
 
 SOURCE, RECORD = "ik2bone_source", "ik2bone"
+# The source that a planted action had before it was planted in place.
+ORIGIN = "ik2bone_origin"
 
 # `channels` of a record: each written data path with the values that it had while nothing animated it, or None.
 Record = dict[str, Any]
@@ -22,8 +24,17 @@ EMPTY: Record = {"channels": {}}
 
 def source_of(action: Action | None) -> Action | None:
     """The action that this one was planted from, None if it is no planted action."""
-    source = action.get(SOURCE) if action else None
-    return source if isinstance(source, Action) else None
+    return _action_of(action, SOURCE)
+
+
+def origin_of(action: Action | None) -> Action | None:
+    """As `source_of`; the source that it once had if it was planted in place since."""
+    return source_of(action) or _action_of(action, ORIGIN)
+
+
+def _action_of(action: Action | None, name: str) -> Action | None:
+    found = action.get(name) if action else None
+    return found if isinstance(found, Action) else None
 
 
 def read(action: Action | None) -> Record:
@@ -91,7 +102,7 @@ def store(action: Action, source: Action | None, text: str) -> None:
 
     Action and source keep a fake user, so that saving loses neither while the other plays.
     """
-    mark(action, {SOURCE: source, RECORD: text})
+    mark(action, {SOURCE: source, ORIGIN: None if source else origin_of(action), RECORD: text})
     if source is not None:
         action.use_fake_user = True
         # A linked source stays in its library, which keeps it.
@@ -99,8 +110,8 @@ def store(action: Action, source: Action | None, text: str) -> None:
 
 
 def marks_of(action: Action) -> dict[str, Any]:
-    """What planting left on an action: its source and its record, None for what is not there."""
-    return {name: action.get(name) for name in (SOURCE, RECORD)}
+    """What planting left on an action: its source, past or present, and its record, None for what is not there."""
+    return {name: action.get(name) for name in (SOURCE, ORIGIN, RECORD)}
 
 
 def mark(action: Action, marks: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Context, Object
@@ -28,7 +28,9 @@ from ..pose.sample import Sample, rest_clip, sample
 from ..pose.skins import find_skins
 from ..properties import PlantingOptions
 from ..rig.body import Body
+from . import kept
 from .contacts import Rows
+from .stages import Progress, Stages, aside
 
 Array = NDArray[np.float64]
 # Hips lie over the feet by at least this share of the leg where a rest pose stands.
@@ -50,8 +52,8 @@ class Task:
     surfaces: tuple[Object, ...]
     frames: NDArray[np.int64]
     whole: NDArray[np.int64]
-    present: bool = False
     shares: Array | None = None
+    present: bool = False
 
     @property
     def strength(self) -> float | Array:
@@ -93,6 +95,12 @@ class Task:
         first = int(self.frames[0] - self.whole[0])
         return slice(first, first + len(self.frames))
 
+    def source(self) -> Sample:
+        """As `sample`, of motion that is likely to be sampled again by a next run."""
+        if self.present:
+            return self.sample()
+        return kept.sampled(self.armature, self.body.planned, self.body.hips, self.whole.tolist())
+
     def sample(self) -> Sample:
         """The pose over the whole, as the armature plays it now."""
         return sample(self.armature, self.body.planned, self.body.hips, self.whole.tolist(), present=self.present)
@@ -124,9 +132,14 @@ class Plan:
         return replace(self, planned=replace(self.planned, contacts=self.planned.contacts & rows[:, None, None]))
 
 
-def make_plan(
-    task: Task, before: Sample, sole: Sole | None = None, offset: Array | None = None, marks: Marks | None = None
-) -> Plan:
+class Report(NamedTuple):
+    """The contacts of the whole, and the figures of the written frames, in plain data."""
+
+    contacts: Rows
+    figures: dict[str, Any]
+
+
+def make_plan(task: Task, before: Sample, sole: Sole | None, offset: Array | None, marks: Marks | None) -> Stages[Plan]:
     """Plan how the sampled pose stands.
 
     `sole` is measured from the action where the pose is a single one of it; a pose that is all there is takes that of
@@ -149,7 +162,10 @@ def make_plan(
         asked=task.body.chosen,
     )
     try:
-        return Plan(before, ground, core.plant(clip, ground, settings, sole, offset), marks)
+        planned = yield from aside(
+            lambda: core.plant(clip, ground, settings, sole, offset, kept.last_plan()), Progress("planning", 0.0)
+        )
+        return Plan(before, ground, kept.keep_plan(planned), marks)
     except core.NoGround:
         names = ", ".join(ground.names) or "meshes without faces"
         stands = task.stands and all(limb.is_leg for limb in task.body.planned)
@@ -162,7 +178,7 @@ def make_plan(
 def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Surfaces | Floor:
     if task.surfaces:
         graph, near = task.context.evaluated_depsgraph_get(), task.options.direction == "NEAREST"
-        return make_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near)
+        return make_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near, kept.mesh)
     return Floor((sole or measure_limbs(clip)).floor)
 
 
@@ -216,14 +232,14 @@ def _rejoins(task: Task) -> bool:
     return (int(task.frames[-1]), False) in task.faded_ends
 
 
-def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows, dict[str, Any]]:
-    """The contacts of the whole and the figures of the written frames, from the corrected scene sampled again.
+def make_report(task: Task, plan: Plan, after: Clip, warnings: tuple[str, ...]) -> Report:
+    """The report of a plan, from the corrected scene sampled again.
 
     Names of bones and surfaces and all that is told are put in. Contacts are those that stand and those that people
     want.
     """
     wanted = _wanted(plan, task.options.contacts).choose(task.body.chosen)
-    after, plan = task.sample().clip.choose(task.body.chosen), plan.choose(task.body.chosen)
+    after, plan = after.choose(task.body.chosen), plan.choose(task.body.chosen)
     part = plan.cut(task.part)
     if task.shares is not None:
         part = part.standing_on(task.shares == 1.0)
@@ -237,7 +253,8 @@ def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows
         _name_span(task, plan, span)
     for span in contacts:
         span["leg"] = task.body.numbers[span["leg"]]
-    return contacts, figures | {"surfaces": plan.ground.names, "told": [*figures["told"], *plan.ground.told, *warnings]}
+    told = [*figures["told"], *plan.ground.told, *warnings]
+    return Report(contacts, figures | {"surfaces": plan.ground.names, "told": told})
 
 
 def _wanted(plan: Plan, mode: str) -> core.Plan:
