@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Context, Object, Operator, Panel, UILayout
 
 from ..keys import actions
-from ..properties import OPTIONS, has_changed
+from ..properties import has_changed
 from ..rig.body import find_armature, find_armatures
 from ..run import records
 from .figures import is_readable, notes_of, rows_of, wrapped
@@ -64,8 +64,9 @@ class IK2BONE_PT_options(Sidebar, Panel):
         """Every option but surface and frames."""
         layout, settings = _split(self.layout), context.scene.ik2bone
         draw_note(layout, context, WAITS, "INFO")
-        draw_options(layout, settings)
+        draw_limbs(layout, settings)
         _draw_feet(layout, settings, known_feet(context))
+        draw_options(layout, settings)
 
 
 class IK2BONE_PT_report(Sidebar, Panel):
@@ -176,8 +177,8 @@ def draw_frames(layout: UILayout, context: Context, owner: Any) -> None:
         ends.prop(owner, "frame_end")
     if _ends_inside(context, owner):
         blends = layout.column(align=True)
-        for name in (name for name in OPTIONS if name.startswith("blend_")):
-            blends.prop(owner, name)
+        blends.prop(owner, "blend_in")
+        blends.prop(owner, "blend_out")
 
 
 def _ends_inside(context: Context, owner: Any) -> bool:
@@ -196,13 +197,22 @@ def _ends_inside(context: Context, owner: Any) -> bool:
     return bool(first > action.frame_range[0] or last < action.frame_range[1])
 
 
-def draw_options(layout: UILayout, owner: Any) -> None:
-    """Every other option of the settings or of the operator."""
-    limbs = layout.row(align=True, heading="Limbs")
+def draw_limbs(layout: UILayout, owner: Any) -> None:
+    """Which limbs are planted: chosen on the left, or named on the right of one row."""
+    split = layout.split(factor=0.4)
+    label = split.row()
+    label.alignment = "RIGHT"
+    label.label(text="Limbs")
+    limbs = split.row(align=True)
+    limbs.use_property_split = False
     chosen = limbs.row(align=True)
     chosen.active = _counts(owner, "chains")
     chosen.prop(owner, "chains", text="")
     limbs.prop(owner, "bones", text="")
+
+
+def draw_options(layout: UILayout, owner: Any) -> None:
+    """Every other option of the settings or of the operator."""
     for names in (
         ("contacts", "direction"),
         ("use_hips", "max_drop", "gives_way"),

@@ -2,9 +2,8 @@
 """Run inside a Blender with a window: plant a walk by mouse and keyboard, and write down what was seen.
 
 Expects the clip `walk.bvh` in the folder named after "--", and leaves `result.json` and pictures there.
+Annotations stay values: Blender looks up text in a module that is gone by the time the operator is registered.
 """
-
-from __future__ import annotations
 
 import json
 import statistics
@@ -28,6 +27,8 @@ TICK = 0.1
 PANELS = ("main", "options", "report", "contacts")
 # What a redraw is measured beside.
 OBJECTS, CONTACTS = 5000, 200
+# Frames of a run that is stopped.
+LONG = 20000
 
 Steps = Generator[float, None, None]
 result: dict[str, object] = {}
@@ -92,6 +93,7 @@ def play() -> Steps:
     yield 1.0
     yield from show_panel()
     picture("panel")
+    yield from drag_of_nothing()
     yield from click(*button())
     result["first run, seconds"] = runs[-1][1] if runs else None
     yield 1.0
@@ -103,6 +105,7 @@ def play() -> Steps:
     yield from open_options()
     picture("options")
     yield 0.5
+    yield from stop_a_long_run()
     yield from crowd()
 
 
@@ -153,30 +156,72 @@ def click(x: int, y: int) -> Steps:
         yield TICK
 
 
+class IK2BONE_OT_idle(bpy.types.Operator):
+    """Do nothing, to see how often Blender itself can run an operator again"""
+
+    bl_idname = "ik2bone.idle"
+    bl_label = "Idle"
+    bl_options = {"REGISTER", "UNDO"}
+
+    strength: bpy.props.FloatProperty(name="Strength", default=1.0, min=0.0, max=1.0, subtype="FACTOR")
+    other: bpy.props.FloatProperty(name="Other")
+
+    def execute(self, _context):
+        runs.append((time.perf_counter(), 0.0, self.strength))
+        return {"FINISHED"}
+
+
+def drag_of_nothing() -> Steps:
+    """The same drag for an operator that does nothing."""
+    bpy.utils.register_class(IK2BONE_OT_idle)
+    window, area, regions = view()
+    with bpy.context.temp_override(window=window, area=area, region=regions["WINDOW"]):
+        bpy.ops.ik2bone.idle("INVOKE_DEFAULT", True)
+    yield 1.0
+    first = len(runs)
+    seconds = yield from drag_slider()
+    result["updates a second of an operator that does nothing"] = (len(runs) - first) / seconds
+    picture("idle")
+    yield from key("Z", ctrl=True)
+
+
 def drag_strength() -> Steps:
-    """Drag the slider to the left and back, and count the runs that follow."""
+    """Drag the slider of the redo panel, and count the runs that follow."""
+    first = len(runs)
+    seconds = yield from drag_slider()
+    dragged = runs[first:]
+    result["updates a second"] = len(dragged) / seconds
+    result["strengths"] = sorted({round(strength, 3) for _, _, strength in dragged})
+    result["run again, seconds"] = statistics.median([run[1] for run in dragged]) if dragged else None
+
+
+def drag_slider() -> Generator[float, None, float]:
+    """Drag the last slider but one of the redo panel to the left and back; the seconds that it took."""
     yield from open_redo_panel()
     window, _, regions = view()
     panel = regions["HUD"]
-    result["redo panel"] = [panel.x, panel.y, panel.width, panel.height]
     x, y = panel.x + int(0.9 * panel.width), panel.y + int(1.9 * ROW)
     window.event_simulate("MOUSEMOVE", "NOTHING", x=x, y=y)
     yield TICK
     window.event_simulate("LEFTMOUSE", "PRESS", x=x, y=y)
     yield TICK
-    start, first, way = time.perf_counter(), len(runs), -STEP
+    start, way, left, right = time.perf_counter(), -STEP, panel.x + 0.5 * panel.width, x
     while time.perf_counter() - start < DRAG:
+        way = STEP if x <= left else -STEP if x >= right else way
         x += way
-        if x < panel.x + 0.5 * panel.width or x > panel.x + 0.9 * panel.width:
-            way = -way
         view()[0].event_simulate("MOUSEMOVE", "NOTHING", x=x, y=y)
         yield 0.001
-    seconds, dragged = time.perf_counter() - start, runs[first:]
+    seconds = time.perf_counter() - start
     view()[0].event_simulate("LEFTMOUSE", "RELEASE", x=x, y=y)
     yield 1.0
-    result["updates a second"] = len(dragged) / seconds
-    result["strengths"] = sorted({round(strength, 3) for _, _, strength in dragged})
-    result["run, seconds"] = statistics.median([run[1] for run in dragged]) if dragged else None
+    return seconds
+
+
+def key(name: str, **modifiers: bool) -> Steps:
+    for value in ("PRESS", "RELEASE"):
+        view()[0].event_simulate(name, value, x=500, y=400, **modifiers)
+        yield TICK
+    yield 1.0
 
 
 def open_options() -> Steps:
@@ -186,9 +231,59 @@ def open_options() -> Steps:
     yield 1.0
 
 
+def stop_a_long_run() -> Steps:
+    """Plant a clip that repeats for 20,000 frames, press Esc, and see whether anything has changed."""
+    if "modal" not in vars(bpy.types.IK2BONE_OT_plant_feet):
+        return
+    armature = bpy.data.objects["walk"]
+    bpy.ops.ik2bone.restore()
+    repeat(armature.animation_data.action)
+    before = state_of(armature)
+    yield from click(*button())
+    yield 2.0
+    picture("long run")
+    window = view()[0]
+    running = [operator.bl_idname for operator in window.modal_operators]
+    start = time.perf_counter()
+    window.event_simulate("ESC", "PRESS", x=500, y=400)
+    while window.modal_operators and time.perf_counter() - start < 30.0:
+        yield 0.02
+    result["long run"] = {
+        "was running": running,
+        "seconds to stop": time.perf_counter() - start,
+        "left as it was": state_of(bpy.data.objects["walk"]) == before,
+    }
+    window.event_simulate("ESC", "RELEASE", x=500, y=400)
+    yield TICK
+
+
+def repeat(action: bpy.types.Action) -> None:
+    """Let an action of one slot go on for LONG frames by repeating its curves."""
+    action.use_frame_range, action.frame_start, action.frame_end = True, 1, LONG
+    for curve in curves_of(action):
+        curve.modifiers.new("CYCLES")
+
+
+def curves_of(action: bpy.types.Action) -> list[bpy.types.FCurve]:
+    if hasattr(action, "slots"):
+        return list(action.layers[0].strips[0].channelbag(action.slots[0]).fcurves)
+    return list(action.fcurves)
+
+
+def state_of(armature: bpy.types.Object) -> tuple:
+    """What a run may change: the actions, the keys of the one in use, the frame, the pose and the settings."""
+    action, settings = armature.animation_data.action, bpy.context.scene.ik2bone
+    keys = [[tuple(key.co) for key in curve.keyframe_points] for curve in curves_of(action)]
+    pose = [tuple(map(tuple, bone.matrix_basis)) for bone in armature.pose.bones]
+    options = [str(getattr(settings, name.identifier)) for name in settings.bl_rna.properties]
+    return sorted(bpy.data.actions.keys()), action.name, keys, pose, options, bpy.context.scene.frame_current
+
+
 def crowd() -> Steps:
     """Redraw the panels beside many objects and with a record of many contacts."""
-    action = bpy.data.objects["walk"].animation_data.action
+    armature = bpy.data.objects["walk"]
+    action = next(action for action in bpy.data.actions if "ik2bone" in action)
+    armature.animation_data.action = action
     record = json.loads(action["ik2bone"])
     record["contacts"] = (record["contacts"] * CONTACTS)[:CONTACTS]
     action["ik2bone"] = json.dumps(record)
