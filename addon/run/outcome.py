@@ -15,7 +15,7 @@ OWN_FLOOR = "no surface was found: planted on the clip's own floor"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the user is told: all in one line, whether it is a warning, and the add-on's own share of it."""
+    """What the user is told: a line for each armature, whether it is a warning, and the add-on's own share of it."""
 
     summary: str
     is_warning: bool
@@ -29,12 +29,12 @@ def outcome_of(figures: dict[str, Any], warnings: tuple[str, ...]) -> Outcome:
 
 
 def together(armatures: Sequence[Object], outcomes: Sequence[Outcome]) -> Outcome:
-    """One outcome of several, each told by the name of its armature."""
+    """One outcome of several, each told on a line of its own by the name of its armature."""
     if len(outcomes) == 1:
         return outcomes[0]
     told = list(zip((armature.name for armature in armatures), outcomes, strict=True))
     return Outcome(
-        ". ".join(f"{name}: {outcome.summary}" for name, outcome in told),
+        "\n".join(f"{name}: {outcome.summary}" for name, outcome in told),
         any(outcome.is_warning for outcome in outcomes),
         tuple(f"{name}: {warning}" for name, outcome in told for warning in outcome.warnings),
     )
