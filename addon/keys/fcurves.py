@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import ceil, floor
 
 import bpy
@@ -23,6 +24,7 @@ SAME_FRAME = 0.01
 NUMBERS = {"co": 2, "handle_left": 2, "handle_right": 2, "amplitude": 1, "back": 1, "period": 1}
 ENUMS = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
 FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
+KINDS = {name: kind for names, kind in ((NUMBERS, np.float32), (ENUMS, np.int32), (FLAGS, np.bool_)) for name in names}
 # What a curve says about itself, besides keys, samples and modifiers.
 OWN = ("extrapolation", "mute", "lock", "hide", "select", "auto_smoothing", "color_mode", "color")
 # What a key says about the piece of curve that follows it.
@@ -68,9 +70,9 @@ def count_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> int:
     """
     keys = {name: _read(curve, name) for name in ("type", "co", "interpolation", "amplitude", "period")}
     handmade = (keys["type"][:, 0] != _number("type", "GENERATED")) | _are_changed(keys)
-    copied = {tuple(co) for co in _read(source, "co").tolist()} if source else set()
-    own = np.array([tuple(co) not in copied for co in keys["co"].tolist()], bool)
-    return int(np.count_nonzero(handmade & own & inside(keys["co"][:, 0], frames)))
+    own = keys["co"][handmade & inside(keys["co"][:, 0], frames)].tolist()
+    copied = {tuple(co) for co in _read(source, "co").tolist()} if source and own else set()
+    return sum(tuple(co) not in copied for co in own)
 
 
 def mark_generated(curve: FCurve, frame: int) -> None:
@@ -320,13 +322,13 @@ def _set_handle(keys: Keys, row: int, name: str, point: Array) -> None:
 
 
 def _read_all(curve: FCurve) -> Keys:
-    return {name: _read(curve, name) for name in (*NUMBERS, *ENUMS, *FLAGS)}
+    return {name: _read(curve, name) for name in KINDS}
 
 
 def _read(curve: FCurve, name: str) -> NDArray:
-    kind = np.float32 if name in NUMBERS else np.int32 if name in ENUMS else np.bool_
-    values = np.empty((len(curve.keyframe_points), NUMBERS.get(name, 1)), kind)
-    curve.keyframe_points.foreach_get(name, values.reshape(-1))
+    kind, points = KINDS[name], curve.keyframe_points
+    values = np.empty((len(points), NUMBERS.get(name, 1)), kind)
+    points.foreach_get(name, values.reshape(-1))
     return values
 
 
@@ -335,7 +337,7 @@ def _generated(frames: Frames, values: Array) -> Keys:
     ground, while a foot stands still."""
     co = np.column_stack([frames, values]).astype(np.float32)
     keys: Keys = {"co": co, "handle_left": co.copy(), "handle_right": co.copy()}
-    keys |= {name: np.full((len(co), 1), _property(name).default, np.float32) for name in NUMBERS if name not in keys}
+    keys |= {name: np.full((len(co), 1), _default(name), np.float32) for name in NUMBERS if name not in keys}
     enums = zip(ENUMS, ("LINEAR", "AUTO", "GENERATED", "AUTO_CLAMPED", "AUTO_CLAMPED"), strict=True)
     keys |= {name: np.full((len(co), 1), _number(name, item), np.int32) for name, item in enums}
     keys |= {name: np.zeros((len(co), 1), np.bool_) for name in FLAGS}
@@ -363,9 +365,11 @@ def _rows(keys: Keys, rows: NDArray[np.bool_]) -> Keys:
     return {name: values[rows] for name, values in keys.items()}
 
 
-def _property(name: str) -> bpy.types.Property:
-    return bpy.types.Keyframe.bl_rna.properties[name]
+@cache
+def _default(name: str) -> float:
+    return bpy.types.Keyframe.bl_rna.properties[name].default
 
 
+@cache
 def _number(name: str, item: str) -> int:
-    return _property(name).enum_items[item].value
+    return bpy.types.Keyframe.bl_rna.properties[name].enum_items[item].value
