@@ -150,11 +150,21 @@ def _clear(curve: FCurve) -> None:
         curve.modifiers.remove(modifier)
 
 
+def is_locked(curve: FCurve) -> bool:
+    """Whether the user has protected the curve or its group."""
+    return curve.lock or bool(curve.group and curve.group.lock)
+
+
+def is_muted(curve: FCurve) -> bool:
+    """Whether Blender passes the curve over; up to 4.3, before actions had slots, also where its group is muted."""
+    return curve.mute or bool(curve.group and curve.group.mute and not hasattr(bpy.types, "ActionSlot"))
+
+
 def trouble(curve: FCurve) -> str | None:
     """What keeps a key inserted in the curve from showing, if anything does."""
     states = {
-        "is locked": curve.lock or (curve.group and curve.group.lock),
-        "is muted": curve.mute or (curve.group and curve.group.mute),
+        "is locked": is_locked(curve),
+        "is muted": is_muted(curve),
         "has modifiers": _is_modified(curve),
         "consists of samples": len(curve.sampled_points) > 0,
     }
@@ -182,6 +192,11 @@ def repeats(curve: FCurve) -> bool:
 def silence(curve: FCurve) -> None:
     """Take away all that a curve could say once it is heard."""
     _clear(curve)
+    if is_muted(curve) and not curve.mute:
+        # The group is: its other curves stay unheard by themselves.
+        for other in curve.group.channels:
+            other.mute = True
+        curve.group.mute = False
     curve.mute = False
 
 

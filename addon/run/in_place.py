@@ -23,7 +23,7 @@ from ..rig.body import find_body
 from . import records
 from .contacts import kept_rows, marks_for, wanted_rows, wished_rows
 from .frames import Bounds, action_bounds, choose_frames, fade
-from .outcome import OWN_FLOOR, Outcome, outcome_of
+from .outcome import OWN_FLOOR, Outcome, outcome_of, told_of_locks
 from .refusals import refuse_unkeyable
 from .soles import known_sole, soles_as_data
 from .task import Plan, Task, correct, make_plan, make_report
@@ -50,7 +50,7 @@ def plant_in_place(
     undo.enter_context(curves_kept_on_error(assignment))
     undo.enter_context(marks_kept_on_error(assignment.action))
     _write(task, curves, channels, corrected)
-    return _store(task, assignment, plan, old)
+    return _store(task, assignment, plan, old, tuple(told_of_locks(armature, curves, channels)))
 
 
 def _frames_and_shares(
@@ -75,10 +75,10 @@ def _write(task: Task, curves: Curves, channels: list[Channel], corrected: list[
         keys.write(curves, channel, frames, (int(frames[0]), int(frames[-1])), unkeyed)
 
 
-def _store(task: Task, assignment: Assignment, plan: Plan, old: dict[str, Any]) -> Outcome:
+def _store(task: Task, assignment: Assignment, plan: Plan, old: dict[str, Any], told: tuple[str, ...]) -> Outcome:
     """Write the record of a planting over the `old` one, and tell what came of it."""
     body, contacts_from = task.body, task.options.contacts
-    warnings = (*body.told, *_warnings(task, assignment))
+    warnings = (*body.told, *_warnings(task, assignment), *told)
     contacts, figures = make_report(task, plan, warnings)
     rows = wanted_rows(task.armature, old)
     wished = wished_rows(body.legs, body.numbers, rows, contacts_from)

@@ -28,7 +28,7 @@ from . import records
 from .contacts import kept_rows, marks_for, wanted_rows, wished_rows
 from .frames import Bounds, action_bounds, choose_frames
 from .in_place import plant_in_place
-from .outcome import OWN_FLOOR, Outcome, outcome_of, together
+from .outcome import OWN_FLOOR, Outcome, outcome_of, together, told_of_locks
 from .present import plant_pose
 from .refusals import refuse_numbers, refuse_shared, refuse_uneditable, refuse_unshown
 from .seams import tell_steps
@@ -201,6 +201,7 @@ def _warnings(run: Run, channels: list[Channel]) -> Iterator[str]:
     if run.planted:
         yield from _planted_warnings(run, run.planted, channels)
     yield from _repeating(run, channels)
+    yield from told_of_locks(run.task.armature, actions.curves_of(run.source), channels)
     name = run.source.action.name
     # Those that this run plants too get planted actions of their own.
     planted = {armature.name for armature in find_armatures(run.task.context)}

@@ -17,7 +17,7 @@ from ..properties import PlantingOptions
 from ..rig.body import find_body
 from . import records
 from .frames import action_bounds
-from .outcome import OWN_FLOOR, Outcome, outcome_of
+from .outcome import OWN_FLOOR, Outcome, outcome_of, told_of_locks
 from .refusals import refuse_between, refuse_unkeyable
 from .task import Task, correct, make_plan, make_report, sole_of_action
 from .transaction import curves_kept_on_error, draft_of
@@ -43,7 +43,7 @@ def plant_pose(
     for channel in corrected:
         keys.show(armature, channel)
     context.view_layer.update()
-    warnings = (*body.told, *(() if surfaces else (OWN_FLOOR,)))
+    warnings = (*body.told, *(() if surfaces else (OWN_FLOOR,)), *told_of_locks(armature, Curves(None), channels))
     _, figures = make_report(task, plan, warnings)
     if playing_action.action:
         _key(task, playing_action, corrected, undo)
