@@ -20,7 +20,7 @@ from ..rig.body import find_body
 from ..stages import Progress, Stages, finish, part_of
 from .in_place import InPlace
 from .new_action import NewAction
-from .outcome import OWN_FLOOR, Outcome, outcome_of, together
+from .outcome import OWN_FLOOR, Outcome, outcome_of, together, told_of_locks
 from .output import Output
 from .present import PresentPose
 from .refusals import refuse_numbers, refuse_shared, refuse_uneditable, refuse_unshown
@@ -80,8 +80,9 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     sole = output.sole(task, before)
     plan = yield from part_of(make_plan(task, before, sole, offset, marks), 0.4, 0.6)
     corrected = correct(task, plan.cut(task.part), read, actions.curves_of(output.target))
+    told = (*_told(task), *told_of_locks(armature, actions.curves_of(output.source), read))
     yield from part_of(output.write(task, read, corrected), 0.6, 0.7)
-    warnings = (*_told(task), *output.told(task, read, before))
+    warnings = (*told, *output.told(task, read, before))
     after = yield from part_of(task.sample(), 0.7, 0.9)
     report = yield from part_of(make_report(task, plan, after.clip, warnings), 0.9, 1.0)
     yield Progress("keeping what was written", 1.0)
