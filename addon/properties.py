@@ -223,10 +223,11 @@ def has_changed(settings: Settings, stored: Any) -> bool:
     known = stored if isinstance(stored, dict) else {}
     if any(name in known and known[name] != getattr(settings, name) for name in OPTIONS):
         return True
-    surface = known.get("surface")
+    surface, present = known.get("surface"), surface_name(settings)
+    if surface == present or not isinstance(surface, str):
+        return False
     # Several names have no pointers, nor has what was renamed or removed.
-    is_known = isinstance(surface, str) and (surface in settings.id_data.objects or surface in bpy.data.collections)
-    return (is_known or surface == "") and surface != surface_name(settings)
+    return not surface or surface in settings.id_data.objects or surface in bpy.data.collections
 
 
 def as_dict(options: PlantingOptions) -> dict[str, object]:

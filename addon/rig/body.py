@@ -27,6 +27,8 @@ SOME_LEGS = "only some of the legs are planted, so the hips stay"
 # Scales along an object's axes that differ by less than this factor are even: the tests' walker drifts by 0.0002 of its
 # leg then, and by 0.005 at scales of 1, 1.2 and 0.9.
 EVEN = 1.01
+# The pointer by which panels hand their armature to their buttons.
+HANDED = "ik2bone_armature"
 NO_HIPS = "no bone that carries all legs is free to move, so the hips stay"
 
 
@@ -58,29 +60,26 @@ def find_armatures(context: Context) -> list[Object]:
     The active object's is itself, else the one deforming or parented under it. Where nothing is chosen so, the only
     visible armature is.
     """
-    return list(dict.fromkeys(_meant(context))) or _only_visible()
+    return list(dict.fromkeys(_meant(context)))
 
 
 def find_armature(context: Context) -> Object | None:
-    """The first of the armatures that a run plants."""
-    return next(_meant(context), None) or next(iter(_only_visible()), None)
+    """The first of the armatures that a run plants; a panel hands its own to the buttons in it."""
+    return getattr(context, HANDED, None) or next(_meant(context), None)
 
 
 def _meant(context: Context) -> Iterator[Object]:
-    """The armature of the active object and those selected, in pose mode posed; the first needs no look at others."""
+    """The armatures of `find_armatures`, some twice; the first is mostly found without a look at other objects."""
     active = context.view_layer.objects.active
-    near = next((ob for ob in _near(active) if ob.type == "ARMATURE"), None) if active else None
-    if near:
-        yield near
-    chosen = context.objects_in_mode if context.mode == "POSE" else context.view_layer.objects.selected
-    yield from (ob for ob in chosen if ob.type == "ARMATURE")
-
-
-def _near(active: Object) -> Iterator[Object]:
-    """An object, the armatures that deform or carry it, and those that hang under it."""
-    yield active
-    yield from deformers(active)
-    yield from (ob for ob in _armatures() if active in _ancestors(ob))
+    near = next((ob for ob in (active, *deformers(active)) if ob.type == "ARMATURE"), None) if active else None
+    every = [] if near else _armatures()
+    first = near or next((ob for ob in every if active in _ancestors(ob)), None)
+    if first:
+        yield first
+    posed_or_selected = context.objects_in_mode if context.mode == "POSE" else context.view_layer.objects.selected
+    chosen = [ob for ob in posed_or_selected if ob.type == "ARMATURE"]
+    visible = [] if first or chosen else [ob for ob in every if ob.visible_get()]
+    yield from chosen or (visible if len(visible) == 1 else [])
 
 
 def _ancestors(ob: Object) -> Iterator[Object]:
@@ -89,27 +88,29 @@ def _ancestors(ob: Object) -> Iterator[Object]:
         yield ob
 
 
-def _only_visible() -> list[Object]:
-    visible = [ob for ob in _armatures() if ob.visible_get()]
-    return visible if len(visible) == 1 else []
-
-
 def _armatures() -> list[Object]:
-    """All armature objects; panels ask on every redraw, and looking through 5,000 objects takes 3 ms."""
+    """All armature objects; panels ask on every redraw, and looking at 5,000 objects takes 3 ms."""
     users = tuple((data.name_full, data.users) for data in bpy.data.armatures)
-    found = [bpy.data.objects.get(key) for key in _armature_keys(users)]
-    if any(ob is None or ob.type != "ARMATURE" for ob in found):
-        # Renamed, or of a file that has been closed.
-        _armature_keys.cache_clear()
-        found = [bpy.data.objects.get(key) for key in _armature_keys(users)]
-    return found
+    found = [_armature_at(*place) for place in _armature_places(users)]
+    if None not in found:
+        return found
+    # Objects have come or gone, or the file is another one.
+    _armature_places.cache_clear()
+    return [bpy.data.objects[place] for place, _ in _armature_places(users)]
 
 
 @lru_cache(maxsize=1)
-def _armature_keys(_users: tuple[tuple[str, int], ...]) -> tuple[tuple[str, str | None], ...]:
-    """Names and libraries of all armature objects, remembered while the armatures have the same users."""
-    armatures = (ob for ob in bpy.data.objects if ob.type == "ARMATURE")
-    return tuple((ob.name, ob.library.filepath if ob.library else None) for ob in armatures)
+def _armature_places(_users: tuple[tuple[str, int], ...]) -> tuple[tuple[int, str], ...]:
+    """Places and names of all armature objects, remembered while the armatures have the same users."""
+    return tuple((place, ob.name) for place, ob in enumerate(bpy.data.objects) if ob.type == "ARMATURE")
+
+
+def _armature_at(place: int, name: str) -> Object | None:
+    """The object at a place among all, where it is still an armature of this name."""
+    if place >= len(bpy.data.objects):
+        return None
+    ob = bpy.data.objects[place]
+    return ob if ob.type == "ARMATURE" and ob.name == name else None
 
 
 def find_body(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Body:

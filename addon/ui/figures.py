@@ -13,7 +13,7 @@ import blf
 import bpy
 from bpy.types import UnitSettings
 from ik2bone.report import ROWS
-from ik2bone.report.measures import FOOT_POP, KNEE_POP, SHORT, SIDES
+from ik2bone.report.measures import FOOT_POP, KNEE_POP, SHORT, SIDES, SPAN_FIGURES
 
 Figures = dict[str, Any]
 
@@ -29,7 +29,10 @@ GOOD, NEUTRAL, BAD, TOLD = "CHECKMARK", "BLANK1", "ERROR", "INFO"
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: a figure before and after, with the icon that tells whether the figure after is good."""
+    """One line of the table: a figure before and after, with the icon that tells whether the figure after is good.
+
+    `before` is empty where a source has no such figure.
+    """
 
     label: str
     before: str
@@ -56,9 +59,12 @@ def _is_number(value: Any) -> bool:
 def rows_of(report: Figures, units: UnitSettings) -> Iterator[Row]:
     """The figures that are not zero on both sides."""
     for name, label in ROWS:
-        before, after = (_text(name, report[side].get(name, 0), report["leg"], units) for side in SIDES)
-        if before != after or after != _text(name, 0, report["leg"], units):
-            yield Row(sentence(label.removesuffix(UNIT_IN_LABEL)), before, after, _verdict(report, name))
+        zero, before, after = (
+            _text(name, value, report["leg"], units) for value in (0, *(report[side].get(name, 0) for side in SIDES))
+        )
+        if before != zero or after != zero:
+            shown = before if name in SPAN_FIGURES else ""
+            yield Row(sentence(label.removesuffix(UNIT_IN_LABEL)), shown, after, _verdict(report, name))
 
 
 def _verdict(report: Figures, name: str) -> str:

@@ -17,7 +17,7 @@ from ..properties import OPTIONS, PlantingOptions
 from ..rig.body import find_armature, find_armatures
 from ..run import records
 from ..run.pipeline import planting
-from .panel import draw_frames, draw_options
+from .panel import draw_frames, draw_limbs, draw_options
 
 Result = set[str]
 
@@ -97,6 +97,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         layout.use_property_split = True
         layout.prop(self, "surface")
         draw_frames(layout, context, self)
+        draw_limbs(layout, self)
         draw_options(layout, self)
 
     def execute(self, context: Context) -> Result:

@@ -9,15 +9,15 @@ import bpy
 from bpy.types import Context, Object, Operator, Panel, UILayout
 
 from ..keys import actions
-from ..properties import OPTIONS, has_changed
+from ..properties import has_changed
 from ..rig.body import find_armature, find_armatures
 from ..run import records
 from .figures import is_readable, notes_of, rows_of, wrapped
 
 # So many armatures are named.
 NAMED = 8
-# Room that a panel's margins and a scroll bar take from the region's width, and that of an icon, unscaled pixels.
-MARGIN, ICON = 36, 20
+# What the margins of a panel, the tabs beside it and an icon take from the region's width, in unscaled pixels.
+MARGIN = 76
 WAITS = "Options wait for Plant Feet; after that, Adjust Last Operation (F9) changes them at once"
 CHANGED = "Settings have changed since this action was planted: press Plant Feet to apply them"
 
@@ -64,8 +64,9 @@ class IK2BONE_PT_options(Sidebar, Panel):
         """Every option but surface and frames."""
         layout, settings = _split(self.layout), context.scene.ik2bone
         draw_note(layout, context, WAITS, "INFO")
-        draw_options(layout, settings)
+        draw_limbs(layout, settings)
         _draw_feet(layout, settings, known_feet(context))
+        draw_options(layout, settings)
 
 
 class IK2BONE_PT_report(Sidebar, Panel):
@@ -112,13 +113,17 @@ class IK2BONE_OT_toggle_limb(Operator):
 
 def known_feet(context: Context) -> dict[str, bool]:
     """The end bones of the limbs that the record of the action knows, each with whether it is a foot."""
-    record, contacts = _record(context), _record(context).get("contacts")
-    if not is_readable(record.get("report")):
-        return {}
-    feet = {foot["bone"]: foot["limb"] == "foot" for foot in record["report"].get("feet", ())}
-    rows = contacts if isinstance(contacts, list) else ()
-    others = {row["bone"]: True for row in rows if isinstance(row, dict) and isinstance(row.get("bone"), str)}
-    return dict(sorted((others | feet).items()))
+    record = _record(context)
+    report = record.get("report")
+    feet = _with_bones(report.get("feet") if isinstance(report, dict) else None)
+    known = {row["bone"]: row.get("limb") != "hand" for row in (*_with_bones(record.get("contacts")), *feet)}
+    return dict(sorted(known.items()))
+
+
+def _with_bones(rows: Any) -> list[dict[str, Any]]:
+    """Those parts of a list in a record that name a bone."""
+    rows = rows if isinstance(rows, list) else []
+    return [row for row in rows if isinstance(row, dict) and isinstance(row.get("bone"), str)]
 
 
 def _planted(settings: Any, feet: dict[str, bool]) -> list[str]:
@@ -155,7 +160,7 @@ def draw_note(layout: UILayout, context: Context, text: str, icon: str) -> None:
     """A sentence in as many lines as the region's width asks for."""
     # Without a window the scale is 0 and there is no region.
     scale = context.preferences.system.ui_scale or 1.0
-    width = (context.region.width if context.region else 240) - (MARGIN + ICON) * scale
+    width = (context.region.width if context.region else 240) - MARGIN * scale
     column = layout.column(align=True)
     column.scale_y = 0.8
     for line in wrapped(text, width, context.preferences.ui_styles[0].widget.points * scale):
@@ -172,8 +177,8 @@ def draw_frames(layout: UILayout, context: Context, owner: Any) -> None:
         ends.prop(owner, "frame_end")
     if _ends_inside(context, owner):
         blends = layout.column(align=True)
-        for name in (name for name in OPTIONS if name.startswith("blend_")):
-            blends.prop(owner, name)
+        blends.prop(owner, "blend_in")
+        blends.prop(owner, "blend_out")
 
 
 def _ends_inside(context: Context, owner: Any) -> bool:
@@ -192,13 +197,22 @@ def _ends_inside(context: Context, owner: Any) -> bool:
     return bool(first > action.frame_range[0] or last < action.frame_range[1])
 
 
-def draw_options(layout: UILayout, owner: Any) -> None:
-    """Every other option of the settings or of the operator."""
-    limbs = layout.row(align=True)
+def draw_limbs(layout: UILayout, owner: Any) -> None:
+    """Which limbs are planted: chosen on the left, or named on the right of one row."""
+    split = layout.split(factor=0.4)
+    label = split.row()
+    label.alignment = "RIGHT"
+    label.label(text="Limbs")
+    limbs = split.row(align=True)
+    limbs.use_property_split = False
     chosen = limbs.row(align=True)
     chosen.active = _counts(owner, "chains")
-    chosen.prop(owner, "chains")
+    chosen.prop(owner, "chains", text="")
     limbs.prop(owner, "bones", text="")
+
+
+def draw_options(layout: UILayout, owner: Any) -> None:
+    """Every other option of the settings or of the operator."""
     for names in (
         ("contacts", "direction"),
         ("use_hips", "max_drop", "gives_way"),
@@ -224,13 +238,14 @@ def _counts(owner: Any, name: str) -> bool:
 
 
 def _draw_row(table: UILayout, label: str, before: str, after: str, icon: str) -> None:
-    row = table.split(factor=0.5)
-    row.label(text=label, icon=icon)
-    numbers = row.split(factor=0.5)
-    for text in (before, after):
-        cell = numbers.row()
-        cell.alignment = "RIGHT"
-        cell.label(text=text)
+    row = table.split(factor=0.75)
+    first = row.split(factor=0.68) if before else row
+    first.label(text=label, icon=icon)
+    for parent, text in ((first, before), (row, after)):
+        if text:
+            cell = parent.row()
+            cell.alignment = "RIGHT"
+            cell.label(text=text)
 
 
 def _action(context: Context) -> bpy.types.Action | None:
