@@ -24,7 +24,7 @@ from .output import Output
 from .present import PresentPose
 from .refusals import refuse_numbers, refuse_shared, refuse_uneditable, refuse_unshown
 from .stages import Progress, Stages, finish, part_of
-from .task import Task, correct, make_plan, make_report
+from .task import Plan, Report, Task, correct, make_plan, make_report
 from .transaction import pose_kept_on_error, settings_kept_on_error
 
 OUTPUTS: dict[str, type[Output]] = {"NEW_ACTION": NewAction, "IN_PLACE": InPlace}
@@ -84,9 +84,17 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     output.write(task, read, corrected)
     warnings = (*_told(task), *output.told(task, read, before))
     yield Progress("reporting", 0.7)
-    report = make_report(task, plan, task.sample().clip, warnings)
+    report = _report(task, plan, warnings)
     output.keep(task, plan, read, report)
     return outcome_of(report.figures, warnings)
+
+
+def _report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> Report:
+    """The report of the scene as it is now, proven by Blender's own evaluation on the frames that it calls worst."""
+    after = task.sample()
+    report = make_report(task, plan, after.clip, warnings)
+    seen = task.proven(after, sorted(set(report.figures["worst"].values())))
+    return report if seen is after else make_report(task, plan, seen.clip, warnings)
 
 
 def _told(task: Task) -> Iterator[str]:
