@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from ..ground.motion import find_motions
 from ..keys import channels as keys
 from ..keys.actions import Curves
 from ..keys.channels import Channel
-from ..pose.sample import Sample, rest_clip, sample, sampling
+from ..pose.sample import Sample, proven, rest_clip, sample, sampling
 from ..pose.skins import find_skins
 from ..properties import PlantingOptions
 from ..rig.body import Body
@@ -104,6 +105,10 @@ class Task:
     def sample(self) -> Stages[Sample]:
         """The pose over the whole, as the armature plays it now."""
         return sampling(self.armature, self.body.planned, self.body.hips, self.whole.tolist(), present=self.present)
+
+    def proven(self, found: Sample, frames: Sequence[int]) -> Stages[Sample]:
+        """A sample itself if Blender's evaluation agrees with it on some of its frames, else the same by stepping."""
+        return proven(found, self.armature, self.body.planned, self.body.hips, frames)
 
 
 @dataclass(frozen=True)
