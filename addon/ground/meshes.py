@@ -148,8 +148,10 @@ def _mesh(data: bpy.types.Mesh, matrix: Array, mesh_of: MeshOf) -> ik2bone.Mesh:
     data.vertices.foreach_get("co", vertices.ravel())
     data.loop_triangles.foreach_get("vertices", triangles.ravel())
     good = np.isfinite(vertices).all(axis=1)
-    vertices[~good] = 0.0
-    return mesh_of(vertices @ matrix[:3, :3].T + matrix[:3, 3], triangles[good[triangles].all(axis=1)])
+    if not good.all():
+        vertices[~good] = 0.0
+        triangles = triangles[good[triangles].all(axis=1)]
+    return mesh_of(vertices @ matrix[:3, :3].T + matrix[:3, 3], triangles)
 
 
 def _is_uneven(matrix: Array) -> bool:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,16 +103,17 @@ def counterpart(assignment: Assignment, action: Action) -> Assignment:
     return Assignment(action, same)
 
 
-def overwrite(target: Assignment, source: Assignment, paths: Collection[str] | None = None) -> None:
+def overwrite(target: Assignment, source: Assignment, paths: Container[str] | None = None) -> None:
     """Make the object's curves in one action the same as those in another, keeping both actions.
 
-    With `paths` only curves of these data paths differ.
+    Where `paths` are given, the actions differ in no other property, which saves a millisecond for each other curve.
     """
     new, old = curves_of(source), curves_of(target)
     for curve in [curve for curve in old if new.find(curve.data_path, curve.array_index) is None]:
         old.bag.fcurves.remove(curve)
-    for curve in (curve for curve in new if paths is None or curve.data_path in paths):
-        fcurves.copy(curve, old.ensure(curve.data_path, curve.array_index, curve.group.name if curve.group else ""))
+    for curve in new:
+        if paths is None or curve.data_path in paths:
+            fcurves.copy(curve, old.ensure(curve.data_path, curve.array_index, curve.group.name if curve.group else ""))
     names = {group.name for group in new.bag.groups} if new.bag else set()
     for group in [group for group in old.bag.groups if group.name not in names]:
         old.bag.groups.remove(group)

@@ -70,7 +70,11 @@ def unkeyed_values(curves: Curves, channels: Iterable[Channel]) -> dict[str, lis
 
 
 def _is_silent(curve: FCurve | None) -> bool:
-    return curve is None or curve.mute or not (curve.keyframe_points or curve.sampled_points or curve.modifiers)
+    return (
+        curve is None
+        or fcurves.is_muted(curve)
+        or not (curve.keyframe_points or curve.sampled_points or curve.modifiers)
+    )
 
 
 def turned(channel: Channel, mode: str, turns: Array, before: Array | None = None, rejoins: bool = False) -> Channel:

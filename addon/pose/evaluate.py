@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..keys import actions
+from ..stages import Progress, Stages
 
 if TYPE_CHECKING:
     from bpy.types import Depsgraph, Object, Scene
@@ -77,9 +78,12 @@ class Poses:
     scale: Array
 
 
-def read_poses(step: Callable[[int], Object], names: Sequence[str], frames: Sequence[int]) -> Poses:
+def read_poses(step: Callable[[int], Object], names: Sequence[str], frames: Sequence[int]) -> Stages[Poses]:
     """Step frames and copy numbers as they are; all else is done afterwards, for all frames at once."""
-    rows = [_numbers(step(frame), names) for frame in frames]
+    rows = []
+    for number, frame in enumerate(frames):
+        rows.append(_numbers(step(frame), names))
+        yield Progress(f"sampling frame {frame}", number / len(frames))
     placed, pose, basis, scale = (np.array(column, np.float64) for column in zip(*rows, strict=True))
     pose, basis = (flat.reshape(len(rows), -1, 4, 4).swapaxes(2, 3) for flat in (pose, basis))
     return Poses(placed, placed[:, None] @ pose, basis, scale)

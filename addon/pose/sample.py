@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..rig.find import Leg
+from ..stages import Stages, finish
 from . import curves
 from .evaluate import Array, Poses, cofactors, inverse, read_poses, stepping
 from .evaluate import present as present_pose
@@ -76,33 +77,42 @@ class Sample:
 def sample(
     armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int], *, present: bool = False
 ) -> Sample:
-    """The pose as the action in use shows it on whole scene frames, in ascending order.
+    """The pose as the action in use shows it on whole scene frames, in ascending order: see `sampling`."""
+    return finish(sampling(armature, legs, hips, frames, present=present))
+
+
+def sampling(
+    armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int], *, present: bool = False
+) -> Stages[Sample]:
+    """As `sample`, in stages.
 
     In bulk from F-curves where they tell all, which is proven on some frames, else by stepping. With `present` the pose
     is read as it stands in the scene, hand-set channels included; `frames` is then the current frame alone.
     """
     names = _bone_names(armature, legs, hips)
     if present:
-        poses = read_poses(lambda _: present_pose(armature), names, frames)
+        poses = yield from read_poses(lambda _: present_pose(armature), names, frames)
         _refuse_broken(poses, names, frames, lambda _: present_pose(armature))
         return _sample(armature, legs, hips, frames, poses)
     if len(frames) > FEW and curves.tell_all(armature, names):
         poses = curves.poses(armature, names, frames)
         if not (_are_broken(poses).any() or _are_flat(poses).any()):
             found = replace(_sample(armature, legs, hips, frames, poses), in_bulk=True)
-            return proven(found, armature, legs, hips, _spots(frames))
-    return _stepped(armature, legs, hips, frames)
+            return (yield from proven(found, armature, legs, hips, _spots(frames)))
+    return (yield from _stepped(armature, legs, hips, frames))
 
 
-def proven(found: Sample, armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int]) -> Sample:
+def proven(
+    found: Sample, armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int]
+) -> Stages[Sample]:
     """A sample itself if Blender's evaluation agrees with it on some of its frames, else the same by stepping."""
     if not found.in_bulk:
         return found
     with stepping(armature) as step:
-        seen = read_poses(step, list(found.basis), frames)
+        seen = yield from read_poses(step, list(found.basis), frames)
     if _agree(found, np.searchsorted(found.frames, frames), seen):
         return found
-    return _stepped(armature, legs, hips, found.frames.tolist())
+    return (yield from _stepped(armature, legs, hips, found.frames.tolist()))
 
 
 def _spots(frames: Sequence[int]) -> list[int]:
@@ -123,10 +133,10 @@ def _agree(found: Sample, rows: NDArray[np.int64], seen: Poses) -> bool:
     )
 
 
-def _stepped(armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int]) -> Sample:
+def _stepped(armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int]) -> Stages[Sample]:
     names = _bone_names(armature, legs, hips)
     with stepping(armature) as step:
-        poses = read_poses(step, names, frames)
+        poses = yield from read_poses(step, names, frames)
         _refuse_broken(poses, names, frames, step)
     return _sample(armature, legs, hips, frames, poses)
 

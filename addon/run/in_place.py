@@ -12,6 +12,7 @@ from ..keys import channels as keys
 from ..keys.actions import Assignment
 from ..keys.channels import Channel
 from ..pose.sample import Sample
+from ..stages import Stages
 from . import records
 from .frames import Bounds, blend, usual_blend
 from .output import Output, write_keys
@@ -50,12 +51,12 @@ class InPlace(Output):
                     _refuse_uncut(channel, fcurves.trouble_beyond(curve, frame, before), frame)
         return channels
 
-    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> None:
+    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
         """Key what was corrected."""
         self.undo.enter_context(curves_kept_on_error(self.target))
         self.undo.enter_context(marks_kept_on_error(self.target.action))
         unkeyed = keys.unkeyed_values(actions.curves_of(self.source), read)
-        write_keys(self.target, task, corrected, (int(task.frames[0]), int(task.frames[-1])), unkeyed)
+        return write_keys(self.target, task, corrected, (int(task.frames[0]), int(task.frames[-1])), unkeyed)
 
     def told(self, _task: Task, _read: list[Channel], _before: Sample) -> Iterator[str]:
         """Who plays the action and changes with it, and which source it loses."""

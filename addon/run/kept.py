@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from ..keys import actions, fcurves
 from ..pose.curves import tell_all
 from ..pose.evaluate import may_move
-from ..pose.sample import Sample, sample
+from ..pose.sample import Sample, sampling
 from ..rig.find import Leg
+from ..stages import Stages
 
 # Longer clips are not kept: these take about 100 MB, 5 kB a frame.
 LONGEST = 20_000
@@ -52,12 +53,12 @@ def forget() -> None:
     _meshes.clear()
 
 
-def sampled(armature: Object, limbs: Sequence[Leg], hips: str | None, frames: Sequence[int]) -> Sample:
-    """As `sample`, or the kept one if it was made from the same."""
+def sampled(armature: Object, limbs: Sequence[Leg], hips: str | None, frames: Sequence[int]) -> Stages[Sample]:
+    """As `sampling`, or the kept one if it was made from the same."""
     told = _fingerprint(armature, limbs, hips, frames)
     if told is None or told not in _samples:
         _samples.clear()
-        found = sample(armature, limbs, hips, frames)
+        found = yield from sampling(armature, limbs, hips, frames)
         if told is None or not found.in_bulk or len(frames) > LONGEST:
             return found
         _samples[told] = found

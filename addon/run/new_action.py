@@ -15,6 +15,7 @@ from ..keys.actions import Assignment
 from ..keys.channels import Channel
 from ..pose.sample import Sample
 from ..rig.body import find_armatures
+from ..stages import Stages
 from . import records
 from .frames import blend
 from .output import Output, read_channels, write_keys
@@ -57,21 +58,22 @@ class NewAction(Output):
         moved = self.again and hips and hips.path_from_id("location") in self.record["channels"]
         return read_channels(task, actions.curves_of(self.source), known, task.moves_hips or bool(moved))
 
-    def offset(self, task: Task, before: Sample, channels: list[Channel]) -> Array | None:
+    def offset(self, task: Task, before: Sample, read: list[Channel]) -> Stages[Array | None]:
         """Seen on a copy, because what is written twice over a key would round its handles twice."""
         if self.planted is None or not self.again or task.moves_hips:
             return None
         with copy_playing(self.armature, self.planted) as copy:
-            self._write(copy, task, channels, channels)
-            return task.sample().clip.hip - before.clip.hip
+            yield from self._write(copy, task, read, read)
+            moved = yield from task.sample()
+            return moved.clip.hip - before.clip.hip
 
-    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> None:
+    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
         """Into a draft that plays from here on."""
         self.draft = self.undo.enter_context(draft_of(self.armature, self.target))
-        self._write(self.draft, task, read, corrected)
+        return self._write(self.draft, task, read, corrected)
 
-    def _write(self, assignment: Assignment, task: Task, read: list[Channel], channels: list[Channel]) -> None:
-        write_keys(assignment, task, channels, self.bounds, self._unkeyed(read))
+    def _write(self, assignment: Assignment, task: Task, read: list[Channel], channels: list[Channel]) -> Stages[None]:
+        return write_keys(assignment, task, channels, self.bounds, self._unkeyed(read))
 
     def _unkeyed(self, read: list[Channel]) -> dict[str, list[float]]:
         return keys.unkeyed_values(actions.curves_of(self.source), read)

@@ -21,6 +21,7 @@ from ..keys.channels import Channel
 from ..pose.sample import Sample
 from ..properties import PlantingOptions
 from ..rig.body import Body
+from ..stages import Progress, Stages
 from . import records
 from .contacts import Rows, kept_rows, marks_for, wanted_rows, wished_rows
 from .frames import Bounds, action_bounds, choose_frames
@@ -79,8 +80,9 @@ class Output(ABC):
         """The soles, where they are known already."""
         return known_sole(task.body.planned, before.clip, records.read(self.source.action))
 
-    def offset(self, _task: Task, _before: Sample, _channels: list[Channel]) -> Array | None:
+    def offset(self, _task: Task, _before: Sample, _read: list[Channel]) -> Stages[Array | None]:
         """How far an earlier run has moved the hip joints (F, L, 3) that this one leaves where they are."""
+        yield from ()
         return None
 
     def read(self, task: Task) -> list[Channel]:
@@ -88,7 +90,7 @@ class Output(ABC):
         return read_channels(task, actions.curves_of(self.source), {}, task.moves_hips)
 
     @abstractmethod
-    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> None:
+    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
         """Let the scene show the corrected channels, for the report."""
 
     @abstractmethod
@@ -118,8 +120,9 @@ def read_channels(task: Task, curves: Curves, unkeyed: Mapping[str, list[float]]
 
 def write_keys(
     assignment: Assignment, task: Task, channels: list[Channel], bounds: Bounds, unkeyed: keys.Unkeyed
-) -> None:
+) -> Stages[None]:
     """Key the channels on the frames of a task, in an action of these bounds."""
     curves = actions.curves_of(assignment)
-    for channel in channels:
+    for number, channel in enumerate(channels):
+        yield Progress(f"writing keys of {channel.bone}", number / len(channels))
         keys.write(curves, channel, task.frames, bounds, unkeyed)

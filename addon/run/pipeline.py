@@ -17,14 +17,14 @@ from ..ground.choose import find_surfaces
 from ..keys import actions
 from ..properties import PlantingOptions
 from ..rig.body import find_body
+from ..stages import Progress, Stages, finish, part_of
 from .in_place import InPlace
 from .new_action import NewAction
-from .outcome import OWN_FLOOR, Outcome, outcome_of, together
+from .outcome import OWN_FLOOR, Outcome, outcome_of, together, told_of_locks
 from .output import Output
 from .present import PresentPose
 from .refusals import refuse_numbers, refuse_shared, refuse_uneditable, refuse_unshown
-from .stages import Progress, Stages, finish, part_of
-from .task import Task, correct, make_plan, make_report
+from .task import Plan, Report, Task, correct, make_plan, make_report
 from .transaction import pose_kept_on_error, settings_kept_on_error
 
 OUTPUTS: dict[str, type[Output]] = {"NEW_ACTION": NewAction, "IN_PLACE": InPlace}
@@ -72,21 +72,29 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     chosen = PresentPose if options.frame_range == "CURRENT" else OUTPUTS[options.output]
     output = chosen(context, armature, options, undo)
     with output.showing():
+        yield Progress("finding limbs", 0.0)
         task = output.task(find_body(context, armature, options, output.bounds), surfaces)
-        yield Progress("sampling", 0.0)
-        before = task.source()
+        before = yield from part_of(task.source(), 0.0, 0.3)
     marks, read = output.marks(task), output.read(task)
-    yield Progress("planning", 0.4)
-    sole, offset = output.sole(task, before), output.offset(task, before, read)
+    offset = yield from part_of(output.offset(task, before, read), 0.3, 0.4)
+    sole = output.sole(task, before)
     plan = yield from part_of(make_plan(task, before, sole, offset, marks), 0.4, 0.6)
     corrected = correct(task, plan.cut(task.part), read, actions.curves_of(output.target))
-    yield Progress("writing", 0.6)
-    output.write(task, read, corrected)
-    warnings = (*_told(task), *output.told(task, read, before))
-    yield Progress("reporting", 0.7)
-    report = make_report(task, plan, task.sample().clip, warnings)
+    told = (*_told(task), *told_of_locks(armature, actions.curves_of(output.source), read))
+    yield from part_of(output.write(task, read, corrected), 0.6, 0.7)
+    warnings = (*told, *output.told(task, read, before))
+    report = yield from part_of(_reporting(task, plan, warnings), 0.7, 1.0)
+    yield Progress("keeping what was written", 1.0)
     output.keep(task, plan, read, report)
     return outcome_of(report.figures, warnings)
+
+
+def _reporting(task: Task, plan: Plan, warnings: tuple[str, ...]) -> Stages[Report]:
+    """The report of the scene as it is now, proven by Blender's own evaluation on the frames that it calls worst."""
+    after = yield from part_of(task.sample(), 0.0, 0.5)
+    report = yield from part_of(make_report(task, plan, after.clip, warnings), 0.5, 0.8)
+    seen = yield from part_of(task.proven(after, sorted(set(report.figures["worst"].values()))), 0.8, 1.0)
+    return report if seen is after else (yield from part_of(make_report(task, plan, seen.clip, warnings), 1.0, 1.0))
 
 
 def _told(task: Task) -> Iterator[str]:

@@ -15,6 +15,7 @@ from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
 from ..pose.sample import Sample
 from ..rig.body import Body
+from ..stages import Stages
 from . import records
 from .frames import Bounds, action_bounds
 from .output import Output, read_channels
@@ -57,8 +58,9 @@ class PresentPose(Output):
         refuse_unkeyable(actions.curves_of(self.played), channels)
         return channels
 
-    def write(self, task: Task, _read: list[Channel], corrected: list[Channel]) -> None:
+    def write(self, task: Task, _read: list[Channel], corrected: list[Channel]) -> Stages[None]:
         """Pose only: keys would have all else evaluated again that was set by hand."""
+        yield from ()
         for channel in corrected:
             keys.show(task.armature, channel)
         self.context.view_layer.update()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -24,13 +25,13 @@ from ..ground.motion import find_motions
 from ..keys import channels as keys
 from ..keys.actions import Curves
 from ..keys.channels import Channel
-from ..pose.sample import Sample, rest_clip, sample
+from ..pose.sample import Sample, proven, rest_clip, sample, sampling
 from ..pose.skins import find_skins
 from ..properties import PlantingOptions
 from ..rig.body import Body
+from ..stages import Progress, Stages, aside
 from . import kept
 from .contacts import Rows
-from .stages import Progress, Stages, aside
 
 Array = NDArray[np.float64]
 # Hips lie over the feet by at least this share of the leg where a rest pose stands.
@@ -95,15 +96,19 @@ class Task:
         first = int(self.frames[0] - self.whole[0])
         return slice(first, first + len(self.frames))
 
-    def source(self) -> Sample:
+    def source(self) -> Stages[Sample]:
         """As `sample`, of motion that is likely to be sampled again by a next run."""
         if self.present:
             return self.sample()
         return kept.sampled(self.armature, self.body.planned, self.body.hips, self.whole.tolist())
 
-    def sample(self) -> Sample:
+    def sample(self) -> Stages[Sample]:
         """The pose over the whole, as the armature plays it now."""
-        return sample(self.armature, self.body.planned, self.body.hips, self.whole.tolist(), present=self.present)
+        return sampling(self.armature, self.body.planned, self.body.hips, self.whole.tolist(), present=self.present)
+
+    def proven(self, found: Sample, frames: Sequence[int]) -> Stages[Sample]:
+        """A sample itself if Blender's evaluation agrees with it on some of its frames, else the same by stepping."""
+        return proven(found, self.armature, self.body.planned, self.body.hips, frames)
 
 
 @dataclass(frozen=True)
@@ -232,7 +237,7 @@ def _rejoins(task: Task) -> bool:
     return (int(task.frames[-1]), False) in task.faded_ends
 
 
-def make_report(task: Task, plan: Plan, after: Clip, warnings: tuple[str, ...]) -> Report:
+def make_report(task: Task, plan: Plan, after: Clip, warnings: tuple[str, ...]) -> Stages[Report]:
     """The report of a plan, from the corrected scene sampled again.
 
     Names of bones and surfaces and all that is told are put in. Contacts are those that stand and those that people
@@ -243,10 +248,15 @@ def make_report(task: Task, plan: Plan, after: Clip, warnings: tuple[str, ...]) 
     part = plan.cut(task.part)
     if task.shares is not None:
         part = part.standing_on(task.shares == 1.0)
-    figures = report.figures(part.before.clip, after.cut(task.part), part.planned, part.ground, task.frames.tolist())
+
+    def measure() -> tuple[dict[str, Any], Rows]:
+        before, cut, frames = part.before.clip, after.cut(task.part), task.frames.tolist()
+        figures = report.figures(before, cut, part.planned, part.ground, frames)
+        return figures, report.contact_spans(after, wanted)
+
+    figures, contacts = yield from aside(measure, Progress("measuring", 0.0))
     for leg, foot in zip(task.body.legs, figures["feet"], strict=True):
         foot["bone"] = leg.foot
-    contacts = report.contact_spans(after, wanted)
     for span in contacts:
         span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
     for span in (*figures["spans"], *contacts):

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import biped
 import fingerprint
 import numpy as np
 import pytest
+import scene as scenes
 
 FRAMES = range(1, biped.LAST + 1)
 # Of single precision, on coordinates of up to two metres and as large scales.
@@ -393,9 +396,10 @@ def test_a_sample_is_proven_on_further_frames(bpy, addon, walker, monkeypatch):
     constrain_between_spots(bpy, walker)
     sample = sampled(addon, walker)
     assert sample.in_bulk and error(bpy, walker, sample) > 0.01
-    same = module.proven(sample, walker, limbs(addon), "hips", [3, 50])
+    finish = addon("stages").finish
+    same = finish(module.proven(sample, walker, limbs(addon), "hips", [3, 50]))
     assert same is sample
-    other = module.proven(sample, walker, limbs(addon), "hips", [3, 41])
+    other = finish(module.proven(sample, walker, limbs(addon), "hips", [3, 41]))
     assert not other.in_bulk and error(bpy, walker, other) < SINGLE
 
 
@@ -413,3 +417,29 @@ def test_few_frames_are_stepped(addon, walker):
 def test_part_of_a_sample_in_bulk_is_in_bulk(addon, walker):
     part = sampled(addon, walker).cut(slice(10, 20))
     assert part.in_bulk and part.frames.tolist() == list(range(11, 21))
+
+
+def test_report_is_proven_on_its_worst_frames(bpy, addon, walker, slope, monkeypatch):
+    asked, proven = [], addon("run.task").proven
+
+    def watched(found, *of):
+        asked.append((found.in_bulk, of[-1]))
+        return proven(found, *of)
+
+    monkeypatch.setattr(addon("run.task"), "proven", watched)
+    bpy.ops.ik2bone.plant_feet(surface=slope.name)
+    worst = scenes.report_of(walker)["report"]["worst"]
+    assert asked == [(True, sorted(set(worst.values())))]
+    assert {"drift", "penetration", "float", "short", "knee_pop"} < set(worst)
+
+
+def test_report_tells_what_the_scene_shows_where_curves_do_not(bpy, addon, walker, slope, monkeypatch):
+    def lifted(found, *_):
+        yield from ()
+        foot = found.clip.foot.copy()
+        foot[..., 2, 3] += 0.2
+        return replace(found, clip=replace(found.clip, foot=foot))
+
+    monkeypatch.setattr(addon("run.task"), "proven", lifted)
+    bpy.ops.ik2bone.plant_feet(surface=slope.name)
+    assert scenes.report_of(walker)["report"]["after"]["short"] == pytest.approx(0.2, abs=0.001)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, wait
+from contextlib import closing
 from threading import Thread
 from typing import NamedTuple, TypeVar
 
@@ -54,9 +55,10 @@ def aside(work: Callable[[], Result], progress: Progress) -> Stages[Result]:
 
 def part_of(stages: Stages[Result], start: float, end: float) -> Stages[Result]:
     """The same stages as a part of a longer run, from `start` to `end` of it (0 to 1)."""
-    while True:
-        try:
-            doing, share = next(stages)
-        except StopIteration as last:
-            return last.value
-        yield Progress(doing, start + share * (end - start))
+    with closing(stages):
+        while True:
+            try:
+                doing, share = next(stages)
+            except StopIteration as last:
+                return last.value
+            yield Progress(doing, start + share * (end - start))
