@@ -12,8 +12,10 @@ from typing import Any
 import blf
 import bpy
 from bpy.types import UnitSettings
+from ik2bone.model import Note
 from ik2bone.report import ROWS
 from ik2bone.report.measures import FOOT_POP, KNEE_POP, SHORT, SIDES, SPAN_FIGURES
+from ik2bone.report.notes import worded
 
 Figures = dict[str, Any]
 
@@ -24,6 +26,10 @@ UNIT_IN_LABEL = ", degrees"
 # Of what is told in leg lengths: a thousandth of the leg is what one can see.
 VISIBLE = 0.001
 LIMITS = {"drift": VISIBLE, "penetration": VISIBLE, "float": VISIBLE, "short": SHORT, "foot_pop": FOOT_POP}
+LENGTHS_IN_NOTES = {
+    "feet_short": ("distance",),
+    **{f"worse_{name}": SIDES for name in SPAN_FIGURES},
+}
 GOOD, NEUTRAL, BAD, TOLD = "CHECKMARK", "BLANK1", "ERROR", "INFO"
 
 
@@ -88,13 +94,16 @@ def _limit(name: str, leg: float) -> float | None:
 
 
 def _text(name: str, value: float, leg: float, units: UnitSettings) -> str:
-    """A figure with its unit; lengths to about a thousandth of the leg."""
+    """A figure with its unit."""
     if name.endswith("_frames"):
         return str(value)
     if name in DEGREES:
         return f"{value:.1f}°"
-    if name in ACCELERATIONS:
-        return f"{value:.1f} leg/s²"
+    return f"{value:.1f} leg/s²" if name in ACCELERATIONS else _length(value, leg, units)
+
+
+def _length(value: float, leg: float, units: UnitSettings) -> str:
+    """A length in the scene's units, to about a thousandth of the leg."""
     digits = 3 - floor(log10(leg))
     if units.system == "NONE":
         # Blender 4.5 crashes when it is asked for the text of a length without units.
@@ -103,13 +112,36 @@ def _text(name: str, value: float, leg: float, units: UnitSettings) -> str:
     return str(bpy.utils.units.to_string(units.system, "LENGTH", length, precision=3))
 
 
-def notes_of(report: Figures) -> list[tuple[str, str]]:
+def notes_of(report: Figures, units: UnitSettings) -> list[tuple[str, str]]:
     """What the user should know, each sentence with its icon: damage first, then misses, then what was done."""
-    codes = [str(note.get("code", "")) for note in report["notes"]]
-    # What the add-on itself tells has no code and follows what the package tells.
-    codes += [""] * (len(report["told"]) - len(codes))
-    weighed = sorted(zip((_weight(report, code) for code in codes), report["told"], strict=False), key=lambda n: n[0])
-    return [(sentence(text), BAD if weight < 2 else TOLD) for weight, text in weighed]
+    told, notes = report["told"], report["notes"]
+    # What the add-on itself tells has no note and follows what the package tells.
+    notes = [*notes, *({} for _ in told[len(notes) :])]
+    pairs = zip(notes, told, strict=False)
+    weighed = [
+        (_weight(report, str(n.get("code", ""))), _with_units(n, text, report["leg"], units)) for n, text in pairs
+    ]
+    return [(sentence(text), BAD if weight < 2 else TOLD) for weight, text in sorted(weighed, key=lambda w: w[0])]
+
+
+def _with_units(note: Figures, text: str, leg: float, units: UnitSettings) -> str:
+    """The text of a note with its lengths in the scene's units."""
+    code = str(note.get("code", ""))
+    lengths = {name: note.get(name) for name in LENGTHS_IN_NOTES.get(code, ())}
+    if not lengths or not all(map(_is_number, lengths.values())):
+        return text
+    try:
+        return worded(Note(code, note | {name: _Length(_length(value, leg, units)) for name, value in lengths.items()}))
+    except (KeyError, ValueError):
+        # Someone has changed the note.
+        return text
+
+
+class _Length(str):
+    """The text of a length in place of its number, whatever digits that is given."""
+
+    def __format__(self, _digits: str) -> str:
+        return str(self)
 
 
 def _weight(report: Figures, code: str) -> int:

@@ -10,7 +10,7 @@ from bpy.types import Context, Object, Operator, Panel, UILayout
 
 from ..keys import actions
 from ..properties import has_changed
-from ..rig.body import find_armature, find_armatures
+from ..rig.body import HANDED, find_armature, find_armatures
 from ..run import records
 from .figures import is_readable, notes_of, rows_of, wrapped
 
@@ -44,12 +44,15 @@ class IK2BONE_PT_main(Sidebar, Panel):
         collection.prop(settings, "surface_collection")
         draw_frames(layout, context, settings)
         armatures = find_armatures(context)
+        played = [actions.assigned(armature).action for armature in armatures]
+        if armatures:
+            layout.context_pointer_set(HANDED, armatures[0])
         if len(armatures) > 1:
             _draw_names(layout, armatures)
         layout.operator("ik2bone.plant_feet", icon="CON_FLOOR")
-        if has_changed(settings, _record(context).get("settings")):
+        if played and has_changed(settings, records.read(played[0]).get("settings")):
             draw_note(layout, context, CHANGED, "INFO")
-        if any(records.source_of(actions.assigned(armature).action) for armature in armatures):
+        if any(records.source_of(action) for action in played):
             layout.operator("ik2bone.restore", icon="LOOP_BACK")
 
 
@@ -83,7 +86,7 @@ class IK2BONE_PT_report(Sidebar, Panel):
     def draw(self, context: Context) -> None:
         """What the user should know, then the figures before and after."""
         report = _record(context)["report"]
-        for text, icon in notes_of(report):
+        for text, icon in notes_of(report, context.scene.unit_settings):
             draw_note(self.layout, context, text, icon)
         table = self.layout.column(align=True)
         _draw_row(table, "", "Before", "After", "BLANK1")
@@ -203,7 +206,7 @@ def draw_limbs(layout: UILayout, owner: Any) -> None:
     label = split.row()
     label.alignment = "RIGHT"
     label.label(text="Limbs")
-    limbs = split.row(align=True)
+    limbs = split.split(factor=0.6, align=True)
     limbs.use_property_split = False
     chosen = limbs.row(align=True)
     chosen.active = _counts(owner, "chains")
@@ -239,7 +242,7 @@ def _counts(owner: Any, name: str) -> bool:
 
 def _draw_row(table: UILayout, label: str, before: str, after: str, icon: str) -> None:
     row = table.split(factor=0.75)
-    first = row.split(factor=0.68) if before else row
+    first = row.split(factor=0.72) if before else row
     first.label(text=label, icon=icon)
     for parent, text in ((first, before), (row, after)):
         if text:

@@ -72,7 +72,9 @@ def judge(result: dict) -> int:
         return 1
     stopped = result.get("long run", {"was running": [], "seconds to stop": 0.0, "left as it was": False})
     wishes = {
-        f"the feet follow a drag of Strength at least {UPDATES:.0f} times a second": result["updates a second"]
+        f"the feet follow a drag of Strength at least {UPDATES:.0f} times a second": result[
+            "updates a second of Plant Feet"
+        ]
         >= UPDATES,
         f"Esc stops a long run within {STOP:.0f} s": bool(stopped["was running"])
         and stopped["seconds to stop"] <= STOP,
