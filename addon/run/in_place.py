@@ -128,6 +128,6 @@ def _warnings(task: Task, assignment: Assignment) -> Iterator[str]:
     others = actions.others_playing(assignment, task.armature)
     if others:
         yield f"{', '.join(others)} also plays {name} and changes with it"
-    strips = actions.strips_of(assignment.action)
+    strips = actions.strips_of(assignment.action, task.armature)
     if strips:
         yield f"NLA strips play {name} and change with it: {', '.join(strips)}"
