@@ -14,6 +14,7 @@ import numpy as np
 from bpy.utils import escape_identifier
 
 from ..keys import actions, fcurves, rotations
+from ..stages import Progress, Stages
 from .evaluate import Array, Poses, inverse, is_layered, may_move, step_worlds
 
 if TYPE_CHECKING:
@@ -113,12 +114,13 @@ def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:
     return list({bone.name: bone for bone in chain.from_iterable(lines)}.values())
 
 
-def poses(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Poses:
+def poses(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stages[Poses]:
     """The poses of bones whose F-curves tell all; what is not keyed is as it stands."""
     bones = _with_ancestors(armature, names)
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones])
-    local, rest = _channels(armature, bones, np.array(frames)), np.array([bone.bone.matrix_local for bone in bones])
+    local = yield from _channels(armature, bones, np.array(frames))
+    rest = np.array([bone.bone.matrix_local for bone in bones])
     rest = np.where((parents >= 0)[:, None, None], inverse(rest[parents]) @ rest, rest)
     placed = step_worlds([armature], frames if may_move(armature) else frames[:1])[0]
     placed = np.broadcast_to(placed, (len(frames), 4, 4))
@@ -128,15 +130,15 @@ def poses(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Pose
     return Poses(placed, world, basis, local[2][:, rows])
 
 
-def _channels(armature: Object, bones: Sequence[PoseBone], frames: fcurves.Frames) -> tuple[Array, Array, Array]:
+def _channels(armature: Object, bones: Sequence[PoseBone], frames: fcurves.Frames) -> Stages[tuple[Array, ...]]:
     """Locations (F, B, 3), quaternions (F, B, 4) and scales (F, B, 3) as Blender takes them."""
-    played = actions.curves_of(actions.assigned(armature))
+    played, rows = actions.curves_of(actions.assigned(armature)), []
     curves = {(curve.data_path, curve.array_index): curve for curve in played if not curve.mute}
-    location, scale = (
-        np.stack([_values(curves, bone, name, frames) for bone in bones], axis=1) for name in ("location", "scale")
-    )
-    location[:, [bone.bone.use_connect for bone in bones]] = 0.0
-    return location, np.stack([_rotation(curves, bone, frames) for bone in bones], axis=1), scale
+    for number, bone in enumerate(bones):
+        yield Progress(f"reading the F-curves of {bone.name}", number / len(bones))
+        location, scale = (_values(curves, bone, name, frames) for name in ("location", "scale"))
+        rows.append((np.where(bone.bone.use_connect, 0.0, location), _rotation(curves, bone, frames), scale))
+    return tuple(np.stack(column, axis=1) for column in zip(*rows, strict=True))
 
 
 def _rotation(curves: Curves, bone: PoseBone, frames: fcurves.Frames) -> Array:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..rig.find import Leg
-from ..stages import Stages, finish
+from ..stages import Stages, finish, part_of
 from . import curves
 from .evaluate import Array, Poses, cofactors, inverse, read_poses, stepping
 from .evaluate import present as present_pose
@@ -94,12 +94,13 @@ def sampling(
         poses = yield from read_poses(lambda _: present_pose(armature), names, frames)
         _refuse_broken(poses, names, frames, lambda _: present_pose(armature))
         return _sample(armature, legs, hips, frames, poses)
+    began = 0.0
     if len(frames) > FEW and curves.tell_all(armature, names):
-        poses = curves.poses(armature, names, frames)
+        began, poses = 0.5, (yield from part_of(curves.poses(armature, names, frames), 0.0, 0.5))
         if not (_are_broken(poses).any() or _are_flat(poses).any()):
             found = replace(_sample(armature, legs, hips, frames, poses), in_bulk=True)
-            return (yield from proven(found, armature, legs, hips, _spots(frames)))
-    return (yield from _stepped(armature, legs, hips, frames))
+            return (yield from part_of(proven(found, armature, legs, hips, _spots(frames)), began, 1.0))
+    return (yield from part_of(_stepped(armature, legs, hips, frames), began, 1.0))
 
 
 def proven(
@@ -109,10 +110,10 @@ def proven(
     if not found.in_bulk:
         return found
     with stepping(armature) as step:
-        seen = yield from read_poses(step, list(found.basis), frames)
+        seen = yield from part_of(read_poses(step, list(found.basis), frames), 0.0, 0.1)
     if _agree(found, np.searchsorted(found.frames, frames), seen):
         return found
-    return (yield from _stepped(armature, legs, hips, found.frames.tolist()))
+    return (yield from part_of(_stepped(armature, legs, hips, found.frames.tolist()), 0.1, 1.0))
 
 
 def _spots(frames: Sequence[int]) -> list[int]:

@@ -22,7 +22,7 @@ from .panel import draw_frames, draw_limbs, draw_options
 Result = set[str]
 
 # A run that takes no longer than this (s) is there at once; of others, so much is done between two looks at the keys.
-AT_ONCE, SLICE, PAUSE = 0.5, 0.1, 0.01
+AT_ONCE, SLICE, PAUSE = 0.5, 0.05, 0.01
 
 
 def _poll_armature(cls: type[Operator], context: Context) -> bool:
