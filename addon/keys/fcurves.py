@@ -233,44 +233,13 @@ def _keep_frame(curve: FCurve, frame: int, step: int, bound: int) -> None:
     ahead = step * (keyed - frame)
     if np.any((ahead > SAME_FRAME - 1.0) & (ahead < SAME_FRAME)):
         return
-    left = int(np.count_nonzero(keyed < frame)) - 1
+    left, start, end = int(np.count_nonzero(keyed < frame)) - 1, frame, frame
     if 0 <= left < len(keyed) - 1 and curve.keyframe_points[left].interpolation not in CUT:
-        _bake_between(curve, keyed[left] + SAME_FRAME, keyed[left + 1] - SAME_FRAME)
+        start, end = ceil(keyed[left] + SAME_FRAME), floor(keyed[left + 1] - SAME_FRAME)
     elif curve.extrapolation == "LINEAR" and not np.any(ahead > 0.0):
-        _bake_between(curve, min(frame, bound), max(frame, bound))
-    else:
-        _insert(curve, frame)
-
-
-def _bake_between(curve: FCurve, start: float, end: float) -> None:
-    """Put keys on all whole frames from `start` to `end`, where there are none, and straight lines between them."""
-    frames, row = np.arange(ceil(start), floor(end) + 1), int(np.count_nonzero(times(curve) < start))
-    values, present = evaluate(curve, frames), _read_all(curve)
-    present["interpolation"][max(row - 1, 0)] = _number("interpolation", "LINEAR")
-    _replace(curve, _with_rows(present, row, _generated(frames, values)))
-
-
-def _insert(curve: FCurve, frame: int) -> None:
-    """Put a key on a frame that has none; the curve keeps its shape, by handles or, past either end, straight."""
-    present, value = _read_all(curve), curve.evaluate(frame)
-    new = _generated(np.array([frame]), np.array([value]))
-    right, count = int(np.count_nonzero(times(curve) < frame)), len(present["co"])
-    # Both pieces are read before a handle is set that they share.
-    before = _piece(present, right - 1, frame, value, before=True) if right > 0 else None
-    after = _piece(present, right - 1, frame, value, before=False) if right < count else None
-    if before is not None:
-        _set_handle(present, right - 1, "handle_right", before[1])
-        _set_handle(new, 0, "handle_left", before[2])
-    if after is not None:
-        _set_handle(new, 0, "handle_right", after[1])
-        _set_handle(present, right, "handle_left", after[2])
-    if before is not None and after is not None:
-        for name in PIECE:
-            new[name][0] = present[name][right - 1]
-        _sign(new, np.array([True]))
-    elif before is not None and curve.keyframe_points[right - 1].interpolation not in CUT:
-        present["interpolation"][right - 1] = _number("interpolation", "LINEAR")
-    _replace(curve, _with_rows(present, right, new))
+        start, end = min(frame, bound), max(frame, bound)
+    frames = np.arange(start, end + 1)
+    write(curve, frames, evaluate(curve, frames))
 
 
 def write(curve: FCurve, frames: Frames, values: Array) -> None:
@@ -280,7 +249,6 @@ def write(curve: FCurve, frames: Frames, values: Array) -> None:
     there, so that outside values stay where the first and the last value do not change.
     """
     new, keyed = _generated(frames, values), times(curve)
-    _sign(new, np.ones(len(frames), bool))
     if inside(keyed, frames).all():
         _replace(curve, new)
         return
@@ -296,9 +264,12 @@ def write(curve: FCurve, frames: Frames, values: Array) -> None:
 
 
 def _join_before(present: Keys, before: Keys, new: Keys, frame: float, value: float) -> None:
-    piece = _piece(present, len(before["co"]) - 1, frame, value, before=True)
+    last = len(before["co"]) - 1
+    piece = _piece(present, last, frame, value, before=True)
     _set_handle(before, -1, "handle_right", piece[1])
     _set_handle(new, 0, "handle_left", piece[2] + (new["co"][0] - piece[3]))
+    if not _can_be_cut(before, last):
+        before["interpolation"][last] = _number("interpolation", "LINEAR")
 
 
 def _join_after(present: Keys, new: Keys, after: Keys, frame: float, value: float) -> None:
@@ -306,9 +277,14 @@ def _join_after(present: Keys, new: Keys, after: Keys, frame: float, value: floa
     piece = _piece(present, last, frame, value, before=False)
     _set_handle(new, -1, "handle_right", piece[1] + (new["co"][-1] - piece[0]))
     _set_handle(after, 0, "handle_left", piece[2])
-    if last >= 0:
+    if last >= 0 and _can_be_cut(present, last):
         for name in PIECE:
             new[name][-1] = present[name][last]
+
+
+def _can_be_cut(keys: Keys, row: int) -> bool:
+    """Whether a part of the piece after a key has the shape of the same kind of piece."""
+    return keys["interpolation"][row, 0] in [_number("interpolation", kind) for kind in CUT]
 
 
 def _piece(keys: Keys, left: int, frame: float, value: float, before: bool) -> Array:
@@ -374,11 +350,6 @@ def _replace(curve: FCurve, keys: Keys) -> None:
     for name in keys.keys() - known:
         curve.keyframe_points.foreach_set(name, keys[name].reshape(-1))
     curve.update()
-
-
-def _with_rows(keys: Keys, row: int, new: Keys) -> Keys:
-    """The keys with new ones before key `row`."""
-    return {name: np.concatenate([values[:row], new[name], values[row:]]) for name, values in keys.items()}
 
 
 def _rows(keys: Keys, rows: NDArray[np.bool_]) -> Keys:
