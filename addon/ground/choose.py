@@ -106,7 +106,7 @@ def is_under(ob: Object, armature: Object) -> bool:
     return part is not None
 
 
-def deformers(ob: Object) -> Iterator[Object]:
+def deformers(ob: Object | None) -> Iterator[Object]:
     """Armatures that deform or carry the object or what it is parented to: a character's hair counts as its body."""
     part: Object | None = ob
     while part is not None:

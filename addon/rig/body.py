@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import bpy
@@ -66,18 +65,13 @@ def find_armatures(context: Context) -> list[Object]:
     # Blender names the objects of a mode only where there is a window.
     posed = getattr(context, "objects_in_mode", ())
     selected = posed if context.mode == "POSE" else context.view_layer.objects.selected
-    first = _armature_of(context.view_layer.objects.active)
-    found = dict.fromkeys([first] if first else [])
-    found.update(dict.fromkeys(ob for ob in selected if ob.type == "ARMATURE"))
-    visible = [] if found else [ob for ob in _armatures() if ob.visible_get()]
-    return list(found) or (visible if len(visible) == 1 else [])
-
-
-def _armature_of(active: Object | None) -> Object | None:
-    """The armature that an object is, that deforms it, or that is parented under it."""
-    if active is None or active.type == "ARMATURE":
-        return active
-    return next(chain(deformers(active), (ob for ob in _armatures() if is_under(ob, active))), None)
+    active = context.view_layer.objects.active
+    near = [ob for ob in (active, *deformers(active)) if ob and ob.type == "ARMATURE"]
+    every = [] if near else _armatures()
+    first = next(iter([*near, *(ob for ob in every if active and is_under(ob, active))]), None)
+    found = list(dict.fromkeys(ob for ob in (first, *selected) if ob and ob.type == "ARMATURE"))
+    visible = [ob for ob in every if ob.visible_get()]
+    return found or (visible if len(visible) == 1 else [])
 
 
 def _armatures() -> list[Object]:

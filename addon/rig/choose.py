@@ -78,7 +78,8 @@ def _named(armature: Object, known: tuple[Leg, ...], names: list[str], strict: b
     limbs = dict.fromkeys((*_owners(armature, kept, left if strict else names), *rows))
     if lost and (strict or not limbs):
         raise Refusal(f"bone {lost[0]} belongs to no limb: name an upper bone, a lower bone and the end under it")
-    return Choice(tuple(limbs), tuple(dict.fromkeys((*kept, *rows))))
+    every = sorted(dict.fromkeys((*kept, *rows)), key=lambda limb: not limb.is_leg)
+    return Choice(tuple(limbs), tuple(every))
 
 
 def _as_known(armature: Object, row: Leg, known: Sequence[Leg]) -> Leg:
