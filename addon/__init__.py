@@ -17,20 +17,22 @@ def register() -> None:
         # Blender enables an extension without any message when none of its wheels fit.
         raise ImportError(f"{MISSING_PACKAGE} ({error})") from None
     from . import properties
+    from .run import kept
     from .ui import contact_operators, operators
     from .ui import contacts as contact_panel
     from .ui import panel as panels
 
-    for module in (properties, operators, contact_operators, panels, contact_panel):
+    for module in (properties, kept, operators, contact_operators, panels, contact_panel):
         module.register()
 
 
 def unregister() -> None:
     """Unregister in reverse order."""
     from . import properties
+    from .run import kept
     from .ui import contact_operators, operators
     from .ui import contacts as contact_panel
     from .ui import panel as panels
 
-    for module in (contact_panel, panels, contact_operators, operators, properties):
+    for module in (contact_panel, panels, contact_operators, operators, kept, properties):
         module.unregister()

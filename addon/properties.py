@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import radians
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import (
@@ -15,12 +17,20 @@ from bpy.props import (
     StringProperty,
 )
 
+from .ground.choose import shows_collection
+from .rig.body import find_armature
+
+if TYPE_CHECKING:
+    from bpy.types import Context
+
 OPTIONS = (
     "chains",
     "bones",
     "frame_range",
     "frame_start",
     "frame_end",
+    "blend_in",
+    "blend_out",
     "contacts",
     "direction",
     "use_hips",
@@ -33,11 +43,26 @@ OPTIONS = (
 )
 
 
+def bone_suggestions(_owner: Any, context: Context, text: str) -> Iterator[str]:
+    """Bones of the armature whose names hold what is typed after the last comma, behind the names before it."""
+    armature = find_armature(context)
+    before, comma, typed = text.rpartition(",")
+    for bone in armature.pose.bones if armature else ():
+        if typed.strip().lower() in bone.name.lower():
+            yield f"{before}{comma} {bone.name}" if comma else bone.name
+
+
+def surface_suggestions(_owner: Any, context: Context, _text: str) -> Iterator[str]:
+    """Objects of the view layer and collections that can be planted on."""
+    yield from (ob.name for ob in context.view_layer.objects if ob.type == "MESH" or shows_collection(ob))
+    yield from (collection.name for collection in bpy.data.collections)
+
+
 class PlantingOptions:
     """Every option that the operator and the settings share, with the operator's defaults."""
 
     chains: EnumProperty(
-        name="Chains",
+        name="Limbs",
         description="Which limbs are planted",
         items=(
             ("AUTO", "Automatic", "The limbs of the selected bones in pose mode, else the legs"),
@@ -47,7 +72,9 @@ class PlantingOptions:
     )
     bones: StringProperty(
         name="Bones",
-        description="Names of bones, separated by commas, whose limbs are planted instead of those of Chains",
+        description="Names of bones, separated by commas, whose limbs are planted whatever is chosen under Limbs",
+        search=bone_suggestions,
+        search_options={"SUGGESTION"},
     )
     frame_range: EnumProperty(
         name="Frames",
@@ -61,6 +88,20 @@ class PlantingOptions:
     )
     frame_start: IntProperty(name="Start", description="First frame that is planted", default=1)
     frame_end: IntProperty(name="End", description="Last frame that is planted", default=250)
+    blend_in: IntProperty(
+        name="Blend In",
+        description="Over how many frames corrections come where the frames start within the action, 0 for at once; "
+        "In Place always takes some",
+        min=0,
+        soft_max=100,
+    )
+    blend_out: IntProperty(
+        name="Blend Out",
+        description="Over how many frames corrections go where the frames end within the action, 0 for at once; "
+        "In Place always takes some",
+        min=0,
+        soft_max=100,
+    )
     contacts: EnumProperty(
         name="Contacts",
         description="When the feet stand",
@@ -84,19 +125,19 @@ class PlantingOptions:
         default=True,
     )
     max_drop: FloatProperty(
-        name="Deepest",
-        description="How far the hips may come down for legs to reach, in leg lengths",
+        name="Max Hip Drop",
+        description="How far the hips may come down for the legs to reach, in leg lengths",
         default=0.4,
         min=0.0,
         soft_max=1.0,
     )
     gives_way: EnumProperty(
-        name="Gives Way",
-        description="What gives way first where a leg does not reach",
+        name="If Out of Reach",
+        description="What happens first where a leg does not reach its place",
         items=(
-            ("HEEL_HIPS", "Heel, Hips, Spot", "Heels rise, then the hips come down, then feet leave their spots"),
-            ("HIPS_HEEL", "Hips, Heel, Spot", "The hips come down, then heels rise, then feet leave their spots"),
-            ("HIPS", "Hips, Spot", "The hips come down, then feet leave their spots; heels stay down"),
+            ("HEEL_HIPS", "Raise Heels First", "Heels rise, then the hips come down, then feet leave their places"),
+            ("HIPS_HEEL", "Lower Hips First", "The hips come down, then heels rise, then feet leave their places"),
+            ("HIPS", "Lower Hips Only", "The hips come down, then feet leave their places; heels stay down"),
         ),
     )
     use_slope: BoolProperty(
@@ -175,6 +216,18 @@ def store(settings: Settings, options: PlantingOptions) -> None:
     """Make a run's options the panel's."""
     copy_options(options, settings)
     store_surface(settings, options.surface)
+
+
+def has_changed(settings: Settings, stored: Any) -> bool:
+    """Whether the settings differ from those of a record; what either does not know does not count."""
+    known = stored if isinstance(stored, dict) else {}
+    if any(name in known and known[name] != getattr(settings, name) for name in OPTIONS):
+        return True
+    surface, present = known.get("surface"), surface_name(settings)
+    if surface == present or not isinstance(surface, str):
+        return False
+    # Several names have no pointers, nor has what was renamed or removed.
+    return not surface or surface in settings.id_data.objects or surface in bpy.data.collections
 
 
 def as_dict(options: PlantingOptions) -> dict[str, object]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import bpy
 import ik2bone
@@ -16,6 +16,7 @@ from .choose import deformers, shows_collection
 from .motion import Instance, find_inner_motions, find_motions, find_unfollowed, instances_of, shown_by
 
 Array = NDArray[np.float64]
+MeshOf = Callable[[NDArray, NDArray], ik2bone.Mesh]
 
 # Volume of an object's axes over the cube of the longest under which it has no inverse worth the name.
 FLAT = 1e-9
@@ -24,26 +25,34 @@ UNEVEN = 1e-4
 
 
 def make_ground(
-    depsgraph: Depsgraph, objects: Sequence[Object], leg: float, frames: Sequence[int] = (), nearest: bool = False
+    depsgraph: Depsgraph,
+    objects: Sequence[Object],
+    leg: float,
+    frames: Sequence[int] = (),
+    nearest: bool = False,
+    mesh_of: MeshOf = ik2bone.Mesh,
 ) -> Surfaces:
     """Take the evaluated meshes as ground for feet of legs so long; those without faces are left out.
 
     Meshes are taken as they are now, objects that move follow their motion over `frames` of the scene. Only with
     `nearest` a ground may be asked for the nearest points: then meshes hold what objects stretch unevenly stretched.
+    `mesh_of` makes meshes of vertices and triangles.
     """
     motions = find_motions(objects, frames)
     gone = [ob.name for ob, motion in motions.items() if any(_is_flat(matrix) for matrix in motion)]
     objects = [ob for ob in objects if ob.name not in gone]
-    surfaces = [surface for ob in objects for surface in _surfaces(depsgraph, ob, motions.get(ob), nearest)]
+    surfaces = [surface for ob in objects for surface in _surfaces(depsgraph, ob, motions.get(ob), nearest, mesh_of)]
     owners = [ob for ob in objects if shows_collection(ob)]
-    surfaces += _instances(depsgraph, owners, motions, find_inner_motions(owners, frames), nearest)
+    surfaces += _instances(depsgraph, owners, motions, find_inner_motions(owners, frames), nearest, mesh_of)
     told = [f"{name} is scaled to nothing on some frames, and was left out" for name in gone]
     inner = [ob for owner in owners for ob in shown_by(owner)]
     told += [*find_unfollowed(list(dict.fromkeys([*objects, *inner])), frames), *_scattered(depsgraph, objects)]
     return Surfaces(tuple(surfaces), leg, tuple(told))
 
 
-def _surfaces(depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bool) -> Iterator[Surface]:
+def _surfaces(
+    depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bool, mesh_of: MeshOf
+) -> Iterator[Surface]:
     """The object's own mesh, where it has one with faces."""
     if ob.type != "MESH":
         return
@@ -55,12 +64,12 @@ def _surfaces(depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: b
             return
         matrix = np.array(evaluated.matrix_world)
         if motion is None and _is_flat(matrix):
-            yield Surface(_mesh(data, matrix), ob.name)
+            yield Surface(_mesh(data, matrix, mesh_of), ob.name)
         else:
             stretch = _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
             shrink = np.linalg.inv(stretch)
             placing = (matrix if motion is None else motion) @ shrink
-            yield Surface(_mesh(data, stretch), ob.name, placing, shrink)
+            yield Surface(_mesh(data, stretch, mesh_of), ob.name, placing, shrink)
     finally:
         evaluated.to_mesh_clear()
 
@@ -71,6 +80,7 @@ def _instances(
     motions: Mapping[Object, Array],
     inner: Mapping[Instance, Array],
     nearest: bool,
+    mesh_of: MeshOf,
 ) -> list[Surface]:
     """The meshes that objects show of their collections, named by those objects, which share what is the same.
 
@@ -89,7 +99,7 @@ def _instances(
         stretch = _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
         key = mesh.as_pointer(), stretch.tobytes()
         if key not in meshes:
-            meshes[key] = _mesh(mesh, stretch)
+            meshes[key] = _mesh(mesh, stretch, mesh_of)
         owner = instance.parent.original
         placing = _placing(instance, np.linalg.inv(stretch), motions.get(owner), inner.get(name))
         surfaces.append(Surface(meshes[key], owner.name, *placing))
@@ -130,7 +140,7 @@ def _may_scatter(ob: Object) -> bool:
     return nodes or ob.instance_type != "NONE"
 
 
-def _mesh(data: bpy.types.Mesh, matrix: Array) -> ik2bone.Mesh:
+def _mesh(data: bpy.types.Mesh, matrix: Array, mesh_of: MeshOf) -> ik2bone.Mesh:
     """The triangles of a mesh moved by a matrix, without those that broken geometry has at infinity."""
     data.calc_loop_triangles()
     vertices = np.empty((len(data.vertices), 3), np.float32)
@@ -138,8 +148,10 @@ def _mesh(data: bpy.types.Mesh, matrix: Array) -> ik2bone.Mesh:
     data.vertices.foreach_get("co", vertices.ravel())
     data.loop_triangles.foreach_get("vertices", triangles.ravel())
     good = np.isfinite(vertices).all(axis=1)
-    vertices[~good] = 0.0
-    return ik2bone.Mesh(vertices @ matrix[:3, :3].T + matrix[:3, 3], triangles[good[triangles].all(axis=1)])
+    if not good.all():
+        vertices[~good] = 0.0
+        triangles = triangles[good[triangles].all(axis=1)]
+    return mesh_of(vertices @ matrix[:3, :3].T + matrix[:3, 3], triangles)
 
 
 def _is_uneven(matrix: Array) -> bool:

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
 import bpy
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, Scene
 from numpy.typing import NDArray
 
-from ..pose.evaluate import private_scene
+from ..pose.evaluate import may_move, private_scene, step_worlds
 from .choose import shows_collection
 
 Array = NDArray[np.float64]
@@ -25,50 +24,12 @@ SHAPES = 5
 
 
 def find_motions(objects: Sequence[Object], frames: Sequence[int]) -> dict[Object, Array]:
-    """World matrices (F, 4, 4) on whole scene frames of those objects that move.
-
-    Frames are stepped in a scene of its own that holds only an empty under each of them, so that the user's scene
-    stays where it is and no shape is worked out.
-    """
-    candidates = [ob for ob in objects if _may_move(ob)]
+    """World matrices (F, 4, 4) on whole scene frames of those objects that move."""
+    candidates = [ob for ob in objects if may_move(ob)]
     if not candidates or len(frames) < 2:
         return {}
-    with _followers(candidates) as (scene, empties):
-        rows = [_matrices(scene, empties, frame) for frame in frames]
-    matrices = np.array(rows).swapaxes(0, 1)
+    matrices = step_worlds(candidates, frames)
     return {ob: matrix for ob, matrix in zip(candidates, matrices, strict=True) if _moves(ob, matrix)}
-
-
-def _may_move(ob: Object) -> bool:
-    """Whether anything could move the object or what carries it."""
-    part: Object | None = ob
-    while part is not None:
-        if part.animation_data or part.constraints or part.parent_type not in {"OBJECT", "ARMATURE"}:
-            return True
-        part = part.parent
-    return False
-
-
-@contextmanager
-def _followers(objects: Sequence[Object]) -> Iterator[tuple[Scene, list[Object]]]:
-    scene, empties = private_scene([]), []
-    try:
-        for ob in objects:
-            empty = bpy.data.objects.new(".ik2bone", None)
-            empties.append(empty)
-            empty.parent = ob
-            scene.collection.objects.link(empty)
-        yield scene, empties
-    finally:
-        for empty in empties:
-            bpy.data.objects.remove(empty)
-        bpy.data.scenes.remove(scene)
-
-
-def _matrices(scene: Scene, objects: Sequence[Object], frame: int) -> list[Array]:
-    scene.frame_set(int(frame))
-    depsgraph = scene.view_layers[0].depsgraph
-    return [np.array(ob.evaluated_get(depsgraph).matrix_world) for ob in objects]
 
 
 def find_inner_motions(owners: Sequence[Object], frames: Sequence[int]) -> dict[Instance, Array]:
@@ -76,7 +37,7 @@ def find_inner_motions(owners: Sequence[Object], frames: Sequence[int]) -> dict[
 
     Frames are stepped in a scene of its own that holds only those objects.
     """
-    moving = [ob for ob in owners if any(_may_move(inner) for inner in shown_by(ob))]
+    moving = [ob for ob in owners if any(may_move(inner) for inner in shown_by(ob))]
     if not moving or len(frames) < 2:
         return {}
     scene = private_scene(moving)

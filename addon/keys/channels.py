@@ -70,7 +70,11 @@ def unkeyed_values(curves: Curves, channels: Iterable[Channel]) -> dict[str, lis
 
 
 def _is_silent(curve: FCurve | None) -> bool:
-    return curve is None or curve.mute or not (curve.keyframe_points or curve.sampled_points or curve.modifiers)
+    return (
+        curve is None
+        or fcurves.is_muted(curve)
+        or not (curve.keyframe_points or curve.sampled_points or curve.modifiers)
+    )
 
 
 def turned(channel: Channel, mode: str, turns: Array, before: Array | None = None, rejoins: bool = False) -> Channel:
@@ -145,9 +149,16 @@ def show(armature: Object, channel: Channel) -> None:
 
 
 def insert(armature: Object, channel: Channel, frame: int) -> None:
-    """Key the property as it is now on one frame, without another evaluation of what else was set by hand."""
-    bone = armature.pose.bones[channel.bone]
-    bone.keyframe_insert(channel.name, frame=frame, group=channel.bone, keytype="GENERATED")
+    """Key the property as it is now on one frame, without another evaluation of what else was set by hand.
+
+    In an NLA strip the key goes into the curves, for Blender would give the armature an action of its own.
+    """
+    if armature.animation_data.action:
+        bone = armature.pose.bones[channel.bone]
+        bone.keyframe_insert(channel.name, frame=frame, group=channel.bone, keytype="GENERATED")
     curves = curves_of(assigned(armature))
-    for index in channel.indices:
-        fcurves.mark_generated(curves.find(channel.path, index), frame)
+    for index, value in zip(channel.indices, channel.values[0], strict=True):
+        curve = curves.ensure(channel.path, index, channel.bone)
+        if not armature.animation_data.action:
+            curve.keyframe_points.insert(frame, value)
+        fcurves.mark_generated(curve, frame)

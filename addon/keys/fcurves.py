@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import ceil, floor
 
 import bpy
@@ -23,10 +24,14 @@ SAME_FRAME = 0.01
 NUMBERS = {"co": 2, "handle_left": 2, "handle_right": 2, "amplitude": 1, "back": 1, "period": 1}
 ENUMS = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
 FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
+KINDS = {name: kind for names, kind in ((NUMBERS, np.float32), (ENUMS, np.int32), (FLAGS, np.bool_)) for name in names}
 # What a curve says about itself, besides keys, samples and modifiers.
 OWN = ("extrapolation", "mute", "lock", "hide", "select", "auto_smoothing", "color_mode", "color")
 # What a key says about the piece of curve that follows it.
 PIECE = ("interpolation", "easing", "amplitude", "back", "period")
+# What keys are that Blender adds: setting an attribute of 1,000 keys takes 50 microseconds, half as long as evaluating.
+ADDED = {"easing": "AUTO", "handle_left_type": "AUTO_CLAMPED", "handle_right_type": "AUTO_CLAMPED"}
+AUTOMATIC = {"handle_left_type", "handle_right_type"}
 # Pieces of these kinds can be cut in two; the others are formulas for the whole piece.
 CUT = {"CONSTANT", "LINEAR", "BEZIER"}
 # Pieces of this kind alone use amplitude and period.
@@ -36,8 +41,16 @@ NO_VALUE = np.finfo(np.float32).tiny
 
 
 def evaluate(curve: FCurve, frames: Frames) -> Array:
-    """Values of the curve (F,)."""
+    """Values of the curve (F,); those of keys are read in bulk, 20 times as fast and the same bit for bit."""
+    keys = _read(curve, "co")
+    rows = np.searchsorted(keys[:, 0], frames).clip(max=max(len(keys) - 1, 0))
+    if len(keys) and not _is_modified(curve) and np.all(np.diff(keys[:, 0]) > 0.0) and (keys[rows, 0] == frames).all():
+        return keys[rows, 1].astype(float)
     return np.array([curve.evaluate(frame) for frame in frames.tolist()])
+
+
+def _is_modified(curve: FCurve) -> bool:
+    return any(not modifier.mute for modifier in curve.modifiers)
 
 
 def times(curve: FCurve) -> Array:
@@ -57,9 +70,9 @@ def count_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> int:
     """
     keys = {name: _read(curve, name) for name in ("type", "co", "interpolation", "amplitude", "period")}
     handmade = (keys["type"][:, 0] != _number("type", "GENERATED")) | _are_changed(keys)
-    copied = {tuple(co) for co in _read(source, "co").tolist()} if source else set()
-    own = np.array([tuple(co) not in copied for co in keys["co"].tolist()], bool)
-    return int(np.count_nonzero(handmade & own & inside(keys["co"][:, 0], frames)))
+    own = keys["co"][handmade & inside(keys["co"][:, 0], frames)].tolist()
+    copied = {tuple(co) for co in _read(source, "co").tolist()} if source and own else set()
+    return sum(tuple(co) not in copied for co in own)
 
 
 def mark_generated(curve: FCurve, frame: int) -> None:
@@ -137,12 +150,22 @@ def _clear(curve: FCurve) -> None:
         curve.modifiers.remove(modifier)
 
 
+def is_locked(curve: FCurve) -> bool:
+    """Whether the user has protected the curve or its group."""
+    return curve.lock or bool(curve.group and curve.group.lock)
+
+
+def is_muted(curve: FCurve) -> bool:
+    """Whether Blender passes the curve over; up to 4.3, before actions had slots, also where its group is muted."""
+    return curve.mute or bool(curve.group and curve.group.mute and not hasattr(bpy.types, "ActionSlot"))
+
+
 def trouble(curve: FCurve) -> str | None:
     """What keeps a key inserted in the curve from showing, if anything does."""
     states = {
-        "is locked": curve.lock or (curve.group and curve.group.lock),
-        "is muted": curve.mute or (curve.group and curve.group.mute),
-        "has modifiers": any(not modifier.mute for modifier in curve.modifiers),
+        "is locked": is_locked(curve),
+        "is muted": is_muted(curve),
+        "has modifiers": _is_modified(curve),
         "consists of samples": len(curve.sampled_points) > 0,
     }
     return next((name for name, is_so in states.items() if is_so), None)
@@ -169,6 +192,11 @@ def repeats(curve: FCurve) -> bool:
 def silence(curve: FCurve) -> None:
     """Take away all that a curve could say once it is heard."""
     _clear(curve)
+    if is_muted(curve) and not curve.mute:
+        # The group is: its other curves stay unheard by themselves.
+        for other in curve.group.channels:
+            other.mute = True
+        curve.group.mute = False
     curve.mute = False
 
 
@@ -176,7 +204,7 @@ def bake(curve: FCurve, bounds: tuple[int, int]) -> None:
     """Replace modifiers and samples, which would change or refuse keys, by keys over the action's whole `bounds`."""
     if curve.sampled_points:
         curve.convert_to_keyframes(bounds[0], bounds[1] + 1)
-    if any(not modifier.mute for modifier in curve.modifiers):
+    if _is_modified(curve):
         frames = np.arange(bounds[0], bounds[1] + 1)
         values = evaluate(curve, frames)
         for modifier in list(curve.modifiers):
@@ -205,44 +233,13 @@ def _keep_frame(curve: FCurve, frame: int, step: int, bound: int) -> None:
     ahead = step * (keyed - frame)
     if np.any((ahead > SAME_FRAME - 1.0) & (ahead < SAME_FRAME)):
         return
-    left = int(np.count_nonzero(keyed < frame)) - 1
+    left, start, end = int(np.count_nonzero(keyed < frame)) - 1, frame, frame
     if 0 <= left < len(keyed) - 1 and curve.keyframe_points[left].interpolation not in CUT:
-        _bake_between(curve, keyed[left] + SAME_FRAME, keyed[left + 1] - SAME_FRAME)
+        start, end = ceil(keyed[left] + SAME_FRAME), floor(keyed[left + 1] - SAME_FRAME)
     elif curve.extrapolation == "LINEAR" and not np.any(ahead > 0.0):
-        _bake_between(curve, min(frame, bound), max(frame, bound))
-    else:
-        _insert(curve, frame)
-
-
-def _bake_between(curve: FCurve, start: float, end: float) -> None:
-    """Put keys on all whole frames from `start` to `end`, where there are none, and straight lines between them."""
-    frames, row = np.arange(ceil(start), floor(end) + 1), int(np.count_nonzero(times(curve) < start))
-    values, present = evaluate(curve, frames), _read_all(curve)
-    present["interpolation"][max(row - 1, 0)] = _number("interpolation", "LINEAR")
-    _replace(curve, _with_rows(present, row, _generated(frames, values)))
-
-
-def _insert(curve: FCurve, frame: int) -> None:
-    """Put a key on a frame that has none; the curve keeps its shape, by handles or, past either end, straight."""
-    present, value = _read_all(curve), curve.evaluate(frame)
-    new = _generated(np.array([frame]), np.array([value]))
-    right, count = int(np.count_nonzero(times(curve) < frame)), len(present["co"])
-    # Both pieces are read before a handle is set that they share.
-    before = _piece(present, right - 1, frame, value, before=True) if right > 0 else None
-    after = _piece(present, right - 1, frame, value, before=False) if right < count else None
-    if before is not None:
-        _set_handle(present, right - 1, "handle_right", before[1])
-        _set_handle(new, 0, "handle_left", before[2])
-    if after is not None:
-        _set_handle(new, 0, "handle_right", after[1])
-        _set_handle(present, right, "handle_left", after[2])
-    if before is not None and after is not None:
-        for name in PIECE:
-            new[name][0] = present[name][right - 1]
-        _sign(new, np.array([True]))
-    elif before is not None and curve.keyframe_points[right - 1].interpolation not in CUT:
-        present["interpolation"][right - 1] = _number("interpolation", "LINEAR")
-    _replace(curve, _with_rows(present, right, new))
+        start, end = min(frame, bound), max(frame, bound)
+    frames = np.arange(start, end + 1)
+    write(curve, frames, evaluate(curve, frames))
 
 
 def write(curve: FCurve, frames: Frames, values: Array) -> None:
@@ -251,9 +248,11 @@ def write(curve: FCurve, frames: Frames, values: Array) -> None:
     Keys outside keep frame, value, interpolation and type. The handles at the seams are those of the present curve cut
     there, so that outside values stay where the first and the last value do not change.
     """
+    new, keyed = _generated(frames, values), times(curve)
+    if inside(keyed, frames).all():
+        _replace(curve, new)
+        return
     present = _read_all(curve)
-    new = _generated(frames, values)
-    keyed = present["co"][:, 0]
     before = _rows(present, keyed <= frames[0] - SAME_FRAME)
     after = _rows(present, keyed >= frames[-1] + SAME_FRAME)
     if len(before["co"]):
@@ -265,9 +264,12 @@ def write(curve: FCurve, frames: Frames, values: Array) -> None:
 
 
 def _join_before(present: Keys, before: Keys, new: Keys, frame: float, value: float) -> None:
-    piece = _piece(present, len(before["co"]) - 1, frame, value, before=True)
+    last = len(before["co"]) - 1
+    piece = _piece(present, last, frame, value, before=True)
     _set_handle(before, -1, "handle_right", piece[1])
     _set_handle(new, 0, "handle_left", piece[2] + (new["co"][0] - piece[3]))
+    if not _can_be_cut(before, last):
+        before["interpolation"][last] = _number("interpolation", "LINEAR")
 
 
 def _join_after(present: Keys, new: Keys, after: Keys, frame: float, value: float) -> None:
@@ -275,9 +277,14 @@ def _join_after(present: Keys, new: Keys, after: Keys, frame: float, value: floa
     piece = _piece(present, last, frame, value, before=False)
     _set_handle(new, -1, "handle_right", piece[1] + (new["co"][-1] - piece[0]))
     _set_handle(after, 0, "handle_left", piece[2])
-    if last >= 0:
+    if last >= 0 and _can_be_cut(present, last):
         for name in PIECE:
             new[name][-1] = present[name][last]
+
+
+def _can_be_cut(keys: Keys, row: int) -> bool:
+    """Whether a part of the piece after a key has the shape of the same kind of piece."""
+    return keys["interpolation"][row, 0] in [_number("interpolation", kind) for kind in CUT]
 
 
 def _piece(keys: Keys, left: int, frame: float, value: float, before: bool) -> Array:
@@ -305,14 +312,19 @@ def _set_handle(keys: Keys, row: int, name: str, point: Array) -> None:
         keys[side][row] = _number(side, "FREE")
 
 
+def content(curve: FCurve) -> bytes:
+    """The curve's keys, by which equal ones are known."""
+    return b"".join(values.tobytes() for values in _read_all(curve).values())
+
+
 def _read_all(curve: FCurve) -> Keys:
-    return {name: _read(curve, name) for name in (*NUMBERS, *ENUMS, *FLAGS)}
+    return {name: _read(curve, name) for name in KINDS}
 
 
 def _read(curve: FCurve, name: str) -> NDArray:
-    kind = np.float32 if name in NUMBERS else np.int32 if name in ENUMS else np.bool_
-    values = np.empty((len(curve.keyframe_points), NUMBERS.get(name, 1)), kind)
-    curve.keyframe_points.foreach_get(name, values.reshape(-1))
+    kind, points = KINDS[name], curve.keyframe_points
+    values = np.empty((len(points), NUMBERS.get(name, 1)), kind)
+    points.foreach_get(name, values.reshape(-1))
     return values
 
 
@@ -321,7 +333,7 @@ def _generated(frames: Frames, values: Array) -> Keys:
     ground, while a foot stands still."""
     co = np.column_stack([frames, values]).astype(np.float32)
     keys: Keys = {"co": co, "handle_left": co.copy(), "handle_right": co.copy()}
-    keys |= {name: np.full((len(co), 1), _property(name).default, np.float32) for name in NUMBERS if name not in keys}
+    keys |= {name: np.full((len(co), 1), _default(name), np.float32) for name in NUMBERS if name not in keys}
     enums = zip(ENUMS, ("LINEAR", "AUTO", "GENERATED", "AUTO_CLAMPED", "AUTO_CLAMPED"), strict=True)
     keys |= {name: np.full((len(co), 1), _number(name, item), np.int32) for name, item in enums}
     keys |= {name: np.zeros((len(co), 1), np.bool_) for name in FLAGS}
@@ -332,23 +344,23 @@ def _generated(frames: Frames, values: Array) -> Keys:
 def _replace(curve: FCurve, keys: Keys) -> None:
     curve.keyframe_points.clear()
     curve.keyframe_points.add(len(keys["co"]))
-    for name, values in keys.items():
-        curve.keyframe_points.foreach_set(name, values.reshape(-1))
+    known = {name for name, item in ADDED.items() if (keys[name] == _number(name, item)).all()}
+    # Blender works out automatic handles.
+    known |= {"handle_left", "handle_right"} if known >= AUTOMATIC else set()
+    for name in keys.keys() - known:
+        curve.keyframe_points.foreach_set(name, keys[name].reshape(-1))
     curve.update()
-
-
-def _with_rows(keys: Keys, row: int, new: Keys) -> Keys:
-    """The keys with new ones before key `row`."""
-    return {name: np.concatenate([values[:row], new[name], values[row:]]) for name, values in keys.items()}
 
 
 def _rows(keys: Keys, rows: NDArray[np.bool_]) -> Keys:
     return {name: values[rows] for name, values in keys.items()}
 
 
-def _property(name: str) -> bpy.types.Property:
-    return bpy.types.Keyframe.bl_rna.properties[name]
+@cache
+def _default(name: str) -> float:
+    return bpy.types.Keyframe.bl_rna.properties[name].default
 
 
+@cache
 def _number(name: str, item: str) -> int:
-    return _property(name).enum_items[item].value
+    return bpy.types.Keyframe.bl_rna.properties[name].enum_items[item].value

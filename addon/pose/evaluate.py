@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import bpy
@@ -12,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Refusal
+from ..keys import actions
+from ..stages import Progress, Stages
 
 if TYPE_CHECKING:
     from bpy.types import Depsgraph, Object, Scene
@@ -62,6 +65,112 @@ def _in_depsgraph(armature: Object, depsgraph: Depsgraph) -> Object:
     return evaluated
 
 
+@dataclass(frozen=True)
+class Poses:
+    """Bones over frames: poses in the `world` and `basis`, the channels, as matrices (F, B, 4, 4), `scale` (F, B, 3).
+
+    `placed` (F, 4, 4) is where the armature lies in the world.
+    """
+
+    placed: Array
+    world: Array
+    basis: Array
+    scale: Array
+
+
+def read_poses(step: Callable[[int], Object], names: Sequence[str], frames: Sequence[int]) -> Stages[Poses]:
+    """Step frames and copy numbers as they are; all else is done afterwards, for all frames at once."""
+    rows = []
+    for number, frame in enumerate(frames):
+        rows.append(_numbers(step(frame), names))
+        yield Progress(f"sampling frame {frame}", number / len(frames))
+    placed, pose, basis, scale = (np.array(column, np.float64) for column in zip(*rows, strict=True))
+    pose, basis = (flat.reshape(len(rows), -1, 4, 4).swapaxes(2, 3) for flat in (pose, basis))
+    return Poses(placed, placed[:, None] @ pose, basis, scale)
+
+
+def _numbers(evaluated: Object, names: Sequence[str]) -> tuple[NDArray, ...]:
+    index = [evaluated.pose.bones.find(name) for name in names]
+    sizes = {"matrix": 16, "matrix_basis": 16, "scale": 3}
+    return np.array(evaluated.matrix_world), *(read(evaluated, name, size)[index] for name, size in sizes.items())
+
+
+def inverse(matrices: Array) -> Array:
+    """Inverses of affine matrices (..., 4, 4), 30 times as fast as one by one."""
+    rows, volume = cofactors(matrices)
+    result = np.zeros_like(matrices)
+    result[..., :3, :3] = rows / volume[..., None, None]
+    result[..., :3, 3] = -(result[..., :3, :3] @ matrices[..., :3, 3:])[..., 0]
+    result[..., 3, 3] = 1.0
+    return result
+
+
+def cofactors(matrices: Array) -> tuple[Array, Array]:
+    """The inverse of each matrix's axes times their volume (..., 3, 3), and that volume (...)."""
+    axes = np.moveaxis(matrices[..., :3, :3], -1, 0)
+    rows = np.stack([np.cross(axes[i - 2], axes[i - 1]) for i in range(3)], axis=-2)
+    return rows, np.sum(axes[0] * rows[..., 0, :], axis=-1)
+
+
+def may_move(ob: Object) -> bool:
+    """Whether anything could move the object or what carries it; animated bones do not move their armature."""
+    part: Object | None = ob
+    while part is not None:
+        if _is_animated(part) or part.constraints or part.parent_type not in {"OBJECT", "ARMATURE"}:
+            return True
+        part = part.parent
+    return False
+
+
+def _is_animated(ob: Object) -> bool:
+    data = ob.animation_data
+    paths = [*actions.curves_of(actions.assigned(ob)), *(data.drivers if data else ())]
+    return is_layered(ob) or any(not curve.data_path.startswith("pose.bones[") for curve in paths)
+
+
+def is_layered(ob: Object) -> bool:
+    """Whether the NLA may show anything but the object's action as it is."""
+    data = ob.animation_data
+    if data is None or not data.use_nla:
+        return data is not None and data.use_tweak_mode
+    played = any(track.is_solo or (track.strips and not track.mute) for track in data.nla_tracks)
+    whole = (data.action_blend_type, data.action_extrapolation, data.action_influence) == ("REPLACE", "HOLD", 1.0)
+    return data.use_tweak_mode or played or not whole
+
+
+def step_worlds(objects: Sequence[Object], frames: Sequence[int]) -> Array:
+    """World matrices (O, F, 4, 4) of objects.
+
+    Frames are stepped in a scene of its own that holds only an empty under each of them, so that the user's scene
+    stays where it is and neither shapes nor poses are worked out.
+    """
+    with _followers(objects) as (scene, empties):
+        rows = [_matrices(scene, empties, frame) for frame in frames]
+    return np.array(rows).swapaxes(0, 1)
+
+
+@contextmanager
+def _followers(objects: Sequence[Object]) -> Iterator[tuple[Scene, list[Object]]]:
+    scene, empties = private_scene([]), []
+    try:
+        for ob in objects:
+            empty = bpy.data.objects.new(".ik2bone", None)
+            empties.append(empty)
+            empty.parent = ob
+            scene.collection.objects.link(empty)
+        yield scene, empties
+    finally:
+        for empty in empties:
+            bpy.data.objects.remove(empty)
+        bpy.data.scenes.remove(scene)
+
+
+def _matrices(scene: Scene, objects: Sequence[Object], frame: int) -> list[Array]:
+    scene.frame_set(int(frame))
+    depsgraph = scene.view_layers[0].depsgraph
+    return [np.array(ob.evaluated_get(depsgraph).matrix_world) for ob in objects]
+
+
 def heads(armature: Object, frames: list[int]) -> tuple[Array, NDArray[np.bool_]]:
     """World positions of all bone heads (F, B, 3) in the order of the pose bones, and whose channels move (B,)."""
     with stepping(armature) as step:
@@ -79,11 +188,11 @@ def _to_world(armature: Object, points: Array) -> Array:
     return points @ world[:3, :3].T + world[:3, 3]
 
 
-def read(armature: Object, name: str, size: int) -> Array:
+def read(armature: Object, name: str, size: int) -> NDArray[np.float32]:
     """A property of all pose bones (B, size), 20 times faster than bone by bone; matrices come column by column."""
     flat = np.empty(size * len(armature.pose.bones), np.float32)
     armature.pose.bones.foreach_get(name, flat)
-    return flat.reshape(-1, size).astype(np.float64)
+    return flat.reshape(-1, size)
 
 
 def rest_heads(armature: Object) -> Array:

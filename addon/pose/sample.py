@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sample the animated pose of the legs, frame by frame, into the arrays that planting reads."""
+"""Sample the animated pose of the legs over all frames, into the arrays that planting reads."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import bpy
@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..rig.find import Leg
-from .evaluate import Array, read, stepping
+from ..stages import Stages, finish, part_of
+from . import curves
+from .evaluate import Array, Poses, cofactors, inverse, read_poses, stepping
 from .evaluate import present as present_pose
 from .palms import NO_PALM, find_palm
 
 if TYPE_CHECKING:
-    from bpy.types import Object, PoseBone
+    from bpy.types import Bone, Object
 
 UP = np.array([0.0, 0.0, 1.0])
 # A point counts as the tip of the toes when it lies before the ball, within this angle of the foot's level heading
@@ -37,16 +39,20 @@ MEANT = 0.035
 # Volume of a bone's axes over the cube of the longest under which it has no inverse: ten times what single precision
 # leaves of an axis scaled to zero.
 FLAT = 1e-6
+# So many frames are stepped as fast as F-curves are read and proven on some frames.
+FEW = 24
+# Shares of the leg, of a bone's axes and of its channels by which F-curves may differ from Blender's evaluation.
+SAME = 1e-5
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What the depsgraph showed: the clip for planting and, by bone name, what writing keys needs.
+    """What Blender shows: the clip for planting and, by bone name, what writing keys needs.
 
     `basis` holds the channels as matrices (F, 4, 4) and `parent` the matrices K (F, 4, 4) with world pose =
     K @ basis, for each thigh, shin, foot, toe and the hips. `placing` (F, 3, 3), of the hips alone, tells how far in
     the world they move for each unit of their location channel; it differs from K where a bone does not inherit its
-    parent's rotation or scale for its location.
+    parent's rotation or scale for its location. `in_bulk` tells that F-curves were read instead of frames stepped.
     """
 
     clip: Clip
@@ -54,10 +60,12 @@ class Sample:
     basis: dict[str, Array]
     parent: dict[str, Array]
     placing: Array | None
+    in_bulk: bool = False
 
     def cut(self, rows: slice) -> Sample:
         """The same sample over some of its frames."""
-        return Sample(
+        return replace(
+            self,
             clip=self.clip.cut(rows),
             frames=self.frames[rows],
             basis={name: matrices[rows] for name, matrices in self.basis.items()},
@@ -69,63 +77,129 @@ class Sample:
 def sample(
     armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int], *, present: bool = False
 ) -> Sample:
-    """Evaluate the action in use on whole scene frames.
+    """The pose as the action in use shows it on whole scene frames, in ascending order: see `sampling`."""
+    return finish(sampling(armature, legs, hips, frames, present=present))
 
-    With `present` the pose is read as it stands in the scene, hand-set channels included, instead of stepping to the
-    frame; `frames` is then the current frame alone.
+
+def sampling(
+    armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int], *, present: bool = False
+) -> Stages[Sample]:
+    """As `sample`, in stages.
+
+    In bulk from F-curves where they tell all, which is proven on some frames, else by stepping. With `present` the pose
+    is read as it stands in the scene, hand-set channels included; `frames` is then the current frame alone.
     """
-    names = _bone_names(legs, hips)
+    names = _bone_names(armature, legs, hips)
     if present:
-        rows = [_read(present_pose(armature), names, hips, frames[0])]
-    else:
-        with stepping(armature) as step:
-            rows = [_read(step(frame), names, hips, frame) for frame in frames]
-    world, basis, scale, placing = (np.array(column) for column in zip(*rows, strict=True))
-    by_name = {name: index for index, name in enumerate(names)}
-    poses = {name: world[:, index] for name, index in by_name.items()}
-    return Sample(
-        clip=_clip(armature, legs, poses, {name: scale[:, index] for name, index in by_name.items()}),
-        frames=np.array(frames, np.int64),
-        basis={name: basis[:, index] for name, index in by_name.items()},
-        parent={name: poses[name] @ np.linalg.inv(basis[:, index]) for name, index in by_name.items()},
-        placing=placing if hips is not None else None,
+        poses = yield from read_poses(lambda _: present_pose(armature), names, frames)
+        _refuse_broken(poses, names, frames, lambda _: present_pose(armature))
+        return _sample(armature, legs, hips, frames, poses)
+    began = 0.0
+    if len(frames) > FEW and curves.tell_all(armature, names):
+        began, poses = 0.5, (yield from part_of(curves.poses(armature, names, frames), 0.0, 0.5))
+        if not (_are_broken(poses).any() or _are_flat(poses).any()):
+            found = replace(_sample(armature, legs, hips, frames, poses), in_bulk=True)
+            return (yield from part_of(proven(found, armature, legs, hips, _spots(frames)), began, 1.0))
+    return (yield from part_of(_stepped(armature, legs, hips, frames), began, 1.0))
+
+
+def proven(
+    found: Sample, armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int]
+) -> Stages[Sample]:
+    """A sample itself if Blender's evaluation agrees with it on some of its frames, else the same by stepping."""
+    if not found.in_bulk:
+        return found
+    with stepping(armature) as step:
+        seen = yield from part_of(read_poses(step, list(found.basis), frames), 0.0, 0.1)
+    if _agree(found, np.searchsorted(found.frames, frames), seen):
+        return found
+    return (yield from part_of(_stepped(armature, legs, hips, found.frames.tolist()), 0.1, 1.0))
+
+
+def _spots(frames: Sequence[int]) -> list[int]:
+    """The first, the middle and the last frame, and some at random, the same ones each time."""
+    rows = [0, len(frames) // 2, len(frames) - 1, *np.random.default_rng(len(frames)).integers(len(frames), size=3)]
+    return [int(frames[row]) for row in sorted(set(rows))]
+
+
+def _agree(found: Sample, rows: NDArray[np.int64], seen: Poses) -> bool:
+    """Whether channels, and poses in the world, are on some rows what Blender shows, as single precision tells it."""
+    basis, parent = (np.stack([of[name][rows] for name in found.basis], axis=1) for of in (found.basis, found.parent))
+    off = np.abs(parent @ basis - seen.world)
+    far = 4.0 * np.finfo(np.float32).eps * np.abs(seen.world[..., :3, 3]).max()
+    return bool(
+        off[..., :3, 3].max() <= SAME * found.clip.leg + far
+        and (off[..., :3, :3] <= SAME * np.linalg.norm(seen.world[..., :3, :3], axis=-2, keepdims=True)).all()
+        and (np.abs(basis - seen.basis) <= SAME * np.abs(seen.basis).max(axis=(2, 3), keepdims=True)).all()
     )
+
+
+def _stepped(armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int]) -> Stages[Sample]:
+    names = _bone_names(armature, legs, hips)
+    with stepping(armature) as step:
+        poses = yield from read_poses(step, names, frames)
+        _refuse_broken(poses, names, frames, step)
+    return _sample(armature, legs, hips, frames, poses)
+
+
+def _sample(armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int], poses: Poses) -> Sample:
+    names = _bone_names(armature, legs, hips)
+    by_name = {name: index for index, name in enumerate(names)}
+    world = {name: poses.world[:, index] for name, index in by_name.items()}
+    parent = dict(zip(names, (poses.world @ inverse(poses.basis)).swapaxes(0, 1), strict=True))
+    return Sample(
+        clip=_clip(armature, legs, world, {name: poses.scale[:, index] for name, index in by_name.items()}),
+        frames=np.array(frames, np.int64),
+        basis={name: poses.basis[:, index] for name, index in by_name.items()},
+        parent=parent,
+        placing=None if hips is None else _placing(armature.data.bones[hips], poses.placed, world, parent[hips]),
+    )
+
+
+def _placing(hips: Bone, placed: Array, world: dict[str, Array], parent: Array) -> Array:
+    """How far the hips move in the world for each unit of their location (F, 3, 3), as columns."""
+    if curves.inherits_plainly(hips):
+        return parent[:, :3, :3]
+    above = inverse(placed) @ world[hips.parent.name] if hips.parent else np.broadcast_to(np.eye(4), placed.shape)
+    return placed[:, :3, :3] @ np.array([_location_axes(hips, Matrix(matrix)) for matrix in above])
 
 
 def rest_clip(armature: Object, legs: Sequence[Leg]) -> Clip:
     """The rest pose as a clip of one frame."""
     world, bones = np.array(armature.matrix_world), armature.data.bones
-    names = _bone_names(legs, None)
+    names = _bone_names(armature, legs, None)
     poses = {name: (world @ np.array(bones[name].matrix_local))[None] for name in names}
     return _clip(armature, legs, poses, {name: np.ones((1, 3)) for name in names})
 
 
-def _bone_names(legs: Sequence[Leg], hips: str | None) -> list[str]:
+def _bone_names(armature: Object, legs: Sequence[Leg], hips: str | None) -> list[str]:
+    """The limbs' bones, and the hips with their parent."""
+    above = armature.data.bones[hips].parent if hips is not None else None
     names = [name for leg in legs for name in leg.bones]
-    return names + [hips] if hips is not None and hips not in names else names
+    return list(dict.fromkeys([*names, *filter(None, (hips, above and above.name))]))
 
 
-def _read(evaluated: Object, names: list[str], hips: str | None, frame: int) -> tuple[Array, Array, Array, Array]:
-    """One frame: world poses and bases (B, 4, 4), own scales (B, 3), and the placing of the hips (3, 3)."""
-    index = [evaluated.pose.bones.find(name) for name in names]
-    object_world = np.array(evaluated.matrix_world)
-    world = object_world @ read(evaluated, "matrix", 16)[index].reshape(-1, 4, 4).swapaxes(1, 2)
-    basis = read(evaluated, "matrix_basis", 16)[index].reshape(-1, 4, 4).swapaxes(1, 2)
-    scale = read(evaluated, "scale", 3)[index]
-    placing = np.zeros((3, 3))
-    if hips is not None:
-        placing = object_world[:3, :3] @ _location_axes(evaluated.pose.bones[hips])
-    if not (np.isfinite(world).all() and np.isfinite(basis).all()):
-        raise Refusal(f"{_culprit(evaluated, names)} has a pose that is not a number on frame {frame}")
-    if (flat := _are_flat(world) | _are_flat(basis)).any():
-        raise Refusal(f"bone {names[int(np.argmax(flat))]} is scaled to nothing on frame {frame}")
-    return world, basis, scale, placing
+def _refuse_broken(poses: Poses, names: list[str], frames: Sequence[int], step: Callable[[int], Object]) -> None:
+    """Refuse poses with which nothing can be reckoned, naming bone and frame."""
+    for row in np.flatnonzero(_are_broken(poses))[:1]:
+        culprit = _culprit(step(frames[row]), names)
+        raise Refusal(f"{culprit} has a pose that is not a number on frame {frames[row]}")
+    for row, bone in np.argwhere(_are_flat(poses))[:1]:
+        raise Refusal(f"bone {names[bone]} is scaled to nothing on frame {frames[row]}")
 
 
-def _are_flat(matrices: Array) -> NDArray[np.bool_]:
-    """Whether the axes of each matrix span no volume to speak of (B,)."""
-    longest = np.linalg.norm(matrices[:, :3, :3], axis=1).max(axis=1)
-    return np.abs(np.linalg.det(matrices[:, :3, :3])) <= FLAT * longest**3
+def _are_broken(poses: Poses) -> NDArray[np.bool_]:
+    """Frames (F,) with anything that is not a number."""
+    return ~(np.isfinite(poses.world) & np.isfinite(poses.basis)).all(axis=(1, 2, 3))
+
+
+def _are_flat(poses: Poses) -> NDArray[np.bool_]:
+    """Whether the axes of each bone span no volume to speak of (F, B)."""
+    flat = np.zeros(poses.world.shape[:2], bool)
+    for matrices in (poses.world, poses.basis):
+        longest = np.linalg.norm(matrices[..., :3, :3], axis=2).max(axis=2)
+        flat |= np.abs(cofactors(matrices)[1]) <= FLAT * longest**3
+    return flat
 
 
 def _culprit(evaluated: Object, names: list[str]) -> str:
@@ -139,14 +213,14 @@ def _culprit(evaluated: Object, names: list[str]) -> str:
     return f"bone {broken[0]}" if broken else f"object {evaluated.name}"
 
 
-def _location_axes(bone: PoseBone) -> Array:
-    """How far the bone moves in armature space for each unit of its location channel, as columns."""
+def _location_axes(bone: Bone, above: Matrix) -> Array:
+    """How far a bone moves in armature space for each unit of its location channel, as columns."""
     options: dict = {}
     if bone.parent is not None:
-        options = {"parent_matrix": bone.parent.matrix, "parent_matrix_local": bone.parent.bone.matrix_local}
+        options = {"parent_matrix": above, "parent_matrix_local": bone.parent.matrix_local}
 
     def place(*location: float) -> Array:
-        pose = bone.bone.convert_local_to_pose(Matrix.Translation(location), bone.bone.matrix_local, **options)
+        pose = bone.convert_local_to_pose(Matrix.Translation(location), bone.matrix_local, **options)
         return np.array(pose.translation)
 
     origin = place(0, 0, 0)

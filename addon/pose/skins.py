@@ -105,17 +105,15 @@ def _shares(
 ) -> tuple[Array, Array]:
     """The share (N,) of each vertex's weights that foot and toes have; what both have goes to the one with more."""
     groups = [
-        {group.index for group in body.vertex_groups if group.name in names}
+        [group.index for group in body.vertex_groups if group.name in names]
         for names in (*parts, {b.name for b in bones.bones})
     ]
-    weights = np.zeros((3, len(points)))
     ankle, knee = (np.array(bones.bones[name].head_local) for name in (leg.foot, leg.shin))
     lengths = [np.linalg.norm(knee - ankle), sum(bones.bones[name].length for name in (leg.foot, leg.toe) if name)]
-    near = np.linalg.norm(points - ankle, axis=1) < NEAR * max(lengths)
-    for row in np.flatnonzero(near).tolist():
-        for element in mesh.vertices[row].groups:
-            for part, indices in enumerate(groups):
-                weights[part, row] += element.weight * (element.group in indices)
+    near = np.flatnonzero(np.linalg.norm(points - ankle, axis=1) < NEAR * max(lengths)).tolist()
+    elements = [(row, element.group, element.weight) for row in near for element in mesh.vertices[row].groups]
+    rows, group, weight = np.array(elements).reshape(-1, 3).T
+    weights = [np.bincount(rows.astype(int), weight * np.isin(group, part), len(points)) for part in groups]
     both = (weights[0] + weights[1]) / np.maximum(weights[2], 1e-30)
     more = weights[0] >= weights[1]
     return both * more, both * ~more

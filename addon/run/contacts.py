@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,27 +11,25 @@ from bpy.types import Action, Object
 from ik2bone.contacts.spans import ContactsError, Marks, Span, marks_of, read_spans
 from numpy.typing import NDArray
 
-from ..errors import Refusal
+from ..errors import Refusal, listed
 from ..keys import actions
 from ..rig.body import Body
 from ..rig.find import Leg
 from . import records
+from .reading import read_contacts
 
 # Contact spans as plain data.
 Rows = list[dict[str, Any]]
 
 
 def rows_of(action: Action | None) -> Rows | None:
-    """The contacts stored on an action; None where none are."""
+    """The contacts stored on an action; None where none are, and no rows where one of them cannot be used."""
     return records.read(action).get("contacts")
 
 
 def readable_rows(action: Action) -> Rows | None:
-    """As `rows_of`; a `Refusal` where the action's property is broken, for what people wrote there would be lost."""
-    trouble = records.trouble(action)
-    if trouble:
-        raise Refusal(f"property {records.RECORD} of action {action.name}, the place of its contacts, {trouble}")
-    return rows_of(action)
+    """As `rows_of`; a `Refusal` where the action's property is broken."""
+    return records.readable(action).get("contacts")
 
 
 def wanted_rows(armature: Object, record: records.Record) -> Rows | None:
@@ -81,7 +78,7 @@ def wished_rows(legs: Sequence[Leg], numbers: Sequence[int], rows: Rows | None, 
 
 def row_of(span: Span) -> dict[str, Any]:
     """A span as it is stored where no run has found what it stands on."""
-    return asdict(span) | {"support": "", "anchor": None, "drift": None}
+    return vars(span) | {"support": "", "anchor": None, "drift": None}
 
 
 def editable_action(armature: Object) -> Action:
@@ -99,8 +96,6 @@ def set_state(action: Action, number: int, state: str) -> None:
     rows = list(readable_rows(action) or [])
     if not 0 <= number < len(rows):
         raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {number}")
-    if not isinstance(rows[number], dict):
-        raise Refusal(f"contacts[{number}] of action {action.name}: expected an object, got {rows[number]!r}")
     rows[number] = rows[number] | {"state": state}
     records.store_contacts(action, rows)
 
@@ -114,7 +109,7 @@ def add_span(armature: Object, action: Action, span: Span) -> None:
 def replace_spans(armature: Object, action: Action, text: str) -> int:
     """Store the contacts in JSON text in place of those that the action has, and tell how many."""
     try:
-        spans = read_spans(text)
+        spans = read_contacts(text)
     except ContactsError as error:
         raise Refusal(f"these are no contacts: {error}") from None
     _refuse_strangers(armature, spans)
@@ -126,4 +121,4 @@ def _refuse_strangers(armature: Object, spans: Sequence[Span]) -> None:
     """Refuse contacts of bones that the armature does not have."""
     unknown = sorted({span.bone for span in spans} - set(armature.pose.bones.keys()))
     if unknown:
-        raise Refusal(f"{armature.name} has no bone named {', '.join(unknown)}")
+        raise Refusal(f"{armature.name} has no bone named {listed(unknown)}")

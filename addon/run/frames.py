@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Bounds = tuple[int, int]
 
-# Corrections fade over this time (s), about a step, or over half of a shorter range.
+# Corrections in place fade over this time (s), about a step, or over half of a shorter range.
 FADE = 0.5
 
 
@@ -46,16 +46,28 @@ def choose_frames(scene: Scene, options: PlantingOptions, bounds: Bounds) -> NDA
     return np.arange(first, last + 1)
 
 
-def fade(frames: NDArray[np.int64], bounds: Bounds, fps: float) -> NDArray[np.float64]:
-    """Shares (F,) of a correction that fades to zero at those ends of the frames that lie within the bounds."""
-    time = np.arange(len(frames))
-    length = max(1, min(round(FADE * fps), (len(frames) - 1) // 2))
+def usual_blend(frames: int, fps: float) -> int:
+    """Over how many frames corrections come and go where they have to and nobody says how fast."""
+    return max(1, min(round(FADE * fps), (frames - 1) // 2))
+
+
+def blend(frames: NDArray[np.int64], bounds: Bounds, lengths: tuple[int, int]) -> NDArray[np.float64] | None:
+    """Shares (F,) of corrections that come and go over these lengths, at those ends that lie within the bounds.
+
+    Zero at such an end; None where all frames get the whole. Lengths that overlap are shortened in proportion.
+    """
+    time, within = np.arange(len(frames)), (frames[0] > bounds[0], frames[-1] < bounds[1])
+    wanted = [length * inside for length, inside in zip(lengths, within, strict=True)]
+    room = min(1.0, (len(frames) - 1) / max(1, sum(wanted)))
     shares = np.ones(len(frames))
-    if frames[0] > bounds[0]:
-        shares *= smoothstep(time / length)
-    if frames[-1] < bounds[1]:
-        shares *= smoothstep(time[::-1] / length)
-    return shares
+    for length, way in zip(wanted, (time, time[::-1]), strict=True):
+        shares *= smoothstep(way / max(1, floor(room * length))) if length else 1.0
+    if not shares.any():
+        raise Refusal(
+            f"frames {frames[0]} to {frames[-1]} are too few: "
+            "corrections fade to zero at the ends of a range within the action"
+        )
+    return shares if (shares < 1.0).any() else None
 
 
 def _wanted(scene: Scene, options: PlantingOptions, bounds: Bounds) -> Bounds:

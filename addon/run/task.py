@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Context, Object
@@ -24,10 +25,12 @@ from ..ground.motion import find_motions
 from ..keys import channels as keys
 from ..keys.actions import Curves
 from ..keys.channels import Channel
-from ..pose.sample import Sample, rest_clip, sample
+from ..pose.sample import Sample, proven, rest_clip, sample, sampling
 from ..pose.skins import find_skins
 from ..properties import PlantingOptions
 from ..rig.body import Body
+from ..stages import Progress, Stages, aside
+from . import kept
 from .contacts import Rows
 
 Array = NDArray[np.float64]
@@ -50,8 +53,8 @@ class Task:
     surfaces: tuple[Object, ...]
     frames: NDArray[np.int64]
     whole: NDArray[np.int64]
-    present: bool = False
     shares: Array | None = None
+    present: bool = False
 
     @property
     def strength(self) -> float | Array:
@@ -93,9 +96,19 @@ class Task:
         first = int(self.frames[0] - self.whole[0])
         return slice(first, first + len(self.frames))
 
-    def sample(self) -> Sample:
+    def source(self) -> Stages[Sample]:
+        """As `sample`, of motion that is likely to be sampled again by a next run."""
+        if self.present:
+            return self.sample()
+        return kept.sampled(self.armature, self.body.planned, self.body.hips, self.whole.tolist())
+
+    def sample(self) -> Stages[Sample]:
         """The pose over the whole, as the armature plays it now."""
-        return sample(self.armature, self.body.planned, self.body.hips, self.whole.tolist(), present=self.present)
+        return sampling(self.armature, self.body.planned, self.body.hips, self.whole.tolist(), present=self.present)
+
+    def proven(self, found: Sample, frames: Sequence[int]) -> Stages[Sample]:
+        """A sample itself if Blender's evaluation agrees with it on some of its frames, else the same by stepping."""
+        return proven(found, self.armature, self.body.planned, self.body.hips, frames)
 
 
 @dataclass(frozen=True)
@@ -124,9 +137,14 @@ class Plan:
         return replace(self, planned=replace(self.planned, contacts=self.planned.contacts & rows[:, None, None]))
 
 
-def make_plan(
-    task: Task, before: Sample, sole: Sole | None = None, offset: Array | None = None, marks: Marks | None = None
-) -> Plan:
+class Report(NamedTuple):
+    """The contacts of the whole, and the figures of the written frames, in plain data."""
+
+    contacts: Rows
+    figures: dict[str, Any]
+
+
+def make_plan(task: Task, before: Sample, sole: Sole | None, offset: Array | None, marks: Marks | None) -> Stages[Plan]:
     """Plan how the sampled pose stands.
 
     `sole` is measured from the action where the pose is a single one of it; a pose that is all there is takes that of
@@ -149,7 +167,10 @@ def make_plan(
         asked=task.body.chosen,
     )
     try:
-        return Plan(before, ground, core.plant(clip, ground, settings, sole, offset), marks)
+        planned = yield from aside(
+            lambda: core.plant(clip, ground, settings, sole, offset, kept.last_plan()), Progress("planning", 0.0)
+        )
+        return Plan(before, ground, kept.keep_plan(planned), marks)
     except core.NoGround:
         names = ", ".join(ground.names) or "meshes without faces"
         stands = task.stands and all(limb.is_leg for limb in task.body.planned)
@@ -162,7 +183,7 @@ def make_plan(
 def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Surfaces | Floor:
     if task.surfaces:
         graph, near = task.context.evaluated_depsgraph_get(), task.options.direction == "NEAREST"
-        return make_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near)
+        return make_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near, kept.mesh)
     return Floor((sole or measure_limbs(clip)).floor)
 
 
@@ -216,28 +237,34 @@ def _rejoins(task: Task) -> bool:
     return (int(task.frames[-1]), False) in task.faded_ends
 
 
-def make_report(task: Task, plan: Plan, warnings: tuple[str, ...]) -> tuple[Rows, dict[str, Any]]:
-    """The contacts of the whole and the figures of the written frames, from the corrected scene sampled again.
+def make_report(task: Task, plan: Plan, after: Clip, warnings: tuple[str, ...]) -> Stages[Report]:
+    """The report of a plan, from the corrected scene sampled again.
 
     Names of bones and surfaces and all that is told are put in. Contacts are those that stand and those that people
     want.
     """
     wanted = _wanted(plan, task.options.contacts).choose(task.body.chosen)
-    after, plan = task.sample().clip.choose(task.body.chosen), plan.choose(task.body.chosen)
+    after, plan = after.choose(task.body.chosen), plan.choose(task.body.chosen)
     part = plan.cut(task.part)
     if task.shares is not None:
         part = part.standing_on(task.shares == 1.0)
-    figures = report.figures(part.before.clip, after.cut(task.part), part.planned, part.ground, task.frames.tolist())
+
+    def measure() -> tuple[dict[str, Any], Rows]:
+        before, cut, frames = part.before.clip, after.cut(task.part), task.frames.tolist()
+        figures = report.figures(before, cut, part.planned, part.ground, frames)
+        return figures, report.contact_spans(after, wanted)
+
+    figures, contacts = yield from aside(measure, Progress("measuring", 0.0))
     for leg, foot in zip(task.body.legs, figures["feet"], strict=True):
         foot["bone"] = leg.foot
-    contacts = report.contact_spans(after, wanted)
     for span in contacts:
         span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
     for span in (*figures["spans"], *contacts):
         _name_span(task, plan, span)
     for span in contacts:
         span["leg"] = task.body.numbers[span["leg"]]
-    return contacts, figures | {"surfaces": plan.ground.names, "told": [*figures["told"], *plan.ground.told, *warnings]}
+    told = [*figures["told"], *plan.ground.told, *warnings]
+    return Report(contacts, figures | {"surfaces": plan.ground.names, "told": told})
 
 
 def _wanted(plan: Plan, mode: str) -> core.Plan:

@@ -19,9 +19,10 @@ Result = set[str]
 
 STATES = (
     ("automatic", "Automatic", "Found by the last run, and found anew by the next one"),
-    ("enforced", "Enforced", "The foot stands there, even if it moves in the clip"),
-    ("forbidden", "Forbidden", "The foot never stands there"),
+    ("enforced", "Pinned", "The foot stands there, even if it moves in the clip"),
+    ("forbidden", "Lifted", "The foot never stands there"),
 )
+NAMES = {state: name for state, name, _ in STATES}
 PARTS = (("ball", "Ball", "The ball of the foot"), ("heel", "Heel", "The heel"))
 
 
@@ -58,7 +59,7 @@ def _redraw(context: Context) -> None:
 
 
 class IK2BONE_OT_set_contact(_Contacts, Operator):
-    """Let a contact be automatic, enforced or forbidden for the next run"""
+    """Let a contact be automatic, pinned or lifted for the next run"""
 
     bl_idname = "ik2bone.set_contact"
     bl_label = "Set Contact"
@@ -69,7 +70,7 @@ class IK2BONE_OT_set_contact(_Contacts, Operator):
     def change(self, _context: Context, armature: bpy.types.Object) -> str:
         """Set the state."""
         stored.set_state(stored.editable_action(armature), self.index, self.state)
-        return f"Contact {self.index} is {self.state}: plant again to see it"
+        return f"Contact {self.index} is {NAMES[self.state].lower()}: plant again to see it"
 
 
 class IK2BONE_OT_add_contact(_Contacts, Operator):
@@ -108,7 +109,8 @@ class IK2BONE_OT_add_contact(_Contacts, Operator):
             raise Refusal(f"a contact cannot end on frame {self.end}, before its start on frame {self.start}")
         span = Span(self.bone, self.part, self.start, self.end, self.state)
         stored.add_span(armature, stored.editable_action(armature), span)
-        return f"The {self.part} of {self.bone} is {self.state} from {self.start} to {self.end}: plant again to see it"
+        state = NAMES[self.state].lower()
+        return f"The {self.part} of {self.bone} is {state} from {self.start} to {self.end}: plant again to see it"
 
 
 class _File(_Contacts):

@@ -6,17 +6,16 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.types import Context, Panel
+from bpy.types import Context, Object, Panel
 
 from ..keys import actions
-from ..rig.body import find_armature
+from ..rig.body import HANDED, find_armature
 from ..run import contacts as stored
-from .contact_operators import STATES
+from .contact_operators import NAMES
 from .panel import Sidebar
 
 # As many contacts are shown, from those of the current frame on.
 SHOWN = 12
-NAMES = {state: name for state, name, _ in STATES}
 ICONS = {"automatic": "DOT", "enforced": "PINNED", "forbidden": "X"}
 
 
@@ -35,7 +34,9 @@ class IK2BONE_PT_contacts(Sidebar, Panel):
 
     def draw(self, context: Context) -> None:
         """Counts, the contacts from the current frame on, and the operators."""
-        layout, rows = self.layout, _rows(context)
+        layout, armature = self.layout, find_armature(context)
+        layout.context_pointer_set(HANDED, armature)
+        rows = _rows(armature)
         counts = [f"{sum(row.get('state') == state for row in rows)} {name.lower()}" for state, name in NAMES.items()]
         layout.label(text=", ".join(counts) if rows else "None stored yet")
         column = layout.column(align=True)
@@ -58,9 +59,9 @@ def shown_rows(rows: stored.Rows, frame: int) -> list[tuple[int, dict[str, Any]]
     return sorted(later, key=lambda item: (item[1]["start"], item[1]["bone"], item[1]["part"]))[:SHOWN]
 
 
-def _rows(context: Context) -> stored.Rows:
+def _rows(armature: Object) -> stored.Rows:
     """The stored contacts as far as they can be shown: scripts may have written anything."""
-    rows = stored.rows_of(actions.assigned(find_armature(context)).action)
+    rows = stored.rows_of(actions.assigned(armature).action)
     return rows if isinstance(rows, list) and all(map(_is_shown, rows)) else []
 
 

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import time
+from math import inf
+
 import bpy
 from bpy.props import StringProperty
 from bpy.types import Context, Event, Object, Operator
@@ -11,12 +14,15 @@ from .. import properties
 from ..errors import Refusal
 from ..keys import actions
 from ..properties import OPTIONS, PlantingOptions
-from ..rig.body import find_armature, find_armatures
+from ..rig.body import find_armature, find_armatures, why_no_armature
 from ..run import records
-from ..run.pipeline import plant_all
-from .panel import draw_frames, draw_options
+from ..run.pipeline import planting
+from .panel import draw_frames, draw_limbs, draw_options
 
 Result = set[str]
+
+# A run that takes no longer than this (s) is there at once; of others, so much is done between two looks at the keys.
+AT_ONCE, SLICE, PAUSE = 0.5, 0.05, 0.01
 
 
 def _poll_armature(cls: type[Operator], context: Context) -> bool:
@@ -24,7 +30,7 @@ def _poll_armature(cls: type[Operator], context: Context) -> bool:
         cls.poll_message_set("Only works in object mode and in pose mode")
         return False
     if find_armature(context) is None:
-        cls.poll_message_set("Needs an armature: make one active, or an object that it deforms")
+        cls.poll_message_set(why_no_armature(context))
         return False
     return True
 
@@ -39,6 +45,8 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
     surface: StringProperty(
         name="Surface",
         description="Object or collection to plant on, every visible mesh that is no character where none is named",
+        search=properties.surface_suggestions,
+        search_options={"SUGGESTION"},
     )
 
     @classmethod
@@ -54,25 +62,80 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
                 setattr(self, name, getattr(settings, name))
         if not self.properties.is_property_set("surface"):
             self.surface = properties.surface_name(settings)
-        return self.execute(context)
+        if bpy.app.background:
+            return self.execute(context)
+        self._stages = planting(context, find_armatures(context), self)
+        ended = self._advance(AT_ONCE)
+        if ended is None:
+            self._begin_to_show(context)
+        return ended or {"RUNNING_MODAL"}
 
-    def draw(self, _context: Context) -> None:
+    def modal(self, context: Context, event: Event) -> Result:
+        """Go on for a moment, unless the user stops it: then the scene is as it was."""
+        if event.type == "ESC" and event.value == "PRESS":
+            self._stages.close()
+            self._hide(context)
+            self.report({"INFO"}, "Not planted: stopped by Esc")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        ended: Result | None = {"CANCELLED"}
+        try:
+            ended = self._advance(SLICE)
+        finally:
+            self._hide(context) if ended else self._show(context)
+        return ended or {"RUNNING_MODAL"}
+
+    def cancel(self, context: Context) -> None:
+        """Blender itself ends the run, for its window closes."""
+        self._stages.close()
+        self._hide(context)
+
+    def draw(self, context: Context) -> None:
         """Show the options in the redo panel as the sidebar does."""
         layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "surface")
-        draw_frames(layout, self)
+        draw_frames(layout, context, self)
+        draw_limbs(layout, self)
         draw_options(layout, self)
 
     def execute(self, context: Context) -> Result:
         """Plant and tell the figures."""
+        self._stages = planting(context, find_armatures(context), self)
+        return self._advance(inf) or {"FINISHED"}
+
+    def _advance(self, seconds: float) -> Result | None:
+        """Let the run go on for some time; what came of it if it has ended."""
+        until = time.monotonic() + seconds
         try:
-            outcome = plant_all(context, find_armatures(context), self)
+            while time.monotonic() < until:
+                self._progress = next(self._stages)
+        except StopIteration as end:
+            self.report({"WARNING" if end.value.is_warning else "INFO"}, end.value.summary)
+            return {"FINISHED"}
         except Refusal as refusal:
             self.report({"ERROR"}, f"Not planted: {refusal}")
             return {"CANCELLED"}
-        self.report({"WARNING" if outcome.is_warning else "INFO"}, outcome.summary)
-        return {"FINISHED"}
+        return None
+
+    def _begin_to_show(self, context: Context) -> None:
+        """Make it a job that Blender goes on with while its window stays alive."""
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(PAUSE, window=context.window)
+        manager.modal_handler_add(self)
+        manager.progress_begin(0, 100)
+        self._show(context)
+
+    def _show(self, context: Context) -> None:
+        doing, share = self._progress
+        context.window_manager.progress_update(round(100 * share))
+        context.workspace.status_text_set(f"Plant Feet: {share:.0%}, {doing}. Esc stops")
+
+    def _hide(self, context: Context) -> None:
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        context.workspace.status_text_set(None)
 
 
 class IK2BONE_OT_restore(Operator):

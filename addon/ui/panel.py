@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
-from math import floor, log10
 from typing import Any
 
 import bpy
-from bpy.types import Context, Panel, UILayout
-from ik2bone.report import ROWS
+from bpy.types import Context, Object, Operator, Panel, UILayout
 
 from ..keys import actions
-from ..rig.body import find_armature, find_armatures
+from ..properties import has_changed
+from ..rig.body import HANDED, find_armature, find_armatures
 from ..run import records
+from .figures import is_readable, notes_of, rows_of, wrapped
 
-# Figures in degrees and leg lengths / s^2, which do not grow with the leg.
-NO_LENGTHS = ("knee_pop", "flexion", "flexion_median", "hips_peak", "hips_rms")
+# So many armatures are named.
+NAMED = 8
+# What the margins of a panel, the tabs beside it and an icon take from the region's width, in unscaled pixels.
+MARGIN = 76
+WAITS = "Options wait for Plant Feet; after that, Adjust Last Operation (F9) changes them at once"
+CHANGED = "Settings have changed since this action was planted: press Plant Feet to apply them"
 
 
 class Sidebar:
@@ -38,13 +42,17 @@ class IK2BONE_PT_main(Sidebar, Panel):
         collection = layout.column()
         collection.active = settings.surface_object is None
         collection.prop(settings, "surface_collection")
-        draw_frames(layout, settings)
+        draw_frames(layout, context, settings)
         armatures = find_armatures(context)
+        played = [actions.assigned(armature).action for armature in armatures]
+        if armatures:
+            layout.context_pointer_set(HANDED, armatures[0])
         if len(armatures) > 1:
-            names = ", ".join(armature.name for armature in armatures)
-            layout.label(text=f"{len(armatures)} armatures: {names}", icon="OUTLINER_OB_ARMATURE")
+            _draw_names(layout, armatures)
         layout.operator("ik2bone.plant_feet", icon="CON_FLOOR")
-        if any(records.source_of(actions.assigned(armature).action) for armature in armatures):
+        if played and has_changed(settings, records.read(played[0]).get("settings")):
+            draw_note(layout, context, CHANGED, "INFO")
+        if any(records.source_of(action) for action in played):
             layout.operator("ik2bone.restore", icon="LOOP_BACK")
 
 
@@ -57,7 +65,11 @@ class IK2BONE_PT_options(Sidebar, Panel):
 
     def draw(self, context: Context) -> None:
         """Every option but surface and frames."""
-        draw_options(_split(self.layout), context.scene.ik2bone)
+        layout, settings = _split(self.layout), context.scene.ik2bone
+        draw_note(layout, context, WAITS, "INFO")
+        draw_limbs(layout, settings)
+        _draw_feet(layout, settings, known_feet(context))
+        draw_options(layout, settings)
 
 
 class IK2BONE_PT_report(Sidebar, Panel):
@@ -69,21 +81,67 @@ class IK2BONE_PT_report(Sidebar, Panel):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Whether there is a report to show."""
-        return bool(_report(context))
+        return is_readable(_record(context).get("report"))
 
     def draw(self, context: Context) -> None:
-        """The figures before and after, then what the user should know."""
-        figures = _report(context)
+        """What the user should know, then the figures before and after."""
+        report = _record(context)["report"]
+        for text, icon in notes_of(report, context.scene.unit_settings):
+            draw_note(self.layout, context, text, icon)
         table = self.layout.column(align=True)
-        _draw_row(table, "", "Before", "After")
-        for name, label in ROWS:
-            before, after = (
-                _number(name, figures[side].get(name, 0.0), figures["leg"]) for side in ("before", "after")
-            )
-            if float(before) or float(after):
-                _draw_row(table, _sentence(label), before, after)
-        for text in figures["told"]:
-            self.layout.label(text=_sentence(text), icon="INFO")
+        _draw_row(table, "", "Before", "After", "BLANK1")
+        for row in rows_of(report, context.scene.unit_settings):
+            _draw_row(table, row.label, row.before, row.after, row.icon)
+
+
+class IK2BONE_OT_toggle_limb(Operator):
+    """Plant this limb, or leave it as it is, when the feet are planted the next time"""
+
+    bl_idname = "ik2bone.toggle_limb"
+    bl_label = "Toggle Limb"
+    bl_options = {"INTERNAL", "UNDO"}
+
+    bone: bpy.props.StringProperty(name="Bone", description="The foot bone, or the hand bone, of the limb")
+
+    def execute(self, context: Context) -> set[str]:
+        """Put the bone into the setting Bones, or take it out; none means all legs."""
+        settings, feet = context.scene.ik2bone, known_feet(context)
+        kept = [name for name in feet if (name == self.bone) != (name in _planted(settings, feet))]
+        if not kept:
+            self.report({"WARNING"}, f"{self.bone} is the only limb that is planted")
+            return {"CANCELLED"}
+        settings.bones = "" if kept == list(feet) and all(feet.values()) else ", ".join(kept)
+        return {"FINISHED"}
+
+
+def known_feet(context: Context) -> dict[str, bool]:
+    """The end bones of the limbs that the record of the action knows, each with whether it is a foot."""
+    record = _record(context)
+    report = record.get("report")
+    feet = _with_bones(report.get("feet") if isinstance(report, dict) else None)
+    known = {row["bone"]: row.get("limb") != "hand" for row in (*_with_bones(record.get("contacts")), *feet)}
+    return dict(sorted(known.items()))
+
+
+def _with_bones(rows: Any) -> list[dict[str, Any]]:
+    """Those parts of a list in a record that name a bone."""
+    rows = rows if isinstance(rows, list) else []
+    return [row for row in rows if isinstance(row, dict) and isinstance(row.get("bone"), str)]
+
+
+def _planted(settings: Any, feet: dict[str, bool]) -> list[str]:
+    """Those of the limbs that the settings mean: where none is named, the legs."""
+    named = [name.strip() for name in settings.bones.split(",") if name.strip()]
+    return named or [name for name, is_foot in feet.items() if is_foot]
+
+
+def _draw_feet(layout: UILayout, settings: Any, feet: dict[str, bool]) -> None:
+    """A switch for each limb."""
+    if len(feet) < 2:
+        return
+    grid, planted = layout.grid_flow(columns=2, align=True), _planted(settings, feet)
+    for name in feet:
+        grid.operator("ik2bone.toggle_limb", text=name, depress=name in planted).bone = name
 
 
 def _split(layout: UILayout) -> UILayout:
@@ -92,19 +150,73 @@ def _split(layout: UILayout) -> UILayout:
     return layout
 
 
-def draw_frames(layout: UILayout, owner: Any) -> None:
-    """The frame range of the settings or of the operator, with its ends where they count."""
+def _draw_names(layout: UILayout, armatures: list[Object]) -> None:
+    """The armatures that the button plants, one a line."""
+    column = layout.column(align=True)
+    for armature in armatures[:NAMED]:
+        column.label(text=armature.name, icon="OUTLINER_OB_ARMATURE")
+    if len(armatures) > NAMED:
+        column.label(text=f"and {len(armatures) - NAMED} more", icon="BLANK1")
+
+
+def draw_note(layout: UILayout, context: Context, text: str, icon: str) -> None:
+    """A sentence in as many lines as the region's width asks for."""
+    # Without a window the scale is 0 and there is no region.
+    scale = context.preferences.system.ui_scale or 1.0
+    width = (context.region.width if context.region else 240) - MARGIN * scale
+    column = layout.column(align=True)
+    column.scale_y = 0.8
+    for line in wrapped(text, width, context.preferences.ui_styles[0].widget.points * scale):
+        column.label(text=line, icon=icon)
+        icon = "BLANK1"
+
+
+def draw_frames(layout: UILayout, context: Context, owner: Any) -> None:
+    """The frame range of the settings or of the operator, with its ends and blends where they count."""
     layout.prop(owner, "frame_range")
     if owner.frame_range == "CUSTOM":
         ends = layout.column(align=True)
         ends.prop(owner, "frame_start")
         ends.prop(owner, "frame_end")
+    if _ends_inside(context, owner):
+        blends = layout.column(align=True)
+        blends.prop(owner, "blend_in")
+        blends.prop(owner, "blend_out")
+
+
+def _ends_inside(context: Context, owner: Any) -> bool:
+    """Whether the frames end before the action does, so that corrections can come and go over some frames."""
+    scene, action = context.scene, _action(context)
+    if action is None or owner.frame_range == "CURRENT":
+        return False
+    if owner.frame_range == "CUSTOM":
+        first, last = owner.frame_start, owner.frame_end
+    elif owner.frame_range == "SCENE":
+        first, last = scene.frame_start, scene.frame_end
+    elif scene.use_preview_range:
+        first, last = scene.frame_preview_start, scene.frame_preview_end
+    else:
+        return False
+    return bool(first > action.frame_range[0] or last < action.frame_range[1])
+
+
+def draw_limbs(layout: UILayout, owner: Any) -> None:
+    """Which limbs are planted: chosen on the left, or named on the right of one row."""
+    split = layout.split(factor=0.4)
+    label = split.row()
+    label.alignment = "RIGHT"
+    label.label(text="Limbs")
+    limbs = split.split(factor=0.6, align=True)
+    limbs.use_property_split = False
+    chosen = limbs.row(align=True)
+    chosen.active = _counts(owner, "chains")
+    chosen.prop(owner, "chains", text="")
+    limbs.prop(owner, "bones", text="")
 
 
 def draw_options(layout: UILayout, owner: Any) -> None:
     """Every other option of the settings or of the operator."""
     for names in (
-        ("chains", "bones"),
         ("contacts", "direction"),
         ("use_hips", "max_drop", "gives_way"),
         ("use_slope", "max_slope"),
@@ -128,21 +240,15 @@ def _counts(owner: Any, name: str) -> bool:
     return not idle.get(name, False)
 
 
-def _draw_row(table: UILayout, label: str, before: str, after: str) -> None:
-    row = table.split(factor=0.56)
-    row.label(text=label)
-    numbers = row.split(factor=0.5)
-    for text in (before, after):
-        cell = numbers.row()
-        cell.alignment = "RIGHT"
-        cell.label(text=text)
-
-
-def _number(name: str, value: float, leg: float) -> str:
-    """A figure as text: lengths to about a thousandth of the leg, which is what one can see."""
-    if name.endswith("frames"):
-        return str(value)
-    return f"{value:.1f}" if name in NO_LENGTHS else f"{value:.{max(0, 3 - floor(log10(leg)))}f}"
+def _draw_row(table: UILayout, label: str, before: str, after: str, icon: str) -> None:
+    row = table.split(factor=0.75)
+    first = row.split(factor=0.72) if before else row
+    first.label(text=label, icon=icon)
+    for parent, text in ((first, before), (row, after)):
+        if text:
+            cell = parent.row()
+            cell.alignment = "RIGHT"
+            cell.label(text=text)
 
 
 def _action(context: Context) -> bpy.types.Action | None:
@@ -150,13 +256,9 @@ def _action(context: Context) -> bpy.types.Action | None:
     return actions.assigned(armature).action if armature else None
 
 
-def _report(context: Context) -> dict[str, Any]:
-    return records.read(_action(context)).get("report", {})
+def _record(context: Context) -> dict[str, Any]:
+    return records.read(_action(context))
 
 
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-CLASSES: tuple[type, ...] = (IK2BONE_PT_main, IK2BONE_PT_options, IK2BONE_PT_report)
+CLASSES: tuple[type, ...] = (IK2BONE_OT_toggle_limb, IK2BONE_PT_main, IK2BONE_PT_options, IK2BONE_PT_report)
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -17,7 +17,7 @@ LEG = ("thigh", "shin", "foot", "toe")
 
 def make_walker(bpy, name="Walker", mode="QUATERNION"):
     """An armature that walks on the floor z = 0 from frame 1 to LAST, playing the action `walk`."""
-    armature = _make_bones(bpy, name)
+    armature = make_bones(bpy, name, _walker_bones())
     scene = bpy.context.scene
     scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, LAST
     for bone in armature.pose.bones:
@@ -44,19 +44,25 @@ def make_slope(bpy, name="Slope", rise=0.1, height=0.0, size=10.0):
     return make_mesh(bpy, name, [(x, y, height + rise * y) for x, y in corners], [(0, 1, 2, 3)])
 
 
-def _make_bones(bpy, name):
+def _walker_bones():
+    yield "hips", None, (0, 0, HIP), (0, 0, HIP + 0.15)
+    yield "chest", "hips", (0, 0, HIP + 0.15), (0, 0, HIP + 0.5)
+    yield "head", "chest", (0, 0, HIP + 0.5), (0, 0, HIP + 0.7)
+    for side, x in SIDES.items():
+        yield f"thigh.{side}", "hips", (x, 0, HIP), (x, 0, HIP - THIGH)
+        yield f"shin.{side}", f"thigh.{side}", (x, 0, HIP - THIGH), (x, 0, ANKLE)
+        yield f"foot.{side}", f"shin.{side}", (x, 0, ANKLE), (x, 0.14, 0.02)
+        yield f"toe.{side}", f"foot.{side}", (x, 0.14, 0.02), (x, 0.21, 0.02)
+
+
+def make_bones(bpy, name, bones):
+    """An armature of bones given by name, parent, head and tail."""
     armature = bpy.data.objects.new(name, bpy.data.armatures.new(name))
     bpy.context.collection.objects.link(armature)
     bpy.context.view_layer.objects.active = armature
     bpy.ops.object.mode_set(mode="EDIT")
-    hips = _bone(armature, "hips", None, (0, 0, HIP), (0, 0, HIP + 0.15))
-    chest = _bone(armature, "chest", hips, (0, 0, HIP + 0.15), (0, 0, HIP + 0.5))
-    _bone(armature, "head", chest, (0, 0, HIP + 0.5), (0, 0, HIP + 0.7))
-    for side, x in SIDES.items():
-        thigh = _bone(armature, f"thigh.{side}", hips, (x, 0, HIP), (x, 0, HIP - THIGH))
-        shin = _bone(armature, f"shin.{side}", thigh, (x, 0, HIP - THIGH), (x, 0, ANKLE))
-        foot = _bone(armature, f"foot.{side}", shin, (x, 0, ANKLE), (x, 0.14, 0.02))
-        _bone(armature, f"toe.{side}", foot, (x, 0.14, 0.02), (x, 0.21, 0.02))
+    for bone, parent, head, tail in bones:
+        _bone(armature, bone, armature.data.edit_bones.get(parent or ""), head, tail)
     bpy.ops.object.mode_set(mode="OBJECT")
     return armature
 

@@ -76,6 +76,18 @@ def test_samples_are_overwritten_by_other_samples_without_a_warning(bpy, actions
     assert "already has sample points" not in "".join(capfd.readouterr())
 
 
+def test_only_curves_of_some_properties_are_overwritten_where_no_others_differ(bpy, actions):
+    source = actions.assigned(_animated(bpy, actions, "A"))
+    actions.curves_of(source).ensure(PATH, 1, "bone").keyframe_points.insert(1, 2.0)
+    actions.curves_of(source).ensure("scale", 0, "").keyframe_points.insert(1, 2.0)
+    target = actions.copy(source)
+    for curve in actions.curves_of(source):
+        curve.keyframe_points.insert(5, 7.0)
+    actions.overwrite(target, source, {PATH})
+    ends = {(curve.data_path, curve.array_index): curve.evaluate(5) for curve in actions.curves_of(target)}
+    assert ends == {(PATH, 0): 7.0, (PATH, 1): 7.0, ("scale", 0): 2.0}
+
+
 def test_the_curves_of_another_slot_are_not_seen(bpy, actions):
     ob, other = _animated(bpy, actions, "A"), _object(bpy, "B")
     action = actions.assigned(ob).action

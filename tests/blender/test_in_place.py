@@ -237,7 +237,7 @@ def test_without_strength_no_value_changes(bpy, walker, slope):
 
 
 def test_too_few_frames_within_the_action_are_refused(bpy, walker, slope):
-    _refused(bpy, "frames 30 to 31 are too few to plant in place", **_part(30, 31))
+    _refused(bpy, "frames 30 to 31 are too few", **_part(30, 31))
 
 
 def test_a_property_that_was_not_animated_is_keyed_on_the_frames_only(bpy, walker, slope):
@@ -286,12 +286,39 @@ def test_a_curve_that_goes_on_straight_within_the_action_is_refused(bpy, walker,
 def test_a_planted_action_loses_its_source_and_tells_so(bpy, walker, slope, options, addon):
     plant(bpy)
     outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(output="IN_PLACE"))
-    assert "walk.planted is planted in place now, and no longer tied to its source walk" in outcome.warnings
+    told = "; ".join(outcome.warnings)
+    assert "walk.planted is planted in place now, and no longer tied to its source walk" in told
     assert walker.animation_data.action.name == "walk.planted"
     assert "ik2bone_source" not in walker.animation_data.action
     assert bpy.data.actions["walk"].use_fake_user
     with pytest.raises(RuntimeError, match="plays no planted action"):
         bpy.ops.ik2bone.restore()
+
+
+def test_a_new_action_after_it_starts_from_the_source_again_and_leads_back(bpy, walker, slope):
+    plant(bpy)
+    once = values_of(walker, FRAMES)
+    _plant(bpy, strength=0.5)
+    assert values_of(walker, FRAMES) != once
+    plant(bpy)
+    assert sorted(action.name for action in bpy.data.actions) == ["walk", "walk.planted"]
+    assert values_of(walker, FRAMES) == once
+    assert bpy.ops.ik2bone.restore() == {"FINISHED"}
+    assert walker.animation_data.action.name == "walk"
+
+
+@pytest.mark.parametrize("output", ["NEW_ACTION", "IN_PLACE"])
+def test_corrections_come_and_go_over_the_frames_that_are_asked_for(bpy, walker, slope, output):
+    before = heads(bpy, walker, FRAMES)
+    plant(bpy)
+    whole = np.abs(heads(bpy, walker, FRAMES) - before).max(axis=(1, 2))
+    bpy.ops.ik2bone.restore()
+    plant(bpy, output=output, blend_in=6, blend_out=12, **_part(10, 50))
+    shares = np.abs(heads(bpy, walker, FRAMES) - before).max(axis=(1, 2)) / whole
+    assert (shares[:10] < 1e-4).all() and (shares[49:] < 1e-4).all()
+    np.testing.assert_allclose(shares[15:37], 1.0, atol=0.1)
+    assert (shares[10:14] < 0.95).all() and (shares[40:48] < 0.95).all()
+    assert sum("fade" in sentence for sentence in record_of(walker)["report"]["told"]) == 2
 
 
 def test_whoever_shares_the_action_is_told(bpy, walker, slope, options, addon):
@@ -330,7 +357,11 @@ def test_undo_gives_the_old_keys_back(bpy, walker, slope):
 
 @pytest.mark.parametrize(
     ("module", "name", "function", "after"),
-    [("in_place", "keys", "write", 3), ("plans", "report", "figures", 0), ("planting", "properties", "store", 0)],
+    [
+        ("run.output", "keys", "write", 3),
+        ("run.task", "report", "figures", 0),
+        ("run.pipeline", "properties", "store", 0),
+    ],
 )
 def test_an_error_half_way_changes_nothing(bpy, walker, slope, addon, monkeypatch, module, name, function, after):
     owner = getattr(addon(module), name)

@@ -169,13 +169,17 @@ def test_the_curve_outside_the_range_keeps_its_shape(bpy, keys, rig, interpolati
     assert kinds <= {interpolation}
 
 
-def test_a_curve_that_ended_before_the_range_still_holds_its_value_outside(bpy, keys, rig):
+@pytest.mark.parametrize("interpolation", ["BEZIER", "CONSTANT", "BACK", "ELASTIC"])
+@pytest.mark.parametrize("change", [0.0, 0.5])
+def test_a_curve_that_ended_before_the_range_still_holds_its_value_outside(bpy, keys, rig, interpolation, change):
     _ob, bone, curves = rig
-    _fill(curves, bone, "location", [(1, 0.0), (4, 2.0)])
+    _fill(curves, bone, "location", [(1, 0.0), (4, 2.0)], interpolation)
+    for curve in curves:
+        curve.keyframe_points[1].amplitude = 3.0
     frames, path = np.arange(8, 11), bone.path_from_id("location")
     before = _values(curves, path, [2.5, 5.0, 7.0])
     channel = keys.read_location(curves, bone, frames, {})
-    keys.write(curves, channel, frames, (1, 20), {})
+    keys.write(curves, channel.with_values(channel.values + change), frames, (1, 20), {})
     np.testing.assert_allclose(_values(curves, path, [2.5, 5.0, 7.0]), before, atol=1e-6)
 
 
@@ -222,6 +226,24 @@ def test_hand_made_keys_within_the_range_are_counted(bpy, keys, actions, rig):
     assert keys.count_handmade(curves, curves, frames, [channel.path]) == 0
     keys.write(curves, channel, frames, (1, 20), {})
     assert keys.count_handmade(curves, nothing, frames, [channel.path]) == 0
+
+
+@pytest.mark.parametrize("state", ["keys", "some frames", "noise", "muted noise", "samples", "twice on a frame"])
+def test_values_read_in_bulk_are_those_that_blender_evaluates(bpy, keys, rig, state):
+    _ob, bone, curves = rig
+    _fill(
+        curves, bone, "location", [(frame, np.sin(frame)) for frame in range(1, 21, 2 if state == "some frames" else 1)]
+    )
+    curve = curves.find(bone.path_from_id("location"), 1)
+    if "noise" in state:
+        curve.modifiers.new("NOISE").mute = state == "muted noise"
+    if state == "samples":
+        curve.convert_to_samples(1, 21)
+    if state == "twice on a frame":
+        curve.keyframe_points[7].co.x = curve.keyframe_points[6].co.x
+    for frames in (np.arange(1, 21), np.arange(4, 9), np.arange(-3, 3), np.arange(18, 25)):
+        expected = [curve.evaluate(frame) for frame in frames]
+        np.testing.assert_array_equal(keys.fcurves.evaluate(curve, frames), expected)
 
 
 def test_writing_twice_equals_writing_once(bpy, keys, rig):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from math import nan
 from types import SimpleNamespace
 
 import pytest
@@ -15,25 +16,32 @@ class Notes:
 
     def __init__(self):
         """Start empty."""
-        self.props, self.operators, self.texts = [], [], []
+        self.props, self.operators, self.texts, self.icons, self.switches = [], [], [], [], {}
+        self.pointers = {}
 
-    def prop(self, _owner, name):
+    def prop(self, _owner, name, **_options):
         self.props.append(name)
 
-    def operator(self, name, **_options):
+    def operator(self, name, text="", depress=False, **_options):
         self.operators.append(name)
+        self.switches[text] = depress
+        return SimpleNamespace()
 
     def operator_menu_enum(self, name, _property, **_options):
         self.operators.append(name)
         return SimpleNamespace()
 
-    def label(self, text, **_options):
+    def label(self, text, icon="NONE", **_options):
         self.texts.append(text)
+        self.icons.append(icon)
+
+    def context_pointer_set(self, name, armature):
+        self.pointers[name] = armature
 
     def column(self, **_options):
         return self
 
-    row = split = column
+    row = split = grid_flow = column
 
 
 @pytest.fixture
@@ -60,10 +68,10 @@ def test_the_panel_of_a_planted_action_offers_to_restore_and_reports(bpy, walker
     plant(bpy)
     assert draw("main").operators == ["ik2bone.plant_feet", "ik2bone.restore"]
     texts = draw("report").texts
-    assert texts[:3] == ["", "Before", "After"]
+    assert texts[texts.index("Before") + 1] == "After"
     row = texts.index("Under ground")
-    assert float(texts[row + 1]) > 0.1
-    assert texts[row + 2] == "0.0000"
+    assert texts[row + 1].endswith(" cm")
+    assert texts[row + 2] == "0 m"
 
 
 def test_an_action_planted_in_place_has_a_report_and_no_way_back(bpy, walker, slope, draw):
@@ -78,7 +86,154 @@ def test_several_armatures_are_named_before_the_button(bpy, walker, draw):
     bpy.context.collection.objects.link(twin)
     for armature in (walker, twin):
         armature.select_set(True)
-    assert draw("main").texts == ["2 armatures: Walker, Walker.001"]
+    assert draw("main").texts == ["Walker", "Walker.001"]
+
+
+def test_no_panel_looks_at_all_objects_for_an_active_armature(bpy, walker, slope, draw, addon, monkeypatch):
+    plant(bpy)
+    bpy.context.view_layer.objects.active = walker
+    monkeypatch.delattr(addon("rig.body"), "_armatures")
+    assert all(draw(name) for name in ("main", "options", "report", "contacts"))
+
+
+def test_the_only_armature_is_found_through_renaming_removal_and_newcomers(bpy, walker, addon):
+    find = addon("rig.body").find_armature
+    bpy.context.view_layer.objects.active = None
+    walker.select_set(False)
+    assert find(bpy.context) == walker
+    walker.name = "Renamed"
+    bpy.context.collection.objects.link(bpy.data.objects.new("A first one", None))
+    assert find(bpy.context) == walker
+    twin = walker.copy()
+    bpy.context.collection.objects.link(twin)
+    assert find(bpy.context) is None
+    bpy.data.objects.remove(walker)
+    assert find(bpy.context) == twin
+
+
+def test_the_panel_of_contacts_hands_its_armature_to_its_buttons(bpy, walker, draw, addon):
+    handed = SimpleNamespace(**draw("contacts").pointers)
+    assert addon("rig.body").find_armature(handed) == walker
+
+
+def test_changed_settings_are_said_to_wait_until_they_are_as_planted_again(bpy, walker, slope, draw):
+    settings = bpy.context.scene.ik2bone
+    plant(bpy, strength=0.3, max_slope=0.7)
+    assert draw("main").texts == []
+    settings.strength = 0.5
+    assert " ".join(draw("main").texts).startswith("Settings have changed since this action was planted")
+    settings.strength = 0.3
+    settings.surface_object = slope
+    assert draw("main").texts
+    settings.surface_object = None
+    assert draw("main").texts == []
+
+
+def test_the_options_say_that_they_wait(bpy, draw):
+    assert " ".join(draw("options").texts).startswith("Options wait for Plant Feet")
+
+
+def test_switches_leave_feet_out_and_take_them_in_again(bpy, walker, slope, draw):
+    assert draw("options").switches == {}
+    plant(bpy)
+    assert draw("options").switches == {"foot.L": True, "foot.R": True}
+    bpy.ops.ik2bone.toggle_limb(bone="foot.L")
+    assert bpy.context.scene.ik2bone.bones == "foot.R"
+    assert draw("options").switches == {"foot.L": False, "foot.R": True}
+    plant(bpy, bones="foot.R")
+    assert bpy.ops.ik2bone.toggle_limb(bone="foot.R") == {"CANCELLED"}
+    bpy.ops.ik2bone.toggle_limb(bone="foot.L")
+    assert bpy.context.scene.ik2bone.bones == ""
+
+
+def test_names_of_bones_are_suggested_behind_the_last_comma(bpy, walker, addon):
+    suggested = addon("properties").bone_suggestions
+    assert list(suggested(None, bpy.context, "FOOT")) == ["foot.L", "foot.R"]
+    assert list(suggested(None, bpy.context, "foot.L, foot.r")) == ["foot.L, foot.R"]
+
+
+def test_meshes_and_collections_are_suggested_as_surfaces(bpy, walker, slope, addon):
+    bpy.context.scene.collection.children.link(bpy.data.collections.new("Rocks"))
+    suggested = set(addon("properties").surface_suggestions(None, bpy.context, ""))
+    assert {slope.name, "Rocks"} <= suggested
+    assert walker.name not in suggested
+
+
+def report_with(**after):
+    zeros = {name: 0.0 for name in ("drift", "knee_pop", "foot_pop", "hips_offset")}
+    before = zeros | {"drift": 0.02}
+    return {"leg": 0.9, "before": before, "after": zeros | after, "notes": [], "told": []}
+
+
+@pytest.mark.parametrize(
+    ("after", "label", "shown"),
+    [
+        ({"knee_pop": 2.8}, "Knee pop", ("", "2.8°", "CHECKMARK")),
+        ({"knee_pop": 7.0}, "Knee pop", ("", "7.0°", "ERROR")),
+        ({"drift": 0.0005}, "Drift in contacts", ("2 cm", "0.5 mm", "CHECKMARK")),
+        ({"drift": 0.01}, "Drift in contacts", ("2 cm", "1 cm", "BLANK1")),
+        ({"drift": 0.03}, "Drift in contacts", ("2 cm", "3 cm", "ERROR")),
+        ({"hips_offset": 0.25}, "Hips, offset", ("", "25 cm", "BLANK1")),
+    ],
+)
+def test_figures_have_units_and_those_within_their_limits_are_good(bpy, addon, after, label, shown):
+    rows = addon("ui.figures").rows_of(report_with(**after), bpy.context.scene.unit_settings)
+    assert {row.label: (row.before, row.after, row.icon) for row in rows}[label] == shown
+
+
+def test_lengths_follow_the_scene_s_units(bpy, addon):
+    units, rows_of = bpy.context.scene.unit_settings, addon("ui.figures").rows_of
+    drift = {}
+    for system in ("METRIC", "IMPERIAL", "NONE"):
+        units.system = system
+        drift[system] = next(rows_of(report_with(drift=0.01), units)).after
+    assert drift == {"METRIC": "1 cm", "IMPERIAL": "394 thou", "NONE": "0.0100"}
+    units.system, units.scale_length = "METRIC", 0.1
+    assert next(rows_of(report_with(drift=0.01), units)).after == "1 mm"
+
+
+def test_notes_tell_damage_first_and_what_is_within_its_limits_last(bpy, addon):
+    report = report_with(drift=0.03, knee_pop=2.0)
+    codes = ("worse_knee_pop", "heels_raised", "feet_short", "worse_drift")
+    report["notes"] = [{"code": code} for code in codes]
+    report["told"] = [*codes, "keys made by hand were replaced"]
+    assert addon("ui.figures").notes_of(report, bpy.context.scene.unit_settings) == [
+        ("Worse_drift", "ERROR"),
+        ("Feet_short", "ERROR"),
+        ("Keys made by hand were replaced", "INFO"),
+        ("Heels_raised", "INFO"),
+        ("Worse_knee_pop", "INFO"),
+    ]
+
+
+def test_lengths_in_notes_have_the_scene_s_units(bpy, addon):
+    report = report_with(drift=0.03)
+    report["notes"] = [{"code": "feet_short", "distance": 0.012, "frames": 4}, {"code": "feet_short", "distance": 0.1}]
+    report["told"] = ["legs do not reach", "a note that someone changed"]
+    (told, _), (kept, _) = addon("ui.figures").notes_of(report, bpy.context.scene.unit_settings)
+    assert told == "Legs do not reach: feet leave their spots by up to 1.2 cm on 4 frames"
+    assert kept == "A note that someone changed"
+
+
+def test_notes_are_wrapped_to_the_width_without_loss(addon):
+    import blf
+
+    text = "no surface was found: planted on the clip's own floor by some_name_that_is_longer_than_the_line"
+    lines = addon("ui.figures").wrapped(text, 120.0, 11.0)
+    assert " ".join(lines) == text
+    assert len(lines) > 3
+    assert all(blf.dimensions(0, line)[0] <= 120.0 for line in lines[:-1])
+
+
+@pytest.mark.parametrize(
+    "report",
+    [3, [], {"leg": 0.0}, {"leg": nan}, {"before": 3}, {"after": {"drift": "x"}}, {"notes": [3]}, {"told": [3]}],
+)
+def test_a_report_that_is_none_is_not_shown(bpy, walker, draw, report):
+    text = json.dumps({"report": report_with() | report if isinstance(report, dict) else report})
+    walker.animation_data.action["ik2bone"] = text
+    assert draw("report") is None
+    assert draw("options").switches == {}
 
 
 def test_frames_are_asked_for_only_where_they_count(bpy, draw):
@@ -87,8 +242,9 @@ def test_frames_are_asked_for_only_where_they_count(bpy, draw):
     assert {"frame_start", "frame_end"} <= set(draw("main").props)
 
 
-def test_every_option_has_its_place_in_a_panel(bpy, addon, draw):
-    bpy.context.scene.ik2bone.frame_range = "CUSTOM"
+def test_every_option_has_its_place_in_a_panel(bpy, walker, addon, draw):
+    settings = bpy.context.scene.ik2bone
+    settings.frame_range, settings.frame_start = "CUSTOM", 10
     drawn = set(draw("main").props + draw("options").props)
     assert drawn == {*addon("properties").OPTIONS, "surface_object", "surface_collection"}
 
@@ -123,7 +279,7 @@ def test_the_panel_of_contacts_counts_them_and_offers_to_change_those_to_come(bp
     bpy.ops.ik2bone.set_contact(index=0, state="forbidden")
     count = len(json.loads(walker.animation_data.action["ik2bone"])["contacts"])
     notes = draw("contacts")
-    assert notes.texts[0] == f"{count - 1} automatic, 0 enforced, 1 forbidden"
+    assert notes.texts[0] == f"{count - 1} automatic, 0 pinned, 1 lifted"
     assert notes.operators.count("ik2bone.set_contact") == min(count, 12)
     assert "ik2bone.export_contacts" in notes.operators
     bpy.context.scene.frame_set(61)

@@ -149,15 +149,6 @@ def test_a_driven_rotation_mode(bpy, walker, ground):
     _refused(bpy, "shin.R has a driver on its rotation mode")
 
 
-def test_tweak_mode_of_the_nla(bpy, walker, ground):
-    data = walker.animation_data
-    data.nla_tracks.new().strips.new("Walk", 1, data.action).select = True
-    data.action = None
-    data.use_tweak_mode = True
-    assert data.use_tweak_mode
-    _refused(bpy, "leave tweak mode")
-
-
 def test_an_action_that_the_nla_adds_to_others(bpy, walker, ground):
     data = walker.animation_data
     data.nla_tracks.new().strips.new("Walk", 1, data.action)
@@ -249,18 +240,18 @@ def _failing(call, after):
 
 
 STAGES = [
-    ("plans", "core", "plant", 0),
-    ("plans", "report", "figures", 0),
-    ("outcome", "report", "summary", 0),
-    ("planting", "keys", "write", 3),
-    ("planting", "properties", "copy_options", 0),
-    ("planting", "properties", "store_surface", 0),
-    ("planting", "records", "as_text", 0),
-    ("planting", "records", "store", 0),
+    ("run.task", "core", "plant", 0),
+    ("run.task", "report", "figures", 0),
+    ("run.outcome", "report", "summary", 0),
+    ("run.output", "keys", "write", 3),
+    ("run.pipeline", "properties", "copy_options", 0),
+    ("run.pipeline", "properties", "store_surface", 0),
+    ("run.new_action", "records", "as_text", 0),
+    ("run.new_action", "records", "store", 0),
 ]
 
 
-COPYING = ("actions", "fcurves", "copy", 5)
+COPYING = ("keys.actions", "fcurves", "copy", 5)
 HALF_WAY = [(stage, history) for stage in STAGES for history in ("source", "planted", "restored")]
 
 
@@ -273,7 +264,7 @@ def test_an_unexpected_error_half_way(bpy, walker, ground, addon, monkeypatch, s
     _fails_half_way(bpy, walker, addon, monkeypatch, stage)
 
 
-@pytest.mark.parametrize("stage", [*STAGES[:3], STAGES[4], ("keys", None, "insert", 3)])
+@pytest.mark.parametrize("stage", [*STAGES[:3], STAGES[4], ("keys.channels", None, "insert", 3)])
 def test_an_unexpected_error_half_way_through_a_pose(bpy, walker, ground, addon, monkeypatch, stage):
     curve = _curve(walker, 'pose.bones["shin.L"].rotation_quaternion', 3)
     fingerprint.bags_of(walker.animation_data.action)[0].fcurves.remove(curve)

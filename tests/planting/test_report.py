@@ -93,6 +93,19 @@ def test_a_knee_that_pops_is_told_on_the_frames_round_the_pop(walked) -> None:
     assert frame in frames and frames - {at - START for at in calm} <= {frame - step, frame, frame + step}
 
 
+def test_worst_frames_are_those_of_the_largest_figures(walked) -> None:
+    clip, after, plan, report = walked
+    worst = report["worst"]
+    assert worst["short"] - START == plan.miss.max(axis=1).argmax()
+    drifts = [span for span in report["spans"] if span["after"]["drift"] == report["after"]["drift"]]
+    assert any(span["start"] <= worst["drift"] <= span["end"] for span in drifts)
+    frame = 50
+    knee = after.knee.copy()
+    knee[frame] += 0.3 * clip.leg * np.array([1.0, 0.0, 0.0])
+    popped = figures(clip, _with_knee(after, knee), plan, HILLS)["worst"]["knee_pop"]
+    assert abs(popped - frame) <= round(clip.fps / 30)
+
+
 def _with_knee(clip, knee):
     shin = clip.shin.copy()
     shin[..., :3, 3] = knee

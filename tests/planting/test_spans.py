@@ -75,6 +75,7 @@ def test_marks_are_cut_and_chosen_like_clips() -> None:
     [
         ("{", r"contacts: expected JSON text, got '\{'"),
         ("7", "contacts: expected a list of spans, got 7"),
+        ("[" * 100_000, r"contacts: expected JSON text, got '\[\[.*recursion"),
         ({"spans": []}, "contacts: expected a list of spans, got an object with spans"),
         ({"version": 2, "contacts": []}, "version: expected 1, got 2"),
         ([3], r"contacts\[0\]: expected an object with bone, part, start and end, got 3"),

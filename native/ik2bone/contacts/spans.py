@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
@@ -53,35 +55,35 @@ def read_spans(source: str | Mapping[str, Any] | Sequence[Any]) -> list[Span]:
     data = _parse(source) if isinstance(source, str) else source
     if isinstance(data, Mapping):
         if data.get("version", VERSION) != VERSION:
-            raise ContactsError(f"version: expected {VERSION}, got {data['version']!r}")
+            raise ContactsError(f"version: expected {VERSION}, got {short(data['version'])}")
         if "contacts" not in data:
             raise ContactsError(f"contacts: expected a list of spans, got an object with {_listed(data)}")
         data = data["contacts"]
     if not isinstance(data, Sequence) or isinstance(data, str):
-        raise ContactsError(f"contacts: expected a list of spans, got {data!r}")
+        raise ContactsError(f"contacts: expected a list of spans, got {short(data)}")
     return [_read_span(f"contacts[{number}]", row) for number, row in enumerate(data)]
 
 
 def _parse(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ContactsError(f"contacts: expected JSON text, got {text[:40]!r} ({error})") from None
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names) or "nothing in it"
+    return ", ".join(islice(names, 6)) or "nothing in it"
 
 
 def _read_span(where: str, row: Any) -> Span:
     if not isinstance(row, Mapping):
-        raise ContactsError(f"{where}: expected an object with bone, part, start and end, got {row!r}")
+        raise ContactsError(f"{where}: expected an object with bone, part, start and end, got {short(row)}")
     bone, state = row.get("bone"), row.get("state", "automatic")
     if not isinstance(bone, str) or not bone:
-        raise ContactsError(f"{where}.bone: expected the name of a foot's bone, got {bone!r}")
+        raise ContactsError(f"{where}.bone: expected the name of a foot's bone, got {short(bone)}")
     for name, value, words in (("part", row.get("part"), PARTS), ("state", state, STATES)):
         if value not in words:
-            raise ContactsError(f"{where}.{name}: expected one of {', '.join(words)}, got {value!r}")
+            raise ContactsError(f"{where}.{name}: expected one of {', '.join(words)}, got {short(value)}")
     start, end = (_read_frame(f"{where}.{name}", row.get(name)) for name in ("start", "end"))
     if end < start:
         raise ContactsError(f"{where}.end: expected a frame not before its start, {start}, got {end}")
@@ -91,7 +93,7 @@ def _read_span(where: str, row: Any) -> Span:
 def _read_frame(where: str, value: Any) -> int:
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not whole:
-        raise ContactsError(f"{where}: expected a whole frame number, got {value!r}")
+        raise ContactsError(f"{where}: expected a whole frame number, got {short(value)}")
     return int(value)
 
 

@@ -53,6 +53,7 @@ def figures(before: Clip, after: Clip, plan: Plan, ground: Ground, frames: Seque
     `before` and `after` are the clip sampled from the scene, `frames` the scene frames of their rows (default 0, ...).
     Spans tell leg, part, first and last frame, state, support, the anchor as it is on the first frame, and before and
     after drift, penetration and float. Feet tell when they were short or popped: first and last frame, and the worst.
+    `worst` tells by figure the frame on which it is worst after planting.
     `notes` are codes and data of what the user should know, `told` the same in words.
     """
     numbers = np.asarray(range(before.frames) if frames is None else frames, np.int64)
@@ -66,7 +67,8 @@ def figures(before: Clip, after: Clip, plan: Plan, ground: Ground, frames: Seque
                 span[side]["drift"] = None
         span |= {"start": int(numbers[span["start"]]), "end": int(numbers[span["end"] - 1])}
     sides = {side: _side(before, values, spans, side, numbers) for side, values in zip(SIDES, series, strict=True)}
-    notes = [*plan.notes, *_worse(before.leg, sides, series[1], numbers)]
+    worst = _worst_frames(series[1], numbers)
+    notes = [*plan.notes, *_worse(before.leg, sides, worst)]
     return {
         "leg": before.leg,
         "fps": before.fps,
@@ -74,6 +76,7 @@ def figures(before: Clip, after: Clip, plan: Plan, ground: Ground, frames: Seque
         "contact_share": plan.contacts.any(axis=-1).mean(axis=0).tolist(),
         "feet": _feet(plan),
         "spans": spans,
+        "worst": worst,
         "notes": [{"code": note.code, **note.data} for note in notes],
         "told": [str(note) for note in notes],
         **sides,
@@ -243,7 +246,14 @@ def _count(rows: list[list[Data]]) -> int:
     return len({frame for row in rows for event in row for frame in range(event["start"], event["end"] + 1)})
 
 
-def _worse(leg: float, sides: dict[str, Data], after: dict[str, Array], numbers: Frames) -> list[Note]:
+def _worst_frames(series: dict[str, Array], numbers: Frames) -> dict[str, int]:
+    """By figure the frame on which it is largest."""
+    figures = {name: series[name] for name in (*SPAN_FIGURES, *FRAME_FIGURES, "flexion") if len(series[name])}
+    rows = {name: values.reshape(len(values), -1).max(axis=1).argmax() for name, values in figures.items()}
+    return {name: int(_middle(numbers, len(figures[name]))[row]) for name, row in rows.items()}
+
+
+def _worse(leg: float, sides: dict[str, Data], worst: dict[str, int]) -> list[Note]:
     """Notes about figures that are worse after than before, each with its worst frame.
 
     Misses are told by the plan, and how hips move is a means to the others: of both a source has none.
@@ -254,9 +264,7 @@ def _worse(leg: float, sides: dict[str, Data], after: dict[str, Array], numbers:
     for name, limit in limits.items():
         old, new = (sides[side][name] for side in SIDES)
         if new - old > limit:
-            values = after[name].reshape(len(after[name]), -1).max(axis=1)
-            frame = int(_middle(numbers, len(values))[values.argmax()])
-            notes.append(Note(f"worse_{name}", {"before": old, "after": new, "frame": frame}))
+            notes.append(Note(f"worse_{name}", {"before": old, "after": new, "frame": worst[name]}))
     return notes
 
 

@@ -8,7 +8,7 @@ from ..model import Note
 WORDS = {
     "calibration_pose": "the first frame is a calibration pose: its feet were only lifted out of the ground",
     "carried": "the clip moves with {support} and was planted as seen from there",
-    "contacts_shortened": "enforced contacts made {count} others shorter, because a foot needs time between two spots",
+    "contacts_shortened": "pinned contacts made {count} others shorter, because a foot needs time between two spots",
     "feet_short": "legs do not reach: feet leave their spots by up to {distance:.3g} on {frames} frames",
     "heels_raised": "legs do not reach: heels rise by up to {degrees:.0f} degrees on {frames} frames",
     "never_rests": "{count} of {of} limbs never come to rest near a surface and were left alone",

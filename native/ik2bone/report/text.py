@@ -22,7 +22,7 @@ ROWS = (
     ("flexion_median", "knee bent more, median"),
     ("flexion", "knee bent more, 95 %"),
     ("hips_offset", "hips, offset"),
-    ("hips_change", "hips, change a frame"),
+    ("hips_change", "hips, largest step"),
     ("hips_peak", "hips, peak acceleration"),
     ("hips_rms", "hips, rms acceleration"),
 )

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The report as people read it: figures with units, each judged by its limit, and notes in order of weight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from math import floor, isfinite, log10
+from typing import Any
+
+import blf
+import bpy
+from bpy.types import UnitSettings
+from ik2bone.model import Note
+from ik2bone.report import ROWS
+from ik2bone.report.measures import FOOT_POP, KNEE_POP, SHORT, SIDES, SPAN_FIGURES
+from ik2bone.report.notes import worded
+
+Figures = dict[str, Any]
+
+DEGREES = ("knee_pop", "flexion", "flexion_median")
+ACCELERATIONS = ("hips_peak", "hips_rms")
+# The package's labels name the unit where figures are shown without one.
+UNIT_IN_LABEL = ", degrees"
+# Of what is told in leg lengths: a thousandth of the leg is what one can see.
+VISIBLE = 0.001
+LIMITS = {"drift": VISIBLE, "penetration": VISIBLE, "float": VISIBLE, "short": SHORT, "foot_pop": FOOT_POP}
+LENGTHS_IN_NOTES = {
+    "feet_short": ("distance",),
+    **{f"worse_{name}": SIDES for name in SPAN_FIGURES},
+}
+GOOD, NEUTRAL, BAD, TOLD = "CHECKMARK", "BLANK1", "ERROR", "INFO"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: a figure before and after, with the icon that tells whether the figure after is good.
+
+    `before` is empty where a source has no such figure.
+    """
+
+    label: str
+    before: str
+    after: str
+    icon: str
+
+
+def is_readable(report: Any) -> bool:
+    """Whether a record's report can be shown: people and scripts may have written anything."""
+    if not isinstance(report, dict) or not _is_number(report.get("leg")) or report["leg"] <= 0.0:
+        return False
+    sides = [report.get(side) for side in SIDES]
+    if not all(isinstance(side, dict) and all(_is_number(side.get(name, 0)) for name, _ in ROWS) for side in sides):
+        return False
+    notes, told = report.get("notes"), report.get("told")
+    codes = isinstance(notes, list) and all(isinstance(note, dict) for note in notes)
+    return codes and isinstance(told, list) and all(isinstance(text, str) for text in told)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and isfinite(value)
+
+
+def rows_of(report: Figures, units: UnitSettings) -> Iterator[Row]:
+    """The figures that are not zero on both sides."""
+    for name, label in ROWS:
+        zero, before, after = (
+            _text(name, value, report["leg"], units) for value in (0, *(report[side].get(name, 0) for side in SIDES))
+        )
+        if before != zero or after != zero:
+            shown = before if name in SPAN_FIGURES else ""
+            yield Row(sentence(label.removesuffix(UNIT_IN_LABEL)), shown, after, _verdict(report, name))
+
+
+def _verdict(report: Figures, name: str) -> str:
+    """The icon of a figure: good within its limit, bad where it is over that and worse than before."""
+    limit = _limit(name, report["leg"])
+    if limit is None:
+        return NEUTRAL
+    before, after = (report[side].get(name, 0) for side in SIDES)
+    if after <= limit:
+        return GOOD
+    return BAD if after > before else NEUTRAL
+
+
+def _limit(name: str, leg: float) -> float | None:
+    """Up to where a figure is good; how hips move has no limit, it is a means to the other figures."""
+    if name in DEGREES:
+        return KNEE_POP
+    if name.endswith("_frames"):
+        return 0.0
+    return LIMITS[name] * leg if name in LIMITS else None
+
+
+def _text(name: str, value: float, leg: float, units: UnitSettings) -> str:
+    """A figure with its unit."""
+    if name.endswith("_frames"):
+        return str(value)
+    if name in DEGREES:
+        return f"{value:.1f}°"
+    return f"{value:.1f} leg/s²" if name in ACCELERATIONS else _length(value, leg, units)
+
+
+def _length(value: float, leg: float, units: UnitSettings) -> str:
+    """A length in the scene's units, to about a thousandth of the leg."""
+    digits = 3 - floor(log10(leg))
+    if units.system == "NONE":
+        # Blender 4.5 crashes when it is asked for the text of a length without units.
+        return f"{value:.{max(0, digits)}f}"
+    length = round(value, digits) * units.scale_length
+    return str(bpy.utils.units.to_string(units.system, "LENGTH", length, precision=3))
+
+
+def notes_of(report: Figures, units: UnitSettings) -> list[tuple[str, str]]:
+    """What the user should know, each sentence with its icon: damage first, then misses, then what was done."""
+    told, notes = report["told"], report["notes"]
+    # What the add-on itself tells has no note and follows what the package tells.
+    notes = [*notes, *({} for _ in told[len(notes) :])]
+    pairs = zip(notes, told, strict=False)
+    weighed = [
+        (_weight(report, str(n.get("code", ""))), _with_units(n, text, report["leg"], units)) for n, text in pairs
+    ]
+    return [(sentence(text), BAD if weight < 2 else TOLD) for weight, text in sorted(weighed, key=lambda w: w[0])]
+
+
+def _with_units(note: Figures, text: str, leg: float, units: UnitSettings) -> str:
+    """The text of a note with its lengths in the scene's units."""
+    code = str(note.get("code", ""))
+    lengths = {name: note.get(name) for name in LENGTHS_IN_NOTES.get(code, ())}
+    if not lengths or not all(map(_is_number, lengths.values())):
+        return text
+    try:
+        return worded(Note(code, note | {name: _Length(_length(value, leg, units)) for name, value in lengths.items()}))
+    except (KeyError, ValueError):
+        # Someone has changed the note.
+        return text
+
+
+class _Length(str):
+    """The text of a length in place of its number, whatever digits that is given."""
+
+    def __format__(self, _digits: str) -> str:
+        return str(self)
+
+
+def _weight(report: Figures, code: str) -> int:
+    """The place of a note in the order; one about a figure that is within its limit comes last."""
+    if code.startswith("worse_"):
+        return 0 if _verdict(report, code.removeprefix("worse_")) == BAD else 4
+    return 1 if code == "feet_short" else 3 if code else 2
+
+
+def sentence(text: str) -> str:
+    """The same text with a capital."""
+    return text[:1].upper() + text[1:]
+
+
+@lru_cache(maxsize=256)
+def wrapped(text: str, width: float, size: float) -> tuple[str, ...]:
+    """Lines of a text that are no wider than so many pixels in the interface's font of this size.
+
+    Cached because panels ask on every redraw.
+    """
+    blf.size(0, size)
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and blf.dimensions(0, longer)[0] <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return tuple(lines)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A run goes in stages: stopped at any of them it leaves everything as it was, and none of them takes long."""
+
+from __future__ import annotations
+
+import time
+
+import biped
+import fingerprint
+import pytest
+from planted import plant
+
+GIVEN = [
+    {},
+    {"output": "IN_PLACE"},
+    {"frame_range": "CURRENT"},
+    {"frame_range": "CUSTOM", "frame_start": 10, "frame_end": 50, "use_hips": False},
+]
+
+
+def _pose_by_hand(bpy, walker):
+    bpy.context.scene.frame_set(20)
+    walker.pose.bones["hips"].location.x += 0.2
+    walker.pose.bones["shin.L"].rotation_quaternion = (0.9, 0.1, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("history", ["source", "planted"])
+def test_stopped_at_any_stage_it_leaves_everything_as_it_was(bpy, walker, slope, options, addon, given, history):
+    if history == "planted":
+        plant(bpy)
+    _pose_by_hand(bpy, walker)
+    before, stops, ended = fingerprint.of_scene(bpy), 0, False
+    while not ended:
+        stages = addon("run.pipeline").planting(bpy.context, [walker], options(**given))
+        for _ in range(stops):
+            if next(stages, None) is None:
+                ended = True
+                break
+            # A window redraws meanwhile.
+            bpy.context.view_layer.update()
+        if not ended:
+            stages.close()
+            assert fingerprint.of_scene(bpy) == before
+        stops += 1 + stops // 8
+    assert stops > 5 and fingerprint.of_scene(bpy) != before
+
+
+def test_progress_only_grows_and_says_what_is_done(bpy, walker, slope, options, addon):
+    twin = walker.copy()
+    bpy.context.collection.objects.link(twin)
+    steps = list(addon("run.pipeline").planting(bpy.context, [walker, twin], options()))
+    shares = [step.share for step in steps]
+    assert shares == sorted(shares) and 0.0 <= shares[0] < 0.1 and shares[-1] == 1.0
+    assert {step.doing.split()[0] for step in steps} >= {"finding", "sampling", "writing", "keeping"}
+
+
+def test_no_stage_of_a_long_clip_takes_a_second(bpy, walker, slope, options, addon):
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        curve.modifiers.new("CYCLES")
+    action = walker.animation_data.action
+    action.use_frame_range, action.frame_start, action.frame_end = True, 1, 6000
+    began, longest = time.perf_counter(), 0.0
+    for _ in addon("run.pipeline").planting(bpy.context, [walker], options()):
+        longest, began = max(longest, time.perf_counter() - began), time.perf_counter()
+    assert longest < 1.0
+
+
+def test_work_aside_goes_on_while_the_run_waits_and_hands_its_errors_on(bpy, addon):
+    stages = addon("stages")
+
+    def fail():
+        time.sleep(0.1)
+        raise ArithmeticError("aside")
+
+    waiting = stages.aside(fail, stages.Progress("working", 0.5))
+    assert next(waiting) == ("working", 0.5)
+    with pytest.raises(ArithmeticError, match="aside"):
+        stages.finish(waiting)
+    assert stages.finish(stages.aside(lambda: biped.LAST, stages.Progress("", 0.0))) == biped.LAST

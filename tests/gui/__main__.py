@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Drive a Blender with a window: `python -m tests.gui TOOL SUITE`, skipped where the tool is not at hand.
+
+The tool is a script that runs Blender on a display of its own: `TOOL run SUITE FOLDER <Blender's arguments>`, with the
+folder visible as /w and Blender's user folder in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import ik2bone
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DATA = Path(os.environ.get("IK2BONE_DATA", ROOT.parent / "shared" / "data"))
+CLIP = DATA / "bvh" / "cmu_ic_002_01_walk.bvh"
+# Longer than any of it takes, in seconds.
+PATIENCE = 300
+# What is asked for: updates a second, seconds until Esc has stopped a run, milliseconds a redraw.
+UPDATES, STOP, REDRAW = 10.0, 1.0, 2.0
+
+
+def main(tool: Path, suite: str, keep: Path) -> int:
+    """Run the steps in `drive.py`, print what they saw, and give the exit code."""
+    missing = [str(path) for path in (tool, CLIP) if not path.exists()]
+    if missing:
+        print(f"skipped: no {' and no '.join(missing)}")
+        return 0
+    if subprocess.run([tool, "install", suite], check=False, stdout=subprocess.DEVNULL).returncode:
+        print(f"skipped: {tool.name} cannot install {suite}")
+        return 0
+    with tempfile.TemporaryDirectory(prefix="ik2bone-gui-") as folder:
+        stage(Path(folder))
+        result = drive(tool, suite, Path(folder))
+        keep.mkdir(parents=True, exist_ok=True)
+        for picture in Path(folder).glob("*.png"):
+            shutil.copy(picture, keep)
+    print(json.dumps(result, indent=1))
+    return judge(result)
+
+
+def stage(folder: Path) -> None:
+    """Put into the folder what Blender needs: the add-on as an extension, the package, the clip and the steps."""
+    extension = folder / "blender-user" / "extensions" / "user_default" / "ik2bone"
+    shutil.copytree(ROOT / "addon", extension, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(ik2bone.__file__).parent, folder / "packages" / "ik2bone")
+    shutil.copy(CLIP, folder / "walk.bvh")
+    shutil.copy(Path(__file__).with_name("drive.py"), folder)
+
+
+def drive(tool: Path, suite: str, folder: Path) -> dict:
+    """What the steps wrote down."""
+    path = "import sys; sys.path.append('/w/packages')"
+    arguments = ["--factory-startup", "--enable-event-simulate", "--python-expr", path]
+    arguments += ["--addons", "bl_ext.user_default.ik2bone", "--python", "/w/drive.py", "--", "/w"]
+    told = subprocess.run(
+        [tool, "run", suite, folder, *arguments], check=False, capture_output=True, text=True, timeout=PATIENCE
+    )
+    written = folder / "result.json"
+    return json.loads(written.read_text()) if written.exists() else {"error": told.stdout + told.stderr}
+
+
+def judge(result: dict) -> int:
+    """The exit code: 1 where anything falls short, each told in a line."""
+    if "error" in result:
+        return 1
+    stopped = result.get("long run", {"was running": [], "seconds to stop": 0.0, "left as it was": False})
+    wishes = {
+        f"the feet follow a drag of Strength at least {UPDATES:.0f} times a second": result[
+            "updates a second of Plant Feet"
+        ]
+        >= UPDATES,
+        f"Esc stops a long run within {STOP:.0f} s": bool(stopped["was running"])
+        and stopped["seconds to stop"] <= STOP,
+        "a stopped run leaves all as it was": stopped["left as it was"],
+        f"a redraw takes at most {REDRAW:.0f} ms": sum(result["redraw, milliseconds"].values()) <= REDRAW,
+    }
+    for wish, is_so in wishes.items():
+        print(f"{'yes' if is_so else 'NO '}  {wish}")
+    return 0 if all(wishes.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2], ROOT / "build" / "gui"))
