@@ -113,15 +113,17 @@ def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:
     return list({bone.name: bone for bone in chain.from_iterable(lines)}.values())
 
 
-def poses(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Poses:
-    """The poses of bones whose F-curves tell all; what is not keyed is as it stands."""
+def poses(armature: Object, names: Sequence[str], frames: Sequence[int], placed: Array) -> Poses:
+    """The poses of bones whose F-curves tell all; what is not keyed is as it stands.
+
+    `placed` (4, 4) is where the armature lies in the world on any of the frames.
+    """
     bones = _with_ancestors(armature, names)
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones])
     local, rest = _channels(armature, bones, np.array(frames)), np.array([bone.bone.matrix_local for bone in bones])
     rest = np.where((parents >= 0)[:, None, None], inverse(rest[parents]) @ rest, rest)
-    placed = step_worlds([armature], frames if may_move(armature) else frames[:1])[0]
-    placed = np.broadcast_to(placed, (len(frames), 4, 4))
+    placed = step_worlds([armature], frames)[0] if may_move(armature) else np.tile(placed, (len(frames), 1, 1))
     rows = [index[name] for name in names]
     world = ik2bone.aggregate(parents, *local, rest=rest, base=placed)[:, rows]
     basis = ik2bone.aggregate(np.full(len(rows), -1), *(channel[:, rows] for channel in local))

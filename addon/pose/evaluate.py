@@ -107,9 +107,15 @@ def inverse(matrices: Array) -> Array:
 
 def cofactors(matrices: Array) -> tuple[Array, Array]:
     """The inverse of each matrix's axes times their volume (..., 3, 3), and that volume (...)."""
-    axes = np.moveaxis(matrices[..., :3, :3], -1, 0)
-    rows = np.stack([np.cross(axes[i - 2], axes[i - 1]) for i in range(3)], axis=-2)
-    return rows, np.sum(axes[0] * rows[..., 0, :], axis=-1)
+    axes, result = matrices[..., :3, :3], np.empty((*matrices.shape[:-2], 3, 3))
+    for i, j in np.ndindex(3, 3):
+        # Negative indices count from the end: the two rows and the two columns after the element, round in a circle.
+        down, right = (
+            axes[..., j - 2, i - 2] * axes[..., j - 1, i - 1],
+            axes[..., j - 2, i - 1] * axes[..., j - 1, i - 2],
+        )
+        np.subtract(down, right, out=result[..., i, j])
+    return result, np.sum(axes[..., 0] * result[..., 0, :], axis=-1)
 
 
 def may_move(ob: Object) -> bool:
