@@ -14,6 +14,7 @@ import numpy as np
 from bpy.utils import escape_identifier
 
 from ..keys import actions, fcurves, rotations
+from ..stages import Progress, Stages, part_of
 from .evaluate import Array, Poses, inverse, is_layered, may_move, step_worlds
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:
     return list({bone.name: bone for bone in chain.from_iterable(lines)}.values())
 
 
-def poses(armature: Object, names: Sequence[str], frames: Sequence[int], placed: Array) -> Poses:
+def poses(armature: Object, names: Sequence[str], frames: Sequence[int], placed: Array) -> Stages[Poses]:
     """The poses of bones whose F-curves tell all; what is not keyed is as it stands.
 
     `placed` (4, 4) is where the armature lies in the world on any of the frames.
@@ -121,24 +122,29 @@ def poses(armature: Object, names: Sequence[str], frames: Sequence[int], placed:
     bones = _with_ancestors(armature, names)
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones])
-    local, rest = _channels(armature, bones, np.array(frames)), np.array([bone.bone.matrix_local for bone in bones])
+    rest = np.array([bone.bone.matrix_local for bone in bones])
     rest = np.where((parents >= 0)[:, None, None], inverse(rest[parents]) @ rest, rest)
-    placed = step_worlds([armature], frames)[0] if may_move(armature) else np.tile(placed, (len(frames), 1, 1))
+    local = yield from part_of(_channels(armature, bones, np.array(frames)), 0.0, 0.5)
+    base = np.tile(placed, (len(frames), 1, 1))
+    if may_move(armature):
+        (base,) = yield from part_of(step_worlds([armature], frames), 0.5, 1.0)
     rows = [index[name] for name in names]
-    world = ik2bone.aggregate(parents, *local, rest=rest, base=placed)[:, rows]
+    world = ik2bone.aggregate(parents, *local, rest=rest, base=base)[:, rows]
     basis = ik2bone.aggregate(np.full(len(rows), -1), *(channel[:, rows] for channel in local))
-    return Poses(placed, world, basis, local[2][:, rows])
+    return Poses(base, world, basis, local[2][:, rows])
 
 
-def _channels(armature: Object, bones: Sequence[PoseBone], frames: fcurves.Frames) -> tuple[Array, Array, Array]:
+def _channels(armature: Object, bones: Sequence[PoseBone], frames: fcurves.Frames) -> Stages[list[Array]]:
     """Locations (F, B, 3), quaternions (F, B, 4) and scales (F, B, 3) as Blender takes them."""
     played = actions.curves_of(actions.assigned(armature))
     curves = {(curve.data_path, curve.array_index): curve for curve in played if not curve.mute}
-    location, scale = (
-        np.stack([_values(curves, bone, name, frames) for bone in bones], axis=1) for name in ("location", "scale")
-    )
-    location[:, [bone.bone.use_connect for bone in bones]] = 0.0
-    return location, np.stack([_rotation(curves, bone, frames) for bone in bones], axis=1), scale
+    columns = []
+    for number, bone in enumerate(bones):
+        yield Progress(f"reading the F-curves of {bone.name}", number / len(bones))
+        location, scale = (_values(curves, bone, name, frames) for name in ("location", "scale"))
+        # Connected bones do not leave their parents.
+        columns.append((np.where(bone.bone.use_connect, 0.0, location), _rotation(curves, bone, frames), scale))
+    return [np.stack(column, axis=1) for column in zip(*columns, strict=True)]
 
 
 def _rotation(curves: Curves, bone: PoseBone, frames: fcurves.Frames) -> Array:

@@ -144,14 +144,17 @@ def is_layered(ob: Object) -> bool:
     return data.use_tweak_mode or played or not whole
 
 
-def step_worlds(objects: Sequence[Object], frames: Sequence[int]) -> Array:
+def step_worlds(objects: Sequence[Object], frames: Sequence[int]) -> Stages[Array]:
     """World matrices (O, F, 4, 4) of objects.
 
     Frames are stepped in a scene of its own that holds only an empty under each of them, so that the user's scene
     stays where it is and neither shapes nor poses are worked out.
     """
+    rows = []
     with _followers(objects) as (scene, empties):
-        rows = [_matrices(scene, empties, frame) for frame in frames]
+        for number, frame in enumerate(frames):
+            rows.append(_matrices(scene, empties, frame))
+            yield Progress(f"sampling frame {frame}", number / len(frames))
     return np.array(rows).swapaxes(0, 1)
 
 

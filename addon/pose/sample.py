@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..rig.find import Leg
-from ..stages import Stages, finish
+from ..stages import Stages, finish, part_of
 from . import curves
 from .evaluate import Array, Poses, cofactors, inverse, read_poses, stepping
 from .evaluate import present as present_pose
@@ -94,24 +94,28 @@ def sampling(
         poses = yield from read_poses(lambda _: present_pose(armature), names, frames)
         _refuse_broken(poses, names, frames, lambda _: present_pose(armature))
         return _sample(armature, legs, hips, frames, poses)
+    began = 0.0
     if len(frames) > FEW and curves.tell_all(armature, names):
-        spots = _spots(frames)
-        seen = yield from _seen(armature, names, spots)
-        poses = curves.poses(armature, names, frames, seen.placed[0])
+        spots, began = _spots(frames), 0.5
+        seen = yield from part_of(_seen(armature, names, spots), 0.0, 0.1)
+        poses = yield from part_of(curves.poses(armature, names, frames, seen.placed[0]), 0.1, began)
         if not (_are_broken(poses).any() or _are_flat(poses).any()):
             found = replace(_sample(armature, legs, hips, frames, poses), in_bulk=True)
             if _agree(found, spots, seen):
                 return found
-    return (yield from _stepped(armature, legs, hips, frames))
+    return (yield from part_of(_stepped(armature, legs, hips, frames), began, 1.0))
 
 
 def proven(
     found: Sample, armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int]
 ) -> Stages[Sample]:
     """A sample itself if Blender's evaluation agrees with it on some of its frames, else the same by stepping."""
-    if not found.in_bulk or _agree(found, frames, (yield from _seen(armature, list(found.basis), frames))):
+    if not found.in_bulk:
         return found
-    return (yield from _stepped(armature, legs, hips, found.frames.tolist()))
+    seen = yield from part_of(_seen(armature, list(found.basis), frames), 0.0, 0.1)
+    if _agree(found, frames, seen):
+        return found
+    return (yield from part_of(_stepped(armature, legs, hips, found.frames.tolist()), 0.1, 1.0))
 
 
 def _seen(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stages[Poses]:
