@@ -2,14 +2,17 @@
 # PYTHON= names another Python (3.11 or 3.13), VENV= another virtual environment.
 PYTHON ?= python3
 VENV ?= .venv
+# The tool that `make gui` runs Blender by, and which of its Blenders.
+DESKTOP ?= ../shared/tools/desktop-blender
+SUITE ?= sid
 RUN := $(VENV)/bin/python
 SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" sh tools/setup.sh
 PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* native/ik2bone/* native/ik2bone/*/*)
 
-.PHONY: help demo test accuracy bench bench-planting bench-motion sanitize fuzz extension wheel format clean
+.PHONY: help demo test gui accuracy bench bench-planting bench-motion sanitize fuzz extension wheel format clean
 
 help:
-	@echo "make demo [CLIP=file] [GROUND=hills|steps|slope|flat|platform|bridge|stairs|ladder|file], test, accuracy, bench, bench-planting, sanitize, extension, wheel, format, clean"
+	@echo "make demo [CLIP=file] [GROUND=hills|steps|slope|flat|platform|bridge|stairs|ladder|file], test, gui, accuracy, bench, bench-planting, sanitize, extension, wheel, format, clean"
 	@echo "make bench-motion [CLIPS=parts of names] [GROUNDS=parts of names] [KEEP=file] [AGAINST=file], fuzz [SECONDS=60]"
 
 demo: $(VENV)/package
@@ -18,6 +21,10 @@ demo: $(VENV)/package
 # In several processes, each of which starts a Blender of its own; a file's tests share what they set up.
 test: $(VENV)/package
 	$(RUN) -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
+
+# Mouse and keyboard in a Blender with a window, run by a tool that brings a display; skipped where there is no such tool.
+gui: $(VENV)/package
+	@$(RUN) -m tests.gui "$(DESKTOP)" $(SUITE)
 
 accuracy: $(VENV)/package
 	@$(RUN) -m tests.accuracy

@@ -26,7 +26,7 @@ def find_surfaces(context: Context, armature: Object, name: str) -> list[Object]
         return list(dict.fromkeys(found))
     shapes = bone_shapes()
     visible = [ob for ob in context.view_layer.objects if ob.visible_get() and _is_solid(ob)]
-    return [ob for ob in visible if _is_ground(ob, shapes) and not _is_under(ob, armature)]
+    return [ob for ob in visible if _is_ground(ob, shapes) and not is_under(ob, armature)]
 
 
 def _names(context: Context, name: str) -> list[str]:
@@ -66,7 +66,7 @@ def _collection_surfaces(context: Context, armature: Object, name: str) -> list[
         raise Refusal(f"there is no object and no collection named '{name}' to plant on in this view layer")
     inside, shapes = set(context.view_layer.objects), bone_shapes()
     members = [ob for ob in collection.all_objects if ob in inside and _is_ground(ob, shapes)]
-    found = [ob for ob in members if _is_evaluated(context, ob) and not _is_under(ob, armature)]
+    found = [ob for ob in members if _is_evaluated(context, ob) and not is_under(ob, armature)]
     if not found:
         raise Refusal(f"collection '{name}' holds no mesh to plant on")
     return found
@@ -98,7 +98,7 @@ def _holds_ground(collection: Collection, shapes: set[Object]) -> bool:
     return any(_is_ground(ob, shapes) for ob in collection.all_objects)
 
 
-def _is_under(ob: Object, armature: Object) -> bool:
+def is_under(ob: Object, armature: Object) -> bool:
     """Whether the object is parented to the armature in any way, or to what is."""
     part: Object | None = ob
     while part is not None and part != armature:

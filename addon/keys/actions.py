@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import bpy
-from bpy.types import Action, FCurve, NlaStrip, Object
+from bpy.types import Action, AnimData, FCurve, NlaStrip, Object
 
 from . import fcurves
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What an object plays: an action and, from 4.4 on, the identifier of its slot."""
+    """What an object plays, by itself or in an NLA strip: an action and, from 4.4 on, the identifier of its slot."""
 
     action: Action | None
     slot: str | None = None
@@ -52,18 +52,74 @@ class Curves:
 def assigned(ob: Object) -> Assignment:
     """What the object plays now."""
     data = ob.animation_data
-    if data is None or data.action is None:
-        return Assignment(None)
-    slot = getattr(data, "action_slot", None)
-    return Assignment(data.action, slot.identifier if slot else None)
+    owner = data if data and data.action else strip_of(ob)
+    return _assignment_of(owner) if owner else Assignment(None)
+
+
+def _assignment_of(owner: AnimData | NlaStrip) -> Assignment:
+    slot = getattr(owner, "action_slot", None)
+    return Assignment(owner.action, slot.identifier if slot else None)
 
 
 def assign(ob: Object, assignment: Assignment) -> None:
-    """Let the object play an action, by the slot of that name."""
+    """Let the object play an action, by the slot of that name, in its NLA strip where it plays one."""
     data = ob.animation_data or ob.animation_data_create()
-    data.action = assignment.action
+    strip, tweaked = strip_of(ob), data.use_tweak_mode
+    if tweaked:
+        # Blender holds the action of a strip in tweak mode fast.
+        data.use_tweak_mode = False
+    owner = strip or data
+    owner.action = assignment.action
     if assignment.slot is not None:
-        data.action_slot = _slot(assignment.action, assignment.slot)
+        owner.action_slot = _slot(assignment.action, assignment.slot)
+    if tweaked:
+        data.use_tweak_mode = True
+
+
+def strip_of(ob: Object) -> NlaStrip | None:
+    """The NLA strip whose action the object plays: the one in tweak mode, else, for an object without an action, the
+    only one that plays."""
+    data = ob.animation_data
+    if data is None or (data.action and not data.use_tweak_mode):
+        return None
+    found = playing_strips(ob)
+    if data.use_tweak_mode:
+        found = [strip for strip in found if strip.action == data.action]
+    return found[0] if len(found) == 1 else None
+
+
+def playing_strips(ob: Object) -> list[NlaStrip]:
+    """The strips that play for an object; where there are several, those of them in the scene's frame range."""
+    found = list(_strips(ob))
+    if len(found) < 2:
+        return found
+    scene = bpy.context.scene
+    first, last = scene.frame_start, scene.frame_end
+    if scene.use_preview_range:
+        first, last = scene.frame_preview_start, scene.frame_preview_end
+    return [strip for strip in found if strip.frame_start <= last and strip.frame_end >= first]
+
+
+def strip_trouble(strip: NlaStrip) -> str | None:
+    """What keeps the action of an NLA strip from showing as it is, on its own frames, if anything does."""
+    shift = strip.frame_start - strip.action_frame_start
+    is_timed = strip.use_animated_time or strip.use_reverse or (strip.scale, strip.repeat) != (1.0, 1.0)
+    states = {
+        "does not replace what lies under it": strip.blend_type != "REPLACE",
+        "has an influence of its own": strip.use_animated_influence,
+        "blends in or out": max(strip.blend_in, strip.blend_out) > 0.0,
+        "has modifiers": any(not modifier.mute for modifier in strip.modifiers),
+        "changes the time of its action": is_timed,
+        f"plays its action {abs(shift):g} frames too {'late' if shift > 0.0 else 'early'}": abs(shift) > 1e-3,
+        "plays a part of its action alone": _is_cut(strip),
+    }
+    return next((name for name, is_so in states.items() if is_so), None)
+
+
+def _is_cut(strip: NlaStrip) -> bool:
+    """Whether the strip leaves out frames of its action."""
+    span = frame_span(_assignment_of(strip))
+    return span is not None and (strip.frame_start > span[0] + 1e-3 or strip.frame_end < span[1] - 1e-3)
 
 
 def curves_of(assignment: Assignment) -> Curves:
@@ -152,31 +208,35 @@ def others_playing(assignment: Assignment, ob: Object) -> list[str]:
     return [other.name for other in players(assignment) if other not in own]
 
 
-def strips_of(action: Action) -> list[str]:
-    """Names of the NLA strips that play the action."""
-    return [strip.name for ob in bpy.data.objects for strip in _strips(ob) if strip.action == action]
+def strips_of(action: Action, player: Object | None = None) -> list[str]:
+    """Names of the NLA strips that play the action, without the one in which `player` plays it."""
+    own = strip_of(player) if player else None
+    return [strip.name for ob in bpy.data.objects for strip in _strips(ob) if strip.action == action and strip != own]
 
 
 def is_mixed(ob: Object) -> bool:
-    """Whether the NLA shows the object's action otherwise than it is: blended, weakened or in tweak mode."""
+    """Whether the NLA shows the object's own action otherwise than it is, blended or weakened."""
     data = ob.animation_data
-    if data is None:
+    if data is None or data.action is None or data.use_tweak_mode:
         return False
     weakened = data.action_blend_type != "REPLACE" or data.action_influence < 1.0
-    return data.use_tweak_mode or (weakened and any(True for _ in _strips(ob)))
+    return weakened and any(True for _ in _strips(ob))
 
 
 def solo_track(ob: Object) -> str | None:
-    """The name of the NLA track that plays solo, instead of the object's action."""
+    """The name of the NLA track that plays solo, instead of the object's own action."""
     data = ob.animation_data
-    return next((track.name for track in data.nla_tracks if track.is_solo), None) if data and data.use_nla else None
+    if data is None or data.action is None or data.use_tweak_mode or not data.use_nla:
+        return None
+    return next((track.name for track in data.nla_tracks if track.is_solo), None)
 
 
 def _strips(ob: Object) -> Iterator[NlaStrip]:
-    """Strips that are not muted."""
+    """Strips that play an action: neither they nor their tracks are muted, nor does another track play solo."""
     data = ob.animation_data
-    tracks = data.nla_tracks if data and data.use_nla else ()
-    return (strip for track in tracks if not track.mute for strip in track.strips if not strip.mute)
+    tracks = list(data.nla_tracks) if data and data.use_nla else []
+    tracks = [track for track in tracks if track.is_solo] or [track for track in tracks if not track.mute]
+    return (strip for track in tracks for strip in track.strips if strip.action and not strip.mute)
 
 
 def _slot(action: Action, identifier: str | None) -> Any:

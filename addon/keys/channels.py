@@ -149,9 +149,16 @@ def show(armature: Object, channel: Channel) -> None:
 
 
 def insert(armature: Object, channel: Channel, frame: int) -> None:
-    """Key the property as it is now on one frame, without another evaluation of what else was set by hand."""
-    bone = armature.pose.bones[channel.bone]
-    bone.keyframe_insert(channel.name, frame=frame, group=channel.bone, keytype="GENERATED")
+    """Key the property as it is now on one frame, without another evaluation of what else was set by hand.
+
+    In an NLA strip the key goes into the curves, for Blender would give the armature an action of its own.
+    """
+    if armature.animation_data.action:
+        bone = armature.pose.bones[channel.bone]
+        bone.keyframe_insert(channel.name, frame=frame, group=channel.bone, keytype="GENERATED")
     curves = curves_of(assigned(armature))
-    for index in channel.indices:
-        fcurves.mark_generated(curves.find(channel.path, index), frame)
+    for index, value in zip(channel.indices, channel.values[0], strict=True):
+        curve = curves.ensure(channel.path, index, channel.bone)
+        if not armature.animation_data.action:
+            curve.keyframe_points.insert(frame, value)
+        fcurves.mark_generated(curve, frame)

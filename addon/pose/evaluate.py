@@ -110,11 +110,9 @@ def cofactors(matrices: Array) -> tuple[Array, Array]:
     axes, result = matrices[..., :3, :3], np.empty((*matrices.shape[:-2], 3, 3))
     for i, j in np.ndindex(3, 3):
         # Negative indices count from the end: the two rows and the two columns after the element, round in a circle.
-        down, right = (
-            axes[..., j - 2, i - 2] * axes[..., j - 1, i - 1],
-            axes[..., j - 2, i - 1] * axes[..., j - 1, i - 2],
+        result[..., i, j] = (
+            axes[..., j - 2, i - 2] * axes[..., j - 1, i - 1] - axes[..., j - 2, i - 1] * axes[..., j - 1, i - 2]
         )
-        np.subtract(down, right, out=result[..., i, j])
     return result, np.sum(axes[..., 0] * result[..., 0, :], axis=-1)
 
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import bpy
@@ -13,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Refusal
-from ..ground.choose import deformers
+from ..ground.choose import deformers, is_under, shows_collection
 from ..keys import actions, fcurves, rotations
+from .checks import check_chain, refuse_rest, toe_trouble
 from .choose import choose_limbs
-from .find import Leg, check_chain, find_hips, refuse_rest, toe_trouble
+from .find import Leg
+from .hips import find_hips
 
 if TYPE_CHECKING:
     from bpy.types import Context, Object
@@ -58,38 +61,27 @@ def find_armatures(context: Context) -> list[Object]:
     """What a run plants: the armature of the active object first, and every other one that is selected.
 
     The active object's is itself, else the one deforming or parented under it. Where nothing is chosen so, the only
-    visible armature is.
+    visible armature is. In pose mode the armatures that are posed count as selected.
     """
-    return list(dict.fromkeys(_meant(context)))
+    # Blender names the objects of a mode only where there is a window.
+    posed = getattr(context, "objects_in_mode", ())
+    selected = posed if context.mode == "POSE" else context.view_layer.objects.selected
+    first = _armature_of(context.view_layer.objects.active)
+    found = dict.fromkeys([first] if first else [])
+    found.update(dict.fromkeys(ob for ob in selected if ob.type == "ARMATURE"))
+    visible = [] if found else [ob for ob in _armatures() if ob.visible_get()]
+    return list(found) or (visible if len(visible) == 1 else [])
 
 
-def find_armature(context: Context) -> Object | None:
-    """The first of the armatures that a run plants; a panel hands its own to the buttons in it."""
-    return getattr(context, HANDED, None) or next(_meant(context), None)
-
-
-def _meant(context: Context) -> Iterator[Object]:
-    """The armatures of `find_armatures`, some twice; the first is mostly found without a look at other objects."""
-    active = context.view_layer.objects.active
-    near = next((ob for ob in (active, *deformers(active)) if ob.type == "ARMATURE"), None) if active else None
-    every = [] if near else _armatures()
-    first = near or next((ob for ob in every if active in _ancestors(ob)), None)
-    if first:
-        yield first
-    posed_or_selected = context.objects_in_mode if context.mode == "POSE" else context.view_layer.objects.selected
-    chosen = [ob for ob in posed_or_selected if ob.type == "ARMATURE"]
-    visible = [] if first or chosen else [ob for ob in every if ob.visible_get()]
-    yield from chosen or (visible if len(visible) == 1 else [])
-
-
-def _ancestors(ob: Object) -> Iterator[Object]:
-    while ob.parent:
-        ob = ob.parent
-        yield ob
+def _armature_of(active: Object | None) -> Object | None:
+    """The armature that an object is, that deforms it, or that is parented under it."""
+    if active is None or active.type == "ARMATURE":
+        return active
+    return next(chain(deformers(active), (ob for ob in _armatures() if is_under(ob, active))), None)
 
 
 def _armatures() -> list[Object]:
-    """All armature objects; panels ask on every redraw, and looking at 5,000 objects takes 3 ms."""
+    """Every armature of the file; panels ask on each redraw, and a look at 5,000 objects takes 3 ms."""
     users = tuple((data.name_full, data.users) for data in bpy.data.armatures)
     found = [_armature_at(*place) for place in _armature_places(users)]
     if None not in found:
@@ -101,16 +93,31 @@ def _armatures() -> list[Object]:
 
 @lru_cache(maxsize=1)
 def _armature_places(_users: tuple[tuple[str, int], ...]) -> tuple[tuple[int, str], ...]:
-    """Places and names of all armature objects, remembered while the armatures have the same users."""
+    """Places and names of all armatures in the list of objects, remembered while their data have the same users."""
     return tuple((place, ob.name) for place, ob in enumerate(bpy.data.objects) if ob.type == "ARMATURE")
 
 
 def _armature_at(place: int, name: str) -> Object | None:
-    """The object at a place among all, where it is still an armature of this name."""
+    """The object at a place, where it is still an armature of this name."""
     if place >= len(bpy.data.objects):
         return None
     ob = bpy.data.objects[place]
     return ob if ob.type == "ARMATURE" and ob.name == name else None
+
+
+def why_no_armature(context: Context) -> str:
+    """What to do where there is no armature to plant."""
+    active = context.view_layer.objects.active
+    collection = active.instance_collection if active and shows_collection(active) else None
+    if collection and any(ob.type == "ARMATURE" for ob in collection.all_objects):
+        remedy = "make a library override of it" if collection.library else "make the instance real"
+        return f"{active.name} only shows an armature of the collection {collection.name}: {remedy}"
+    return "Needs an armature: make one active, or an object that it deforms"
+
+
+def find_armature(context: Context) -> Object | None:
+    """The first of the armatures that a run plants; a panel hands its own to the buttons in it."""
+    return getattr(context, HANDED, None) or next(iter(find_armatures(context)), None)
 
 
 def find_body(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Body:
@@ -123,9 +130,9 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     choice = choose_limbs(context, armature, options, bounds)
     limbs = choice.limbs
     check_chain(armature, limbs)
-    _refuse_changing_mode(armature, limbs)
+    _refuse_upside_down(armature, limbs)
     toes, told = _toes(armature, limbs, options)
-    told += _tell_scale(armature)
+    told += _tell_scale(armature) + _tell_locks(armature, limbs)
     numbers = tuple(choice.every.index(limb) for limb in limbs)
     legs = [limb for limb in limbs if limb.is_leg]
     planned = tuple(limb for limb in choice.every if limb in limbs or (legs and limb.is_leg))
@@ -136,6 +143,18 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     hips = find_hips(armature, legs)
     stay = options.use_hips and hips is None
     return Body(limbs, planned, numbers, hips, toes, told + ((NO_HIPS,) if stay else ()))
+
+
+def _refuse_upside_down(armature: Object, limbs: Iterable[Leg]) -> None:
+    """Refuse an object whose negative scale turns legs over that hang down under the same scale made positive."""
+    bones, upward = armature.data.bones, np.array(armature.matrix_world)[2, :3]
+    for leg in (limb for limb in limbs if limb.is_leg):
+        way = np.array(bones[leg.foot].head_local - bones[leg.thigh].head_local)
+        if upward @ way > 0.0 > upward @ (way * np.sign(armature.scale)):
+            raise Refusal(
+                f"{armature.name} has a negative scale, {', '.join(f'{scale:.3g}' for scale in armature.scale)}, "
+                "which turns it upside down: apply the scale, or make it positive"
+            )
 
 
 def _toes(armature: Object, legs: Iterable[Leg], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -160,30 +179,17 @@ def _tell_scale(armature: Object) -> tuple[str, ...]:
     )
 
 
+def _tell_locks(armature: Object, limbs: Iterable[Leg]) -> tuple[str, ...]:
+    """A sentence about bones that are locked against turning, which keys do all the same."""
+    bones = [name for limb in limbs for name in limb.bones[:3] if any(armature.pose.bones[name].lock_rotation)]
+    return (f"the rotation of {', '.join(bones)} is locked in part, and keyed all the same",) if bones else ()
+
+
 def _curve_trouble(armature: Object, name: str, options: PlantingOptions) -> str | None:
     """What about a bone's F-curves keeps keys from being put, where they are put into the curves themselves."""
     bone, curves = armature.pose.bones[name], actions.curves_of(actions.assigned(armature))
-    trouble = _mode_trouble(armature, name)
-    if trouble:
-        return f"bone {name} has {trouble} on its rotation mode"
     if options.output == "NEW_ACTION" and options.frame_range != "CURRENT":
         return None
     path = bone.path_from_id(rotations.property_of(bone.rotation_mode))
     found = (fcurves.trouble(curve) for curve in (curves.find(path, index) for index in range(4)) if curve)
     return next((f"the F-curve of the rotation of bone {name} {trouble}" for trouble in found if trouble), None)
-
-
-def _refuse_changing_mode(armature: Object, legs: tuple[Leg, ...]) -> None:
-    for name in (name for leg in legs for name in leg.bones[:3]):
-        trouble = _mode_trouble(armature, name)
-        if trouble:
-            raise Refusal(f"bone {name} has {trouble} on its rotation mode, so its rotation has no channels of its own")
-
-
-def _mode_trouble(armature: Object, name: str) -> str | None:
-    """What may change a bone's rotation mode over time, if anything does."""
-    path = armature.pose.bones[name].path_from_id("rotation_mode")
-    drivers = armature.animation_data.drivers if armature.animation_data else ()
-    if any(driver.data_path == path and not driver.mute for driver in drivers):
-        return "a driver"
-    return "keys" if actions.curves_of(actions.assigned(armature)).find(path, 0) else None

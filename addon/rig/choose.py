@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import Refusal
-from .find import Leg, find_arms, find_legs
+from .find import Leg, find_arms, find_legs, leg_of
 
 if TYPE_CHECKING:
     from bpy.types import Context, Object
@@ -66,14 +66,30 @@ def _limbs_near(armature: Object, names: Sequence[str], bounds: tuple[int, int])
 
 
 def _named(armature: Object, known: tuple[Leg, ...], names: list[str], strict: bool) -> Choice:
-    """Known limbs, and further ones of three bones in a row; where not `strict`, names of no limb count for nothing."""
+    """Known limbs, and rows of three bones as they are named; where not `strict`, names of no limb count for nothing.
+
+    Selected bones of a known limb mean that limb.
+    """
     owned = {name for limb in known for name in _owned(armature, limb)}
-    others = [name for name in names if name not in owned]
-    rows, left = _rows_of_three(armature, others)
-    limbs = (*_owners(armature, known, names), *rows)
-    if left and (strict or not limbs):
-        raise Refusal(f"bone {left[0]} belongs to no limb: name an upper bone, a lower bone and the end under it")
-    return Choice(limbs, (*known, *rows))
+    rows, left = _rows_of_three(armature, names if strict else [name for name in names if name not in owned])
+    lost = [name for name in left if name not in owned]
+    rows = [_as_known(armature, row, known) for row in rows]
+    kept = tuple(limb for limb in known if limb in rows or not any(_share(limb, row) for row in rows))
+    limbs = dict.fromkeys((*_owners(armature, kept, left if strict else names), *rows))
+    if lost and (strict or not limbs):
+        raise Refusal(f"bone {lost[0]} belongs to no limb: name an upper bone, a lower bone and the end under it")
+    return Choice(tuple(limbs), tuple(dict.fromkeys((*kept, *rows))))
+
+
+def _as_known(armature: Object, row: Leg, known: Sequence[Leg]) -> Leg:
+    """A named row as the known limb that it is, or as a leg where it has two bones of one."""
+    same = next((limb for limb in known if limb.bones[:3] == row.bones), None)
+    is_leg = any(limb.is_leg and len(set(limb.bones[:3]).intersection(row.bones)) >= 2 for limb in known)
+    return same or (leg_of(armature, row.bones) if is_leg else row)
+
+
+def _share(limb: Leg, row: Leg) -> bool:
+    return not set(limb.bones).isdisjoint(row.bones)
 
 
 def _rows_of_three(armature: Object, names: Sequence[str]) -> tuple[list[Leg], list[str]]:

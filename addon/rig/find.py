@@ -1,27 +1,49 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The legs and the hips of an armature: found, chosen by the user's selection, and checked that keys on them show."""
+"""The legs, arms and hips of an armature, told from its rest pose; the animation only settles what that leaves open."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Refusal
-from ..keys import actions, rotations
-from ..pose.evaluate import Array, heads, rest_heads
-from .limb import Limb, Tree, arm_pairs, footless_pair, standing_pairs, toe_of
+from ..keys import actions
+from ..pose.evaluate import heads, rest_heads
+from .limb import MIRROR, PLACE, Limb, Pair, Tree, are_branches, mirrored_pairs
 
 if TYPE_CHECKING:
-    from bpy.types import Constraint, Object, PoseBone
+    from bpy.types import Object
 
-# Constraints that leave a bone's place alone and do not depend on it.
-PLACELESS = {"COPY_ROTATION", "LIMIT_ROTATION", "COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
 # Poses looked at over the range: enough to see a gait, and about 10 ms to evaluate.
 POSES = 12
+# The end hangs under the root by at least this share of the reach on the median pose.
+DROP = 0.5
+# The lowest joints of a pair are at most this share of its reach above the lowest joint of the figure: 0.13 on the
+# front legs of the data folder's fox, which end at the wrist; 0.3 on hands that hang.
+LOW = 0.25
+# So many of a limb's three bones are named like those of legs where names tell that it is one.
+NAMED = 2
+# Longer to shorter bone of what is taken for a leg by its place alone: 1.27 at most on the people of the data folder,
+# 2.27 on the fins of Rigify's shark.
+EVEN = 2.2
+# A further pair of legs is at least this share of the first one's reach.
+FURTHER = 0.4
+# Arms are at least this share of the legs' reach: 0.6 on people, 0.2 on fingers.
+ARM = 0.35
+# Of the chains along one leg the topmost counts that has this share of the longest one's reach: animals stand on toes,
+# so that shin and metatarsus may be longer than thigh and shin.
+TOPMOST = 0.85
+# Limbs whose reach is within this share of the longest are equals, told apart by keys, structure and name.
+EQUAL = 0.03
+# Toes begin at least this share of the way from the end to the next joint: 0.67 and more on the data folder's figures.
+# What begins nearer and carries toes on is a bone of the instep, as the metatarsals of Daz's figures are.
+INSTEP = 0.55
+SHIN_NAME = re.compile(r"leg|shin|calf|knee", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -45,194 +67,218 @@ class Leg:
 
 
 def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
-    """The legs as seen over a range of frames, else in the rest pose.
+    """The legs as they stand in the rest pose or are named, else as seen over a range of frames.
 
     They hang from the trunk in mirrored pairs, have an upper and a lower bone of comparable length, and end lower than
-    all else; names only break ties. Front legs count too where they stand in the animation and in the rest pose.
+    all else. Front legs count too where they stand in the rest pose ahead of the hind legs.
     """
     if not armature.data.bones:
         raise Refusal(f"{armature.name} has no bones")
     if "rig_id" in armature.data:
         raise Refusal(f"{armature.name} is a generated Rigify rig, driven by constraints: plant its metarig instead")
-    poses = sorted({int(frame) for frame in np.linspace(*frames, POSES)})
-    rest = _rest_tree(armature)
-    joints, moved = heads(armature, poses)
-    finite = np.isfinite(joints).all(axis=(1, 2))
-    animated = _tree(armature, joints[finite], moved) if finite.any() else rest
-    limbs = [limb for pair in standing_pairs(animated, rest) for limb in pair]
+    rest = _rest_tree(armature, _keyed(armature))
+    limbs = [limb for pair in leg_pairs(rest, lambda: _animated_tree(armature, rest, frames)) for limb in pair]
     if not limbs:
-        raise Refusal(_why_none(armature.name, animated))
-    return tuple(_leg(animated, limb) for limb in sorted(limbs, key=lambda limb: limb.root))
+        raise Refusal(_why_none(armature.name, rest))
+    return tuple(_leg(rest, limb) for limb in sorted(limbs, key=lambda limb: limb.root))
 
 
 def find_arms(armature: Object, legs: Sequence[Leg]) -> tuple[Leg, ...]:
     """Mirrored pairs of further limbs, as seen in the rest pose."""
     rest = _rest_tree(armature)
-    index = {name: number for number, name in enumerate(rest.names)}
-    known = [_limb(rest, *(index[name] for name in leg.bones[:3])) for leg in legs]
+    known = [_limb(rest, *(rest.names.index(name) for name in leg.bones[:3])) for leg in legs]
     arms = [limb for pair in arm_pairs(rest, known) for limb in pair]
     names = [[rest.names[bone] for bone in arm.bones] for arm in sorted(arms, key=lambda arm: arm.root)]
     return tuple(Leg(*name, toe=None, is_leg=False) for name in names)
 
 
+def leg_of(armature: Object, bones: Sequence[str]) -> Leg:
+    """The leg of three bones, with the toes that hang under it."""
+    rest = _rest_tree(armature)
+    return _leg(rest, _limb(rest, *(rest.names.index(name) for name in bones)))
+
+
 def _limb(tree: Tree, root: int, mid: int, end: int) -> Limb:
-    return Limb(root, mid, end, tree.length(root, mid), tree.length(mid, end))
+    return Limb(root, mid, end, float(tree.length(root, mid)), float(tree.length(mid, end)))
 
 
-def _rest_tree(armature: Object) -> Tree:
-    return _tree(armature, rest_heads(armature)[None], np.zeros(len(armature.pose.bones), bool))
-
-
-def _tree(armature: Object, joints: Array, moved: NDArray[np.bool_]) -> Tree:
+def _rest_tree(armature: Object, keyed: Iterable[str] = ()) -> Tree:
     bones = list(armature.pose.bones)
-    index = {bone.name: i for i, bone in enumerate(bones)}
-    parents = [index[bone.parent.name] if bone.parent else -1 for bone in bones]
-    return Tree(list(index), parents, moved, joints)
+    index = {bone.name: number for number, bone in enumerate(bones)}
+    parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones], np.intp)
+    moved = frozenset(index[name] for name in keyed if name in index)
+    return Tree(list(index), parents, rest_heads(armature)[None], moved)
+
+
+def _keyed(armature: Object) -> set[str]:
+    """Names of the bones that the action keys."""
+    paths = (curve.data_path for curve in actions.curves_of(actions.assigned(armature)))
+    return {path.split('"')[1] for path in set(paths) if path.startswith('pose.bones["')}
+
+
+def _animated_tree(armature: Object, rest: Tree, frames: tuple[int, int]) -> Tree:
+    joints, moved = heads(armature, sorted({int(frame) for frame in np.linspace(*frames, POSES)}))
+    finite = np.isfinite(joints).all(axis=(1, 2))
+    return Tree(rest.names, rest.parents, joints[finite], frozenset(np.flatnonzero(moved))) if finite.any() else rest
 
 
 def _leg(tree: Tree, limb: Limb) -> Leg:
-    toe = toe_of(tree, limb)
+    toe = _toe_of(tree, limb.reach, limb.end)
     thigh, shin, foot = (tree.names[bone] for bone in limb.bones)
     return Leg(thigh, shin, foot, None if toe is None else tree.names[toe])
 
 
 def _why_none(armature: str, tree: Tree) -> str:
-    footless = footless_pair(tree)
+    footless = _footless_pair(tree)
     if footless is not None:
         names = " and ".join(tree.names[bone] for bone in footless)
         return f"{armature} has no legs that can be planted: no foot bone hangs under {names}"
     return f"{armature} has no legs: no mirrored pair of thigh, shin and foot bones hangs down to the ground"
 
 
-def find_hips(armature: Object, legs: Sequence[Leg]) -> str | None:
-    """The lowest bone that carries all legs and the trunk; where that cannot move, its next ancestor that can."""
-    lines = [[bone.name for bone in _up(armature.pose.bones[leg.thigh])] for leg in legs]
-    shared = [name for name in lines[0][1:] if all(name in line for line in lines)]
-    if not shared:
-        return None
-    carried = [_largest_branch(armature, name, {line for leg in lines for line in leg}) for name in shared]
-    lowest, moving = carried.index(max(carried)), _moving(armature)
-    between = {name for line in lines for name in line[1 : line.index(shared[lowest])]}
-    turned = dict(_reached_by_ik(armature, moving))
-    if any(name in turned or _is_held(armature.pose.bones[name], moving) for name in between):
-        return None
-    for bone in (armature.pose.bones[name] for name in shared[lowest:]):
-        if bone.name in turned or _is_held(bone, moving):
-            # What holds it in its place would do so under any ancestor that moves.
-            return None
-        if _is_free(bone, moving):
-            return bone.name
-    return None
+def leg_pairs(rest: Tree, animated: Callable[[], Tree]) -> list[Pair]:
+    """Pairs of legs, the surest first: named so or standing in the rest pose, else standing in the animation."""
+    pairs = mirrored_pairs(rest)
+    standing, named = _standing(rest, pairs), [pair for pair in pairs if _is_named(rest, pair)]
+    found = _choose(rest, rest, pairs, [pair for pair in standing if pair in named] or named or standing)
+    if named or (found and not _is_open(rest, found[0])):
+        return found
+    if _footless_pair(rest):
+        return []
+    seen = animated()
+    pairs = mirrored_pairs(seen)
+    return _choose(seen, rest, pairs, _standing(seen, pairs)) or found
 
 
-def _up(bone: PoseBone) -> list[PoseBone]:
-    return [bone, *bone.parent_recursive]
+def _is_open(rest: Tree, found: Pair) -> bool:
+    """Whether bones in a straight line leave open which of them is the knee."""
+    pairs = mirrored_pairs(rest, guess=True)
+    return _choose(rest, rest, pairs, _standing(rest, pairs))[0] != found
 
 
-def _largest_branch(armature: Object, name: str, legs: set[str]) -> int:
-    """Bones in the largest subtree under a bone that holds no leg; the trunk is the largest of all such subtrees."""
-    branches = [child for child in armature.data.bones[name].children if child.name not in legs]
-    return max((1 + len(child.children_recursive) for child in branches), default=0)
+def _choose(tree: Tree, rest: Tree, pairs: list[Pair], sure: list[Pair]) -> list[Pair]:
+    """The best of the pairs that share their limbs with a sure one, and after it what further pairs stand beside it."""
+    candidates = [pair for pair in pairs if any(_same_limbs(pair, other) for other in sure)]
+    found = [_best(tree, candidates)] if candidates else []
+    while found and (pairs := [pair for pair in pairs if _is_further(rest, pair, found)]):
+        found.append(_best(tree, pairs))
+    return found
 
 
-def _is_free(bone: PoseBone, moving: Moving) -> bool:
-    connected = bone.bone.use_connect and bone.parent is not None
-    driven = bone.path_from_id("location") in moving.driven
-    return not (connected or any(bone.lock_location) or driven)
+def _same_limbs(pair: Pair, other: Pair) -> bool:
+    """Whether both limbs of two pairs share two bones, as the chains a bone higher or lower on one leg do."""
+    return all(len(set(a.bones) & set(b.bones)) >= 2 for a, b in zip(pair, other, strict=True))
 
 
-def _is_held(bone: PoseBone, moving: Moving) -> bool:
-    """Whether a constraint has a say in where the bone is, or turns it by where it is."""
-    return any(constraint.type not in PLACELESS for constraint in _active(bone, moving))
+def _is_named(tree: Tree, pair: Pair) -> bool:
+    """Whether most bones of either limb are named like those of legs."""
+    return all(sum(tree.likeness[bone] for bone in limb.bones) >= NAMED for limb in pair)
 
 
-def check_chain(armature: Object, legs: Iterable[Leg]) -> None:
-    """Refuse legs on which rotation keys do not show as they are, naming the bone and what holds it."""
-    for leg in legs:
-        for name in leg.bones[:3]:
-            trouble = _trouble(armature, name)
-            if trouble:
-                raise Refusal(f"bone {name} {trouble}, so keys on it do not show")
-        between = _between(armature, leg)
-        for name in between:
-            trouble = _trouble(armature, name)
-            if trouble:
-                raise Refusal(f"bone {name} {trouble}, so it does not simply follow the bones above")
-        for name in (*leg.bones[1:3], *between):
-            if not armature.data.bones[name].use_inherit_rotation:
-                raise Refusal(f"bone {name} does not inherit its parent's rotation, so the bones above cannot move it")
+def _standing(tree: Tree, pairs: list[Pair]) -> list[Pair]:
+    """The pairs that end well under their roots, with nothing of the figure lower; even ones where no names tell."""
+    hanging = [pair for pair in pairs if _hangs(tree, pair) and (_is_even(pair[0]) or _is_named(tree, pair))]
+    return [pair for pair in hanging if _over_lowest(tree, pair) < LOW * pair[0].reach]
 
 
-def _between(armature: Object, leg: Leg) -> list[str]:
-    """Names of the bones that lie between those of a limb, as twist bones do."""
-    line = [bone.name for bone in _up(armature.pose.bones[leg.foot])]
-    return [name for name in line[1 : line.index(leg.thigh)] if name != leg.shin]
+def _is_even(limb: Limb) -> bool:
+    return max(limb.upper, limb.lower) < EVEN * min(limb.upper, limb.lower)
 
 
-def toe_trouble(armature: Object, toe: str, foot: str) -> str | None:
-    """What keeps toes from being turned by keys, if anything does: then they go with their foot as they do."""
-    line = [bone.name for bone in _up(armature.pose.bones[toe])]
-    for name in line[: line.index(foot)]:
-        if not armature.data.bones[name].use_inherit_rotation:
-            return f"bone {name} does not inherit its parent's rotation"
-        trouble = _trouble(armature, name)
-        if trouble:
-            return f"bone {name} {trouble}"
-    return None
+def _hangs(tree: Tree, pair: Pair) -> bool:
+    drops = [tree.heads[:, limb.root, 2] - tree.lowest[:, limb.end] for limb in pair]
+    return bool(np.median(drops) > DROP * pair[0].reach)
 
 
-def _trouble(armature: Object, name: str) -> str | None:
-    """What keeps rotation keys on a bone from showing as they are, if anything does."""
-    bone, moving = armature.pose.bones[name], _moving(armature)
-    for constraint in _active(bone, moving):
-        return f"is under the active constraint {constraint.name}"
-    reached = dict(_reached_by_ik(armature, moving))
-    if name in reached:
-        return f"is moved by inverse kinematics on {reached[name]}"
-    channel = rotations.property_of(bone.rotation_mode)
-    if bone.path_from_id(channel) in moving.driven:
-        return f"has a driver on its {channel.replace('_', ' ')}"
-    return None
+def _over_lowest(tree: Tree, pair: Pair) -> float:
+    """Height of the pair's lowest joint over the lowest joint of its figure, ancestors of the limbs aside."""
+    figure = tree.tops == tree.tops[pair[0].root]
+    figure[[bone for limb in pair for bone in tree.line(limb.root)[1:]]] = False
+    low = np.minimum(*(tree.lowest[:, limb.end] for limb in pair))
+    return float(np.median(low - tree.heads[:, figure, 2].min(axis=1)))
 
 
-def refuse_rest(armature: Object) -> None:
-    """Refuse an armature that shows no pose at all."""
-    if armature.data.pose_position == "REST":
-        raise Refusal(f"{armature.name} shows its rest position: switch it to pose position")
+def _best(tree: Tree, pairs: list[Pair]) -> Pair:
+    """The topmost of the long ones; among equals the one that is keyed most, carries most, is named like legs."""
+    long = _at_least(TOPMOST, pairs)
+    top = min(tree.depth[pair[0].root] for pair in long)
+    equals = _at_least(1.0 - EQUAL, [pair for pair in long if tree.depth[pair[0].root] == top])
+    return max(equals, key=lambda pair: _rank(tree, pair[0].bones + pair[1].bones))
 
 
-@dataclass(frozen=True)
-class Moving:
-    """Data paths of the armature's properties that the action in use keys, and of those with a driver."""
-
-    keyed: frozenset[str]
-    driven: frozenset[str]
+def _at_least(share: float, pairs: list[Pair]) -> list[Pair]:
+    longest = max(a.reach + b.reach for a, b in pairs)
+    return [(a, b) for a, b in pairs if a.reach + b.reach >= share * longest]
 
 
-def _moving(armature: Object) -> Moving:
-    keyed = (curve.data_path for curve in actions.curves_of(actions.assigned(armature)) if not curve.mute)
-    drivers = armature.animation_data.drivers if armature.animation_data else ()
-    return Moving(frozenset(keyed), frozenset(driver.data_path for driver in drivers if not driver.mute))
+def _rank(tree: Tree, bones: Sequence[int]) -> tuple[int, int, int]:
+    sizes, likeness = ([values[bone] for bone in bones] for values in (tree.sizes, tree.likeness))
+    return len(tree.moved.intersection(bones)), sum(sizes), sum(likeness)
 
 
-def _active(bone: PoseBone, moving: Moving) -> list[Constraint]:
-    """Constraints that show, or may do so on some frame because their influence is keyed or driven."""
-    return [constraint for constraint in bone.constraints if _shows(constraint, moving)]
+def _is_further(rest: Tree, pair: Pair, found: list[Pair]) -> bool:
+    """Whether a pair are legs too: on another bone of the trunk, ahead of those found or behind, and standing."""
+    trunks = {_trunk(rest, other) for other in found}
+    return (
+        _is_beside(rest, pair, [limb for other in found for limb in other])
+        and _trunk(rest, pair) not in trunks
+        and pair[0].reach > FURTHER * found[0][0].reach
+        and _is_ahead(rest, pair, found[0])
+        and bool(_standing(rest, [pair]))
+    )
 
 
-def _shows(constraint: Constraint, moving: Moving) -> bool:
-    paths = {constraint.path_from_id(name) for name in ("influence", "enabled", "mute")}
-    changes = not paths.isdisjoint(moving.keyed | moving.driven)
-    return changes or (constraint.enabled and constraint.influence > 0.0)
+def _trunk(tree: Tree, pair: Pair) -> int:
+    """The lowest bone that carries both limbs, -1 for none."""
+    other = set(tree.line(pair[1].root))
+    return next((bone for bone in tree.line(pair[0].root) if bone in other), -1)
 
 
-def _reached_by_ik(armature: Object, moving: Moving) -> Iterator[tuple[str, str]]:
-    """Names of bones that a chain of inverse kinematics moves, each with the bone that owns the constraint."""
-    for bone in armature.pose.bones:
-        for constraint in _active(bone, moving):
-            if constraint.type not in {"IK", "SPLINE_IK"}:
-                continue
-            line = [bone, *bone.parent_recursive]
-            start = 0 if getattr(constraint, "use_tail", True) else 1
-            end = start + constraint.chain_count if constraint.chain_count else None
-            yield from ((moved.name, bone.name) for moved in line[start:end])
+def _is_ahead(rest: Tree, pair: Pair, other: Pair) -> bool:
+    """Whether limbs begin rather ahead of others or behind them than above: arms that hang are no legs."""
+    roots, others = (rest.heads[0, [limb.root for limb in limbs]].mean(axis=0) for limbs in (pair, other))
+    return bool(np.hypot(*(roots - others)[:2]) > abs(roots - others)[2])
+
+
+def arm_pairs(rest: Tree, legs: Sequence[Limb]) -> list[Pair]:
+    """Pairs of arms in the rest pose: mirrored limbs on the trunk beside the legs, the longest first."""
+    found: list[Pair] = []
+    length = ARM * max((leg.reach for leg in legs), default=0.0)
+    pairs = mirrored_pairs(rest)
+    while pairs := [pair for pair in pairs if pair[0].reach > length and _is_beside(rest, pair, legs)]:
+        # The longest: a collarbone for an upper arm makes a shorter chain.
+        found.append(max(_at_least(1.0 - EQUAL, pairs), key=lambda pair: _rank(rest, pair[0].bones + pair[1].bones)))
+        length, legs = max(length, FURTHER * found[0][0].reach), [*legs, *found[-1]]
+    return found
+
+
+def _is_beside(tree: Tree, pair: Pair, limbs: Sequence[Limb]) -> bool:
+    """Whether a pair shares no bone with limbs, with what hangs under them, or with what they hang from."""
+    return not any(
+        tree.is_under(limb.end, other.root) or tree.is_under(other.root, limb.root) for limb in pair for other in limbs
+    )
+
+
+def _toe_of(tree: Tree, reach: float, foot: int) -> int | None:
+    """The toes: the child of the foot that lies farthest from it, or its child where that is part of the instep."""
+    toe = _farthest_child(tree, reach, foot, foot)
+    further = None if toe is None else _farthest_child(tree, reach, foot, toe)
+    if toe is None or further is None or not tree.children[further]:
+        return toe
+    return further if tree.length(foot, toe) < INSTEP * tree.length(foot, further) else toe
+
+
+def _farthest_child(tree: Tree, reach: float, foot: int, bone: int) -> int | None:
+    """The child of a bone that lies farthest from the foot; among equals the one that is keyed or carries more."""
+    away = {child: tree.length(foot, child) for child in tree.children[bone]}
+    away = {child: length for child, length in away.items() if length > PLACE * reach}
+    equals = [child for child, length in away.items() if length > 0.9 * max(away.values())]
+    return max(equals, key=lambda child: _rank(tree, [child]), default=None)
+
+
+def _footless_pair(tree: Tree) -> tuple[int, int] | None:
+    """The lowest mirrored pair of bones that are named like legs and have no bone under them."""
+    leaves = [bone for bone in range(len(tree.names)) if tree.depth[bone] > 1 and not tree.children[bone]]
+    leaves = [bone for bone in leaves if SHIN_NAME.search(tree.names[bone])]
+    pairs = [(a, b) for a, b in combinations(leaves, 2) if are_branches(tree, a, b, MIRROR * tree.links[a])]
+    return min(pairs, key=lambda pair: float(np.median(tree.heads[:, pair, 2])), default=None)

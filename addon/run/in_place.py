@@ -69,7 +69,7 @@ class InPlace(Output):
         others = actions.others_playing(self.target, self.armature)
         if others:
             yield f"{', '.join(others)} also plays {name} and changes with it"
-        strips = actions.strips_of(self.target.action)
+        strips = actions.strips_of(self.target.action, self.armature)
         if strips:
             yield f"NLA strips play {name} and change with it: {', '.join(strips)}"
 

@@ -8,7 +8,7 @@ from math import isfinite
 
 from bpy.types import Object, Scene
 
-from ..errors import Refusal
+from ..errors import Refusal, listed
 from ..keys import actions, fcurves
 from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
@@ -32,12 +32,24 @@ def refuse_uneditable(armature: Object, options: PlantingOptions) -> None:
     if not armature.is_editable:
         raise Refusal(f"{armature.name} is linked from a library and cannot be edited: make a library override of it")
     action = actions.assigned(armature).action
+    if action is None and options.frame_range != "CURRENT":
+        _refuse_several_strips(armature)
     if action is None or action.is_editable:
         return
     if not armature.override_library:
         raise Refusal(f"action {action.name} is linked from a library and cannot be edited")
     if options.output == "IN_PLACE" and options.frame_range != "CURRENT":
         raise Refusal(f"action {action.name} is linked from a library: only a new action can take its keys")
+
+
+def _refuse_several_strips(armature: Object) -> None:
+    """Refuse an armature that plays strips of the NLA alone, unless it is clear which."""
+    strips = [strip.name for strip in actions.playing_strips(armature)]
+    if len(strips) > 1:
+        raise Refusal(
+            f"{armature.name} plays {len(strips)} NLA strips, {listed(strips)}: "
+            "mute all but one, or set the scene's frame range to one of them"
+        )
 
 
 def refuse_shared(armatures: Sequence[Object], options: PlantingOptions) -> None:
@@ -55,13 +67,20 @@ def refuse_shared(armatures: Sequence[Object], options: PlantingOptions) -> None
 
 def refuse_unshown(scene: Scene, armature: Object) -> None:
     """Refuse an action that does not show as it is."""
-    solo = actions.solo_track(armature)
+    solo, strip = actions.solo_track(armature), actions.strip_of(armature)
     if solo is not None:
         raise Refusal(f"NLA track {solo} of {armature.name} plays solo in place of the action: switch that off")
     if scene.render.frame_map_old != scene.render.frame_map_new:
         raise Refusal(f"scene {scene.name} remaps time, so keys do not show on their frames: set Old and New equal")
     if actions.is_mixed(armature):
-        raise Refusal(f"the NLA of {armature.name} changes what its action shows: leave tweak mode, and let it replace")
+        raise Refusal(f"the NLA of {armature.name} changes what its action shows: let it replace, with influence 1")
+    trouble = actions.strip_trouble(strip) if strip else None
+    if trouble:
+        raise Refusal(
+            f"NLA strip {strip.name} of {armature.name} {trouble}, so keys of the action would show otherwise"
+        )
+    if strip is None and armature.animation_data and armature.animation_data.use_tweak_mode:
+        raise Refusal(f"the NLA strip of {armature.name} in tweak mode is muted or one of several: leave tweak mode")
 
 
 def refuse_between(scene: Scene, assignment: Assignment, bounds: Bounds) -> None:

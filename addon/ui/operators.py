@@ -14,7 +14,7 @@ from .. import properties
 from ..errors import Refusal
 from ..keys import actions
 from ..properties import OPTIONS, PlantingOptions
-from ..rig.body import find_armature, find_armatures
+from ..rig.body import find_armature, find_armatures, why_no_armature
 from ..run import records
 from ..run.pipeline import planting
 from .panel import draw_frames, draw_limbs, draw_options
@@ -22,7 +22,7 @@ from .panel import draw_frames, draw_limbs, draw_options
 Result = set[str]
 
 # A run that takes no longer than this (s) is there at once; of others, so much is done between two looks at the keys.
-AT_ONCE, SLICE, PAUSE = 0.5, 0.1, 0.01
+AT_ONCE, SLICE, PAUSE = 0.5, 0.05, 0.01
 
 
 def _poll_armature(cls: type[Operator], context: Context) -> bool:
@@ -30,7 +30,7 @@ def _poll_armature(cls: type[Operator], context: Context) -> bool:
         cls.poll_message_set("Only works in object mode and in pose mode")
         return False
     if find_armature(context) is None:
-        cls.poll_message_set("Needs an armature: make one active, or an object that it deforms")
+        cls.poll_message_set(why_no_armature(context))
         return False
     return True
 

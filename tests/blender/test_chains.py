@@ -85,7 +85,7 @@ def test_finds_legs_and_hips_of_recorded_clips(bpy, addon, data, clip, legs, hip
     armature = load(bpy, data, clip)
     found = addon("rig.find").find_legs(armature, frame_range(bpy))
     assert {leg.bones for leg in found} == legs
-    assert addon("rig.find").find_hips(armature, found) == hips
+    assert addon("rig.hips").find_hips(armature, found) == hips
 
 
 @pytest.mark.parametrize(("bones", "found"), [(("thigh", "shin", "foot"), True), (("a", "b", "c"), False)])
@@ -134,6 +134,40 @@ def test_refuses_legs_without_feet(bpy, addon, data, clip, why):
     armature = load(bpy, data, clip)
     with pytest.raises(addon("errors").Refusal, match=why):
         addon("rig.find").find_legs(armature, frame_range(bpy))
+
+
+RIGS = [
+    "fbx/cmu_07_01_walk.fbx",
+    "fbx/ozz_pab_walk.fbx",
+    "gltf/CesiumMan_ozz.gltf",
+    "gltf/Fox.glb",
+    "gltf/KayKit_Knight.glb",
+    "gltf/RobotExpressive_raylib.glb",
+    "gltf/greenman.glb",
+    "gltf/mannequiny.glb",
+]
+
+
+@pytest.mark.parametrize("rig", RIGS)
+def test_every_action_of_a_rig_finds_the_same_limbs_and_none_is_stepped(bpy, addon, data, monkeypatch, rig):
+    armature, find = load(bpy, data, rig), addon("rig.find")
+    monkeypatch.setattr(find, "heads", lambda *_: pytest.fail("frames are stepped"))
+    limbs = set()
+    for action in bpy.data.actions:
+        clips._assign(bpy, armature, action.name)
+        try:
+            legs = find.find_legs(armature, (1, 2))
+            limbs.add((*legs, *find.find_arms(armature, legs)))
+        except addon("errors").Refusal as refusal:
+            limbs.add(str(refusal))
+    assert len(limbs) == 1
+
+
+@pytest.mark.parametrize("clip", sorted(row[0] for row in FOUND if row[0].startswith("bvh/")))
+def test_legs_that_are_named_are_found_without_stepping_frames(bpy, addon, data, monkeypatch, clip):
+    armature, find = load(bpy, data, clip), addon("rig.find")
+    monkeypatch.setattr(find, "heads", lambda *_: pytest.fail("frames are stepped"))
+    assert {leg.bones for leg in find.find_legs(armature, (1, 2))} == next(row[1] for row in FOUND if row[0] == clip)
 
 
 def metarig(bpy, kind):
@@ -254,9 +288,9 @@ def test_hips_that_are_locked_or_held_give_way_to_a_free_ancestor(bpy, addon, da
     chains = addon("rig.find")
     legs = chains.find_legs(armature, frame_range(bpy))
     armature.pose.bones["hips"].lock_location[2] = True
-    assert chains.find_hips(armature, legs) == "root"
-    armature.pose.bones["root"].constraints.new("LIMIT_LOCATION")
-    assert chains.find_hips(armature, legs) is None
+    assert addon("rig.hips").find_hips(armature, legs) == "root"
+    armature.pose.bones["root"].constraints.new("LIMIT_LOCATION").use_min_x = True
+    assert addon("rig.hips").find_hips(armature, legs) is None
 
 
 def constrain(armature, name, kind="COPY_ROTATION"):
@@ -267,24 +301,54 @@ def constrain(armature, name, kind="COPY_ROTATION"):
     return constraint
 
 
-def test_refuses_a_bone_under_an_active_constraint(walker):
-    armature, legs, chains = walker
+def test_refuses_a_bone_under_an_active_constraint(addon, walker):
+    armature, legs, _find = walker
     constraint = constrain(armature, "LeftKnee")
-    with pytest.raises(chains.Refusal, match="bone LeftKnee is under the active constraint Copy Rotation"):
-        chains.check_chain(armature, legs)
+    with pytest.raises(addon("errors").Refusal, match="bone LeftKnee is under the active constraint Copy Rotation"):
+        addon("rig.checks").check_chain(armature, legs)
     constraint.mute = True
-    chains.check_chain(armature, legs)
+    addon("rig.checks").check_chain(armature, legs)
 
 
-def test_refuses_a_bone_reached_by_inverse_kinematics_from_below(walker):
-    armature, legs, chains = walker
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("COPY_SCALE", {}),
+        ("LIMIT_SCALE", {"use_min_x": True}),
+        ("MAINTAIN_VOLUME", {}),
+        ("LIMIT_ROTATION", {}),
+        ("LIMIT_LOCATION", {}),
+        ("COPY_ROTATION", {"use_x": False, "use_y": False, "use_z": False}),
+        ("COPY_ROTATION", {"target": None}),
+        ("IK", {"target": None}),
+        ("DAMPED_TRACK", {}),
+    ],
+)
+def test_constraints_without_effect_on_place_and_rotation_are_no_reason_to_refuse(addon, walker, kind, settings):
+    armature, legs, _find = walker
+    constraint = constrain(armature, "LeftKnee", kind)
+    for name, value in settings.items():
+        setattr(constraint, name, value)
+    addon("rig.checks").check_chain(armature, legs)
+
+
+@pytest.mark.parametrize("name", ["use_limit_x", "min_x"])
+def test_limits_that_are_keyed_count_as_active(addon, walker, name):
+    armature, legs, _find = walker
+    constrain(armature, "LeftKnee", "LIMIT_ROTATION").keyframe_insert(name, frame=1)
+    with pytest.raises(addon("errors").Refusal, match="bone LeftKnee is under the active constraint Limit Rotation"):
+        addon("rig.checks").check_chain(armature, legs)
+
+
+def test_refuses_a_bone_reached_by_inverse_kinematics_from_below(addon, walker):
+    armature, legs, _find = walker
     constraint = constrain(armature, "LFingers", "IK")
-    chains.check_chain(armature, [leg for leg in legs if leg.thigh == "LeftHip"])
+    addon("rig.checks").check_chain(armature, [leg for leg in legs if leg.thigh == "LeftHip"])
     constraint.mute = True
     below = constrain(armature, "RightToe", "IK")
     below.use_tail, below.chain_count = False, 2
-    with pytest.raises(chains.Refusal, match="bone RightKnee is moved by inverse kinematics on RightToe"):
-        chains.check_chain(armature, legs)
+    with pytest.raises(addon("errors").Refusal, match="bone RightKnee is moved by inverse kinematics on RightToe"):
+        addon("rig.checks").check_chain(armature, legs)
 
 
 def test_counts_the_bones_that_inverse_kinematics_moves(bpy, addon, data):
@@ -293,86 +357,96 @@ def test_counts_the_bones_that_inverse_kinematics_moves(bpy, addon, data):
     legs = chains.find_legs(armature, frame_range(bpy))
     constraint = armature.pose.bones["CC_Base_L_BigToe1"].constraints.new("IK")
     constraint.target, constraint.chain_count = bpy.data.objects.new("Goal", None), 1
-    chains.check_chain(armature, legs)
+    addon("rig.checks").check_chain(armature, legs)
     constraint.chain_count = 3
-    with pytest.raises(chains.Refusal, match="bone CC_Base_L_Foot is moved by inverse kinematics on CC_Base_L_BigToe1"):
-        chains.check_chain(armature, legs)
+    with pytest.raises(
+        addon("errors").Refusal, match="bone CC_Base_L_Foot is moved by inverse kinematics on CC_Base_L_BigToe1"
+    ):
+        addon("rig.checks").check_chain(armature, legs)
 
 
-def test_refuses_a_bone_with_a_driver(walker):
-    armature, legs, chains = walker
+def test_refuses_a_bone_with_a_driver(addon, walker):
+    armature, legs, _find = walker
     armature.pose.bones["RightAnkle"].driver_add("rotation_euler", 0)
-    with pytest.raises(chains.Refusal, match="bone RightAnkle has a driver on its rotation euler"):
-        chains.check_chain(armature, legs)
+    with pytest.raises(addon("errors").Refusal, match="bone RightAnkle has a driver on its rotation euler"):
+        addon("rig.checks").check_chain(armature, legs)
 
 
-def test_refuses_a_shin_that_does_not_inherit_rotation(walker):
-    armature, legs, chains = walker
+def test_refuses_a_shin_that_does_not_inherit_rotation(addon, walker):
+    armature, legs, _find = walker
     armature.data.bones["RightKnee"].use_inherit_rotation = False
-    with pytest.raises(chains.Refusal, match="bone RightKnee does not inherit"):
-        chains.check_chain(armature, legs)
+    with pytest.raises(addon("errors").Refusal, match="bone RightKnee does not inherit"):
+        addon("rig.checks").check_chain(armature, legs)
 
 
-def test_refuses_an_armature_that_shows_its_rest_position(walker):
-    armature, legs, chains = walker
+def test_refuses_an_armature_that_shows_its_rest_position(addon, walker):
+    armature, legs, _find = walker
     armature.data.pose_position = "REST"
-    with pytest.raises(chains.Refusal, match="rest position"):
-        chains.refuse_rest(armature)
+    with pytest.raises(addon("errors").Refusal, match="rest position"):
+        addon("rig.checks").refuse_rest(armature)
 
 
 @pytest.fixture
 def knight(bpy, addon, data):
-    """An armature with a free bone above its hips, its legs, and the module under test."""
-    armature, chains = load(bpy, data, "gltf/KayKit_Knight.glb:Walking_A"), addon("rig.find")
-    return armature, chains.find_legs(armature, frame_range(bpy)), chains
+    """An armature with a free bone above its hips, and its legs."""
+    armature = load(bpy, data, "gltf/KayKit_Knight.glb:Walking_A")
+    return armature, addon("rig.find").find_legs(armature, frame_range(bpy))
 
 
-def test_hips_with_a_driver_on_their_location_give_way_to_a_free_ancestor(knight):
-    armature, legs, chains = knight
+def test_hips_with_a_driver_on_their_location_give_way_to_a_free_ancestor(addon, knight):
+    armature, legs = knight
     driver = armature.pose.bones["hips"].driver_add("location", 1)
-    assert chains.find_hips(armature, legs) == "root"
+    assert addon("rig.hips").find_hips(armature, legs) == "root"
     driver.mute = True
-    assert chains.find_hips(armature, legs) == "hips"
+    assert addon("rig.hips").find_hips(armature, legs) == "hips"
 
 
 @pytest.mark.parametrize(("kind", "expected"), [("COPY_LOCATION", None), ("LIMIT_ROTATION", "hips")])
-def test_hips_stay_where_a_constraint_places_them(knight, kind, expected):
-    armature, legs, chains = knight
-    armature.pose.bones["hips"].constraints.new(kind).influence = 0.5
-    assert chains.find_hips(armature, legs) == expected
+def test_hips_stay_where_a_constraint_places_them(bpy, addon, knight, kind, expected):
+    armature, legs = knight
+    constraint = armature.pose.bones["hips"].constraints.new(kind)
+    constraint.influence = 0.5
+    if kind == "COPY_LOCATION":
+        constraint.target = bpy.data.objects.new("Place", None)
+    assert addon("rig.hips").find_hips(armature, legs) == expected
 
 
-@pytest.mark.parametrize(("kind", "expected"), [("LIMIT_LOCATION", None), ("COPY_SCALE", "RL_BoneRoot")])
-def test_hips_stay_where_a_constraint_places_a_bone_between_them_and_the_thighs(bpy, addon, data, kind, expected):
-    armature, chains = load(bpy, data, "bvh/cmu_ic_002_01_walk.bvh"), addon("rig.find")
-    legs = chains.find_legs(armature, frame_range(bpy))
-    armature.pose.bones["CC_Base_Pelvis"].constraints.new(kind)
-    assert chains.find_hips(armature, legs) == expected
+@pytest.mark.parametrize(
+    ("kind", "limit", "expected"),
+    [("LIMIT_LOCATION", "use_min_x", None), ("LIMIT_ROTATION", "use_limit_x", "RL_BoneRoot")],
+)
+def test_hips_stay_where_a_constraint_places_a_bone_between_them_and_the_thighs(
+    bpy, addon, data, kind, limit, expected
+):
+    armature = load(bpy, data, "bvh/cmu_ic_002_01_walk.bvh")
+    legs = addon("rig.find").find_legs(armature, frame_range(bpy))
+    setattr(armature.pose.bones["CC_Base_Pelvis"].constraints.new(kind), limit, True)
+    assert addon("rig.hips").find_hips(armature, legs) == expected
 
 
 @pytest.mark.parametrize(("count", "expected"), [(1, "hips"), (0, None)])
-def test_hips_stay_where_inverse_kinematics_turns_them(knight, count, expected):
-    armature, legs, chains = knight
+def test_hips_stay_where_inverse_kinematics_turns_them(addon, knight, count, expected):
+    armature, legs = knight
     constraint = armature.pose.bones["head"].constraints.new("IK")
     constraint.target, constraint.subtarget, constraint.chain_count = armature, "root", count
-    assert chains.find_hips(armature, legs) == expected
+    assert addon("rig.hips").find_hips(armature, legs) == expected
 
 
 @pytest.mark.parametrize("name", ["influence", "enabled"])
 @pytest.mark.parametrize("how", ["keyed", "driven"])
-def test_a_constraint_that_is_switched_in_the_animation_counts_as_active(walker, name, how):
-    armature, legs, chains = walker
+def test_a_constraint_that_is_switched_in_the_animation_counts_as_active(addon, walker, name, how):
+    armature, legs, _find = walker
     constraint = constrain(armature, "LeftKnee")
     constraint.mute, constraint.influence = name == "enabled", 0.0
-    chains.check_chain(armature, legs)
+    addon("rig.checks").check_chain(armature, legs)
     constraint.keyframe_insert(name, frame=1) if how == "keyed" else constraint.driver_add(name)
-    with pytest.raises(chains.Refusal, match="bone LeftKnee is under the active constraint"):
-        chains.check_chain(armature, legs)
+    with pytest.raises(addon("errors").Refusal, match="bone LeftKnee is under the active constraint"):
+        addon("rig.checks").check_chain(armature, legs)
 
 
-def test_a_driver_on_a_channel_that_planting_does_not_key_does_not_count(walker):
-    armature, legs, chains = walker
+def test_a_driver_on_a_channel_that_planting_does_not_key_does_not_count(addon, walker):
+    armature, legs, _find = walker
     unused = "rotation_quaternion" if armature.pose.bones["RightAnkle"].rotation_mode != "QUATERNION" else "location"
     for channel in ("scale", unused):
         armature.pose.bones["RightAnkle"].driver_add(channel, 0)
-    chains.check_chain(armature, legs)
+    addon("rig.checks").check_chain(armature, legs)

@@ -118,5 +118,25 @@ def test_a_figure_of_arms_alone_has_limbs_too(bpy, chosen, refused):
         bone.head.z, bone.tail.z = -bone.head.z, -bone.tail.z
     bpy.ops.object.mode_set(mode="OBJECT")
     walker.animation_data_clear()
+    for side in "LR":
+        for old, new in (("thigh", "a"), ("shin", "b"), ("foot", "c")):
+            walker.data.bones[f"{old}.{side}"].name = f"{new}.{side}"
     assert "has no legs" in refused(armature=walker)
-    assert chosen(bones="foot.L", armature=walker) == ["thigh.L"]
+    assert chosen(bones="c.L", armature=walker) == ["a.L"]
+
+
+@pytest.mark.parametrize("line", [("RightKnee", "RightAnkle", "RightToe"), ("RHipJoint", "RightHip", "RightAnkle")])
+def test_three_named_bones_are_the_limb_as_it_is_named(bpy, walker, addon, line):
+    choice = addon("rig.choose").choose_limbs(
+        bpy.context, walker, SimpleNamespace(chains="AUTO", bones=",".join(reversed(line))), (1, 400)
+    )
+    assert [limb.bones[:3] for limb in choice.limbs] == [line]
+    assert [limb.is_leg for limb in choice.limbs] == [True]
+    assert [limb.thigh for limb in choice.every if limb.thigh != line[0]] == ["LeftHip"]
+
+
+def test_three_named_bones_that_are_a_leg_keep_its_toes(bpy, walker, addon):
+    options = SimpleNamespace(chains="AUTO", bones="LeftHip, LeftKnee, LeftAnkle")
+    choice = addon("rig.choose").choose_limbs(bpy.context, walker, options, (1, 400))
+    assert [limb.bones for limb in choice.limbs] == [("LeftHip", "LeftKnee", "LeftAnkle", "LeftToe")]
+    assert choice.every[0] in choice.limbs and len(choice.every) == 2

@@ -149,15 +149,6 @@ def test_a_driven_rotation_mode(bpy, walker, ground):
     _refused(bpy, "shin.R has a driver on its rotation mode")
 
 
-def test_tweak_mode_of_the_nla(bpy, walker, ground):
-    data = walker.animation_data
-    data.nla_tracks.new().strips.new("Walk", 1, data.action).select = True
-    data.action = None
-    data.use_tweak_mode = True
-    assert data.use_tweak_mode
-    _refused(bpy, "leave tweak mode")
-
-
 def test_an_action_that_the_nla_adds_to_others(bpy, walker, ground):
     data = walker.animation_data
     data.nla_tracks.new().strips.new("Walk", 1, data.action)

@@ -41,6 +41,8 @@ def test_the_operator_s_defaults_are_those_of_the_contract(bpy):
         "frame_range": "ACTION",
         "frame_start": 1,
         "frame_end": 250,
+        "blend_in": 0,
+        "blend_out": 0,
         "contacts": "AUTO",
         "direction": "DOWN",
         "use_hips": True,

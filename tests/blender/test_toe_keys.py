@@ -97,7 +97,7 @@ def worst_tilt(bpy, walker) -> float:
 
 
 def test_toes_under_a_constraint_are_left_alone_and_told_and_the_rest_is_planted(bpy, walker, slope) -> None:
-    walker.pose.bones["toe.L"].constraints.new("LIMIT_ROTATION")
+    walker.pose.bones["toe.L"].constraints.new("LIMIT_ROTATION").use_limit_x = True
     before = {name: bone_curves(walker.animation_data.action, name) for name in TOES}
     plant(bpy, surface="Slope")
     action, report = walker.animation_data.action, record_of(walker)["report"]

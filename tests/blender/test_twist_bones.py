@@ -80,15 +80,15 @@ def test_twist_bones_may_twist(bpy, walker, slope):
 
 def test_what_turns_a_twist_bone_is_refused(bpy, walker, slope, addon):
     split(bpy, walker, NAMES["twist"])
-    legs, chains = addon("rig.find").find_legs(walker, (1, 61)), addon("rig.find")
+    legs = addon("rig.find").find_legs(walker, (1, 61))
     constraint = walker.pose.bones["thighTwist.L"].constraints.new("COPY_ROTATION")
     constraint.target, constraint.subtarget = walker, "foot.L"
-    with pytest.raises(chains.Refusal, match="bone thighTwist.L is under the active constraint Copy Rotation"):
-        chains.check_chain(walker, legs)
+    with pytest.raises(addon("errors").Refusal, match="bone thighTwist.L is under the active constraint Copy Rotation"):
+        addon("rig.checks").check_chain(walker, legs)
     walker.pose.bones["thighTwist.L"].constraints.remove(constraint)
     walker.data.bones["shinTwist.R"].use_inherit_rotation = False
-    with pytest.raises(chains.Refusal, match="bone shinTwist.R does not inherit"):
-        chains.check_chain(walker, legs)
+    with pytest.raises(addon("errors").Refusal, match="bone shinTwist.R does not inherit"):
+        addon("rig.checks").check_chain(walker, legs)
 
 
 def test_bones_in_one_place_are_one_knee(bpy, walker, slope):

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What keeps keys on bones from showing as they are: constraints, drivers, and how bones inherit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..errors import Refusal
+from ..keys import actions, rotations
+
+if TYPE_CHECKING:
+    from bpy.types import Constraint, Object, PoseBone
+
+    from .find import Leg
+
+# Constraints that change nothing but a bone's scale.
+SCALING = {"COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
+# Constraints that leave a bone's place alone and do not depend on it.
+PLACELESS = {"COPY_ROTATION", "LIMIT_ROTATION"} | SCALING
+# Constraints that do nothing where none of these properties is set.
+SWITCHES = {
+    "COPY_LOCATION": ("use_x", "use_y", "use_z"),
+    "COPY_ROTATION": ("use_x", "use_y", "use_z"),
+    "LIMIT_ROTATION": ("use_limit_x", "use_limit_y", "use_limit_z"),
+    "LIMIT_LOCATION": tuple(f"use_{end}_{axis}" for end in ("min", "max") for axis in "xyz"),
+}
+
+
+@dataclass(frozen=True)
+class Moving:
+    """What moves the bones of an armature beside their own keys: data paths with keys or drivers, and constraints."""
+
+    armature: Object
+
+    @cached_property
+    def keyed(self) -> frozenset[str]:
+        """Data paths that the action in use keys."""
+        curves = actions.curves_of(actions.assigned(self.armature))
+        return frozenset(curve.data_path for curve in curves if not curve.mute)
+
+    @cached_property
+    def driven(self) -> frozenset[str]:
+        """Data paths with a driver."""
+        drivers = self.armature.animation_data.drivers if self.armature.animation_data else ()
+        return frozenset(driver.data_path for driver in drivers if not driver.mute)
+
+    @cached_property
+    def reached(self) -> dict[str, str]:
+        """Names of bones that a chain of inverse kinematics moves, each with the bone that owns the constraint."""
+        return dict(self._reached())
+
+    def _reached(self) -> Iterator[tuple[str, str]]:
+        for bone in self.armature.pose.bones:
+            for constraint in self.active(bone):
+                if constraint.type not in {"IK", "SPLINE_IK"}:
+                    continue
+                line = [bone, *bone.parent_recursive]
+                start = 0 if getattr(constraint, "use_tail", True) else 1
+                end = start + constraint.chain_count if constraint.chain_count else None
+                yield from ((moved.name, bone.name) for moved in line[start:end])
+
+    def active(self, bone: PoseBone) -> list[Constraint]:
+        """Constraints that turn or move a bone, or may do so on some frame because they are keyed or driven."""
+        return [constraint for constraint in bone.constraints if self._acts(constraint)]
+
+    def _acts(self, constraint: Constraint) -> bool:
+        if constraint.type in SCALING:
+            return False
+        own = constraint.path_from_id() + "."
+        if any(path.startswith(own) for path in self.keyed | self.driven):
+            return True
+        switches = SWITCHES.get(constraint.type)
+        idle = switches is not None and not any(getattr(constraint, name) for name in switches)
+        return constraint.enabled and constraint.is_valid and constraint.influence > 0.0 and not idle
+
+    def holds(self, bone: PoseBone) -> bool:
+        """Whether a constraint has a say in where the bone is, or turns it by where it is."""
+        return bone.name in self.reached or any(found.type not in PLACELESS for found in self.active(bone))
+
+    def trouble(self, name: str) -> str | None:
+        """What keeps rotation keys on a bone from showing as they are, if anything does."""
+        bone = self.armature.pose.bones[name]
+        for constraint in self.active(bone):
+            return f"is under the active constraint {constraint.name}"
+        if name in self.reached:
+            return f"is moved by inverse kinematics on {self.reached[name]}"
+        channel = rotations.property_of(bone.rotation_mode)
+        if bone.path_from_id(channel) in self.driven:
+            return f"has a driver on its {channel.replace('_', ' ')}"
+        return None
+
+
+def refuse_rest(armature: Object) -> None:
+    """Refuse an armature that shows no pose at all."""
+    if armature.data.pose_position == "REST":
+        raise Refusal(f"{armature.name} shows its rest position: switch it to pose position")
+
+
+def check_chain(armature: Object, legs: Iterable[Leg]) -> None:
+    """Refuse legs on which rotation keys do not show as they are, naming the bone and what holds it."""
+    moving = Moving(armature)
+    for leg in legs:
+        between = _between(armature, leg)
+        for name in (*leg.bones[:3], *between):
+            trouble = moving.trouble(name)
+            why = "it does not simply follow the bones above" if name in between else "keys on it do not show"
+            if trouble:
+                raise Refusal(f"bone {name} {trouble}, so {why}")
+        for name in (*leg.bones[1:3], *between):
+            if not armature.data.bones[name].use_inherit_rotation:
+                raise Refusal(f"bone {name} does not inherit its parent's rotation, so the bones above cannot move it")
+        for name in leg.bones[:3]:
+            trouble = mode_trouble(moving, name)
+            if trouble:
+                raise Refusal(f"{trouble}, so its rotation has no channels of its own")
+
+
+def _between(armature: Object, leg: Leg) -> list[str]:
+    """Names of the bones that lie between those of a limb, as twist bones do."""
+    line = [bone.name for bone in _up(armature.pose.bones[leg.foot])]
+    return [name for name in line[1 : line.index(leg.thigh)] if name != leg.shin]
+
+
+def _up(bone: PoseBone) -> list[PoseBone]:
+    return [bone, *bone.parent_recursive]
+
+
+def mode_trouble(moving: Moving, name: str) -> str | None:
+    """A clause about what may change a bone's rotation mode over time, if anything does."""
+    path = moving.armature.pose.bones[name].path_from_id("rotation_mode")
+    found = "a driver" if path in moving.driven else "keys" if path in moving.keyed else None
+    return f"bone {name} has {found} on its rotation mode" if found else None
+
+
+def toe_trouble(armature: Object, toe: str, foot: str) -> str | None:
+    """What keeps toes from being turned by keys, if anything does: then they go with their foot as they do."""
+    moving = Moving(armature)
+    line = [bone.name for bone in _up(armature.pose.bones[toe])]
+    for name in line[: line.index(foot)]:
+        if not armature.data.bones[name].use_inherit_rotation:
+            return f"bone {name} does not inherit its parent's rotation"
+        trouble = moving.trouble(name)
+        if trouble:
+            return f"bone {name} {trouble}"
+    if any(armature.pose.bones[toe].lock_rotation):
+        return f"the rotation of bone {toe} is locked"
+    return mode_trouble(moving, toe)

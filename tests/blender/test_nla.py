@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Actions in the NLA: pushed down or in tweak mode they are planted in their strip, where it shows them as they are."""
+
+from __future__ import annotations
+
+import json
+
+import biped
+import fingerprint
+import numpy as np
+import pytest
+from planted import FEET, heads, plant
+
+FRAMES = np.arange(1, biped.LAST + 1)
+
+
+def push_down(armature):
+    """Move the action to an NLA strip of its own."""
+    data = armature.animation_data
+    strip = data.nla_tracks.new().strips.new("Walk", 1, data.action)
+    strip.select = True
+    data.action = None
+    return strip
+
+
+def tweak(armature):
+    armature.animation_data.use_tweak_mode = True
+    assert armature.animation_data.use_tweak_mode
+
+
+def record_of(action):
+    return json.loads(action["ik2bone"])
+
+
+def state_of(bpy, armature):
+    data = armature.animation_data
+    strips = [
+        (track.name, track.mute, track.is_solo, strip.name, strip.action.name, strip.frame_start, strip.frame_end)
+        for track in data.nla_tracks
+        for strip in track.strips
+    ]
+    return fingerprint.of_scene(bpy), strips, data.action, data.use_tweak_mode
+
+
+def refused(bpy, armature, message, **given):
+    before = state_of(bpy, armature)
+    with pytest.raises(RuntimeError, match=message) as refusal:
+        bpy.ops.ik2bone.plant_feet(**given)
+    assert len(str(refusal.value).strip().splitlines()) == 1
+    assert state_of(bpy, armature) == before
+
+
+@pytest.fixture
+def expected(bpy, walker, slope):
+    """Where feet come to stand when the action is planted without any NLA; the walker plays the source again."""
+    plant(bpy)
+    feet = heads(bpy, walker, FRAMES)
+    bpy.ops.ik2bone.restore()
+    bpy.data.actions.remove(bpy.data.actions["walk.planted"])
+    del walker.animation_data.action["ik2bone"]
+    return feet
+
+
+@pytest.mark.parametrize("mode", ["pushed down", "tweak mode"])
+def test_the_action_of_a_strip_is_planted_in_the_strip_and_restored_there(bpy, walker, slope, expected, mode):
+    before, source = heads(bpy, walker, FRAMES), walker.animation_data.action
+    strip = push_down(walker)
+    if mode == "tweak mode":
+        tweak(walker)
+    for _ in range(2):
+        plant(bpy)
+        assert strip.action.name == "walk.planted"
+        assert walker.animation_data.use_tweak_mode == (mode == "tweak mode")
+        assert walker.animation_data.action == (strip.action if mode == "tweak mode" else None)
+        np.testing.assert_allclose(heads(bpy, walker, FRAMES), expected, atol=1e-5)
+    assert strip.action["ik2bone_source"] == source
+    assert not any("NLA strips" in text for text in record_of(strip.action)["report"]["told"])
+    bpy.ops.ik2bone.restore()
+    assert strip.action == source
+    np.testing.assert_array_equal(heads(bpy, walker, FRAMES), before)
+
+
+@pytest.mark.parametrize("mode", ["pushed down", "tweak mode"])
+def test_the_action_of_a_strip_is_planted_in_place(bpy, walker, slope, expected, mode):
+    strip = push_down(walker)
+    if mode == "tweak mode":
+        tweak(walker)
+    plant(bpy, output="IN_PLACE")
+    assert strip.action.name == "walk"
+    np.testing.assert_allclose(heads(bpy, walker, FRAMES), expected, atol=1e-5)
+    assert not any("NLA strips" in text for text in record_of(strip.action)["report"]["told"])
+
+
+@pytest.mark.parametrize("mode", ["pushed down", "tweak mode"])
+def test_one_pose_of_a_strip_is_keyed_in_its_action(bpy, walker, slope, mode):
+    strip = push_down(walker)
+    if mode == "tweak mode":
+        tweak(walker)
+    bpy.context.scene.frame_set(20)
+    other = heads(bpy, walker, [40])
+    bpy.context.scene.frame_set(20)
+    plant(bpy, frame_range="CURRENT")
+    shown = np.array([walker.matrix_world @ walker.pose.bones[name].head for name in FEET])
+    np.testing.assert_allclose(heads(bpy, walker, [20])[0], shown, atol=1e-5)
+    np.testing.assert_allclose(heads(bpy, walker, [40]), other, atol=1e-6)
+    assert [action.name for action in bpy.data.actions] == ["walk"]
+    assert strip.action.name == "walk"
+
+
+def test_the_strip_in_the_scene_s_frame_range_is_meant(bpy, walker, slope):
+    first = push_down(walker)
+    later = walker.animation_data.nla_tracks[0].strips.new("Later", 200, first.action.copy())
+    plant(bpy)
+    assert first.action.name == "walk.planted"
+    assert later.action.name == "walk.001"
+
+
+def test_the_strip_of_the_track_that_plays_solo_is_meant(bpy, walker, slope):
+    first = push_down(walker)
+    second = walker.animation_data.nla_tracks.new()
+    second.strips.new("Other", 1, first.action.copy())
+    walker.animation_data.nla_tracks[0].is_solo = True
+    plant(bpy)
+    assert first.action.name == "walk.planted"
+    assert second.strips[0].action.name == "walk.001"
+
+
+def test_several_strips_in_the_scene_s_frame_range_are_refused_by_name(bpy, walker, slope):
+    first = push_down(walker)
+    walker.animation_data.nla_tracks.new().strips.new("Other", 1, first.action.copy())
+    refused(bpy, walker, "Walker plays 2 NLA strips, Walk, Other: mute all but one, or set the scene's frame range")
+    walker.animation_data.nla_tracks[1].mute = True
+    plant(bpy)
+    assert first.action.name == "walk.planted"
+
+
+def test_a_pose_between_several_strips_is_planted_and_not_keyed(bpy, walker, slope):
+    first = push_down(walker)
+    walker.animation_data.nla_tracks.new().strips.new("Other", 1, first.action.copy())
+    before = [fingerprint.of_action(action) for action in bpy.data.actions]
+    plant(bpy, frame_range="CURRENT")
+    assert [fingerprint.of_action(action) for action in bpy.data.actions] == before
+
+
+@pytest.mark.parametrize("mode", ["pushed down", "tweak mode"])
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"blend_type": "ADD"}, "does not replace what lies under it"),
+        ({"use_animated_influence": True}, "has an influence of its own"),
+        ({"blend_in": 5.0}, "blends in or out"),
+        ({"scale": 2.0}, "changes the time of its action"),
+        ({"use_reverse": True}, "changes the time of its action"),
+        ({"repeat": 2.0}, "changes the time of its action"),
+        ({"frame_start_ui": 31.0}, "plays its action 30 frames too late"),
+        ({"use_sync_length": False, "action_frame_end": 30.0}, "plays a part of its action alone"),
+    ],
+)
+def test_strips_that_show_their_action_otherwise_are_refused(bpy, walker, slope, mode, changes, message):
+    strip = push_down(walker)
+    for name, value in changes.items():
+        setattr(strip, name, value)
+    if mode == "tweak mode":
+        tweak(walker)
+    bpy.context.view_layer.update()
+    refused(bpy, walker, f"NLA strip Walk of Walker {message}")
+
+
+@pytest.mark.parametrize("mode", ["pushed down", "tweak mode"])
+def test_an_error_half_way_leaves_the_strip_as_it_was(bpy, walker, slope, addon, monkeypatch, mode):
+    push_down(walker)
+    if mode == "tweak mode":
+        tweak(walker)
+    report = addon("run.task").report
+
+    def fail(*_arguments):
+        raise ArithmeticError("half way")
+
+    before = state_of(bpy, walker)
+    with monkeypatch.context() as patch:
+        patch.setattr(report, "figures", fail)
+        with pytest.raises(RuntimeError, match="half way"):
+            bpy.ops.ik2bone.plant_feet()
+    assert state_of(bpy, walker) == before
+
+
+@pytest.mark.parametrize("change", ["muted", "twice"])
+def test_a_strip_in_tweak_mode_that_is_muted_or_shares_its_action_is_refused(bpy, walker, slope, change):
+    strip = push_down(walker)
+    if change == "twice":
+        walker.animation_data.nla_tracks.new().strips.new("Again", 1, strip.action)
+    tweak(walker)
+    strip.mute = change == "muted"
+    refused(bpy, walker, "NLA strip of Walker in tweak mode is muted or one of several: leave tweak mode")
+
+
+def test_the_panel_finds_the_record_of_a_strip(bpy, walker, slope, addon):
+    push_down(walker)
+    plant(bpy)
+    assert addon("ui.panel").IK2BONE_PT_report.poll(bpy.context)
+    assert bpy.ops.ik2bone.restore.poll()
+    assert bpy.ops.ik2bone.set_contact(index=0, state="enforced") == {"FINISHED"}
