@@ -35,13 +35,14 @@ def measure(bpy, entry: Entry, data: Path) -> Times:
     # These need Blender.
     from demo import clips, picture
 
-    find, sampling, curves = (import_module(f"{session.ADDON}.{n}") for n in ("rig.find", "pose.sample", "pose.curves"))
+    names = ("rig.find", "rig.hips", "pose.sample", "pose.curves")
+    find, trunk, sampling, curves = (import_module(f"{session.ADDON}.{name}") for name in names)
     session.reset(bpy)
     with picture.silence():
         armature = clips.load(bpy, data / entry.path, entry.action)
     frames = range(bpy.context.scene.frame_start, bpy.context.scene.frame_end + 1)
     legs = find.find_legs(armature, (frames[0], frames[-1]))
-    hips, found = find.find_hips(armature, legs), []
+    hips, found = trunk.find_hips(armature, legs), []
 
     def sample():
         found.append(sampling.sample(armature, legs, hips, frames))
