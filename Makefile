@@ -32,6 +32,7 @@ accuracy: $(VENV)/package
 bench: $(VENV)/package
 	@$(RUN) -m tests.bench
 	@$(RUN) -m tests.bench.planting
+	@$(RUN) -m tests.bench.sampling
 
 bench-planting: $(VENV)/package
 	@$(RUN) -m tests.bench.planting $(CLIPS)

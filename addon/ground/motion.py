@@ -11,6 +11,7 @@ from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, Scene
 from numpy.typing import NDArray
 
 from ..pose.evaluate import may_move, private_scene, step_worlds
+from ..stages import finish
 from .choose import shows_collection
 
 Array = NDArray[np.float64]
@@ -28,7 +29,7 @@ def find_motions(objects: Sequence[Object], frames: Sequence[int]) -> dict[Objec
     candidates = [ob for ob in objects if may_move(ob)]
     if not candidates or len(frames) < 2:
         return {}
-    matrices = step_worlds(candidates, frames)
+    matrices = finish(step_worlds(candidates, frames))
     return {ob: matrix for ob, matrix in zip(candidates, matrices, strict=True) if _moves(ob, matrix)}
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from bpy.utils import escape_identifier
 
 from ..keys import actions, fcurves, rotations
-from ..stages import Progress, Stages
+from ..stages import Progress, Stages, part_of
 from .evaluate import Array, Poses, inverse, is_layered, may_move, step_worlds
 
 if TYPE_CHECKING:
@@ -114,31 +114,37 @@ def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:
     return list({bone.name: bone for bone in chain.from_iterable(lines)}.values())
 
 
-def poses(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stages[Poses]:
-    """The poses of bones whose F-curves tell all; what is not keyed is as it stands."""
+def poses(armature: Object, names: Sequence[str], frames: Sequence[int], placed: Array) -> Stages[Poses]:
+    """The poses of bones whose F-curves tell all; what is not keyed is as it stands.
+
+    `placed` (4, 4) is where the armature lies in the world on any of the frames.
+    """
     bones = _with_ancestors(armature, names)
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones])
-    local = yield from _channels(armature, bones, np.array(frames))
     rest = np.array([bone.bone.matrix_local for bone in bones])
     rest = np.where((parents >= 0)[:, None, None], inverse(rest[parents]) @ rest, rest)
-    placed = step_worlds([armature], frames if may_move(armature) else frames[:1])[0]
-    placed = np.broadcast_to(placed, (len(frames), 4, 4))
+    local = yield from part_of(_channels(armature, bones, np.array(frames)), 0.0, 0.5)
+    base = np.tile(placed, (len(frames), 1, 1))
+    if may_move(armature):
+        (base,) = yield from part_of(step_worlds([armature], frames), 0.5, 1.0)
     rows = [index[name] for name in names]
-    world = ik2bone.aggregate(parents, *local, rest=rest, base=placed)[:, rows]
+    world = ik2bone.aggregate(parents, *local, rest=rest, base=base)[:, rows]
     basis = ik2bone.aggregate(np.full(len(rows), -1), *(channel[:, rows] for channel in local))
-    return Poses(placed, world, basis, local[2][:, rows])
+    return Poses(base, world, basis, local[2][:, rows])
 
 
-def _channels(armature: Object, bones: Sequence[PoseBone], frames: fcurves.Frames) -> Stages[tuple[Array, ...]]:
+def _channels(armature: Object, bones: Sequence[PoseBone], frames: fcurves.Frames) -> Stages[list[Array]]:
     """Locations (F, B, 3), quaternions (F, B, 4) and scales (F, B, 3) as Blender takes them."""
-    played, rows = actions.curves_of(actions.assigned(armature)), []
+    played = actions.curves_of(actions.assigned(armature))
     curves = {(curve.data_path, curve.array_index): curve for curve in played if not curve.mute}
+    columns = []
     for number, bone in enumerate(bones):
         yield Progress(f"reading the F-curves of {bone.name}", number / len(bones))
         location, scale = (_values(curves, bone, name, frames) for name in ("location", "scale"))
-        rows.append((np.where(bone.bone.use_connect, 0.0, location), _rotation(curves, bone, frames), scale))
-    return tuple(np.stack(column, axis=1) for column in zip(*rows, strict=True))
+        # Connected bones do not leave their parents.
+        columns.append((np.where(bone.bone.use_connect, 0.0, location), _rotation(curves, bone, frames), scale))
+    return [np.stack(column, axis=1) for column in zip(*columns, strict=True)]
 
 
 def _rotation(curves: Curves, bone: PoseBone, frames: fcurves.Frames) -> Array:

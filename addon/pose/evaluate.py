@@ -107,9 +107,13 @@ def inverse(matrices: Array) -> Array:
 
 def cofactors(matrices: Array) -> tuple[Array, Array]:
     """The inverse of each matrix's axes times their volume (..., 3, 3), and that volume (...)."""
-    axes = np.moveaxis(matrices[..., :3, :3], -1, 0)
-    rows = np.stack([np.cross(axes[i - 2], axes[i - 1]) for i in range(3)], axis=-2)
-    return rows, np.sum(axes[0] * rows[..., 0, :], axis=-1)
+    axes, result = matrices[..., :3, :3], np.empty((*matrices.shape[:-2], 3, 3))
+    for i, j in np.ndindex(3, 3):
+        # Negative indices count from the end: the two rows and the two columns after the element, round in a circle.
+        result[..., i, j] = (
+            axes[..., j - 2, i - 2] * axes[..., j - 1, i - 1] - axes[..., j - 2, i - 1] * axes[..., j - 1, i - 2]
+        )
+    return result, np.sum(axes[..., 0] * result[..., 0, :], axis=-1)
 
 
 def may_move(ob: Object) -> bool:
@@ -138,14 +142,17 @@ def is_layered(ob: Object) -> bool:
     return data.use_tweak_mode or played or not whole
 
 
-def step_worlds(objects: Sequence[Object], frames: Sequence[int]) -> Array:
+def step_worlds(objects: Sequence[Object], frames: Sequence[int]) -> Stages[Array]:
     """World matrices (O, F, 4, 4) of objects.
 
     Frames are stepped in a scene of its own that holds only an empty under each of them, so that the user's scene
     stays where it is and neither shapes nor poses are worked out.
     """
+    rows = []
     with _followers(objects) as (scene, empties):
-        rows = [_matrices(scene, empties, frame) for frame in frames]
+        for number, frame in enumerate(frames):
+            rows.append(_matrices(scene, empties, frame))
+            yield Progress(f"sampling frame {frame}", number / len(frames))
     return np.array(rows).swapaxes(0, 1)
 
 

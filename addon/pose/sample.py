@@ -96,10 +96,13 @@ def sampling(
         return _sample(armature, legs, hips, frames, poses)
     began = 0.0
     if len(frames) > FEW and curves.tell_all(armature, names):
-        began, poses = 0.5, (yield from part_of(curves.poses(armature, names, frames), 0.0, 0.5))
+        spots, began = _spots(frames), 0.5
+        seen = yield from part_of(_seen(armature, names, spots), 0.0, 0.1)
+        poses = yield from part_of(curves.poses(armature, names, frames, seen.placed[0]), 0.1, began)
         if not (_are_broken(poses).any() or _are_flat(poses).any()):
             found = replace(_sample(armature, legs, hips, frames, poses), in_bulk=True)
-            return (yield from part_of(proven(found, armature, legs, hips, _spots(frames)), began, 1.0))
+            if _agree(found, spots, seen):
+                return found
     return (yield from part_of(_stepped(armature, legs, hips, frames), began, 1.0))
 
 
@@ -109,11 +112,16 @@ def proven(
     """A sample itself if Blender's evaluation agrees with it on some of its frames, else the same by stepping."""
     if not found.in_bulk:
         return found
-    with stepping(armature) as step:
-        seen = yield from part_of(read_poses(step, list(found.basis), frames), 0.0, 0.1)
-    if _agree(found, np.searchsorted(found.frames, frames), seen):
+    seen = yield from part_of(_seen(armature, list(found.basis), frames), 0.0, 0.1)
+    if _agree(found, frames, seen):
         return found
     return (yield from part_of(_stepped(armature, legs, hips, found.frames.tolist()), 0.1, 1.0))
+
+
+def _seen(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stages[Poses]:
+    """What Blender's evaluation shows on some frames."""
+    with stepping(armature) as step:
+        return (yield from read_poses(step, names, frames))
 
 
 def _spots(frames: Sequence[int]) -> list[int]:
@@ -122,8 +130,9 @@ def _spots(frames: Sequence[int]) -> list[int]:
     return [int(frames[row]) for row in sorted(set(rows))]
 
 
-def _agree(found: Sample, rows: NDArray[np.int64], seen: Poses) -> bool:
-    """Whether channels, and poses in the world, are on some rows what Blender shows, as single precision tells it."""
+def _agree(found: Sample, frames: Sequence[int], seen: Poses) -> bool:
+    """Whether channels, and poses in the world, are on some frames what Blender shows, as single precision tells it."""
+    rows = np.searchsorted(found.frames, frames)
     basis, parent = (np.stack([of[name][rows] for name in found.basis], axis=1) for of in (found.basis, found.parent))
     off = np.abs(parent @ basis - seen.world)
     far = 4.0 * np.finfo(np.float32).eps * np.abs(seen.world[..., :3, 3]).max()
@@ -197,8 +206,9 @@ def _are_flat(poses: Poses) -> NDArray[np.bool_]:
     """Whether the axes of each bone span no volume to speak of (F, B)."""
     flat = np.zeros(poses.world.shape[:2], bool)
     for matrices in (poses.world, poses.basis):
-        longest = np.linalg.norm(matrices[..., :3, :3], axis=2).max(axis=2)
-        flat |= np.abs(cofactors(matrices)[1]) <= FLAT * longest**3
+        axes = matrices[..., :3, :3]
+        longest = np.einsum("fbij,fbij->fbj", axes, axes).max(axis=2)
+        flat |= np.abs(cofactors(matrices)[1]) <= FLAT * longest**1.5
     return flat
 
 

@@ -47,3 +47,11 @@ def test_row_tells_whether_the_aim_is_missed(planting) -> None:
     times = planting.Times("walk", 50, 0.02, 0.1, 0.01, 0.09)
     rows = "\n".join(planting.table({"slow": times, "fast": planting.replace(times, plan=0.004)}, {50: 0.02}))
     assert "20.0 (1.00) | 0.25 missed" in rows and "4.00 (0.20) |        0.25 |" in rows
+
+
+def test_sampling_is_timed_in_both_ways_which_agree(bpy, data) -> None:
+    from tests.bench import sampling
+
+    times = sampling.measure(bpy, next(entry for entry in sampling.CLIPS if entry.name == PAB), data)
+    assert (times.frames, times.bones) == (41, 66)
+    assert times.bulk > 0.0 and times.stepped > 0.0 and 0.0 < times.apart < 1e-5
