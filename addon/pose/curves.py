@@ -120,6 +120,7 @@ def poses(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stag
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones])
     local = yield from _channels(armature, bones, np.array(frames))
+    yield Progress("placing bones", 1.0)
     rest = np.array([bone.bone.matrix_local for bone in bones])
     rest = np.where((parents >= 0)[:, None, None], inverse(rest[parents]) @ rest, rest)
     placed = step_worlds([armature], frames if may_move(armature) else frames[:1])[0]

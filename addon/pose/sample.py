@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..rig.find import Leg
-from ..stages import Stages, finish, part_of
+from ..stages import Progress, Stages, finish, part_of
 from . import curves
 from .evaluate import Array, Poses, cofactors, inverse, read_poses, stepping
 from .evaluate import present as present_pose
@@ -97,6 +97,7 @@ def sampling(
     began = 0.0
     if len(frames) > FEW and curves.tell_all(armature, names):
         began, poses = 0.5, (yield from part_of(curves.poses(armature, names, frames), 0.0, 0.5))
+        yield Progress("measuring limbs", began)
         if not (_are_broken(poses).any() or _are_flat(poses).any()):
             found = replace(_sample(armature, legs, hips, frames, poses), in_bulk=True)
             return (yield from part_of(proven(found, armature, legs, hips, _spots(frames)), began, 1.0))
