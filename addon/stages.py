@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, wait
 from contextlib import closing
+from ctypes import c_ulong, py_object, pythonapi
 from threading import Thread
 from typing import NamedTuple, TypeVar
 
@@ -37,7 +38,7 @@ def finish(stages: Stages[Result]) -> Result:
 def aside(work: Callable[[], Result], progress: Progress) -> Stages[Result]:
     """The result of work that knows nothing of Blender, done in a thread so that a window stays alive meanwhile.
 
-    A run that is stopped leaves the thread to itself; nothing waits for its result.
+    When the run is stopped, so is the work, at its next step in Python.
     """
     future: Future[Result] = Future()
 
@@ -47,9 +48,14 @@ def aside(work: Callable[[], Result], progress: Progress) -> Stages[Result]:
         except BaseException as error:
             future.set_exception(error)
 
-    Thread(target=run, daemon=True).start()
-    while not wait([future], PIECE).done:
-        yield progress
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        while not wait([future], PIECE).done:
+            yield progress
+    except GeneratorExit:
+        pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread.ident), py_object(SystemExit))
+        raise
     return future.result()
 
 

@@ -128,6 +128,7 @@ def poses(armature: Object, names: Sequence[str], frames: Sequence[int], placed:
     base = np.tile(placed, (len(frames), 1, 1))
     if may_move(armature):
         (base,) = yield from part_of(step_worlds([armature], frames), 0.5, 1.0)
+    yield Progress("placing bones", 1.0)
     rows = [index[name] for name in names]
     world = ik2bone.aggregate(parents, *local, rest=rest, base=base)[:, rows]
     basis = ik2bone.aggregate(np.full(len(rows), -1), *(channel[:, rows] for channel in local))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..rig.find import Leg
-from ..stages import Stages, finish, part_of
+from ..stages import Progress, Stages, finish, part_of
 from . import curves
 from .evaluate import Array, Poses, cofactors, inverse, read_poses, stepping
 from .evaluate import present as present_pose
@@ -99,6 +99,7 @@ def sampling(
         spots, began = _spots(frames), 0.5
         seen = yield from part_of(_seen(armature, names, spots), 0.0, 0.1)
         poses = yield from part_of(curves.poses(armature, names, frames, seen.placed[0]), 0.1, began)
+        yield Progress("measuring limbs", began)
         if not (_are_broken(poses).any() or _are_flat(poses).any()):
             found = replace(_sample(armature, legs, hips, frames, poses), in_bulk=True)
             if _agree(found, spots, seen):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
 import time
 
 import biped
@@ -78,3 +80,13 @@ def test_work_aside_goes_on_while_the_run_waits_and_hands_its_errors_on(bpy, add
     with pytest.raises(ArithmeticError, match="aside"):
         stages.finish(waiting)
     assert stages.finish(stages.aside(lambda: biped.LAST, stages.Progress("", 0.0))) == biped.LAST
+
+
+def test_work_aside_stops_with_the_run(bpy, addon):
+    stages, threads = addon("stages"), threading.active_count()
+    waiting = stages.aside(lambda: sum(itertools.chain.from_iterable([0] for _ in itertools.count())), ("", 0.0))
+    next(waiting)
+    assert threading.active_count() == threads + 1
+    waiting.close()
+    time.sleep(0.5)
+    assert threading.active_count() == threads
