@@ -101,7 +101,7 @@ def second_seconds(call: Call) -> float:
     """Seconds of a plan with another setting that takes over what it can from the plan of a call."""
     from ik2bone.plan import plant
 
-    clip, ground, settings, sole, offset = call.given
+    clip, ground, settings, sole, offset = call.given[:5]
     first = plant(clip, ground, settings, sole, offset)
     return seconds(lambda: plant(clip, ground, replace(settings, **SECOND), sole, offset, first))
 
