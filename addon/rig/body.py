@@ -98,8 +98,8 @@ def find_armature(context: Context) -> Object | None:
 def find_body(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Body:
     """The limbs that the options mean, and the hips; refuses limbs on which keys would not show.
 
-    The legs are told from the frames within `bounds`, those of the whole action, so that no choice of frames changes
-    them.
+    Where the rest pose leaves the legs open, they are told from the frames within `bounds`, those of the whole action,
+    so that no choice of frames changes them.
     """
     refuse_rest(armature)
     choice = choose_limbs(context, armature, options, bounds)
