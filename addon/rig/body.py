@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import Refusal
 from ..ground.choose import deformers, is_under, shows_collection
 from ..keys import actions, fcurves, rotations
-from .checks import check_chain, refuse_rest, toe_trouble
+from .checks import Moving, check_chain, refuse_rest, toe_trouble
 from .choose import choose_limbs
 from .find import Leg
 from .hips import find_hips
@@ -117,8 +117,8 @@ def find_armature(context: Context) -> Object | None:
 def find_body(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Body:
     """The limbs that the options mean, and the hips; refuses limbs on which keys would not show.
 
-    The legs are told from the frames within `bounds`, those of the whole action, so that no choice of frames changes
-    them.
+    Where the rest pose leaves the legs open, they are told from the frames within `bounds`, those of the whole action,
+    so that no choice of frames changes them.
     """
     refuse_rest(armature)
     choice = choose_limbs(context, armature, options, bounds)
@@ -155,9 +155,9 @@ def _toes(armature: Object, legs: Iterable[Leg], options: PlantingOptions) -> tu
     """The toe bones that can be keyed, and sentences about the others."""
     # Feet that touch the nearest surface with one point have no sole that toes would belong to.
     feet = {leg.toe: leg.foot for leg in legs if leg.toe and leg.is_leg and options.direction == "DOWN"}
+    moving = Moving(armature)
     troubles = {
-        name: toe_trouble(armature, name, foot) or _curve_trouble(armature, name, options)
-        for name, foot in feet.items()
+        name: toe_trouble(moving, name, foot) or _curve_trouble(armature, name, options) for name, foot in feet.items()
     }
     told = tuple(f"{trouble}, so these toes are not laid on the ground" for trouble in troubles.values() if trouble)
     return tuple(name for name in feet if not troubles[name]), told

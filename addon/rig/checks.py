@@ -113,7 +113,7 @@ def check_chain(armature: Object, legs: Iterable[Leg]) -> None:
             if not armature.data.bones[name].use_inherit_rotation:
                 raise Refusal(f"bone {name} does not inherit its parent's rotation, so the bones above cannot move it")
         for name in leg.bones[:3]:
-            trouble = mode_trouble(moving, name)
+            trouble = _mode_trouble(moving, name)
             if trouble:
                 raise Refusal(f"{trouble}, so its rotation has no channels of its own")
 
@@ -128,23 +128,23 @@ def _up(bone: PoseBone) -> list[PoseBone]:
     return [bone, *bone.parent_recursive]
 
 
-def mode_trouble(moving: Moving, name: str) -> str | None:
+def _mode_trouble(moving: Moving, name: str) -> str | None:
     """A clause about what may change a bone's rotation mode over time, if anything does."""
     path = moving.armature.pose.bones[name].path_from_id("rotation_mode")
     found = "a driver" if path in moving.driven else "keys" if path in moving.keyed else None
     return f"bone {name} has {found} on its rotation mode" if found else None
 
 
-def toe_trouble(armature: Object, toe: str, foot: str) -> str | None:
+def toe_trouble(moving: Moving, toe: str, foot: str) -> str | None:
     """What keeps toes from being turned by keys, if anything does: then they go with their foot as they do."""
-    moving = Moving(armature)
-    line = [bone.name for bone in _up(armature.pose.bones[toe])]
+    bones = moving.armature.pose.bones
+    line = [bone.name for bone in _up(bones[toe])]
     for name in line[: line.index(foot)]:
-        if not armature.data.bones[name].use_inherit_rotation:
+        if not bones[name].bone.use_inherit_rotation:
             return f"bone {name} does not inherit its parent's rotation"
         trouble = moving.trouble(name)
         if trouble:
             return f"bone {name} {trouble}"
-    if any(armature.pose.bones[toe].lock_rotation):
+    if any(bones[toe].lock_rotation):
         return f"the rotation of bone {toe} is locked"
-    return mode_trouble(moving, toe)
+    return _mode_trouble(moving, toe)

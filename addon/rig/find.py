@@ -192,7 +192,7 @@ def _hangs(tree: Tree, pair: Pair) -> bool:
 
 def _over_lowest(tree: Tree, pair: Pair) -> float:
     """Height of the pair's lowest joint over the lowest joint of its figure, ancestors of the limbs aside."""
-    figure = tree.tops == tree.tops[pair[0].root]
+    figure = (tree.above == tree.line(pair[0].root)[-1]).any(axis=0)
     figure[[bone for limb in pair for bone in tree.line(limb.root)[1:]]] = False
     low = np.minimum(*(tree.lowest[:, limb.end] for limb in pair))
     return float(np.median(low - tree.heads[:, figure, 2].min(axis=1)))
@@ -255,7 +255,7 @@ def arm_pairs(rest: Tree, legs: Sequence[Limb]) -> list[Pair]:
 def _is_beside(tree: Tree, pair: Pair, limbs: Sequence[Limb]) -> bool:
     """Whether a pair shares no bone with limbs, with what hangs under them, or with what they hang from."""
     return not any(
-        tree.is_under(limb.end, other.root) or tree.is_under(other.root, limb.root) for limb in pair for other in limbs
+        other.root in tree.line(limb.end) or limb.root in tree.line(other.root) for limb in pair for other in limbs
     )
 
 

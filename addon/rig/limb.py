@@ -68,16 +68,6 @@ class Tree:
         """The bone and its ancestors up to the root."""
         return [bone, *(int(above) for above in self.above[: self.depth[bone], bone])]
 
-    def is_under(self, bone: int, top: int) -> bool:
-        """Whether a bone is another one or hangs under it."""
-        return top in self.line(bone)
-
-    @cached_property
-    def tops(self) -> Indices:
-        """The root that each bone hangs under, itself for roots."""
-        bones = np.arange(len(self.names))
-        return np.where(self.depth > 0, self.above[self.depth - 1, bones], bones) if len(self.above) else bones
-
     @cached_property
     def children(self) -> list[list[int]]:
         """The bones straight under each bone."""
