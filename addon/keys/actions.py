@@ -199,7 +199,8 @@ def make_blank(action: Action) -> None:
 
 def players(assignment: Assignment) -> list[Object]:
     """Every object that plays these curves, strips of the NLA apart."""
-    return [ob for ob in bpy.data.objects if assigned(ob) == assignment]
+    playing = (ob for ob in bpy.data.objects if ob.animation_data and ob.animation_data.action)
+    return [ob for ob in playing if assigned(ob) == assignment]
 
 
 def others_playing(assignment: Assignment, ob: Object) -> list[str]:

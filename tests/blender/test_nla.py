@@ -125,6 +125,18 @@ def test_the_strip_of_the_track_that_plays_solo_is_meant(bpy, walker, slope):
     assert second.strips[0].action.name == "walk.001"
 
 
+def test_the_strip_of_another_object_that_plays_the_source_is_told_once(bpy, walker, slope):
+    strip = push_down(walker)
+    twin = walker.copy()
+    bpy.context.collection.objects.link(twin)
+    twin.animation_data.nla_tracks[0].strips[0].name = "Twin"
+    plant(bpy)
+    told = record_of(strip.action)["report"]["told"]
+    assert [text for text in told if "playing walk" in text or "plays walk" in text] == [
+        "NLA strips keep playing walk: Twin"
+    ]
+
+
 def test_several_strips_in_the_scene_s_frame_range_are_refused_by_name(bpy, walker, slope):
     first = push_down(walker)
     walker.animation_data.nla_tracks.new().strips.new("Other", 1, first.action.copy())
