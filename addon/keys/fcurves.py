@@ -219,28 +219,32 @@ def keep_beside(curve: FCurve, frames: Frames, values: Array, bounds: tuple[int,
     A piece of curve that led from a key farther off to the written one would carry its change along. `bounds` are the
     whole action's first and last frame; beside those only keys beyond them matter.
     """
-    keyed = times(curve)
+    keyed, beside = times(curve), []
     for row, step in ((0, -1), (-1, 1)):
         frame, bound = int(frames[row]), bounds[row]
         goes_on = frame != bound or np.any(step * (keyed - frame) >= SAME_FRAME)
         changes = np.float32(values[row]) != np.float32(curve.evaluate(frame))
         if goes_on and (changes or trouble_beyond(curve, frame, step < 0)):
-            _keep_frame(curve, frame + step, step, bound)
+            beside.append(_frames_beside(curve, frame + step, step, bound))
+    # All are read before any is written, which rounds the handles that the other side may go on by.
+    read = [evaluate(curve, where) for where in beside]
+    for where, kept in zip(beside, read, strict=True):
+        if len(where):
+            write(curve, where, kept)
 
 
-def _keep_frame(curve: FCurve, frame: int, step: int, bound: int) -> None:
-    """Put a key on a frame without changing the curve beyond it, unless there is one between it and the frames."""
+def _frames_beside(curve: FCurve, frame: int, step: int, bound: int) -> Frames:
+    """Frames on which keys hold the curve beyond a frame, this among them; none where one is beside it already."""
     keyed = times(curve)
     ahead = step * (keyed - frame)
     if np.any((ahead > SAME_FRAME - 1.0) & (ahead < SAME_FRAME)):
-        return
+        return np.arange(0)
     left, start, end = int(np.count_nonzero(keyed < frame)) - 1, frame, frame
     if 0 <= left < len(keyed) - 1 and curve.keyframe_points[left].interpolation not in CUT:
         start, end = ceil(keyed[left] + SAME_FRAME), floor(keyed[left + 1] - SAME_FRAME)
     elif curve.extrapolation == "LINEAR" and not np.any(ahead > 0.0):
         start, end = min(frame, bound), max(frame, bound)
-    frames = np.arange(start, end + 1)
-    write(curve, frames, evaluate(curve, frames))
+    return np.arange(start, end + 1)
 
 
 def write(curve: FCurve, frames: Frames, values: Array) -> None:
