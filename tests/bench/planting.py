@@ -8,6 +8,7 @@ least of several rounds. Plans are made as the operator asks for them.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
 import logging
 import os
@@ -81,7 +82,10 @@ def plant_seconds(bpy, entry: Entry, data: Path) -> tuple[Times, Call]:
     session.reset(bpy)
     subject = runs.load(bpy, entry, data)
     surface, rounds = runs.lay(bpy, GROUND, subject.way).name, []
+    kept = importlib.import_module(f"{session.ADDON}.run.kept")
     for _ in range(ROUNDS):
+        # Else the first run of every round but one would take over what the one before it made.
+        kept.forget()
         first, operator = operate(bpy, surface=surface)
         _, second_operator = operate(bpy, surface=surface, **SECOND)
         rounds.append((first.seconds, operator, second_seconds(first), second_operator))
