@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.types import Context, Object, Panel
+from bpy.types import Context, Panel
 
 from ..keys import actions
 from ..rig.body import HANDED, find_armature
@@ -36,7 +36,7 @@ class IK2BONE_PT_contacts(Sidebar, Panel):
         """Counts, the contacts from the current frame on, and the operators."""
         layout, armature = self.layout, find_armature(context)
         layout.context_pointer_set(HANDED, armature)
-        rows = _rows(armature)
+        rows = stored.rows_of(actions.assigned(armature).action) or []
         counts = [f"{sum(row.get('state') == state for row in rows)} {name.lower()}" for state, name in NAMES.items()]
         layout.label(text=", ".join(counts) if rows else "None stored yet")
         column = layout.column(align=True)
@@ -57,17 +57,6 @@ def shown_rows(rows: stored.Rows, frame: int) -> list[tuple[int, dict[str, Any]]
     """The contacts that end on a frame or later, with their numbers, in order of time."""
     later = [(number, row) for number, row in enumerate(rows) if row["end"] >= frame]
     return sorted(later, key=lambda item: (item[1]["start"], item[1]["bone"], item[1]["part"]))[:SHOWN]
-
-
-def _rows(armature: Object) -> stored.Rows:
-    """The stored contacts as far as they can be shown: scripts may have written anything."""
-    rows = stored.rows_of(actions.assigned(armature).action)
-    return rows if isinstance(rows, list) and all(map(_is_shown, rows)) else []
-
-
-def _is_shown(row: Any) -> bool:
-    known = isinstance(row, dict) and {"bone", "part", "start", "end"} <= row.keys()
-    return known and all(isinstance(row[name], int | float) for name in ("start", "end"))
 
 
 def register() -> None:

@@ -13,7 +13,8 @@ TOES = ("toe.L", "toe.R")
 
 @pytest.mark.parametrize("clip", ["bvh/ad_zombie_walk.bvh", "fbx/cmu_07_01_walk.fbx"])
 def test_toes_of_real_clips_stay_on_the_ground_through_the_roll(bpy, data, addon, clip) -> None:
-    from ik2bone.sole.measure import apply, measure_sole
+    from ik2bone.rotations import move_points
+    from ik2bone.sole.measure import measure_sole
 
     from demo.clips import load
     from demo.grounds import make_ground
@@ -33,7 +34,7 @@ def test_toes_of_real_clips_stay_on_the_ground_through_the_roll(bpy, data, addon
     for span in record["report"]["spans"]:
         if span["part"] == "ball":
             rows, leg = slice(span["start"] - frames[0], span["end"] - frames[0] + 1), span["leg"]
-            tip = apply(after.toe[rows, leg], sole.tip[leg])
+            tip = move_points(after.toe[rows, leg], sole.tip[leg])
             hits, normals, _found = ask(tip, None)
             assert np.abs(np.sum((tip - hits) * normals, axis=1)).max() < 0.004 * before.leg
 

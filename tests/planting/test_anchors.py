@@ -8,7 +8,8 @@ import pytest
 from grounds import Part, Parts, plate
 from ik2bone.anchors.choose import find_anchors
 from ik2bone.anchors.footprint import Slopes
-from ik2bone.sole.measure import apply, measure_sole
+from ik2bone.rotations import move_points
+from ik2bone.sole.measure import measure_sole
 from walk import FLAT, HILLS, height_field, make_walk
 
 TREAD, RISER = 0.62, 0.15
@@ -18,7 +19,7 @@ def found(walk, ground, **options):
     """Contacts and anchors, those of swings left out, of a walk on a ground."""
     clip, sole = walk.clip, measure_sole(walk.clip)
     contacts = np.stack([np.zeros_like(walk.standing), walk.standing], axis=-1)
-    heel = apply(clip.foot, sole.heel)
+    heel = move_points(clip.foot, sole.heel)
     contacts, anchors = find_anchors(clip, sole, heel, contacts, ground, Slopes(), **options)
     return contacts, [anchor for anchor in anchors if anchor.part != "swing"]
 

@@ -8,8 +8,8 @@ import pytest
 from figures import figure_of
 from gaits import FOOT, SIDES, Gait, make_gait
 from ik2bone.plan import plant
-from ik2bone.rotations import vector_from_matrix
-from ik2bone.sole.measure import apply, measure_sole
+from ik2bone.rotations import move_points, vector_from_matrix
+from ik2bone.sole.measure import measure_sole
 from walk import FLAT, height_field, planted
 
 # Leg lengths, and degrees, on every frame.
@@ -35,7 +35,7 @@ def test_heel_lies_where_exact_feet_turn_as_they_strike(ankle_ahead) -> None:
     gait = make_gait("walk", seconds=SECONDS)
     clip = figure_of(gait, ankle_ahead)
     sole = measure_sole(clip)
-    assert np.abs(apply(clip.foot, sole.heel) - gait.heel).max() < 1e-6
+    assert np.abs(move_points(clip.foot, sole.heel) - gait.heel).max() < 1e-6
     assert sole.lengths[:, 0] == pytest.approx(FOOT)
 
 
@@ -70,6 +70,6 @@ def test_heel_on_which_a_clip_ends_stays_on_its_anchor_on_a_slope() -> None:
     plan = plant(clip, height_field(lambda x, _: 0.25 * x))
     (anchor,) = [anchor for anchor in plan.anchors if anchor.part == "heel"]
     frames, leg = slice(anchor.stance.start, anchor.stance.end), anchor.stance.leg
-    heel = apply(planted(clip, plan).foot[frames, leg], plan.sole.heel[leg])
+    heel = move_points(planted(clip, plan).foot[frames, leg], plan.sole.heel[leg])
     assert plan.contacts[frames, leg, 0].all() and anchor.stance.end == clip.frames
     assert np.linalg.norm(heel - anchor.points(clip.frames)[frames], axis=-1).max() < 5e-4 * clip.leg

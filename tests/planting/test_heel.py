@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone.rotations import matrix_from_vector
-from ik2bone.sole.measure import apply, measure_sole
+from ik2bone.rotations import matrix_from_vector, move_points
+from ik2bone.sole.measure import measure_sole
 from ik2bone.targets.blend import Targets
 from ik2bone.targets.heel import held_contacts, raise_heels
 from walk import FLAT, make_walk
@@ -29,8 +29,8 @@ def test_heel_does_not_sink() -> None:
     clip, contacts = toes_up(clip, 6.0), np.ones((clip.frames, 2, 2), bool)
     still = np.abs(np.gradient(clip.ball[..., 0], axis=0)) < 1e-4 * clip.leg
     raised = raise_heels(clip, sole, Targets.of(clip), contacts, ~contacts, FLAT)
-    heel = raised.ball + np.einsum("flij,flj->fli", raised.turn, apply(clip.foot, sole.heel) - clip.ball)
-    assert apply(clip.foot, sole.heel)[still][:, 2].max() < -0.015 * clip.leg
+    heel = raised.ball + np.einsum("flij,flj->fli", raised.turn, move_points(clip.foot, sole.heel) - clip.ball)
+    assert move_points(clip.foot, sole.heel)[still][:, 2].max() < -0.015 * clip.leg
     assert heel[still][:, 2].min() == pytest.approx(0.0, abs=1e-3 * clip.leg)
 
 

@@ -8,7 +8,7 @@ import pytest
 from ik2bone.anchors.lying import lie_along
 from ik2bone.hands.touch import measure_limbs, with_floor_of
 from ik2bone.plan import Settings, plant
-from ik2bone.sole.measure import apply
+from ik2bone.rotations import move_points
 from walk import FLAT, HILLS, height_field, in_place, make_walk, planted
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -37,7 +37,9 @@ def test_planting_again_changes_little(ground, make) -> None:
     assert _apart(again.hip, once.hip) < 0.01
     # Heels that rise for reach rise a little more.
     assert _apart(again.ankle, once.ankle) < 0.02
-    assert _apart(apply(again.foot, tip) - again.ankle, apply(once.foot, tip) - once.ankle) < 0.2 * np.radians(3.0)
+    assert _apart(
+        move_points(again.foot, tip) - again.ankle, move_points(once.foot, tip) - once.ankle
+    ) < 0.2 * np.radians(3.0)
 
 
 @pytest.mark.parametrize("make", [lambda clip: clip, in_place], ids=["walk", "in place"])

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from ik2bone.plan import Settings, plant
 from ik2bone.report import figures, foot_names, text
-from ik2bone.sole.measure import apply
+from ik2bone.rotations import move_points
 from walk import HILLS, make_walk, planted
 
 START = 101
@@ -51,7 +51,7 @@ def test_feet_tell_the_worst_of_their_contacts_and_all_the_worst_of_the_feet(wal
 @pytest.mark.parametrize("side", [0, 1])
 def test_contacts_tell_how_deep_and_how_high_they_are(walked, side) -> None:
     clip, plan, report = walked[side], walked[2], walked[3]
-    heel, ball = apply(clip.foot, plan.sole.heel), apply(clip.foot, plan.sole.ball)
+    heel, ball = move_points(clip.foot, plan.sole.heel), move_points(clip.foot, plan.sole.ball)
     for span in report["spans"]:
         leg, rows = span["leg"], slice(span["start"] - START, span["end"] - START + 1)
         own = span[("before", "after")[side]]

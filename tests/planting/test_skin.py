@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone.plan import plant
-from ik2bone.sole.measure import apply, measure_sole
+from ik2bone.rotations import move_points
+from ik2bone.sole.measure import measure_sole
 from ik2bone.sole.skin import FlatFoot, Skin, find_sole, lay_flat
 from walk import ANKLE, BALL, FLAT, FOOT, make_walk, planted
 
@@ -99,7 +100,7 @@ def test_a_walk_in_shoes_stands_on_them(scale) -> None:
     plan = plant(clip, ground)
     after = planted(clip, plan)
     lows = [
-        (apply(after.foot[:, leg], point) @ UP) / scale
+        (move_points(after.foot[:, leg], point) @ UP) / scale
         for leg in range(2)
         for point in (sole.heel[leg], sole.ball[leg])
     ]

@@ -12,7 +12,8 @@ from ik2bone.contacts.standing import NEVER, find_standing
 from ik2bone.curves import runs
 from ik2bone.plan import Settings, plant
 from ik2bone.report import contact_spans, figures
-from ik2bone.sole.measure import apply, measure_sole
+from ik2bone.rotations import move_points
+from ik2bone.sole.measure import measure_sole
 from walk import FLAT, HILLS, in_place, make_walk, planted
 
 FEET = ("left", "right")
@@ -36,7 +37,7 @@ def swing_of(plan, share=0.5) -> slice:
 def paths(clip, plan):
     """Heel and ball of the left foot in the planted clip."""
     after = planted(clip, plan)
-    return apply(after.foot[:, 0], plan.sole.heel[0]), after.ball[:, 0]
+    return move_points(after.foot[:, 0], plan.sole.heel[0]), after.ball[:, 0]
 
 
 @pytest.mark.parametrize("parts", [("ball",), ("heel", "ball"), ("heel",)])

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone.plan import Settings, plant
-from ik2bone.sole.measure import apply
+from ik2bone.rotations import move_points
 from walk import FLAT, HILLS, height_field, make_walk, planted
 
 SLOPE = height_field(lambda x, y: 0.2 * x + 0.1 * y)
@@ -23,7 +23,7 @@ def clip():
 
 def tips(clip, plan):
     """Where the soles of the toes' tips are (F, L, 3)."""
-    return apply(clip.toe, plan.sole.tip)
+    return move_points(clip.toe, plan.sole.tip)
 
 
 def heights(ground, points):

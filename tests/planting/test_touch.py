@@ -14,7 +14,7 @@ from ik2bone.hands.touch import find_touches
 from ik2bone.model import Clip
 from ik2bone.plan import NoGround, Settings, plant
 from ik2bone.report import figures
-from ik2bone.sole.measure import apply
+from ik2bone.rotations import move_points
 from ik2bone.sole.skin import Skin
 from walk import FLAT, make_walk, planted
 
@@ -29,7 +29,7 @@ def _uneven(climb: Climb, seed: int = 1):
 
 
 def _touching_points(clip: Clip, plan) -> np.ndarray:
-    return apply(clip.foot, plan.sole.ball)
+    return move_points(clip.foot, plan.sole.ball)
 
 
 def _distances(points: np.ndarray, ground) -> np.ndarray:

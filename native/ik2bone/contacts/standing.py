@@ -10,7 +10,8 @@ import numpy as np
 from ..anchors.time import give_time, separate_spots
 from ..curves import runs
 from ..model import Array, Clip, Mask, Note
-from ..sole.measure import Sole, apply
+from ..rotations import move_points
+from ..sole.measure import Sole
 from .detect import LEAST_CONTACT, detect
 from .paths import SAME_PLACE
 from .spans import Marks, no_marks
@@ -52,7 +53,7 @@ def find_standing(clip: Clip, sole: Sole, marks: Marks | None = None) -> Contact
 
     In a clip in place they do not lock, since its feet go back with a floor that moves; only enforced ones do.
     """
-    heel = apply(clip.foot, sole.heel)
+    heel = move_points(clip.foot, sole.heel)
     found = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
     contacts = found.standing & (not _turns_in_the_air(found.standing))
     marks, least = marks or no_marks(contacts.shape), LEAST_CONTACT * clip.fps
@@ -84,7 +85,7 @@ def _tell_hurried(clip: Clip, found: Mask, timely: Mask, marks: Marks) -> tuple[
 
 def stand_as_stored(clip: Clip, sole: Sole, marks: Marks) -> Contacts:
     """Stand by spans alone, as they are; in a clip in place only enforced ones lock feet to spots."""
-    found = detect(apply(clip.foot, sole.heel), clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
+    found = detect(move_points(clip.foot, sole.heel), clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
     standing = marks.standing if found.standing.any() and not found.carried else marks.enforced
     return _locked(standing, standing, marks) if standing.any() else _following(marks.standing, NOWHERE)
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..curves import hann_average, odd_window, smoothstep
 from ..model import Array, Clip
-from ..rotations import matrix_from_vector, nearest_rotations, vector_from_matrix
-from ..sole.measure import apply
+from ..rotations import matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
 
 # A foot trembles where its direction bends to and fro by as many frames as there are in this time (s); at fewer than 50
 # samples a second, noise and motion look alike.
@@ -62,4 +61,6 @@ def _turned(clip: Clip, turn: Array) -> Clip:
     about[..., :3, 3] = clip.ankle - (turn @ clip.ankle[..., None])[..., 0]
     foot = about @ clip.foot
     foot[..., :3, 3] = clip.ankle
-    return replace(clip, foot=foot, toe=about @ clip.toe, ball=apply(about, clip.ball), tip=apply(about, clip.tip))
+    return replace(
+        clip, foot=foot, toe=about @ clip.toe, ball=move_points(about, clip.ball), tip=move_points(about, clip.tip)
+    )

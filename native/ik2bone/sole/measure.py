@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..contacts.detect import LEAST_CONTACT, find_contacts
 from ..curves import runs
 from ..model import Array, Clip, Mask, Note, level_part, put_in
-from ..rotations import unit
+from ..rotations import move_points, unit
 from ..targets.lock import standing_core
 from .skin import BALL_HEIGHTS, FlatFoot, lay_flat
 
@@ -105,7 +105,7 @@ def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[s
     rows: list[tuple[Any, ...]] = []
     for leg, foot in enumerate(feet):
         size = unit_length(clip, leg)
-        points = foot.under(foot.heel), foot.under(0.0), apply(foot.into_toe, foot.under(foot.tip)), foot.joint
+        points = foot.under(foot.heel), foot.under(0.0), move_points(foot.into_toe, foot.under(foot.tip)), foot.joint
         ways = foot.forward, foot.up, unit(foot.into_toe[:3, :3] @ foot.up)
         rows.append((size * foot.height, *points, *ways, size * np.array([-foot.heel, foot.tip])))
     names = [name for name in Sole.__annotations__ if name not in ("floor", "source")]
@@ -128,13 +128,8 @@ def tell_doubts(clip: Clip, sole: Sole) -> list[Note]:
 
 def sole_points(clip: Clip, sole: Sole) -> Array:
     """Heel, ball and tip on the sole (F, L, 3, 3) as the clip has them, world space; the tip moves with the toes."""
-    heel, ball = (apply(clip.foot, point) for point in (sole.heel, sole.ball))
-    return np.stack([heel, ball, apply(clip.toe, sole.tip)], axis=2)
-
-
-def apply(matrices: Array, points: Array) -> Array:
-    """Points (..., 3) mapped by affine matrices (..., 4, 4)."""
-    return (matrices[..., :3, :3] @ points[..., None])[..., 0] + matrices[..., :3, 3]
+    heel, ball = (move_points(clip.foot, point) for point in (sole.heel, sole.ball))
+    return np.stack([heel, ball, move_points(clip.toe, sole.tip)], axis=2)
 
 
 def _contacts(clip: Clip) -> Mask:
@@ -231,7 +226,7 @@ def _lying(clip: Clip, leg: int, frames: Frames) -> tuple[Array, Array, Array]:
     """The ball joint, and unit vectors ahead and up (3,), in foot space, of a foot that lies flat on some frames."""
     into = np.linalg.inv(clip.foot[frames, leg])
     forward = (into[:, :3, :3] @ _headings(clip, leg, frames)[..., None])[..., 0]
-    rows = apply(into, clip.ball[frames, leg]), unit(forward), unit(into[:, :3, :3] @ clip.up)
+    rows = move_points(into, clip.ball[frames, leg]), unit(forward), unit(into[:, :3, :3] @ clip.up)
     joint, ahead, up = (np.median(row, axis=0) for row in rows)
     return joint, ahead, up
 
@@ -261,7 +256,7 @@ def _struck_heel(clip: Clip, leg: int, foot: FlatFoot, ball: Mask) -> float:
     spans = [np.arange(max(start - round(STRIKE * clip.fps), 0), start + 1) for start, _ in runs(ball)]
     frames = np.concatenate([*spans, np.zeros(0, int)])
     steps = np.diff(clip.foot[:, leg], axis=0)[frames[frames < len(ball) - 1]]
-    turned, moved = steps[:, :3, :3] @ foot.forward, apply(steps, foot.under(0.0))
+    turned, moved = steps[:, :3, :3] @ foot.forward, move_points(steps, foot.under(0.0))
     falls = -(turned @ clip.up)
     # Turns of less than half the greatest speed tell little, and those between two frames of a landing nothing.
     clear = falls > max(0.5 * float(falls.max(initial=0.0)), 1e-9)

@@ -15,8 +15,7 @@ from ..contacts.detect import Stance
 from ..curves import smoothstep
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, Note, put_in
-from ..rotations import matrix_from_vector, vector_from_matrix
-from ..sole.measure import apply
+from ..rotations import matrix_from_vector, move_points, vector_from_matrix
 from .lock import Hold
 
 # Farther than this from where it stands (leg lengths), a foot no longer follows the slope it stood on.
@@ -213,7 +212,7 @@ def _placed(
         if anchor.motion is not None:
             on = np.flatnonzero(index == number)
             motion = anchor.motion[on]
-            point[on], foothold[on] = apply(motion, point[on]), apply(motion, foothold[on])
+            point[on], foothold[on] = move_points(motion, point[on]), move_points(motion, foothold[on])
             turn[on] = turns_of(motion) @ turn[on]
     # The foot turns rigidly round where it stands; far from there it is just moved.
     way = stands_at - origin + shortened(path - stands_at, SLOPE_RANGE * clip.leg)

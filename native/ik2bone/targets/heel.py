@@ -12,8 +12,8 @@ import numpy as np
 from ..anchors.anchor import unridden
 from ..curves import odd_window, runs, smooth_cover
 from ..model import Array, Clip, Ground, Mask, level_part
-from ..rotations import matrix_from_vector
-from ..sole.measure import Sole, apply
+from ..rotations import matrix_from_vector, move_points
+from ..sole.measure import Sole
 from .blend import WINDOW, Targets
 
 # A pitched foot has other ground under its end, so it is asked for once more.
@@ -30,7 +30,7 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforc
     A foot pitches about its ball. Only where its heel is `enforced` (F, L, 2) to stand alone it pitches about the heel.
     Enforced heels are raised no more than they must be, and no sooner.
     """
-    heel, ball = (apply(clip.foot, point) - clip.ball for point in (sole.heel, sole.ball))
+    heel, ball = (move_points(clip.foot, point) - clip.ball for point in (sole.heel, sole.ball))
     freely = 1.0 - smooth_cover(enforced[..., 0].astype(float), odd_window(WINDOW, clip.fps))
     targets = _pitched(clip, targets, (0.0 * heel, heel), contacts.any(axis=-1), freely, ground)
     alone, free = enforced[..., 0] & ~contacts[..., 1], (~contacts[..., 1]).astype(float)
@@ -63,7 +63,7 @@ def _pitched(
 
 def held_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Mask:
     """The contacts (F, L, 2) without the frames in which a heel leaves its place or hangs over it: the foot rolls."""
-    path, held = targets.placed(apply(clip.foot, sole.heel) - clip.ball), contacts.copy()
+    path, held = targets.placed(move_points(clip.foot, sole.heel) - clip.ball), contacts.copy()
     depth = targets.depths(path[:, :, None], contacts[..., 0], ground, clip.up)[..., 0]
     held[..., 0] &= ~(np.isfinite(depth) & (depth < -HANGS * clip.leg))
     for leg in range(clip.legs):

@@ -12,8 +12,9 @@ from ..contacts.standing import Contacts, feet_that_stand
 from ..contacts.steady import steady_feet
 from ..ground.query import NoGround, ask
 from ..model import Array, Clip, Ground, Mask, level_part
+from ..rotations import move_points
 from ..settings import Settings
-from ..sole.measure import Sole, apply
+from ..sole.measure import Sole
 from .blend import Held, Targets, blend_targets, places_of
 from .follow import follow_ground, lay_on_ground
 from .heel import raise_heels
@@ -48,7 +49,7 @@ def locked_targets(
 
     `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
     """
-    heel = apply(clip.foot, sole.heel)
+    heel = move_points(clip.foot, sole.heel)
     contacts, anchors = find_anchors(clip, sole, heel, feet.standing, ground, settings.slopes, ride, feet.kept)
     _require_ground(np.array([anchor.found for anchor in anchors]))
     hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, sole.ball_height)

@@ -8,8 +8,8 @@ import numpy as np
 from ..anchors.footprint import EVEN
 from ..curves import fade, runs
 from ..model import Array, Clip, Ground, Mask, Note
-from ..rotations import matrix_from_vector, nearest_rotations, shortest_turns, unit, vector_from_matrix
-from ..sole.measure import Sole, apply
+from ..rotations import matrix_from_vector, move_points, nearest_rotations, shortest_turns, unit, vector_from_matrix
+from ..sole.measure import Sole
 from .blend import Targets
 from .lock import FADE, LARGEST_TURN
 
@@ -73,7 +73,7 @@ def _directions(bones: Array, own: Array, targets: Targets, stands: Mask) -> Arr
 
 def _tips(clip: Clip, sole: Sole, targets: Targets, stands: Mask) -> Array:
     """Vectors (N, 3) from the balls of standing feet (F, L) to the tips of their toes, before these turn."""
-    return np.einsum("nij,nj->ni", targets.turn[stands], (apply(clip.toe, sole.tip) - clip.ball)[stands])
+    return np.einsum("nij,nj->ni", targets.turn[stands], (move_points(clip.toe, sole.tip) - clip.ball)[stands])
 
 
 def _within_range(clip: Clip, sole: Sole, targets: Targets, stands: Mask, turns: Array) -> tuple[Array, Mask]:
