@@ -17,6 +17,10 @@
 #include "signature.h"
 #include "smoothing.h"
 
+#include <stdlib.h>
+
+#include "builds.h"
+
 enum { SOLVE, ORIENT, SOLVE_POSE, POLE_OF, HINGE_OF, MULTIPLY, AGGREGATE, FUNCTIONS };
 
 static const signature signatures[FUNCTIONS] = {
@@ -248,9 +252,25 @@ static PyMethodDef methods[] = {
 };
 
 static int
+add_build(PyObject *module)
+{
+    if (!ik2b_build_is_known()) {
+        PyErr_Format(PyExc_ImportError,
+                     "IK2BONE_BUILD: expected 'plain', 'avx2' or 'avx512', as far as this processor "
+                     "has it, got '%s'",
+                     getenv("IK2BONE_BUILD"));
+        return -1;
+    }
+    return PyModule_AddStringConstant(module, "build", ik2b_build_name(ik2b_build_in_use()));
+}
+
+static int
 core_exec(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
+    if (add_build(module) < 0) {
+        return -1;
+    }
     PyObject *results = PyImport_ImportModule("ik2bone.results");
     if (!results) {
         return -1;

@@ -2,9 +2,26 @@
  *
  * One function compiled several times: as it is, for AVX2 and for AVX-512. Which one runs is chosen
  * by what the processor has. No fused multiply-add, so that all give the same digits.
+ *
+ * The builds exist where gcc or clang compile for x86-64. Elsewhere there is the plain one: by gcc
+ * and clang vectors of the target's own (NEON on ARM), by clang-cl those of SSE2, by cl.exe what its
+ * vectorizer makes of loops marked as independent.
  */
 #ifndef IK2B_BUILDS_H
 #define IK2B_BUILDS_H
+
+#include <stdbool.h>
+
+/* From the least to the best. */
+typedef enum { IK2B_PLAIN, IK2B_AVX2, IK2B_AVX512 } ik2b_build;
+
+/* The build that runs: the best that the processor has, or for tests the one that the environment
+ * variable IK2BONE_BUILD names, "plain", "avx2" or "avx512". It is read once. */
+ik2b_build ik2b_build_in_use(void);
+const char *ik2b_build_name(ik2b_build build);
+
+/* Whether the variable is unset or names a build that this processor has; otherwise the best runs. */
+bool ik2b_build_is_known(void);
 
 /* Before a loop over lanes that do not depend on each other. Unrolling a loop of constant length
  * first would leave gcc nothing to make vectors of. */
@@ -12,21 +29,23 @@
 #define IK2B_LANE_LOOP _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define IK2B_LANE_LOOP _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
+#elif defined(_MSC_VER)
+#define IK2B_LANE_LOOP __pragma(loop(ivdep))
 #else
 #define IK2B_LANE_LOOP
 #endif
 
 #if defined(__clang__)
-#define IK2B_AVX512 "avx512f,avx512dq,avx512vl"
+#define IK2B_AVX512_TARGET "avx512f,avx512dq,avx512vl"
 #else
-#define IK2B_AVX512 "avx512f,avx512dq,avx512vl,prefer-vector-width=512"
+#define IK2B_AVX512_TARGET "avx512f,avx512dq,avx512vl,prefer-vector-width=512"
 #endif
 
 /* Makes name(), which gives the build to call. The parameters are in parentheses, with names; the
  * arguments are the same names again. `run` must be in line. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define IK2B_BUILDS(name, run, parameters, arguments)                                              \
-    __attribute__((target(IK2B_AVX512))) static void name##_avx512 parameters                      \
+    __attribute__((target(IK2B_AVX512_TARGET))) static void name##_avx512 parameters               \
     {                                                                                              \
         run arguments;                                                                             \
     }                                                                                              \
@@ -40,11 +59,10 @@
     }                                                                                              \
     static inline void(*name(void)) parameters                                                     \
     {                                                                                              \
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&          \
-                       __builtin_cpu_supports("avx512vl")                                          \
-                   ? name##_avx512                                                                 \
-               : __builtin_cpu_supports("avx2") ? name##_avx2                                      \
-                                                : name##_plain;                                    \
+        ik2b_build build = ik2b_build_in_use();                                                    \
+        return build == IK2B_AVX512 ? name##_avx512                                                \
+               : build == IK2B_AVX2 ? name##_avx2                                                  \
+                                    : name##_plain;                                                \
     }
 #else
 #define IK2B_BUILDS(name, run, parameters, arguments)                                              \

@@ -15,6 +15,8 @@ from ik2bone.results import Crossings, Hits, PoseSolution, Rotations, Solution
 
 _Numbers: TypeAlias = ArrayLike | Buffer
 
+build: str
+
 def solve(
     root: _Numbers,
     mid: _Numbers,

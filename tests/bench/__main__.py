@@ -93,7 +93,7 @@ def load_library(folder: str) -> ctypes.CDLL | None:
     except by_c.NotBuilt as reason:
         print(f"Not measured: one-chain C and the bare tile kernel, as they could not be compiled: {reason}.")
         return None
-    print(f"Tiles run with {library.bare_instructions().decode()}.")
+    print(f"Build in use: {library.bare_build().decode()}.")
     return library
 
 

@@ -138,16 +138,9 @@ bare_solve(bare_tile *tiles, long count, long repeats)
     }
 }
 
-/* The vectors that the solver's tiles take on this processor. */
+/* The build that runs. */
 SHARED const char *
-bare_instructions(void)
+bare_build(void)
 {
-#if defined(__x86_64__) && defined(__GNUC__)
-    void (*run)(bare_tile *) = bare_tile_runner();
-    return run == bare_tile_runner_avx512 ? "AVX-512"
-           : run == bare_tile_runner_avx2 ? "AVX2"
-                                          : "SSE2";
-#else
-    return "the compiler's own vectors";
-#endif
+    return ik2b_build_name(ik2b_build_in_use());
 }

@@ -40,7 +40,7 @@ def compiled(folder: Path) -> Path:
     from setuptools import Extension
 
     with contextlib.chdir(ROOT):
-        sources = ["tests/bench/bare.c", "tests/bench/chain.c"]
+        sources = ["tests/bench/bare.c", "tests/bench/chain.c", "native/core/builds.c"]
         distribution = run_setup("setup.py", stop_after="init")
         distribution.ext_modules = [Extension("peers", sources, include_dirs=["native/core"])]
         command = distribution.get_command_obj("build_ext")
@@ -65,7 +65,7 @@ def load(folder: Path) -> ctypes.CDLL:
         raise NotBuilt(str(error)) from error
     finally:
         logging.disable(logging.NOTSET)
-    library.bare_instructions.restype = ctypes.c_char_p
+    library.bare_build.restype = ctypes.c_char_p
     return library
 
 
