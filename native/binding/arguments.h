@@ -9,6 +9,7 @@
 #include "numpy.h"
 
 #define MAX_ARGUMENTS 24
+_Static_assert(IK2B_MAX_ARGUMENTS <= MAX_ARGUMENTS, "a function takes more arguments than a call has room for");
 #define MAX_NDIM (IK2B_MAX_DIMS + 3)
 
 /* Who may be left out, and who decides the kind of the result. */

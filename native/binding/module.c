@@ -56,10 +56,7 @@ typedef struct {
     numpy_parts numpy;
 } module_state;
 
-typedef void solve_kernel(const ik2b_extent *, ik2b_array *, ik2b_bend);
-typedef void orient_kernel(const ik2b_extent *, ik2b_array *, ik2b_roll);
-typedef void pose_kernel(const ik2b_extent *, ik2b_array *, ik2b_bend, ik2b_roll);
-typedef void plain_kernel(const ik2b_extent *, ik2b_array *);
+typedef void plain_kernel(const ik2b_extent *, ik2b_array *, ik2b_kind);
 
 /* Functions */
 
@@ -80,9 +77,8 @@ core_solve(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *
     if (bend < 0 || prepare(&self, objects, BEND, objects[OUT], results) < 0) {
         goto exit;
     }
-    solve_kernel *kernel = self.kind == IK2B_F32 ? ik2b_solve_f32 : ik2b_solve_f64;
     PyThreadState *thread = release_gil(&self);
-    kernel(&self.extent, self.arrays, (ik2b_bend)bend);
+    ik2b_solve(&self.extent, self.arrays, self.kind, (ik2b_bend)bend);
     restore_gil(thread);
     done = true;
 exit:
@@ -106,9 +102,8 @@ core_orient(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject 
     if (roll < 0 || prepare(&self, objects, ROLL, objects[OUT], results) < 0) {
         goto exit;
     }
-    orient_kernel *kernel = self.kind == IK2B_F32 ? ik2b_orient_f32 : ik2b_orient_f64;
     PyThreadState *thread = release_gil(&self);
-    kernel(&self.extent, self.arrays, (ik2b_roll)roll);
+    ik2b_orient(&self.extent, self.arrays, self.kind, (ik2b_roll)roll);
     restore_gil(thread);
     done = true;
 exit:
@@ -137,9 +132,8 @@ core_solve_pose(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObj
     if (roll < 0 || prepare(&self, objects, BEND, objects[OUT], results) < 0) {
         goto exit;
     }
-    pose_kernel *kernel = self.kind == IK2B_F32 ? ik2b_solve_pose_f32 : ik2b_solve_pose_f64;
     PyThreadState *thread = release_gil(&self);
-    kernel(&self.extent, self.arrays, (ik2b_bend)bend, (ik2b_roll)roll);
+    ik2b_solve_pose(&self.extent, self.arrays, self.kind, (ik2b_bend)bend, (ik2b_roll)roll);
     restore_gil(thread);
     done = true;
 exit:
@@ -149,8 +143,7 @@ exit:
 /* The functions of one result and no words: inputs, out. */
 static PyObject *
 run_plain(PyObject *module, int function, const parameter *parameters, int inputs,
-          PyObject *const *args, Py_ssize_t given, PyObject *keywords, plain_kernel *single,
-          plain_kernel *wide)
+          PyObject *const *args, Py_ssize_t given, PyObject *keywords, plain_kernel *kernel)
 {
     PyObject *objects[MAX_ARGUMENTS], *results[1] = {NULL};
     module_state *state = PyModule_GetState(module);
@@ -160,9 +153,8 @@ run_plain(PyObject *module, int function, const parameter *parameters, int input
     if (parse(&signatures[function], &state->names[function], args, given, keywords, objects) ==
             0 &&
         prepare(&self, objects, inputs, objects[inputs], results) == 0) {
-        plain_kernel *kernel = self.kind == IK2B_F32 ? single : wide;
         PyThreadState *thread = release_gil(&self);
-        kernel(&self.extent, self.arrays);
+        kernel(&self.extent, self.arrays, self.kind);
         restore_gil(thread);
         done = true;
     }
@@ -173,21 +165,21 @@ static PyObject *
 core_pole_of(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
     return run_plain(module, POLE_OF, pole_of_parameters, IK2B_POLE_OF_OUT, args, given, keywords,
-                     ik2b_pole_of_f32, ik2b_pole_of_f64);
+                     ik2b_pole_of);
 }
 
 static PyObject *
 core_hinge_of(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
     return run_plain(module, HINGE_OF, hinge_of_parameters, IK2B_HINGE_OF_OUT, args, given,
-                     keywords, ik2b_hinge_of_f32, ik2b_hinge_of_f64);
+                     keywords, ik2b_hinge_of);
 }
 
 static PyObject *
 core_multiply(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
     return run_plain(module, MULTIPLY, multiply_parameters, IK2B_MULTIPLY_OUT, args, given,
-                     keywords, ik2b_multiply, ik2b_multiply);
+                     keywords, ik2b_multiply);
 }
 
 /* Aggregate transforms */

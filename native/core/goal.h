@@ -8,7 +8,6 @@
 #include "ik2b.h"
 #include "limb.h"
 
-#define IK2B_PI 3.14159265358979323846
 
 typedef struct {
     double pole[3], hinge[3], cone_axis[3]; /* zero: none */

@@ -70,25 +70,69 @@ typedef enum { IK2B_CARRIED, IK2B_NEAREST } ik2b_bend;
  * hinge. */
 typedef enum { IK2B_ROLL_POSE, IK2B_ROLL_HINGE } ik2b_roll;
 
-/* Options of the solve, each an ik2b_array that may be missing; numbers out of range are clamped.
- */
-enum {
-    IK2B_POLE, /* (3) direction from the root to where the mid joint should point; zero: none */
-    IK2B_POLE_WEIGHT, /* [0, 1], default 1 */
-    IK2B_TWIST,       /* radians, right-handed about root-to-target, default 0 */
-    IK2B_HINGE,     /* (3) cross(root - mid, end - mid) of a limb bent on its natural side: space of
-                       the points in solve and pole_of, mid-joint space elsewhere; zero: none */
-    IK2B_SOFTEN,    /* (0, 1], default 1: off; from this share of the greatest legal distance on
-                       the end falls behind the target */
-    IK2B_WEIGHT,    /* [0, 1], default 1: part of the straight way from the present end; weakens
-                       pole, twist, the hinge's roll and the end goal, too */
-    IK2B_MIN_ANGLE, /* inner angle at the mid joint, [0, pi], default 0 */
-    IK2B_MAX_ANGLE, /* [0, pi], default pi; it wins where the minimum exceeds it */
-    IK2B_CONE_AXIS, /* (3) the upper bone stays within the cone's angle of this direction; zero:
-                       none */
-    IK2B_CONE_ANGLE, /* [0, pi], default pi */
-    IK2B_SOLVE_OPTIONS
-};
+/* Every option: what it is and which functions take it, in the order of their arguments. A missing
+ * number counts as the default; a missing direction or matrix is all zero, which means none, but
+ * for the scales, whose default is uniform. Numbers out of range are clamped.
+ *
+ * OPTION(NAME, name, KIND, default, solve, orient, solve_pose, pole_of), with 1 where a function
+ * takes it; KIND is NUMBER, DIRECTION (3) or MATRIX (4 x 4).
+ *
+ * POLE         from the root to where the mid joint should point; zero: none
+ * POLE_WEIGHT  [0, 1]
+ * TWIST        radians, right-handed about root-to-target
+ * HINGE        cross(root - mid, end - mid) of a limb bent on its natural side: space of the points
+ *              in solve and pole_of, mid-joint space elsewhere; zero: none
+ * SOFTEN       (0, 1], 1: off; from this share of the greatest legal distance on the end falls
+ *              behind the target
+ * WEIGHT       [0, 1], part of the straight way from the present end; weakens pole, twist, the
+ *              hinge's roll and the end goal, too
+ * MIN_ANGLE    inner angle at the mid joint, [0, pi]
+ * MAX_ANGLE    [0, pi]; it wins where the minimum exceeds it
+ * CONE_AXIS    the upper bone stays within the cone's angle of this direction; zero: none
+ * CONE_ANGLE   [0, pi]
+ * ROOT_SCALE   the joint's own scale; a zero makes the row invalid
+ * MID_SCALE
+ * END_MATRIX   the end joint's aggregate transform: then its correction is given, too
+ * END_GOAL     whose nearest rotation the end joint takes, or that of its negative where the end
+ *              matrix is mirrored; default its present one */
+#define IK2B_PI 3.14159265358979323846
+#define IK2B_OPTION_TABLE(OPTION)                                                                  \
+    OPTION(POLE, pole, DIRECTION, 0.0, 1, 0, 1, 0)                                                 \
+    OPTION(POLE_WEIGHT, pole_weight, NUMBER, 1.0, 1, 0, 1, 0)                                      \
+    OPTION(TWIST, twist, NUMBER, 0.0, 1, 0, 1, 0)                                                  \
+    OPTION(HINGE, hinge, DIRECTION, 0.0, 1, 1, 1, 1)                                               \
+    OPTION(SOFTEN, soften, NUMBER, 1.0, 1, 0, 1, 0)                                                \
+    OPTION(WEIGHT, weight, NUMBER, 1.0, 1, 0, 1, 0)                                                \
+    OPTION(MIN_ANGLE, min_angle, NUMBER, 0.0, 1, 0, 1, 0)                                          \
+    OPTION(MAX_ANGLE, max_angle, NUMBER, IK2B_PI, 1, 0, 1, 0)                                      \
+    OPTION(CONE_AXIS, cone_axis, DIRECTION, 0.0, 1, 0, 1, 0)                                       \
+    OPTION(CONE_ANGLE, cone_angle, NUMBER, IK2B_PI, 1, 0, 1, 0)                                    \
+    OPTION(ROOT_SCALE, root_scale, DIRECTION, 1.0, 0, 1, 1, 0)                                     \
+    OPTION(MID_SCALE, mid_scale, DIRECTION, 1.0, 0, 1, 1, 0)                                       \
+    OPTION(END_MATRIX, end_matrix, MATRIX, 0.0, 0, 0, 1, 0)                                        \
+    OPTION(END_GOAL, end_goal, MATRIX, 0.0, 0, 0, 1, 0)
+
+/* Options that are one word for all rows, after the others: WORD(NAME, name, solve, orient,
+ * solve_pose, pole_of, first, second). Their values are ik2b_bend and ik2b_roll. */
+#define IK2B_WORD_TABLE(WORD)                                                                      \
+    WORD(BEND, bend, 1, 0, 1, 0, "carried", "nearest")                                             \
+    WORD(ROLL, roll, 0, 1, 1, 0, "pose", "hinge")
+
+/* What a function takes of the table, as members of its enum. */
+#define IK2B_ENUM_0(member)
+#define IK2B_ENUM_1(member) member,
+#define IK2B_OF_SOLVE(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)               \
+    IK2B_ENUM_##solve(IK2B_SOLVE_##NAME)
+#define IK2B_OF_ORIENT(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)              \
+    IK2B_ENUM_##orient(IK2B_ORIENT_##NAME)
+#define IK2B_OF_POSE(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)                \
+    IK2B_ENUM_##solve_pose(IK2B_POSE_##NAME)
+#define IK2B_OF_POLE_OF(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)             \
+    IK2B_ENUM_##pole_of(IK2B_POLE_OF_##NAME)
+#define IK2B_OF_ALL(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of) IK2B_##NAME,
+
+/* All options, numbered as solve and solve_pose have them after their inputs. */
+enum { IK2B_OPTION_TABLE(IK2B_OF_ALL) IK2B_OPTIONS, IK2B_SOLVE_OPTIONS = IK2B_CONE_ANGLE + 1 };
 
 /* Arguments of ik2b_solve: inputs (3) each, options, outputs. Outputs are of the function's kind,
  * status is IK2B_U8. */
@@ -97,17 +141,16 @@ enum {
     IK2B_SOLVE_MID,
     IK2B_SOLVE_END,
     IK2B_SOLVE_TARGET,
-    IK2B_SOLVE_OPTION,
-    IK2B_SOLVE_OUT_MID = IK2B_SOLVE_OPTION + IK2B_SOLVE_OPTIONS,
+    IK2B_OPTION_TABLE(IK2B_OF_SOLVE) IK2B_SOLVE_OUT_MID,
     IK2B_SOLVE_OUT_END,
     IK2B_SOLVE_OUT_MISS,
     IK2B_SOLVE_OUT_STATUS,
-    IK2B_SOLVE_COUNT
+    IK2B_SOLVE_COUNT,
+    IK2B_SOLVE_OPTION = IK2B_SOLVE_POLE
 };
-void ik2b_solve_f32(const ik2b_extent *extent, ik2b_array *args, ik2b_bend bend);
-void ik2b_solve_f64(const ik2b_extent *extent, ik2b_array *args, ik2b_bend bend);
+void ik2b_solve(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_bend bend);
 
-/* Arguments of ik2b_orient: aggregate transforms (4 x 4), points (3), scales (3), corrections (4).
+/* Arguments of ik2b_orient: aggregate transforms (4 x 4), points (3), options, corrections (4).
  * The bones turn to point from root to new mid and from new mid to new end; with S the joint's own
  * scale, its new aggregate is M * S^-1 * R(correction) * S. */
 enum {
@@ -116,54 +159,48 @@ enum {
     IK2B_ORIENT_END,
     IK2B_ORIENT_NEW_MID,
     IK2B_ORIENT_NEW_END,
-    IK2B_ORIENT_HINGE,
-    IK2B_ORIENT_ROOT_SCALE, /* the joint's own scale, default uniform; a zero makes the row invalid
-                             */
-    IK2B_ORIENT_MID_SCALE,
-    IK2B_ORIENT_OUT_ROOT,
+    IK2B_OPTION_TABLE(IK2B_OF_ORIENT) IK2B_ORIENT_OUT_ROOT,
     IK2B_ORIENT_OUT_MID,
     IK2B_ORIENT_COUNT
 };
-void ik2b_orient_f32(const ik2b_extent *extent, ik2b_array *args, ik2b_roll roll);
-void ik2b_orient_f64(const ik2b_extent *extent, ik2b_array *args, ik2b_roll roll);
+void ik2b_orient(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_roll roll);
 
-/* Arguments of ik2b_solve_pose. */
+/* Arguments of ik2b_solve_pose; the end joint's correction is missing without its matrix. */
 enum {
     IK2B_POSE_ROOT,
     IK2B_POSE_MID,
     IK2B_POSE_END,
     IK2B_POSE_TARGET,
-    IK2B_POSE_OPTION,
-    IK2B_POSE_ROOT_SCALE = IK2B_POSE_OPTION + IK2B_SOLVE_OPTIONS,
-    IK2B_POSE_MID_SCALE,
-    IK2B_POSE_END_MATRIX, /* the end joint's aggregate transform: then its correction is given, too
-                           */
-    IK2B_POSE_END_GOAL,   /* (4 x 4) whose nearest rotation the end joint takes, or that of its
-                             negative where the end matrix is mirrored; default its present one */
-    IK2B_POSE_OUT_ROOT,
+    IK2B_OPTION_TABLE(IK2B_OF_POSE) IK2B_POSE_OUT_ROOT,
     IK2B_POSE_OUT_MID,
-    IK2B_POSE_OUT_END, /* missing without IK2B_POSE_END_MATRIX */
+    IK2B_POSE_OUT_END,
     IK2B_POSE_OUT_POSITION,
     IK2B_POSE_OUT_MISS,
     IK2B_POSE_OUT_STATUS,
-    IK2B_POSE_COUNT
+    IK2B_POSE_COUNT,
+    IK2B_POSE_OPTION = IK2B_POSE_POLE
 };
-void ik2b_solve_pose_f32(const ik2b_extent *extent, ik2b_array *args, ik2b_bend bend,
-                         ik2b_roll roll);
-void ik2b_solve_pose_f64(const ik2b_extent *extent, ik2b_array *args, ik2b_bend bend,
-                         ik2b_roll roll);
+void ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_bend bend,
+                     ik2b_roll roll);
+
+/* No function takes more arguments. */
+#define IK2B_MAX_ARGUMENTS IK2B_POSE_COUNT
+_Static_assert(IK2B_SOLVE_OUT_MID - IK2B_SOLVE_OPTION == IK2B_SOLVE_OPTIONS &&
+                   IK2B_POSE_OUT_ROOT - IK2B_POSE_OPTION == IK2B_OPTIONS,
+               "solve takes the first options, solve_pose all, in the order of the table");
+_Static_assert((int)IK2B_SOLVE_COUNT <= (int)IK2B_MAX_ARGUMENTS &&
+                   (int)IK2B_ORIENT_COUNT <= (int)IK2B_MAX_ARGUMENTS,
+               "a function takes more arguments than there is room for");
 
 /* Arguments of ik2b_pole_of: points, a hinge in their space, unit poles (zero: none). */
 enum {
     IK2B_POLE_OF_ROOT,
     IK2B_POLE_OF_MID,
     IK2B_POLE_OF_END,
-    IK2B_POLE_OF_HINGE,
-    IK2B_POLE_OF_OUT,
+    IK2B_OPTION_TABLE(IK2B_OF_POLE_OF) IK2B_POLE_OF_OUT,
     IK2B_POLE_OF_COUNT
 };
-void ik2b_pole_of_f32(const ik2b_extent *extent, ik2b_array *args);
-void ik2b_pole_of_f64(const ik2b_extent *extent, ik2b_array *args);
+void ik2b_pole_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind);
 
 /* Arguments of ik2b_hinge_of: matrices, end point, unit hinges in mid-joint space (zero: straight).
  */
@@ -174,12 +211,11 @@ enum {
     IK2B_HINGE_OF_OUT,
     IK2B_HINGE_OF_COUNT
 };
-void ik2b_hinge_of_f32(const ik2b_extent *extent, ik2b_array *args);
-void ik2b_hinge_of_f64(const ik2b_extent *extent, ik2b_array *args);
+void ik2b_hinge_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind);
 
-/* Quaternion product q r. */
+/* Quaternion product q r, in double precision whatever the kind. */
 enum { IK2B_MULTIPLY_Q, IK2B_MULTIPLY_R, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT };
-void ik2b_multiply(const ik2b_extent *extent, ik2b_array *args);
+void ik2b_multiply(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind);
 
 /* Aggregate transforms. A row is one whole skeleton; the joints are a dimension of their own, whose
  * stride each array holds in joint_stride. parents[j] is -1 (then base) or less than j. */

@@ -44,8 +44,9 @@ run_multiply_tile(multiply_tile *tile, int rows)
 IK2B_TILE_RUNNERS(multiply_tile_runner, run_multiply_tile, multiply_tile)
 
 void
-ik2b_multiply(const ik2b_extent *extent, ik2b_array *args)
+ik2b_multiply(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
 {
+    (void)kind;
     multiply_tile tile;
     ik2b_tiling tiling = {
         .arguments = IK2B_MULTIPLY_COUNT,
