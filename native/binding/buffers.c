@@ -1,129 +1,173 @@
 /* SPDX-License-Identifier: MIT
  *
- * One object's numbers: where they lie, or converted once by numpy.
+ * The numbers of one object.
  */
 #include "buffers.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
-/* The kind of a buffer's elements; false where the core cannot read them as they lie. */
-static bool
-kind_of_format(const char *format, ik2b_kind *kind)
+/* Messages */
+
+shape_text
+text_of_shape(const Py_ssize_t *shape, int ndim)
 {
-    const char *code = format ? format : "B";
+    shape_text result = {"("};
+    size_t used = 1, room = sizeof result.text;
+    for (int d = 0; d < ndim && d < PyBUF_MAX_NDIM; d++) {
+        const char *format = d > 0 ? ", %zd" : "%zd";
+        used += (size_t)snprintf(result.text + used, room - used, format, shape[d]);
+    }
+    snprintf(result.text + used, room - used, ndim == 1 ? ",)" : ")");
+    return result;
+}
+
+int
+wrong_type(const char *group, const char *name, const char *expected, PyObject *got)
+{
+    PyObject *type = PyType_GetName(Py_TYPE(got));
+    if (type) {
+        PyErr_Format(PyExc_TypeError, "%s%s: expected %s, got %U", group, name, expected, type);
+        Py_DECREF(type);
+    }
+    return -1;
+}
+
+bool
+is_about_kind(void)
+{
+    return PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
+           PyErr_ExceptionMatches(PyExc_OverflowError) || PyErr_ExceptionMatches(PyExc_BufferError);
+}
+
+/* Elements */
+
+/* The letter of the elements' type; '\0' where they are not in this machine's order of bytes, or
+ * are more than a single number. */
+static char
+letter_of(const Py_buffer *view)
+{
+    const char *code = view->format ? view->format : "B";
     int one = 1;
     char native = *(char *)&one ? '<' : '>';
     if (*code == '@' || *code == '=' || *code == native) {
         code++;
     }
-    if (code[0] == '\0' || code[1] != '\0') {
-        return false;
+    return *code && !code[1] ? *code : '\0';
+}
+
+bool
+holds_integers(const Py_buffer *view)
+{
+    char letter = letter_of(view);
+    Py_ssize_t size = view->itemsize;
+    return letter && strchr("bBhHiIlLqQnN", letter) &&
+           (size == 1 || size == 2 || size == 4 || size == 8);
+}
+
+/* An exporter may give a size that is not its format's. */
+static ik2b_kind
+kind_of(const Py_buffer *view)
+{
+    char letter = letter_of(view);
+    if (letter == 'f' && view->itemsize == sizeof(float)) {
+        return IK2B_F32;
     }
-    switch (code[0]) {
-    case 'f':
-        *kind = IK2B_F32;
-        return true;
-    case 'd':
-        *kind = IK2B_F64;
-        return true;
-    case 'B':
-        *kind = IK2B_U8;
-        return true;
-    case 'q':
-        *kind = IK2B_I64;
-        return true;
-    case 'l':
-        *kind = IK2B_I64;
-        return sizeof(long) == 8;
+    if (letter == 'd' && view->itemsize == sizeof(double)) {
+        return IK2B_F64;
+    }
+    if (letter == 'B' && view->itemsize == 1) {
+        return IK2B_U8;
+    }
+    return holds_integers(view) && view->itemsize == 8 && letter >= 'a' ? IK2B_I64 : IK2B_KINDS;
+}
+
+static Py_ssize_t
+clamped(int64_t integer)
+{
+    return integer < PY_SSIZE_T_MIN   ? PY_SSIZE_T_MIN
+           : integer > PY_SSIZE_T_MAX ? PY_SSIZE_T_MAX
+                                      : (Py_ssize_t)integer;
+}
+
+Py_ssize_t
+integer_at(const Py_buffer *view, const char *place)
+{
+    bool has_sign = letter_of(view) >= 'a';
+    uint64_t whole;
+    uint32_t half;
+    uint16_t quarter;
+    switch (view->itemsize) {
+    case 1:
+        return has_sign ? *(const signed char *)place : *(const unsigned char *)place;
+    case 2:
+        memcpy(&quarter, place, sizeof quarter);
+        return has_sign ? (int16_t)quarter : quarter;
+    case 4:
+        memcpy(&half, place, sizeof half);
+        return has_sign ? clamped((int32_t)half) : clamped(half);
     default:
-        return false;
+        memcpy(&whole, place, sizeof whole);
+        return !has_sign && whole > INT64_MAX ? PY_SSIZE_T_MAX : clamped((int64_t)whole);
     }
 }
 
-/* An exporter that gives no strides (ctypes) is contiguous. */
-static void
-fill_layout(argument *a)
-{
-    const Py_buffer *view = &a->view;
-    Py_ssize_t stride = view->itemsize;
-    for (int d = view->ndim - 1; d >= 0; d--) {
-        a->own.shape[d] = view->shape ? view->shape[d] : view->len / view->itemsize;
-        a->own.strides[d] = stride;
-        stride *= a->own.shape[d];
-    }
-    a->shape = a->own.shape;
-    a->strides = a->own.strides;
-}
-
-int
-note_layout(const char *group, const char *name, argument *a)
-{
-    const Py_buffer *view = &a->view;
-    if (view->ndim > MAX_NDIM) {
-        PyErr_Format(PyExc_ValueError, "%s%s: expected at most %d dimensions, got %d", group, name,
-                     MAX_NDIM, view->ndim);
-        return -1;
-    }
-    a->ndim = view->ndim;
-    a->shape = view->shape;
-    a->strides = view->strides;
-    if (!a->shape || !a->strides) {
-        fill_layout(a);
-    }
-    return 0;
-}
+/* In place */
 
 /* numpy writes the format anew for each view that asks for it, which takes half of the time (15 of
  * 30 ns); the dtype of an array tells the same at once. */
-found_view
+int
 acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view, ik2b_kind *kind)
 {
     if (is_array(numpy, object, kind)) {
-        return PyObject_GetBuffer(object, view, PyBUF_STRIDED_RO) < 0 ? FAILED : KNOWN_KIND;
+        return PyObject_GetBuffer(object, view, PyBUF_STRIDED_RO) < 0 ? -1 : 1;
     }
     if (!PyObject_CheckBuffer(object)) {
-        return NO_BUFFER;
+        return 0;
     }
     if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) < 0) {
-        return FAILED;
+        return -1;
     }
-    return kind_of_format(view->format, kind) ? KNOWN_KIND : OTHER_KIND;
+    *kind = kind_of(view);
+    return 1;
 }
 
-bool
-acquire_in_place(const numpy_parts *numpy, PyObject *object, argument *a, ik2b_kind *kind)
+/* Conversion */
+
+static bool
+is_bytes(PyObject *object)
 {
-    found_view found = acquire_view(numpy, object, &a->view, kind);
-    if (found == KNOWN_KIND && *kind <= IK2B_F64) {
-        return true;
-    }
-    if (found == KNOWN_KIND || found == OTHER_KIND) {
-        PyBuffer_Release(&a->view);
-    }
-    if (found == FAILED && !PyErr_ExceptionMatches(PyExc_MemoryError)) {
-        PyErr_Clear();
-    }
-    return false;
+    return PyBytes_Check(object) || PyByteArray_Check(object);
 }
 
+/* A view of bytes is as little of numbers as they are, unless it was cast to some. */
 bool
-holds_no_numbers(PyObject *element)
+holds_no_numbers(PyObject *object)
 {
-    return element == Py_None || PyUnicode_Check(element) || PyBytes_Check(element);
+    if (!PyMemoryView_Check(object)) {
+        return object == Py_None || PyUnicode_Check(object) || is_bytes(object);
+    }
+    PyObject *owner = PyObject_GetAttrString(object, "obj");
+    PyObject *format = owner ? PyObject_GetAttrString(object, "format") : NULL;
+    bool found = format && is_bytes(owner) && PyUnicode_CompareWithASCIIString(format, "B") == 0;
+    PyErr_Clear(); /* of a released view */
+    Py_XDECREF(format);
+    Py_XDECREF(owner);
+    return found;
 }
 
-/* Whether an array of objects holds None or text, which numpy would read as NaN or parse: 1, 0, -1.
- */
+/* Whether an array of objects holds nothing but numbers: 1, 0, or -1 with an exception. */
 static int
-has_no_numbers(PyObject *array)
+has_numbers(PyObject *array)
 {
     int found = -1;
     PyObject *flat = PyObject_CallMethod(array, "ravel", NULL);
     PyObject *list = flat ? PyObject_CallMethod(flat, "tolist", NULL) : NULL;
     if (list) {
-        found = 0;
-        for (Py_ssize_t i = 0; i < PyList_Size(list) && !found; i++) {
-            found = holds_no_numbers(PyList_GetItem(list, i));
+        found = 1;
+        for (Py_ssize_t i = 0; i < PyList_Size(list) && found; i++) {
+            found = PyNumber_Check(PyList_GetItem(list, i));
         }
     }
     Py_XDECREF(list);
@@ -131,84 +175,76 @@ has_no_numbers(PyObject *array)
     return found;
 }
 
+/* Whether the elements of an array are of the kind or can become so: 1, 0, or -1 with an exception.
+ */
 static int
-kind_letter(PyObject *array)
+has_kind(PyObject *dtype, PyObject *array, ik2b_kind kind)
 {
-    int letter = -1;
-    PyObject *dtype = PyObject_GetAttrString(array, "dtype");
-    PyObject *kind = dtype ? PyObject_GetAttrString(dtype, "kind") : NULL;
-    if (kind) {
-        letter = (int)PyUnicode_ReadChar(kind, 0);
+    PyObject *letter = PyObject_GetAttrString(dtype, "kind");
+    int code = letter ? (int)PyUnicode_ReadChar(letter, 0) : -1;
+    Py_XDECREF(letter);
+    if (code <= 0) {
+        return -1;
     }
-    Py_XDECREF(kind);
-    Py_XDECREF(dtype);
-    return letter;
+    return strchr(kind == IK2B_I64 ? "iu" : "biuf", code) ? 1
+           : kind == IK2B_I64 || code != 'O'              ? 0
+                                                          : has_numbers(array);
 }
 
-/* Says what kind of elements came, as the shape may well be right. */
+/* Raises TypeError; a sequence may be what was expected, so the kind of its elements is told. */
 static void
-no_numbers(PyObject *array, PyObject *object, const parameter *p)
+wrong_elements(const char *name, const char *expected, PyObject *object, PyObject *dtype)
 {
-    PyObject *type = PyType_GetName(Py_TYPE(object));
-    PyObject *dtype = type ? PyObject_GetAttrString(array, "dtype") : NULL;
-    if (dtype) {
-        PyErr_Format(PyExc_TypeError, "%s: expected %s, got %U of %S", p->name, row_text(p), type,
-                     dtype);
+    PyObject *type = PySequence_Check(object) ? PyType_GetName(Py_TYPE(object)) : NULL;
+    if (type) {
+        PyErr_Format(PyExc_TypeError, "%s: expected %s, got %U of %S", name, expected, type, dtype);
+        Py_DECREF(type);
+    }
+    else if (!PyErr_Occurred()) {
+        wrong_type("", name, expected, object);
+    }
+}
+
+/* A new array of the kind, or NULL with an exception. */
+static PyObject *
+converted(const numpy_parts *numpy, PyObject *object, PyObject *array, ik2b_kind kind,
+          const char *name, const char *expected)
+{
+    PyObject *result = NULL, *dtype = PyObject_GetAttrString(array, "dtype");
+    int fits = dtype ? has_kind(dtype, array, kind) : -1;
+    if (fits > 0) {
+        result =
+            PyObject_CallFunctionObjArgs(numpy->asarray, array, numpy->dtypes[kind], NULL);
+    }
+    if (fits == 0 || (fits > 0 && !result && is_about_kind())) {
+        PyErr_Clear();
+        wrong_elements(name, expected, object, dtype);
     }
     Py_XDECREF(dtype);
-    Py_XDECREF(type);
-}
-
-/* Whether the exception says that something is no number or does not fit; others, MemoryError among
- * them, say nothing about the argument. */
-static bool
-is_about_kind(void)
-{
-    return PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
-           PyErr_ExceptionMatches(PyExc_OverflowError);
-}
-
-/* A new float64 numpy array of a list, of integers, of anything numpy reads as numbers. */
-static PyObject *
-converted(PyObject *object, const parameter *p)
-{
-    PyObject *result = NULL, *numpy = PyImport_ImportModule("numpy");
-    PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "(O)", object) : NULL;
-    if (!array) {
-        if (numpy && PyErr_ExceptionMatches(PyExc_ValueError)) {
-            PyErr_Format(PyExc_ValueError, "%s: expected %s, got a ragged sequence", p->name,
-                         row_text(p));
-        }
-        goto exit;
-    }
-    int letter = kind_letter(array);
-    int bad = letter < 0 ? -1 : letter == 'O' ? has_no_numbers(array) : !strchr("biuf", letter);
-    if (bad == 0) {
-        result = PyObject_CallMethod(numpy, "asarray", "(Os)", array, "float64");
-    }
-    if (!result && bad >= 0 && (!PyErr_Occurred() || is_about_kind())) {
-        PyErr_Clear();
-        if (holds_no_numbers(object) || !PySequence_Check(object)) {
-            wrong_type(p->name, row_text(p), object);
-        }
-        else {
-            no_numbers(array, object, p);
-        }
-    }
-exit:
-    Py_XDECREF(array);
-    Py_XDECREF(numpy);
     return result;
 }
 
 int
-acquire_converted(PyObject *object, const parameter *p, argument *a)
+acquire_converted(shared_pointer *place, PyObject *object, ik2b_kind kind, const char *name,
+                  const char *expected, Py_buffer *view)
 {
-    PyObject *array = converted(object, p);
+    bool has_buffer = PyObject_CheckBuffer(object);
+    if (holds_no_numbers(object)) {
+        return wrong_type("", name, expected, object);
+    }
+    const numpy_parts *numpy = needed_numpy(place);
+    PyObject *array =
+        numpy ? PyObject_CallFunctionObjArgs(numpy->asarray, object, NULL) : NULL;
     if (!array) {
+        if (numpy && !has_buffer && PyErr_ExceptionMatches(PyExc_ValueError)) {
+            PyErr_Format(PyExc_ValueError, "%s: expected %s, got a ragged sequence", name,
+                         expected);
+        }
         return -1;
     }
-    int done = PyObject_GetBuffer(array, &a->view, PyBUF_RECORDS_RO);
-    Py_DECREF(array); /* the view keeps it */
+    PyObject *numbers = converted(numpy, object, array, kind, name, expected);
+    int done = numbers ? PyObject_GetBuffer(numbers, view, PyBUF_RECORDS_RO) : -1;
+    Py_XDECREF(numbers); /* the view keeps it */
+    Py_DECREF(array);
     return done;
 }

@@ -2,8 +2,6 @@
 #include "mesh_parts.h"
 
 #include "buffers.h"
-#include "integers.h"
-#include "parameters.h"
 #include "rows.h"
 
 static const char triangles_text[] = "an array of integers of shape (T, 3)";
@@ -40,91 +38,52 @@ copy_vertices(const call *self, mesh_parts *parts)
 }
 
 static int
-read_vertices(PyObject *object, numpy_parts *numpy, mesh_parts *parts)
+read_vertices(PyObject *object, module_state *state, mesh_parts *parts)
 {
     call self;
-    int done = -1;
-    begin_call(&self, mesh_parameters, 1, numpy);
     if (is_empty_list(object)) {
         self.extent.shape[0] = 0;
         return copy_vertices(&self, parts);
     }
-    if (acquire_inputs(&self, &object, 1) == 0) {
-        if (self.extent.count == 1) {
-            done = copy_vertices(&self, parts);
-        }
-        else {
-            char got[TEXT];
-            const argument *a = &self.arguments[0];
-            PyErr_Format(PyExc_ValueError,
-                         "vertices: expected an array of shape (V, 3), got shape %s",
-                         shape_text(got, sizeof got, a->shape, self.extent.count + 1));
-        }
+    int done = begin_call(&self, state, MESH, &object, 1, NULL);
+    if (done == 0 && self.extent.count != 1) {
+        const Py_buffer *view = &self.arguments[0].view;
+        PyErr_Format(PyExc_ValueError, "vertices: expected an array of shape (V, 3), got shape %s",
+                     text_of_shape(view->shape, view->ndim).text);
+        done = -1;
     }
-    release_call(&self);
+    done = done < 0 ? -1 : copy_vertices(&self, parts);
+    end_call(&self, false);
     return done;
 }
 
-/* Acquires integers as they lie, or says what came instead: 0 or -1. */
+/* Integers as they lie, or those that numpy makes of lists and of another order of bytes. */
 static int
-acquire_integers(PyObject *object, argument *a)
+acquire_triangles(PyObject *object, module_state *state, Py_buffer *view)
 {
-    if (PyObject_GetBuffer(object, &a->view, PyBUF_RECORDS_RO) < 0) {
-        return -1;
+    ik2b_kind kind;
+    int found = acquire_view(NULL, object, view, &kind);
+    if (found < 0 || (found > 0 && holds_integers(view))) {
+        return found < 0 ? -1 : 0;
     }
-    if (!holds_integers(&a->view)) {
-        PyErr_Format(PyExc_TypeError, "triangles: expected %s, got elements of format '%s'",
-                     triangles_text, a->view.format ? a->view.format : "B");
-        PyBuffer_Release(&a->view);
-        return -1;
+    if (found > 0) {
+        PyBuffer_Release(view);
     }
-    return 0;
-}
-
-/* Integers of what numpy reads as such, lists and arrays in another order of bytes. */
-static int
-acquire_converted_integers(PyObject *object, const char *dtype, argument *a)
-{
-    PyObject *numpy = PyImport_ImportModule("numpy");
-    PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "(Oz)", object, dtype) : NULL;
-    int done = array ? acquire_integers(array, a) : -1;
-    if (!array && PyErr_ExceptionMatches(PyExc_ValueError)) {
-        PyErr_Format(PyExc_ValueError, "triangles: expected %s, got a ragged sequence",
-                     triangles_text);
+    else if (!PySequence_Check(object)) {
+        return wrong_type("", "triangles", triangles_text, object);
     }
-    Py_XDECREF(array);
-    Py_XDECREF(numpy);
-    return done;
+    return acquire_converted(&state->numpy, object, IK2B_I64, "triangles", triangles_text, view);
 }
 
 static int
-acquire_triangles(PyObject *object, argument *a)
+copy_triangles(argument *a, mesh_parts *parts)
 {
-    if (PyObject_CheckBuffer(object)) {
-        if (PyObject_GetBuffer(object, &a->view, PyBUF_RECORDS_RO) < 0) {
-            return -1;
-        }
-        bool foreign = holds_foreign_integers(&a->view);
-        PyBuffer_Release(&a->view);
-        return foreign ? acquire_converted_integers(object, "int64", a)
-                       : acquire_integers(object, a);
-    }
-    if (holds_no_numbers(object) || !PySequence_Check(object)) {
-        wrong_type("triangles", triangles_text, object);
-        return -1;
-    }
-    return acquire_converted_integers(object, NULL, a);
-}
-
-static int
-copy_triangles(const argument *a, mesh_parts *parts)
-{
-    char got[TEXT];
-    if (a->ndim != 2 || a->shape[1] != 3) {
+    if (a->view.ndim != 2 || a->view.shape[1] != 3) {
         PyErr_Format(PyExc_ValueError, "triangles: expected %s, got shape %s", triangles_text,
-                     shape_text(got, sizeof got, a->shape, a->ndim));
+                     text_of_shape(a->view.shape, a->view.ndim).text);
         return -1;
     }
+    note_layout(a);
     parts->triangle_count = a->shape[0];
     parts->triangles = PyMem_New(ptrdiff_t, (size_t)parts->triangle_count * 3 + 1);
     if (!parts->triangles) {
@@ -146,22 +105,22 @@ copy_triangles(const argument *a, mesh_parts *parts)
 }
 
 static int
-read_triangles(PyObject *object, mesh_parts *parts)
+read_triangles(PyObject *object, module_state *state, mesh_parts *parts)
 {
     argument a;
     if (is_empty_list(object)) {
         return 0;
     }
-    if (acquire_triangles(object, &a) < 0) {
+    if (acquire_triangles(object, state, &a.view) < 0) {
         return -1;
     }
-    int done = note_layout("", "triangles", &a) < 0 ? -1 : copy_triangles(&a, parts);
+    int done = copy_triangles(&a, parts);
     PyBuffer_Release(&a.view);
     return done;
 }
 
 int
-read_mesh(PyObject *vertices, PyObject *triangles, numpy_parts *numpy, mesh_parts *parts)
+read_mesh(PyObject *vertices, PyObject *triangles, module_state *state, mesh_parts *parts)
 {
-    return read_vertices(vertices, numpy, parts) < 0 ? -1 : read_triangles(triangles, parts);
+    return read_vertices(vertices, state, parts) < 0 ? -1 : read_triangles(triangles, state, parts);
 }

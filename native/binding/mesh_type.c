@@ -14,34 +14,26 @@
 
 #include <string.h>
 
+#include "call.h"
 #include "docstrings.h"
+#include "mesh.h"
 #include "mesh_parts.h"
-#include "parameters.h"
-#include "results.h"
 #include "rows.h"
-
-enum { CROSSINGS, CAST, NEAREST, METHODS };
-
-static const signature signatures[METHODS] = {
-    [CROSSINGS] = {"crossings", 2, 2, {"points", "direction"}},
-    [CAST] = {"cast", 2, 2, {"origins", "directions", "out"}},
-    [NEAREST] = {"nearest", 1, 1, {"points", "out"}},
-};
 
 typedef struct {
     PyObject_HEAD ik2b_mesh *mesh;
-    mesh_names *names;
-    PyObject *normals; /* NULL until they are asked for */
+    module_state *state;    /* of the module, which lives as long as the type */
+    shared_pointer normals; /* NULL until they are asked for */
 } mesh_object;
 
 /* The object */
 
 static ik2b_mesh *
-build(PyObject *vertices, PyObject *triangles, numpy_parts *numpy)
+build(PyObject *vertices, PyObject *triangles, module_state *state)
 {
     mesh_parts parts = {.vertices = NULL};
     ik2b_mesh *mesh = NULL;
-    if (read_mesh(vertices, triangles, numpy, &parts) == 0) {
+    if (read_mesh(vertices, triangles, state, &parts) == 0) {
         Py_BEGIN_ALLOW_THREADS
             mesh = ik2b_mesh_build(parts.vertices, parts.triangles, parts.triangle_count);
         Py_END_ALLOW_THREADS
@@ -57,22 +49,22 @@ build(PyObject *vertices, PyObject *triangles, numpy_parts *numpy)
 static PyObject *
 mesh_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *words[] = {"vertices", "triangles", NULL};
+    static char *names[] = {"vertices", "triangles", NULL};
     PyObject *vertices, *triangles;
-    mesh_names *names = PyType_GetModuleState(type);
-    if (!names ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "OO:Mesh", words, &vertices, &triangles)) {
+    module_state *state = PyType_GetModuleState(type);
+    if (!state ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "OO:Mesh", names, &vertices, &triangles)) {
         return NULL;
     }
-    ik2b_mesh *mesh = build(vertices, triangles, names->numpy);
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    ik2b_mesh *mesh = build(vertices, triangles, state);
+    allocfunc allocate = SLOT_CAST(allocfunc) PyType_GetSlot(type, Py_tp_alloc);
     mesh_object *self = mesh ? (mesh_object *)allocate(type, 0) : NULL;
     if (!self) {
         ik2b_mesh_free(mesh);
         return NULL;
     }
     self->mesh = mesh;
-    self->names = names;
+    self->state = state;
     return (PyObject *)self;
 }
 
@@ -80,9 +72,9 @@ static void
 mesh_dealloc(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    freefunc release = SLOT_CAST(freefunc) PyType_GetSlot(type, Py_tp_free);
     ik2b_mesh_free(((mesh_object *)object)->mesh);
-    Py_XDECREF(((mesh_object *)object)->normals);
+    Py_XDECREF((PyObject *)((mesh_object *)object)->normals);
     release(object);
     Py_DECREF(type);
 }
@@ -95,10 +87,11 @@ mesh_length(PyObject *object)
 
 /* A new float64 array of rows of three, and its memory to be released; NULL with an exception. */
 static PyObject *
-new_points(numpy_parts *numpy, Py_ssize_t rows, Py_buffer *view)
+new_points(const mesh_object *self, Py_ssize_t rows, Py_buffer *view)
 {
     Py_ssize_t shape[2] = {rows, 3};
-    PyObject *array = need_numpy(numpy) < 0 ? NULL : new_array(numpy, shape, 2, IK2B_F64);
+    const numpy_parts *numpy = needed_numpy(&self->state->numpy);
+    PyObject *array = numpy ? new_array(numpy, shape, 2, IK2B_F64) : NULL;
     if (array && PyObject_GetBuffer(array, view, PyBUF_WRITABLE) < 0) {
         Py_CLEAR(array);
     }
@@ -110,7 +103,7 @@ mesh_bounds(PyObject *object, void *closure)
 {
     Py_buffer view;
     mesh_object *self = (mesh_object *)object;
-    PyObject *array = new_points(self->names->numpy, 2, &view);
+    PyObject *array = new_points(self, 2, &view);
     if (array) {
         double *numbers = view.buf;
         ik2b_mesh_bounds(self->mesh, numbers, numbers + 3);
@@ -125,7 +118,7 @@ static PyObject *
 new_normals(const mesh_object *self)
 {
     Py_buffer view;
-    PyObject *array = new_points(self->names->numpy, ik2b_mesh_size(self->mesh), &view);
+    PyObject *array = new_points(self, ik2b_mesh_size(self->mesh), &view);
     if (!array) {
         return NULL;
     }
@@ -145,10 +138,12 @@ static PyObject *
 mesh_normals(PyObject *object, void *closure)
 {
     mesh_object *self = (mesh_object *)object;
-    numpy_parts *numpy = self->names->numpy;
-    PyObject *kept = keep_first(numpy, &self->normals, NULL);
+    PyObject *made = self->normals ? NULL : new_normals(self);
     (void)closure;
-    return kept ? kept : keep_first(numpy, &self->normals, new_normals(self));
+    if (made && !set_first(&self->normals, made)) {
+        Py_DECREF(made); /* another thread was first */
+    }
+    return Py_XNewRef((PyObject *)self->normals);
 }
 
 /* Crossings */
@@ -181,7 +176,7 @@ new_column(const call *self, const ik2b_crossings *found, size_t offset, ik2b_ki
 }
 
 static PyObject *
-pack_crossings(const call *self, const mesh_names *names, const ik2b_crossings *found)
+pack_crossings(const call *self, const ik2b_crossings *found)
 {
     PyObject *answer = NULL,
              *columns[3] = {
@@ -190,7 +185,7 @@ pack_crossings(const call *self, const mesh_names *names, const ik2b_crossings *
                  new_column(self, found, offsetof(ik2b_crossing, triangle), IK2B_I64),
              };
     if (columns[0] && columns[1] && columns[2]) {
-        answer = name_items(names->crossings, columns, 3);
+        answer = name_items(self->state->types[CROSSINGS_FOUND], columns, 3);
     }
     for (int i = 0; i < 3; i++) {
         Py_XDECREF(columns[i]);
@@ -202,22 +197,18 @@ static PyObject *
 mesh_crossings(PyObject *object, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
     mesh_object *own = (mesh_object *)object;
-    mesh_names *names = own->names;
-    PyObject *objects[IK2B_CROSSINGS_COUNT], *answer = NULL;
+    PyObject *answer = NULL;
     ik2b_crossings found = {.all = NULL};
     call self;
-    begin_call(&self, crossings_parameters, IK2B_CROSSINGS_COUNT, names->numpy);
-    if (parse(&signatures[CROSSINGS], &names->names[CROSSINGS], args, given, keywords, objects) ==
-            0 &&
-        acquire_inputs(&self, objects, IK2B_CROSSINGS_COUNT) == 0 &&
-        need_numpy(names->numpy) == 0) {
+    if (begin_call(&self, own->state, CROSSINGS, args, given, keywords) == 0 &&
+        (self.numpy = needed_numpy(&own->state->numpy))) {
         PyThreadState *thread = release_gil(&self);
         bool done = ik2b_mesh_crossings(own->mesh, &self.extent, self.arrays, &found);
         restore_gil(thread);
-        answer = done ? pack_crossings(&self, names, &found) : PyErr_NoMemory();
+        answer = done ? pack_crossings(&self, &found) : PyErr_NoMemory();
     }
     ik2b_crossings_free(&found);
-    release_call(&self);
+    end_call(&self, false);
     return answer;
 }
 
@@ -226,37 +217,30 @@ mesh_crossings(PyObject *object, PyObject *const *args, Py_ssize_t given, PyObje
 typedef void hits_kernel(const ik2b_mesh *, const ik2b_extent *, ik2b_array *);
 
 static PyObject *
-find_hits(PyObject *object, int method, const parameter *parameters, int inputs,
-          PyObject *const *args, Py_ssize_t given, PyObject *keywords, hits_kernel *kernel)
+find_hits(PyObject *object, function_id id, PyObject *const *args, Py_ssize_t given,
+          PyObject *keywords, hits_kernel *kernel)
 {
     mesh_object *own = (mesh_object *)object;
-    mesh_names *names = own->names;
-    PyObject *objects[IK2B_CAST_COUNT] = {NULL}, *results[3] = {NULL};
     call self;
-    bool done = false;
-    begin_call(&self, parameters, inputs + 3, names->numpy);
-    if (parse(&signatures[method], &names->names[method], args, given, keywords, objects) == 0 &&
-        prepare(&self, objects, inputs, objects[inputs], results) == 0) {
+    bool good = begin_call(&self, own->state, id, args, given, keywords) == 0;
+    if (good) {
         PyThreadState *thread = release_gil(&self);
         kernel(own->mesh, &self.extent, self.arrays);
         restore_gil(thread);
-        done = true;
     }
-    return finish(&self, names->hits, objects[inputs], results, 3, done);
+    return end_call(&self, good);
 }
 
 static PyObject *
 mesh_cast(PyObject *object, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    return find_hits(object, CAST, cast_parameters, IK2B_CAST_OUT_POINT, args, given, keywords,
-                     ik2b_mesh_cast);
+    return find_hits(object, CAST, args, given, keywords, ik2b_mesh_cast);
 }
 
 static PyObject *
 mesh_nearest(PyObject *object, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    return find_hits(object, NEAREST, nearest_parameters, IK2B_NEAREST_OUT_POINT, args, given,
-                     keywords, ik2b_mesh_nearest);
+    return find_hits(object, NEAREST, args, given, keywords, ik2b_mesh_nearest);
 }
 
 /* Type */
@@ -280,11 +264,11 @@ static PyGetSetDef properties[] = {
 
 static PyType_Slot slots[] = {
     {Py_tp_doc, (void *)mesh_doc},
-    {Py_tp_new, (void *)mesh_new},
-    {Py_tp_dealloc, (void *)mesh_dealloc},
+    {Py_tp_new, SLOT_CAST(void *) mesh_new},
+    {Py_tp_dealloc, SLOT_CAST(void *) mesh_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
-    {Py_sq_length, (void *)mesh_length},
+    {Py_sq_length, SLOT_CAST(void *) mesh_length},
     {0, NULL},
 };
 
@@ -296,29 +280,13 @@ static PyType_Spec spec = {
 };
 
 int
-add_mesh(PyObject *module, mesh_names *names, numpy_parts *numpy, PyObject *results)
+add_mesh_type(PyObject *module)
 {
-    names->numpy = numpy;
-    bool good = (names->crossings = PyObject_GetAttrString(results, "Crossings")) &&
-                (names->hits = PyObject_GetAttrString(results, "Hits"));
-    for (int i = 0; good && i < METHODS; i++) {
-        good = intern_names(&signatures[i], &names->names[i]) == 0;
-    }
-    PyObject *type = good ? PyType_FromModuleAndSpec(module, &spec, NULL) : NULL;
-    if (good && !type && !PyErr_Occurred()) {
+    PyObject *type = PyType_FromModuleAndSpec(module, &spec, NULL);
+    if (!type && !PyErr_Occurred()) {
         PyErr_NoMemory(); /* Python 3.11 does not say so where there is none for the name */
     }
     int done = type ? PyModule_AddType(module, (PyTypeObject *)type) : -1;
     Py_XDECREF(type);
     return done;
-}
-
-void
-clear_mesh_names(mesh_names *names)
-{
-    Py_CLEAR(names->crossings);
-    Py_CLEAR(names->hits);
-    for (int i = 0; i < METHODS; i++) {
-        clear_names(&names->names[i]);
-    }
 }

@@ -5,17 +5,10 @@
 #ifndef IK2B_MESH_TYPE_H
 #define IK2B_MESH_TYPE_H
 
-#include "signature.h"
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
 
-/* What its methods need of the module, which lives as long as the type: the start of its state. */
-typedef struct {
-    PyObject *crossings, *hits;
-    interned names[3];
-    numpy_parts *numpy;
-} mesh_names;
-
-/* Adds the type to the module; results is the Python module of the named tuples. 0 or -1. */
-int add_mesh(PyObject *module, mesh_names *names, numpy_parts *numpy, PyObject *results);
-void clear_mesh_names(mesh_names *names);
+/* Adds the type to the module: 0, or -1 with an exception. */
+int add_mesh_type(PyObject *module);
 
 #endif

@@ -10,216 +10,101 @@
  *         without the GIL, if there are rows: ik2b_solve(rows, arrays, results)
  *         return Solution(*results)
  */
+#include "call.h"
 #include "docstrings.h"
 #include "mesh_type.h"
-#include "parameters.h"
-#include "results.h"
-#include "signature.h"
 #include "smoothing.h"
 
 #include <stdlib.h>
 
 #include "builds.h"
 
-enum { SOLVE, ORIENT, SOLVE_POSE, POLE_OF, HINGE_OF, MULTIPLY, AGGREGATE, FUNCTIONS };
+static void
+run_kernel(call *self)
+{
+    const ik2b_extent *extent = &self->extent;
+    ik2b_bend bend = (ik2b_bend)self->words[BEND];
+    ik2b_roll roll = (ik2b_roll)self->words[ROLL];
+    switch ((function_id)(self->function - functions)) {
+    case SOLVE:
+        ik2b_solve(extent, self->arrays, self->kind, bend);
+        break;
+    case ORIENT:
+        ik2b_orient(extent, self->arrays, self->kind, roll);
+        break;
+    case SOLVE_POSE:
+        ik2b_solve_pose(extent, self->arrays, self->kind, bend, roll);
+        break;
+    case POLE_OF:
+        ik2b_pole_of(extent, self->arrays, self->kind);
+        break;
+    case HINGE_OF:
+        ik2b_hinge_of(extent, self->arrays, self->kind);
+        break;
+    case MULTIPLY:
+        ik2b_multiply(extent, self->arrays, self->kind);
+        break;
+    case AGGREGATE:
+        ik2b_aggregate(extent, self->arrays, &self->joints);
+        break;
+    default:
+        break; /* those of a mesh are methods */
+    }
+}
 
-static const signature signatures[FUNCTIONS] = {
-    [SOLVE] = {"solve",
-               4,
-               4,
-               {"root", "mid", "end", "target", "pole", "pole_weight", "twist", "hinge", "soften",
-                "weight", "min_angle", "max_angle", "cone_axis", "cone_angle", "bend", "out"}},
-    [ORIENT] = {"orient",
-                5,
-                5,
-                {"root_matrix", "mid_matrix", "end", "new_mid", "new_end", "hinge", "root_scale",
-                 "mid_scale", "roll", "out"}},
-    [SOLVE_POSE] = {"solve_pose", 4, 4, {"root_matrix", "mid_matrix",  "end",        "target",
-                                         "pole",        "pole_weight", "twist",      "hinge",
-                                         "soften",      "weight",      "min_angle",  "max_angle",
-                                         "cone_axis",   "cone_angle",  "root_scale", "mid_scale",
-                                         "end_matrix",  "end_goal",    "bend",       "roll",
-                                         "out"}},
-    [POLE_OF] = {"pole_of", 3, 3, {"root", "mid", "end", "hinge", "out"}},
-    [HINGE_OF] = {"hinge_of", 3, 3, {"root_matrix", "mid_matrix", "end", "out"}},
-    [MULTIPLY] = {"multiply", 2, 2, {"q", "r", "out"}},
-    [AGGREGATE] = {"aggregate",
-                   4,
-                   3,
-                   {"parents", "translation", "rotation", "scale", "rest", "base", "out"}},
-};
-
-typedef struct {
-    mesh_names mesh; /* first: its type finds it there */
-    PyObject *solution, *rotations, *pose_solution;
-    interned names[FUNCTIONS];
-    numpy_parts numpy;
-} module_state;
-
-typedef void plain_kernel(const ik2b_extent *, ik2b_array *, ik2b_kind);
-
-/* Functions */
+static PyObject *
+run(function_id id, PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
+{
+    call self;
+    bool good = begin_call(&self, PyModule_GetState(module), id, args, given, keywords) == 0;
+    if (good && has_rows(&self)) {
+        PyThreadState *thread = release_gil(&self);
+        run_kernel(&self);
+        restore_gil(thread);
+    }
+    return end_call(&self, good);
+}
 
 static PyObject *
 core_solve(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    enum { BEND = IK2B_SOLVE_OUT_MID, OUT, OBJECTS, RESULTS = IK2B_SOLVE_COUNT - BEND };
-    PyObject *objects[OBJECTS], *results[RESULTS] = {NULL};
-    module_state *state = PyModule_GetState(module);
-    call self;
-    bool done = false;
-
-    if (parse(&signatures[SOLVE], &state->names[SOLVE], args, given, keywords, objects) < 0) {
-        return NULL;
-    }
-    begin_call(&self, solve_parameters, IK2B_SOLVE_COUNT, &state->numpy);
-    int bend = parse_bend(objects[BEND]);
-    if (bend < 0 || prepare(&self, objects, BEND, objects[OUT], results) < 0) {
-        goto exit;
-    }
-    PyThreadState *thread = release_gil(&self);
-    ik2b_solve(&self.extent, self.arrays, self.kind, (ik2b_bend)bend);
-    restore_gil(thread);
-    done = true;
-exit:
-    return finish(&self, state->solution, objects[OUT], results, RESULTS, done);
+    return run(SOLVE, module, args, given, keywords);
 }
 
 static PyObject *
 core_orient(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    enum { ROLL = IK2B_ORIENT_OUT_ROOT, OUT, OBJECTS, RESULTS = IK2B_ORIENT_COUNT - ROLL };
-    PyObject *objects[OBJECTS], *results[RESULTS] = {NULL};
-    module_state *state = PyModule_GetState(module);
-    call self;
-    bool done = false;
-
-    if (parse(&signatures[ORIENT], &state->names[ORIENT], args, given, keywords, objects) < 0) {
-        return NULL;
-    }
-    begin_call(&self, orient_parameters, IK2B_ORIENT_COUNT, &state->numpy);
-    int roll = parse_roll(objects[ROLL], objects[IK2B_ORIENT_HINGE]);
-    if (roll < 0 || prepare(&self, objects, ROLL, objects[OUT], results) < 0) {
-        goto exit;
-    }
-    PyThreadState *thread = release_gil(&self);
-    ik2b_orient(&self.extent, self.arrays, self.kind, (ik2b_roll)roll);
-    restore_gil(thread);
-    done = true;
-exit:
-    return finish(&self, state->rotations, objects[OUT], results, RESULTS, done);
+    return run(ORIENT, module, args, given, keywords);
 }
 
 static PyObject *
 core_solve_pose(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    enum { BEND = IK2B_POSE_OUT_ROOT, ROLL, OUT, OBJECTS, RESULTS = IK2B_POSE_COUNT - BEND };
-    PyObject *objects[OBJECTS], *results[RESULTS] = {NULL};
-    module_state *state = PyModule_GetState(module);
-    call self;
-    bool done = false;
-
-    if (parse(&signatures[SOLVE_POSE], &state->names[SOLVE_POSE], args, given, keywords, objects) <
-        0) {
-        return NULL;
-    }
-    PyObject *end_matrix = objects[IK2B_POSE_END_MATRIX];
-    bool has_end = end_matrix && end_matrix != Py_None;
-    begin_call(&self, has_end ? pose_parameters : endless_pose_parameters, IK2B_POSE_COUNT,
-               &state->numpy);
-    int bend = parse_bend(objects[BEND]);
-    int roll = bend < 0 ? -1 : parse_roll(objects[ROLL], objects[IK2B_POSE_OPTION + IK2B_HINGE]);
-    if (roll < 0 || prepare(&self, objects, BEND, objects[OUT], results) < 0) {
-        goto exit;
-    }
-    PyThreadState *thread = release_gil(&self);
-    ik2b_solve_pose(&self.extent, self.arrays, self.kind, (ik2b_bend)bend, (ik2b_roll)roll);
-    restore_gil(thread);
-    done = true;
-exit:
-    return finish(&self, state->pose_solution, objects[OUT], results, RESULTS, done);
-}
-
-/* The functions of one result and no words: inputs, out. */
-static PyObject *
-run_plain(PyObject *module, int function, const parameter *parameters, int inputs,
-          PyObject *const *args, Py_ssize_t given, PyObject *keywords, plain_kernel *kernel)
-{
-    PyObject *objects[MAX_ARGUMENTS], *results[1] = {NULL};
-    module_state *state = PyModule_GetState(module);
-    call self;
-    bool done = false;
-    begin_call(&self, parameters, inputs + 1, &state->numpy);
-    if (parse(&signatures[function], &state->names[function], args, given, keywords, objects) ==
-            0 &&
-        prepare(&self, objects, inputs, objects[inputs], results) == 0) {
-        PyThreadState *thread = release_gil(&self);
-        kernel(&self.extent, self.arrays, self.kind);
-        restore_gil(thread);
-        done = true;
-    }
-    return finish(&self, NULL, NULL, results, 1, done);
+    return run(SOLVE_POSE, module, args, given, keywords);
 }
 
 static PyObject *
 core_pole_of(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    return run_plain(module, POLE_OF, pole_of_parameters, IK2B_POLE_OF_OUT, args, given, keywords,
-                     ik2b_pole_of);
+    return run(POLE_OF, module, args, given, keywords);
 }
 
 static PyObject *
 core_hinge_of(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    return run_plain(module, HINGE_OF, hinge_of_parameters, IK2B_HINGE_OF_OUT, args, given,
-                     keywords, ik2b_hinge_of);
+    return run(HINGE_OF, module, args, given, keywords);
 }
 
 static PyObject *
 core_multiply(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    return run_plain(module, MULTIPLY, multiply_parameters, IK2B_MULTIPLY_OUT, args, given,
-                     keywords, ik2b_multiply);
+    return run(MULTIPLY, module, args, given, keywords);
 }
-
-/* Aggregate transforms */
 
 static PyObject *
 core_aggregate(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    PyObject *objects[IK2B_AGGREGATE_COUNT + 1], *results[1] = {NULL};
-    module_state *state = PyModule_GetState(module);
-    call self;
-    ik2b_joints joints = {.count = 0};
-    ptrdiff_t *parents = NULL;
-    bool done = false;
-
-    begin_call(&self, aggregate_parameters, IK2B_AGGREGATE_COUNT, &state->numpy);
-    if (parse(&signatures[AGGREGATE], &state->names[AGGREGATE], args, given, keywords, objects) <
-            0 ||
-        !(parents = parse_parents(objects[0], &self.joints)) ||
-        prepare(&self, objects + 1, IK2B_AGGREGATE_OUT, objects[IK2B_AGGREGATE_OUT + 1], results) <
-            0) {
-        goto exit;
-    }
-    joints.count = self.joints;
-    joints.parents = parents;
-    joints.scratch = PyMem_New(double, (size_t)ik2b_aggregate_scratch(&self.extent, joints.count));
-    if (!joints.scratch) {
-        PyErr_NoMemory();
-        goto exit;
-    }
-    for (int k = 0; k < self.acquired; k++) {
-        joints.stride[self.places[k]] = self.arguments[self.places[k]].joint_stride;
-    }
-    Py_BEGIN_ALLOW_THREADS
-        ik2b_aggregate(&self.extent, self.arrays, &joints);
-    Py_END_ALLOW_THREADS
-    done = true;
-exit:
-    PyMem_Free(parents);
-    PyMem_Free(joints.scratch);
-    return finish(&self, NULL, NULL, results, 1, done);
+    return run(AGGREGATE, module, args, given, keywords);
 }
 
 /* Module */
@@ -257,58 +142,55 @@ add_build(PyObject *module)
 }
 
 static int
+find_types(module_state *state)
+{
+    static const char *const names[RESULT_TYPES] = {
+        [SOLUTION] = "Solution",         [ROTATIONS] = "Rotations", [POSE_SOLUTION] = "PoseSolution",
+        [CROSSINGS_FOUND] = "Crossings", [HITS] = "Hits",
+    };
+    PyObject *results = PyImport_ImportModule("ik2bone.results");
+    bool good = results != NULL;
+    for (int i = 0; good && i < RESULT_TYPES; i++) {
+        good = (state->types[i] = PyObject_GetAttrString(results, names[i])) != NULL;
+    }
+    Py_XDECREF(results);
+    return good ? 0 : -1;
+}
+
+static int
 core_exec(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
-    if (add_build(module) < 0) {
-        return -1;
-    }
-    PyObject *results = PyImport_ImportModule("ik2bone.results");
-    if (!results) {
-        return -1;
-    }
-    bool good = (state->solution = PyObject_GetAttrString(results, "Solution")) &&
-                (state->rotations = PyObject_GetAttrString(results, "Rotations")) &&
-                (state->pose_solution = PyObject_GetAttrString(results, "PoseSolution"));
-    good = good && add_mesh(module, &state->mesh, &state->numpy, results) == 0;
-    Py_DECREF(results);
-    for (int i = 0; good && i < FUNCTIONS; i++) {
-        good = intern_names(&signatures[i], &state->names[i]) == 0;
-    }
-    return good ? 0 : -1;
+    return add_build(module) < 0 || find_types(state) < 0 || intern_names(state) < 0 ||
+                   add_mesh_type(module) < 0
+               ? -1
+               : 0;
 }
 
 static int
 core_traverse(PyObject *module, visitproc visit, void *arg)
 {
     module_state *state = PyModule_GetState(module);
-    if (state) {
-        Py_VISIT(state->solution);
-        Py_VISIT(state->rotations);
-        Py_VISIT(state->pose_solution);
-        Py_VISIT(state->numpy.array);
-        Py_VISIT(state->numpy.empty);
-        Py_VISIT(state->numpy.dtype);
-        Py_VISIT(state->mesh.crossings);
-        Py_VISIT(state->mesh.hits);
+    for (int i = 0; state && i < RESULT_TYPES; i++) {
+        Py_VISIT(state->types[i]);
     }
-    return 0;
+    return state ? visit_numpy(state->numpy, visit, arg) : 0;
 }
 
 static int
 core_clear(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
-    if (state) {
-        Py_CLEAR(state->solution);
-        Py_CLEAR(state->rotations);
-        Py_CLEAR(state->pose_solution);
-        for (int i = 0; i < FUNCTIONS; i++) {
-            clear_names(&state->names[i]);
-        }
-        clear_numpy(&state->numpy);
-        clear_mesh_names(&state->mesh);
+    if (!state) {
+        return 0;
     }
+    for (int i = 0; i < RESULT_TYPES; i++) {
+        Py_CLEAR(state->types[i]);
+    }
+    for (int i = 0; i < FUNCTIONS * SLOTS; i++) {
+        Py_CLEAR(state->names[i / SLOTS][i % SLOTS]);
+    }
+    clear_numpy(&state->numpy);
     return 0;
 }
 
@@ -331,7 +213,7 @@ static PyModuleDef_Slot slots[] = {
 #ifdef Py_mod_gil
     {Py_mod_gil, Py_MOD_GIL_NOT_USED},
 #endif
-    {Py_mod_exec, (void *)core_exec},
+    {Py_mod_exec, SLOT_CAST(void *) core_exec},
     {0, NULL},
 };
 

@@ -4,23 +4,45 @@
  */
 #include "numpy.h"
 
-#include <string.h>
-
 const char *
 kind_name(ik2b_kind kind)
 {
-    static const char *const names[] = {"float32", "float64", "uint8", "int64"};
+    static const char *const names[IK2B_KINDS] = {"float32", "float64", "uint8", "int64"};
     return names[kind];
 }
 
-void
-clear_numpy(numpy_parts *self)
+static void
+free_parts(numpy_parts *self)
 {
-    Py_CLEAR(self->array);
-    Py_CLEAR(self->empty);
-    Py_CLEAR(self->dtype);
+    Py_XDECREF(self->array);
+    Py_XDECREF(self->empty);
+    Py_XDECREF(self->asarray);
+    Py_XDECREF(self->dtype);
     for (int kind = 0; kind < IK2B_KINDS; kind++) {
-        Py_CLEAR(self->dtypes[kind]);
+        Py_XDECREF(self->dtypes[kind]);
+    }
+    PyMem_Free(self);
+}
+
+int
+visit_numpy(const numpy_parts *self, visitproc visit, void *arg)
+{
+    if (self) {
+        Py_VISIT(self->array);
+        Py_VISIT(self->empty);
+        Py_VISIT(self->asarray);
+        Py_VISIT(self->dtype);
+    }
+    return 0;
+}
+
+void
+clear_numpy(shared_pointer *place)
+{
+    numpy_parts *self = *place;
+    *place = NULL;
+    if (self) {
+        free_parts(self);
     }
 }
 
@@ -28,6 +50,7 @@ static bool
 find_parts(numpy_parts *self, PyObject *numpy)
 {
     bool good = (self->empty = PyObject_GetAttrString(numpy, "empty")) &&
+                (self->asarray = PyObject_GetAttrString(numpy, "asarray")) &&
                 (self->array = PyObject_GetAttrString(numpy, "ndarray")) &&
                 (self->dtype = PyObject_GetAttrString(self->array, "dtype"));
     for (int kind = 0; good && kind < IK2B_KINDS; kind++) {
@@ -35,126 +58,83 @@ find_parts(numpy_parts *self, PyObject *numpy)
         good = self->dtypes[kind] != NULL;
     }
     if (good) {
-        self->get_dtype = (descrgetfunc)PyType_GetSlot(Py_TYPE(self->dtype), Py_tp_descr_get);
+        self->get_dtype =
+            SLOT_CAST(descrgetfunc) PyType_GetSlot(Py_TYPE(self->dtype), Py_tp_descr_get);
     }
     return good;
 }
 
-/* While attributes are looked up another thread may do the same: the first to end counts. */
-static int
-keep_parts(numpy_parts *self, PyObject *numpy)
+/* Gives back the reference to numpy, which may be NULL with an exception. */
+static const numpy_parts *
+keep_parts(shared_pointer *place, PyObject *numpy)
 {
-    numpy_parts found = {.array = NULL};
-    bool good = find_parts(&found, numpy);
-    if (!good || self->array) {
-        clear_numpy(&found);
-        return good ? 0 : -1;
+    numpy_parts *found = numpy ? PyMem_Calloc(1, sizeof *found) : NULL;
+    bool good = found && find_parts(found, numpy);
+    if (numpy && !found) {
+        PyErr_NoMemory();
     }
-    self->empty = found.empty;
-    self->dtype = found.dtype;
-    self->get_dtype = found.get_dtype;
-    memcpy(self->dtypes, found.dtypes, sizeof found.dtypes);
-    self->array = found.array;
-    return 0;
+    if (found && !(good && set_first(place, found))) {
+        free_parts(found);
+    }
+    Py_XDECREF(numpy);
+    return good ? *place : NULL;
 }
 
-/* On a numpy that another thread is still importing attributes are missing. */
-static void
-notice_imported(numpy_parts *self)
+const numpy_parts *
+noticed_numpy(shared_pointer *place)
 {
+    if (*place) {
+        return *place;
+    }
     PyObject *name = PyUnicode_FromString("numpy");
     PyObject *numpy = name ? PyImport_GetModule(name) : NULL;
-    if (numpy) {
-        keep_parts(self, numpy);
-    }
-    PyErr_Clear();
-    Py_XDECREF(numpy);
+    const numpy_parts *found = numpy ? keep_parts(place, numpy) : NULL;
     Py_XDECREF(name);
-}
-
-static int
-import_parts(numpy_parts *self)
-{
-    PyObject *numpy = PyImport_ImportModule("numpy");
-    int done = numpy ? keep_parts(self, numpy) : -1;
-    Py_XDECREF(numpy);
-    return done;
-}
-
-#ifdef Py_GIL_DISABLED
-#define LOCK(self) PyMutex_Lock(&(self)->lock)
-#define UNLOCK(self) PyMutex_Unlock(&(self)->lock)
-#else
-#define LOCK(self) ((void)(self))
-#define UNLOCK(self) ((void)(self))
-#endif
-
-void
-notice_numpy(numpy_parts *self)
-{
-    LOCK(self);
-    if (!self->array) {
-        notice_imported(self);
+    if (!found && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear(); /* another thread is still importing it */
     }
-    UNLOCK(self);
+    return found;
 }
 
-int
-need_numpy(numpy_parts *self)
+const numpy_parts *
+needed_numpy(shared_pointer *place)
 {
-    LOCK(self);
-    int done = self->array ? 0 : import_parts(self);
-    UNLOCK(self);
-    return done;
-}
-
-PyObject *
-keep_first(numpy_parts *self, PyObject **place, PyObject *made)
-{
-    LOCK(self);
-    if (!*place) {
-        *place = Py_XNewRef(made);
-    }
-    PyObject *kept = Py_XNewRef(*place);
-    UNLOCK(self);
-    Py_XDECREF(made);
-    return kept;
+    return *place ? *place : keep_parts(place, PyImport_ImportModule("numpy"));
 }
 
 bool
 is_array(const numpy_parts *self, PyObject *object, ik2b_kind *kind)
 {
-    if ((PyObject *)Py_TYPE(object) != self->array || !self->get_dtype) {
+    if (!self || (PyObject *)Py_TYPE(object) != self->array || !self->get_dtype) {
         return false;
     }
     PyObject *dtype = self->get_dtype(self->dtype, object, self->array);
-    bool found = false;
-    for (int k = 0; k < IK2B_KINDS && !found; k++) {
-        found = dtype == self->dtypes[k];
-        *kind = (ik2b_kind)k;
-    }
     if (!dtype) {
         PyErr_Clear();
+        return false;
     }
-    Py_XDECREF(dtype);
-    return found;
+    int k = 0;
+    while (k < IK2B_KINDS && dtype != self->dtypes[k]) {
+        k++;
+    }
+    *kind = (ik2b_kind)k;
+    Py_DECREF(dtype);
+    return k < IK2B_KINDS;
 }
 
-/* Of one dimension the bare size is enough for numpy. */
 PyObject *
 new_array(const numpy_parts *self, const Py_ssize_t *shape, int ndim, ik2b_kind kind)
 {
-    PyObject *array = NULL, *sizes = ndim == 1 ? PyLong_FromSsize_t(shape[0]) : PyTuple_New(ndim);
-    for (int d = 0; sizes && ndim != 1 && d < ndim; d++) {
+    PyObject *array = NULL, *sizes = PyTuple_New(ndim);
+    for (int d = 0; sizes && d < ndim; d++) {
         PyObject *size = PyLong_FromSsize_t(shape[d]);
         if (!size || PyTuple_SetItem(sizes, d, size) < 0) {
-            goto exit;
+            Py_CLEAR(sizes);
         }
     }
     if (sizes) {
         array = PyObject_CallFunctionObjArgs(self->empty, sizes, self->dtypes[kind], NULL);
     }
-exit:
     Py_XDECREF(sizes);
     return array;
 }

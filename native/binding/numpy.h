@@ -14,33 +14,58 @@
 
 #include "ik2b.h"
 
-/* Parts of the module numpy; array is NULL until they are found. */
-typedef struct {
-    PyObject *array, *empty, *dtypes[IK2B_KINDS]; /* ndarray, empty, dtypes */
-    PyObject *dtype;                              /* ndarray.dtype, a descriptor, and its __get__ */
-    descrgetfunc get_dtype;
-#ifdef Py_GIL_DISABLED
-    PyMutex lock;
+/* ISO C knows no conversion between pointers to functions and to objects; Python's slots need it. */
+#ifdef __GNUC__
+#define SLOT_CAST __extension__
+#else
+#define SLOT_CAST
 #endif
+
+/* A pointer that is set once, by whichever thread is first, and then read without a lock. */
+#ifdef Py_GIL_DISABLED
+#include <stdatomic.h>
+typedef _Atomic(void *) shared_pointer;
+#else
+typedef void *shared_pointer;
+#endif
+
+/* Sets the pointer where it is NULL; false where another thread did so before. */
+static inline bool
+set_first(shared_pointer *place, void *made)
+{
+#ifdef Py_GIL_DISABLED
+    void *none = NULL;
+    return atomic_compare_exchange_strong(place, &none, made);
+#else
+    bool first = *place == NULL;
+    *place = first ? made : *place;
+    return first;
+#endif
+}
+
+/* Parts of the module numpy. */
+typedef struct {
+    PyObject *array, *empty, *asarray, *dtypes[IK2B_KINDS]; /* ndarray, functions, dtypes */
+    PyObject *dtype;                                        /* ndarray.dtype, a descriptor, */
+    descrgetfunc get_dtype;                                 /* and its __get__ */
 } numpy_parts;
 
-const char *kind_name(ik2b_kind kind);
+/* The parts, found once, where anyone has imported numpy; NULL, without an exception, before. */
+const numpy_parts *noticed_numpy(shared_pointer *place);
 
-/* Finds the parts where numpy was imported by anyone; there is none, and no exception, before. */
-void notice_numpy(numpy_parts *self);
+/* The parts of numpy, which is imported for them; NULL with an exception. */
+const numpy_parts *needed_numpy(shared_pointer *place);
 
-/* Imports numpy for its parts: 0, or -1 with an exception. */
-int need_numpy(numpy_parts *self);
-void clear_numpy(numpy_parts *self);
+int visit_numpy(const numpy_parts *self, visitproc visit, void *arg);
+void clear_numpy(shared_pointer *place);
 
 /* Whether the object is an array, of no subclass, of one of our kinds. */
 bool is_array(const numpy_parts *self, PyObject *object, ik2b_kind *kind);
 
-/* Gives `made`, a new reference or NULL, a place to stay where none was there first; a new
- * reference of what is there. Threads may do so at once. */
-PyObject *keep_first(numpy_parts *self, PyObject **place, PyObject *made);
-
-/* A new array, after need_numpy, or NULL with an exception. */
+/* A new array, or NULL with an exception. */
 PyObject *new_array(const numpy_parts *self, const Py_ssize_t *shape, int ndim, ik2b_kind kind);
+
+/* A name of numpy's for the kind. */
+const char *kind_name(ik2b_kind kind);
 
 #endif

@@ -1,286 +1,205 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether outputs share memory with anything they must not. Ranges are compared first; where they
- * meet (columns interleaved in one array do, without sharing an element) a map of the output's
- * bytes decides exactly.
+ * Whether outputs share memory with anything they must not. The ranges of bytes are compared first.
+ * Where they meet, as those of columns of one array do without sharing an element, the strides
+ * decide exactly: two arrays share a byte where a sum of multiples of their strides, each between
+ * none and the length of its axis, makes up the distance between them.
  */
+#include "call.h"
+
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "arguments.h"
+#define MAX_AXES MAX_NDIM
 
-#define MAX_AXES (IK2B_MAX_DIMS + 3)
-
-static const unsigned char item_sizes[] = {
-    [IK2B_F32] = 4, [IK2B_F64] = 8, [IK2B_U8] = 1, [IK2B_I64] = 8};
-
-/* The elements of one array: each axis with more than one. */
+/* Steps of a positive stride, from none to `most`. */
 typedef struct {
-    const char *data;
-    size_t itemsize;
+    intptr_t stride, most;
+} axis;
+
+/* The bytes of one array, from low to before high: low, and any steps along each axis from there, are
+ * the first bytes of its elements. */
+typedef struct {
+    intptr_t low, high, itemsize;
+    bool nested; /* each axis steps over all that those before it reach: no two elements meet */
     int count;
-    bool empty;
-    ptrdiff_t size[MAX_AXES], stride[MAX_AXES];
+    axis axes[MAX_AXES];
 } layout;
 
-typedef struct {
-    const char *low, *high; /* first byte, and the one after the last */
-    unsigned char *bits;
-} byte_map;
-
-static void
+static inline void
 add_axis(layout *self, ptrdiff_t size, ptrdiff_t stride)
 {
-    self->empty |= size == 0;
     if (size > 1) {
-        self->size[self->count] = size;
-        self->stride[self->count++] = stride;
+        axis *own = &self->axes[self->count++];
+        own->stride = stride < 0 ? -stride : stride;
+        own->most = size - 1;
+        self->nested &= own->stride >= self->high - self->low;
+        *(stride < 0 ? &self->low : &self->high) += stride * own->most;
     }
 }
 
-/* An input that is broadcast is walked once: its stride there is zero. */
-static layout
-layout_of(const call *self, int i)
+/* An input that is broadcast has stride zero, which adds nothing to its range. */
+static inline void
+find_layout(const call *self, int i, layout *dest)
 {
-    const parameter *p = &self->parameters[i];
+    static const signed char sizes[IK2B_KINDS] = {
+        [IK2B_F32] = 4, [IK2B_F64] = 8, [IK2B_U8] = 1, [IK2B_I64] = 8};
+    const row_shape *row = self->function->parameters[i].row;
     const ik2b_array *array = &self->arrays[i];
-    layout result; /* large: only as many axes as there are get values */
-    result.data = array->data;
-    result.count = 0;
-    result.empty = false;
-    result.itemsize = item_sizes[array->kind];
-    for (int d = 0; d < self->extent.count; d++) {
-        bool broadcast = p->role != OUTPUT && array->stride[d] == 0;
-        add_axis(&result, broadcast ? 1 : self->extent.shape[d], array->stride[d]);
+    dest->low = (intptr_t)array->data;
+    dest->itemsize = sizes[array->kind];
+    dest->high = dest->low + dest->itemsize;
+    dest->nested = true;
+    dest->count = 0;
+    for (int d = row->dims - 1; d >= 0; d--) {
+        add_axis(dest, row->size, array->inner[d]);
     }
-    if (p->joints) {
-        add_axis(&result, self->joints, self->arguments[i].joint_stride);
+    if (row->joints) {
+        add_axis(dest, self->joints.count, self->joints.stride[i]);
     }
-    for (int d = 0; d < p->dims; d++) {
-        add_axis(&result, p->size, array->inner[d]);
+    for (int d = self->extent.count - 1; d >= 0; d--) {
+        add_axis(dest, self->extent.shape[d], array->stride[d]);
     }
-    return result;
+}
+
+/* Axes by falling strides; those of one stride are one. Single bytes, of stride 1, are the last. */
+typedef struct {
+    int count;
+    intptr_t reach; /* the greatest sum */
+    axis axes[2 * MAX_AXES + 1];
+} sum;
+
+static void
+begin_sum(sum *self, intptr_t bytes)
+{
+    self->count = 1;
+    self->reach = bytes;
+    self->axes[0] = (axis){1, bytes};
 }
 
 static void
-range_of(const layout *self, const char **low, const char **high)
+add_term(sum *self, intptr_t stride, intptr_t most)
 {
-    *low = *high = self->data;
-    for (int a = 0; a < self->count; a++) {
-        ptrdiff_t reach = (self->size[a] - 1) * self->stride[a];
-        *(reach < 0 ? low : high) += reach;
+    int at = self->count;
+    if (stride == 0) {
+        return;
     }
-    *high += self->itemsize;
+    self->reach += stride * most;
+    while (at > 0 && self->axes[at - 1].stride < stride) {
+        at--;
+    }
+    if (at > 0 && self->axes[at - 1].stride == stride) {
+        self->axes[at - 1].most += most;
+        return;
+    }
+    memmove(&self->axes[at + 1], &self->axes[at], (size_t)(self->count - at) * sizeof *self->axes);
+    self->axes[at] = (axis){stride, most};
+    self->count++;
 }
 
-/* Tests the bytes of one element, and marks them where asked to. */
+/* Whether steps along the axes, the last of which goes by single bytes, can add up to the total.
+ * Few numbers of steps come into question where an axis steps over what those after it reach. */
 static bool
-touch_element(byte_map *map, const char *element, size_t itemsize, bool mark)
+adds_up(const axis *axes, int count, intptr_t reach, intptr_t total)
 {
-    for (size_t b = 0; b < itemsize; b++) {
-        const char *byte = element + b;
-        if (byte < map->low || byte >= map->high) {
-            continue;
-        }
-        size_t at = (size_t)(byte - map->low);
-        unsigned char bit = (unsigned char)(1u << (at & 7));
-        if (map->bits[at >> 3] & bit) {
-            return true;
-        }
-        if (mark) {
-            map->bits[at >> 3] |= bit;
-        }
+    if (count == 1 || total < 0 || total > reach) {
+        return total >= 0 && total <= reach;
     }
-    return false;
-}
-
-/* Whether any element from this axis on was marked before. */
-static bool
-touch(byte_map *map, const layout *self, int axis, const char *at, bool mark)
-{
-    if (axis == self->count) {
-        return touch_element(map, at, self->itemsize, mark);
-    }
-    for (ptrdiff_t i = 0; i < self->size[axis]; i++) {
-        if (touch(map, self, axis + 1, at + i * self->stride[axis], mark)) {
+    intptr_t stride = axes->stride, rest = reach - stride * axes->most;
+    intptr_t least = total > rest ? (total - rest + stride - 1) / stride : 0;
+    intptr_t most = total / stride < axes->most ? total / stride : axes->most;
+    for (intptr_t steps = least; steps <= most; steps++) {
+        if (adds_up(axes + 1, count - 1, rest, total - steps * stride)) {
             return true;
         }
     }
     return false;
 }
 
-static inline ptrdiff_t
-magnitude(ptrdiff_t stride)
+/* From the first byte of one to a byte of both, and from there to the last byte of the other. */
+static bool
+share_bytes(const layout *a, const layout *b)
 {
-    return stride < 0 ? -stride : stride;
+    sum steps;
+    begin_sum(&steps, a->itemsize - 1 + b->itemsize - 1);
+    for (int k = 0; k < a->count; k++) {
+        add_term(&steps, a->axes[k].stride, a->axes[k].most);
+    }
+    for (int k = 0; k < b->count; k++) {
+        add_term(&steps, b->axes[k].stride, b->axes[k].most);
+    }
+    return adds_up(steps.axes, steps.count, steps.reach, b->high - 1 - a->low);
 }
 
-/* Whether each axis steps over all that smaller ones reach: then no two elements can meet. */
+/* Whether two different elements share a byte: they differ by one or more steps along some axis k,
+ * by none along those before it, and by any, of either sign, along those after it. */
 static bool
-is_nested(const layout *self)
+meets_itself(const layout *self)
 {
-    bool used[MAX_AXES] = {false};
-    ptrdiff_t reach = (ptrdiff_t)self->itemsize;
-    for (int k = 0; k < self->count; k++) {
-        int least = -1;
-        for (int a = 0; a < self->count; a++) {
-            if (!used[a] &&
-                (least < 0 || magnitude(self->stride[a]) < magnitude(self->stride[least]))) {
-                least = a;
-            }
+    for (int k = 0; k < self->count && !self->nested; k++) {
+        intptr_t back = self->itemsize - 1;
+        sum steps;
+        begin_sum(&steps, 2 * back);
+        add_term(&steps, self->axes[k].stride, self->axes[k].most - 1);
+        for (int j = k + 1; j < self->count; j++) {
+            add_term(&steps, self->axes[j].stride, 2 * self->axes[j].most);
+            back += self->axes[j].stride * self->axes[j].most;
         }
-        ptrdiff_t stride = magnitude(self->stride[least]);
-        if (stride < reach) {
-            return false;
+        if (adds_up(steps.axes, steps.count, steps.reach, back - self->axes[k].stride)) {
+            return true;
         }
-        used[least] = true;
-        reach += stride * (self->size[least] - 1);
     }
-    return true;
+    return false;
 }
 
 static bool
 is_same_memory(const call *self, int i, int j)
 {
     const ik2b_array *a = &self->arrays[i], *b = &self->arrays[j];
-    const parameter *p = &self->parameters[i], *q = &self->parameters[j];
-    return a->data == b->data && a->kind == b->kind && p->dims == q->dims && p->size == q->size &&
-           p->joints == q->joints &&
-           self->arguments[i].joint_stride == self->arguments[j].joint_stride &&
-           memcmp(a->inner, b->inner, (size_t)p->dims * sizeof *a->inner) == 0 &&
+    const row_shape *row = self->function->parameters[i].row;
+    return a->data == b->data && a->kind == b->kind && row == self->function->parameters[j].row &&
+           (!row->joints || self->joints.stride[i] == self->joints.stride[j]) &&
+           memcmp(a->inner, b->inner, (size_t)row->dims * sizeof *a->inner) == 0 &&
            memcmp(a->stride, b->stride, (size_t)self->extent.count * sizeof *a->stride) == 0;
 }
 
-static bool
-ranges_meet(const byte_map *map, const layout *other)
-{
-    const char *low, *high;
-    range_of(other, &low, &high);
-    return low < map->high && map->low < high;
-}
-
-/* The other argument that this output meets, the output itself included; -1 none, -2 error. */
 static int
-find_overlap(const call *self, int output, int first_output)
+refuse(const call *self, int output, int other)
 {
-    layout own = layout_of(self, output);
-    byte_map map = {NULL, NULL, NULL};
-    int found = -1;
-    range_of(&own, &map.low, &map.high);
-    bool nested = is_nested(&own);
-
-    for (int i = -1; i < self->count && found == -1; i++) {
-        int other = i < 0 ? output : i;
-        if ((i == output) || !self->arrays[other].data || (i < 0 && nested)) {
-            continue;
-        }
-        layout its = layout_of(self, other);
-        bool allowed = other < first_output && is_same_memory(self, output, other);
-        if (own.empty || its.empty || allowed || !ranges_meet(&map, &its)) {
-            continue;
-        }
-        if (!map.bits) {
-            map.bits = PyMem_Calloc((size_t)(map.high - map.low) / 8 + 1, 1);
-            if (!map.bits) {
-                PyErr_NoMemory();
-                return -2;
-            }
-            if (touch(&map, &own, 0, own.data, true)) {
-                found = output;
-                break;
-            }
-        }
-        if (other != output && touch(&map, &its, 0, its.data, false)) {
-            found = other;
-        }
-    }
-    PyMem_Free(map.bits);
-    return found;
-}
-
-/* The bytes from low to before high, as numbers, and whether each axis steps over all that those
- * inside it reach: then no two elements meet. */
-typedef struct {
-    intptr_t low, high;
-    bool nested;
-} span;
-
-static inline void
-widen_span(span *self, ptrdiff_t size, ptrdiff_t stride)
-{
-    if (size > 1) {
-        ptrdiff_t reach = (size - 1) * stride;
-        self->nested &= magnitude(stride) >= self->high - self->low;
-        self->low += reach < 0 ? reach : 0;
-        self->high += reach < 0 ? 0 : reach;
-    }
-}
-
-static inline span
-span_of(const call *self, int i)
-{
-    const parameter *p = &self->parameters[i];
-    const ik2b_array *array = &self->arrays[i];
-    intptr_t first = (intptr_t)array->data;
-    span result = {first, first + item_sizes[array->kind], true};
-    if (p->dims > 0) {
-        widen_span(&result, p->size, array->inner[p->dims - 1]);
-    }
-    if (p->dims > 1) {
-        widen_span(&result, p->size, array->inner[0]);
-    }
-    if (p->joints) {
-        widen_span(&result, self->joints, self->arguments[i].joint_stride);
-    }
-    for (int d = self->extent.count - 1; d >= 0; d--) {
-        widen_span(&result, self->extent.shape[d], array->stride[d]);
-    }
-    return result;
-}
-
-/* Whether all outputs stay clear of themselves and all else by their spans alone, as nearly always.
- */
-static bool
-are_apart(const call *self, int first_output)
-{
-    intptr_t low[MAX_ARGUMENTS], high[MAX_ARGUMENTS], met = 0;
-    int count = self->acquired;
-    for (int k = 0; k < count; k++) {
-        int i = self->places[k];
-        span own = span_of(self, i);
-        low[k] = own.low;
-        high[k] = own.high;
-        if (i < first_output) {
-            continue;
-        }
-        met |= own.nested ? 0 : -1;
-        for (int other = 0; other < k; other++) { /* negative where both differences are */
-            met |= (low[other] - own.high) & (own.low - high[other]);
-        }
-    }
-    return met >= 0;
+    const function *f = self->function;
+    PyErr_Format(PyExc_ValueError,
+                 "out %s: expected memory of its own or exactly that of an input, got an overlap "
+                 "with %s%s",
+                 f->parameters[output].name, other >= f->inputs && other != output ? "out " : "",
+                 other == output ? "itself" : f->parameters[other].name);
+    return -1;
 }
 
 int
-check_overlap(const call *self, int first_output)
+check_overlap(const call *self)
 {
-    if (self->owns_outputs || are_apart(self, first_output)) {
+    layout layouts[MAX_ARGUMENTS];
+    if (self->owns_outputs || !has_rows(self)) {
         return 0;
     }
-    for (int output = first_output; output < self->count; output++) {
-        int other = self->arrays[output].data ? find_overlap(self, output, first_output) : -1;
-        if (other == -2) {
-            return -1;
+    for (int k = 0; k < self->acquired; k++) {
+        int i = self->places[k];
+        layout *own = &layouts[k];
+        find_layout(self, i, own);
+        if (i < self->function->inputs) {
+            continue;
         }
-        if (other >= 0) {
-            PyErr_Format(PyExc_ValueError,
-                         "out %s: expected memory of its own or exactly that of an input, got an "
-                         "overlap with %s%s",
-                         self->parameters[output].name,
-                         other >= first_output && other != output ? "out " : "",
-                         other == output ? "itself" : self->parameters[other].name);
-            return -1;
+        if (meets_itself(own)) {
+            return refuse(self, i, i);
+        }
+        for (int before = 0; before < k; before++) {
+            const layout *its = &layouts[before];
+            int other = self->places[before];
+            bool apart = own->high <= its->low || its->high <= own->low;
+            bool allowed = !apart && other < self->function->inputs && is_same_memory(self, i, other);
+            if (!apart && !allowed && share_bytes(own, its)) {
+                return refuse(self, i, other);
+            }
         }
     }
     return 0;

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A call's way from its arguments to its results.
+ */
+#include "call.h"
+
+_Static_assert((int)IK2B_SOLVE_COUNT - IK2B_SOLVE_OUT_MID <= MAX_RESULTS &&
+                   (int)IK2B_POSE_COUNT - IK2B_POSE_OUT_ROOT <= MAX_RESULTS,
+               "a function has more results than a call has room for");
+
+bool
+has_rows(const call *self)
+{
+    bool any = !self->function->takes_parents || self->joints.count > 0;
+    for (int d = 0; d < self->extent.count; d++) {
+        any &= self->extent.shape[d] != 0;
+    }
+    return any;
+}
+
+static int
+prepare_joints(call *self)
+{
+    ik2b_joints *joints = &self->joints;
+    if (!has_rows(self)) {
+        return 0;
+    }
+    ptrdiff_t size = ik2b_aggregate_scratch(&self->extent, joints->count);
+    joints->scratch = PyMem_New(double, (size_t)size);
+    if (!joints->scratch) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    return 0;
+}
+
+int
+begin_call(call *self, module_state *state, function_id id, PyObject *const args[],
+           Py_ssize_t given, PyObject *keywords)
+{
+    const function *f = &functions[id];
+    self->function = f;
+    self->state = state;
+    self->extent.count = self->acquired = 0;
+    self->joints = (ik2b_joints){.count = 0};
+    for (int i = 0; i < f->count - f->inputs; i++) {
+        self->results[i] = NULL;
+    }
+    self->numpy = noticed_numpy(&state->numpy);
+    if ((!self->numpy && PyErr_Occurred()) || parse(self, args, given, keywords) < 0 ||
+        (f->takes_parents && parse_parents(self) < 0) || acquire_inputs(self) < 0 ||
+        acquire_outputs(self) < 0 || check_overlap(self) < 0) {
+        return -1;
+    }
+    return f->takes_parents ? prepare_joints(self) : 0;
+}
+
+PyObject *
+name_items(PyObject *type, PyObject *const items[], int count)
+{
+    /* By tuple's own function: that of the class, in Python, only names the arguments. */
+    newfunc make = SLOT_CAST(newfunc) PyType_GetSlot(&PyTuple_Type, Py_tp_new);
+    PyObject *named = NULL, *arguments = PyTuple_New(1), *tuple = PyTuple_New(count);
+    for (int i = 0; tuple && i < count; i++) {
+        PyTuple_SetItem(tuple, i, Py_NewRef(items[i]));
+    }
+    if (arguments && tuple) {
+        PyTuple_SetItem(arguments, 0, Py_NewRef(tuple));
+        named = make((PyTypeObject *)type, arguments, NULL);
+    }
+    Py_XDECREF(tuple);
+    Py_XDECREF(arguments);
+    return named;
+}
+
+static PyObject *
+answer_of(const call *self)
+{
+    const function *f = self->function;
+    PyObject *type = self->state->types[f->type], *out = self->objects[OUT_SLOT];
+    if (f->count - f->inputs == 1) {
+        return Py_NewRef(self->results[0]);
+    }
+    if (out && (PyObject *)Py_TYPE(out) == type) {
+        return Py_NewRef(out);
+    }
+    return name_items(type, self->results, f->count - f->inputs);
+}
+
+PyObject *
+end_call(call *self, bool done)
+{
+    PyObject *answer = done ? answer_of(self) : NULL;
+    for (int k = 0; k < self->acquired; k++) {
+        PyBuffer_Release(&self->arguments[self->places[k]].view);
+    }
+    for (int i = 0; i < self->function->count - self->function->inputs; i++) {
+        Py_XDECREF(self->results[i]);
+    }
+    PyMem_Free((void *)self->joints.parents);
+    PyMem_Free(self->joints.scratch);
+    return answer;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tables of arguments.
+ */
+#include "functions.h"
+
+#include "mesh.h"
+
+/* clang-format off */
+
+static const row_shape
+    number           = {0, 0, false, "a number or an array of numbers"},
+    vector           = {1, 3, false, "an array of shape (..., 3)"},
+    quaternion       = {1, 4, false, "an array of shape (..., 4)"},
+    matrix           = {2, 4, false, "an array of shape (..., 4, 4)"},
+    joint_vector     = {1, 3, true,  "an array of shape (..., joints, 3)"},
+    joint_quaternion = {1, 4, true,  "an array of shape (..., joints, 4)"},
+    joint_matrix     = {2, 4, true,  "an array of shape (..., joints, 4, 4)"};
+
+/* Kinds of options in the core's table. */
+#define OF_NUMBER(name)    {name, &number, OPTION, false, IK2B_KINDS}
+#define OF_DIRECTION(name) {name, &vector, OPTION, true,  IK2B_KINDS}
+#define OF_MATRIX(name)    {name, &matrix, OPTION, true,  IK2B_KINDS}
+
+#define INPUT(name, row)        {name, &row, POSITIONAL, false, IK2B_KINDS}
+#define OUT(name, row)          {name, &row, OUTPUT,     false, IK2B_KINDS}
+#define OUT_OF(name, row, kind) {name, &row, OUTPUT,     false, kind}
+
+/* clang-format on */
+
+/* What a function takes of the tables of options and words. */
+#define TAKEN_0(parameter)
+#define TAKEN_1(parameter) parameter,
+#define SOLVE_OPTION(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)                \
+    TAKEN_##solve(OF_##KIND(#name))
+#define ORIENT_OPTION(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)               \
+    TAKEN_##orient(OF_##KIND(#name))
+#define POSE_OPTION(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)                 \
+    TAKEN_##solve_pose(OF_##KIND(#name))
+#define POLE_OF_OPTION(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)              \
+    TAKEN_##pole_of(OF_##KIND(#name))
+#define WORD_ENTRY(NAME, name, solve, orient, solve_pose, pole_of, first, second)                  \
+    {#name, {first, second}},
+#define SOLVE_WORD(NAME, name, solve, orient, solve_pose, pole_of, first, second) solve,
+#define ORIENT_WORD(NAME, name, solve, orient, solve_pose, pole_of, first, second) orient,
+#define POSE_WORD(NAME, name, solve, orient, solve_pose, pole_of, first, second) solve_pose,
+
+const word words[WORDS] = {IK2B_WORD_TABLE(WORD_ENTRY)};
+
+static const parameter solve_parameters[IK2B_SOLVE_COUNT] = {
+    INPUT("root", vector),
+    INPUT("mid", vector),
+    INPUT("end", vector),
+    INPUT("target", vector),
+    IK2B_OPTION_TABLE(SOLVE_OPTION) OUT("mid", vector),
+    OUT("end", vector),
+    OUT("miss", number),
+    OUT_OF("status", number, IK2B_U8),
+};
+
+static const parameter orient_parameters[IK2B_ORIENT_COUNT] = {
+    INPUT("root_matrix", matrix),
+    INPUT("mid_matrix", matrix),
+    INPUT("end", vector),
+    INPUT("new_mid", vector),
+    INPUT("new_end", vector),
+    IK2B_OPTION_TABLE(ORIENT_OPTION) OUT("root", quaternion),
+    OUT("mid", quaternion),
+};
+
+static const parameter pose_parameters[IK2B_POSE_COUNT] = {
+    INPUT("root_matrix", matrix),
+    INPUT("mid_matrix", matrix),
+    INPUT("end", vector),
+    INPUT("target", vector),
+    IK2B_OPTION_TABLE(POSE_OPTION) OUT("root", quaternion),
+    OUT("mid", quaternion),
+    OUT("end", quaternion),
+    OUT("position", vector),
+    OUT("miss", number),
+    OUT_OF("status", number, IK2B_U8),
+};
+
+static const parameter pole_of_parameters[IK2B_POLE_OF_COUNT] = {
+    INPUT("root", vector),
+    INPUT("mid", vector),
+    INPUT("end", vector),
+    IK2B_OPTION_TABLE(POLE_OF_OPTION) OUT("pole", vector),
+};
+
+static const parameter hinge_of_parameters[IK2B_HINGE_OF_COUNT] = {
+    INPUT("root_matrix", matrix),
+    INPUT("mid_matrix", matrix),
+    INPUT("end", vector),
+    OUT("hinge", vector),
+};
+
+static const parameter multiply_parameters[IK2B_MULTIPLY_COUNT] = {
+    INPUT("q", quaternion),
+    INPUT("r", quaternion),
+    OUT("product", quaternion),
+};
+
+static const parameter aggregate_parameters[IK2B_AGGREGATE_COUNT] = {
+    INPUT("translation", joint_vector),
+    INPUT("rotation", joint_quaternion),
+    {"scale", &joint_vector, POSITIONAL, true, IK2B_KINDS},
+    {"rest", &joint_matrix, OPTION, true, IK2B_KINDS},
+    OF_MATRIX("base"),
+    OUT("matrices", joint_matrix),
+};
+
+static const parameter mesh_parameters[] = {INPUT("vertices", vector)};
+
+static const parameter crossings_parameters[IK2B_CROSSINGS_COUNT] = {
+    INPUT("points", vector),
+    INPUT("direction", vector),
+};
+
+static const parameter cast_parameters[IK2B_CAST_COUNT] = {
+    INPUT("origins", vector),
+    INPUT("directions", vector),
+    OUT("point", vector),
+    OUT("normal", vector),
+    OUT_OF("triangle", number, IK2B_I64),
+};
+
+static const parameter nearest_parameters[IK2B_NEAREST_COUNT] = {
+    INPUT("points", vector),
+    OUT("point", vector),
+    OUT("normal", vector),
+    OUT_OF("triangle", number, IK2B_I64),
+};
+
+const function functions[FUNCTIONS] = {
+    [SOLVE] = {"solve", solve_parameters, IK2B_SOLVE_OUT_MID, IK2B_SOLVE_COUNT, 4, 4, SOLUTION,
+               .takes_word = {IK2B_WORD_TABLE(SOLVE_WORD)}},
+    [ORIENT] = {"orient", orient_parameters, IK2B_ORIENT_OUT_ROOT, IK2B_ORIENT_COUNT, 5, 5,
+                ROTATIONS, .takes_word = {IK2B_WORD_TABLE(ORIENT_WORD)},
+                .hinge = IK2B_ORIENT_HINGE},
+    [SOLVE_POSE] = {"solve_pose", pose_parameters, IK2B_POSE_OUT_ROOT, IK2B_POSE_COUNT, 4, 4,
+                    POSE_SOLUTION, .takes_word = {IK2B_WORD_TABLE(POSE_WORD)},
+                    .hinge = IK2B_POSE_HINGE,
+                    .needs = {{IK2B_POSE_END_GOAL, IK2B_POSE_END_MATRIX},
+                              {IK2B_POSE_OUT_END, IK2B_POSE_END_MATRIX}}},
+    [POLE_OF] = {"pole_of", pole_of_parameters, IK2B_POLE_OF_OUT, IK2B_POLE_OF_COUNT, 3, 3},
+    [HINGE_OF] = {"hinge_of", hinge_of_parameters, IK2B_HINGE_OF_OUT, IK2B_HINGE_OF_COUNT, 3, 3},
+    [MULTIPLY] = {"multiply", multiply_parameters, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT, 2, 2},
+    [AGGREGATE] = {"aggregate", aggregate_parameters, IK2B_AGGREGATE_OUT, IK2B_AGGREGATE_COUNT, 4,
+                   3, .takes_parents = true},
+    [MESH] = {"Mesh", mesh_parameters, 1, 1, 1, 1},
+    [CROSSINGS] = {"crossings", crossings_parameters, IK2B_CROSSINGS_COUNT, IK2B_CROSSINGS_COUNT, 2,
+                   2, CROSSINGS_FOUND},
+    [CAST] = {"cast", cast_parameters, IK2B_CAST_OUT_POINT, IK2B_CAST_COUNT, 2, 2, HITS},
+    [NEAREST] = {"nearest", nearest_parameters, IK2B_NEAREST_OUT_POINT, IK2B_NEAREST_COUNT, 1, 1,
+                 HITS},
+};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What each function takes and gives, out of the core's table of options.
+ */
+#ifndef IK2B_FUNCTIONS_H
+#define IK2B_FUNCTIONS_H
+
+#include <stdbool.h>
+
+#include "ik2b.h"
+
+/* What one row of an argument looks like: dims 0 is a number, 1 a vector, 2 a matrix, of this size;
+ * joints: one of them for each joint. */
+typedef struct {
+    int dims, size;
+    bool joints;
+    const char *text; /* for messages */
+} row_shape;
+
+/* Who may be left out, and who decides the kind of the results. */
+typedef enum { POSITIONAL, OPTION, OUTPUT } role;
+
+typedef struct {
+    const char *name;
+    const row_shape *row;
+    role role;
+    bool takes_none; /* None means not given */
+    ik2b_kind holds; /* of an output; IK2B_KINDS is the kind of the results */
+} parameter;
+
+/* Options that are one word for all rows. */
+#define IK2B_WORD_NUMBER(NAME, name, solve, orient, solve_pose, pole_of, first, second) NAME,
+enum { IK2B_WORD_TABLE(IK2B_WORD_NUMBER) WORDS };
+
+typedef struct {
+    const char *name, *choices[2];
+} word;
+
+extern const word words[WORDS];
+
+typedef enum {
+    SOLVE,
+    ORIENT,
+    SOLVE_POSE,
+    POLE_OF,
+    HINGE_OF,
+    MULTIPLY,
+    AGGREGATE,
+    MESH,
+    CROSSINGS,
+    CAST,
+    NEAREST,
+    FUNCTIONS
+} function_id;
+
+/* The named tuples of several results. */
+typedef enum { SOLUTION, ROTATIONS, POSE_SOLUTION, CROSSINGS_FOUND, HITS, RESULT_TYPES } result_type;
+
+#define MAX_NEEDS 2
+
+typedef struct {
+    const char *name;
+    const parameter *parameters; /* inputs, then outputs, in the order of the core's enum */
+    int inputs, count;
+    int positional, required; /* so many may be given by position, and so many must be given */
+    result_type type;         /* of several outputs */
+    bool takes_parents;       /* before its inputs */
+    bool takes_word[WORDS];
+    int hinge; /* the input that roll='hinge' needs */
+    struct {
+        int which, without;
+    } needs[MAX_NEEDS]; /* arguments that mean nothing without another one; {0, 0} is none */
+} function;
+
+extern const function functions[FUNCTIONS];
+
+#endif
