@@ -55,21 +55,14 @@ begin_call(call *self, module_state *state, function_id id, PyObject *const args
     return f->takes_parents ? prepare_joints(self) : 0;
 }
 
+/* Without the class's own function, which, in Python, only names the arguments. */
 PyObject *
 name_items(PyObject *type, PyObject *const items[], int count)
 {
-    /* By tuple's own function: that of the class, in Python, only names the arguments. */
-    newfunc make = SLOT_CAST(newfunc) PyType_GetSlot(&PyTuple_Type, Py_tp_new);
-    PyObject *named = NULL, *arguments = PyTuple_New(1), *tuple = PyTuple_New(count);
-    for (int i = 0; tuple && i < count; i++) {
-        PyTuple_SetItem(tuple, i, Py_NewRef(items[i]));
+    PyObject *named = PyType_GenericAlloc((PyTypeObject *)type, count);
+    for (int i = 0; named && i < count; i++) {
+        PyTuple_SetItem(named, i, Py_NewRef(items[i]));
     }
-    if (arguments && tuple) {
-        PyTuple_SetItem(arguments, 0, Py_NewRef(tuple));
-        named = make((PyTypeObject *)type, arguments, NULL);
-    }
-    Py_XDECREF(tuple);
-    Py_XDECREF(arguments);
     return named;
 }
 

@@ -125,8 +125,9 @@ is_array(const numpy_parts *self, PyObject *object, ik2b_kind *kind)
 PyObject *
 new_array(const numpy_parts *self, const Py_ssize_t *shape, int ndim, ik2b_kind kind)
 {
-    PyObject *array = NULL, *sizes = PyTuple_New(ndim);
-    for (int d = 0; sizes && d < ndim; d++) {
+    /* Of one dimension the bare size is enough, and faster. */
+    PyObject *array = NULL, *sizes = ndim == 1 ? PyLong_FromSsize_t(shape[0]) : PyTuple_New(ndim);
+    for (int d = 0; sizes && ndim != 1 && d < ndim; d++) {
         PyObject *size = PyLong_FromSsize_t(shape[d]);
         if (!size || PyTuple_SetItem(sizes, d, size) < 0) {
             Py_CLEAR(sizes);

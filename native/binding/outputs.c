@@ -67,6 +67,16 @@ format_of(const Py_buffer *view, ik2b_kind kind)
 }
 
 static int
+note_output(call *self, int i, ik2b_kind kind)
+{
+    if (note_argument(self, i, kind, "out ") < 0) {
+        return -1;
+    }
+    set_strides(self, i);
+    return 0;
+}
+
+static int
 acquire_output(call *self, int i, PyObject *object, const Py_ssize_t *shape, int ndim)
 {
     const parameter *p = &self->function->parameters[i];
@@ -86,11 +96,20 @@ acquire_output(call *self, int i, PyObject *object, const Py_ssize_t *shape, int
         PyBuffer_Release(view);
         return -1;
     }
-    if (note_argument(self, i, kind, "out ") < 0) {
-        return -1;
+    return note_output(self, i, kind);
+}
+
+/* A new array, with nothing to be checked. */
+static PyObject *
+make_output(call *self, int i, const Py_ssize_t *shape, int ndim)
+{
+    ik2b_kind kind = kind_of_output(self, &self->function->parameters[i]);
+    PyObject *array = new_array(self->numpy, shape, ndim, kind);
+    if (array && (PyObject_GetBuffer(array, &self->arguments[i].view, PyBUF_STRIDED) < 0 ||
+                  note_output(self, i, kind) < 0)) {
+        Py_CLEAR(array);
     }
-    set_strides(self, i);
-    return 0;
+    return array;
 }
 
 /* The input without which there is no such output, or -1. */
@@ -135,9 +154,11 @@ acquire_or_make(call *self, int i, PyObject *given)
         return note_absent(self, i, *result, needed);
     }
     int ndim = shape_of_output(self, &f->parameters[i], shape);
-    *result = given ? Py_NewRef(given)
-                    : new_array(self->numpy, shape, ndim, kind_of_output(self, &f->parameters[i]));
-    return *result ? acquire_output(self, i, *result, shape, ndim) : -1;
+    if (!given) {
+        return (*result = make_output(self, i, shape, ndim)) ? 0 : -1;
+    }
+    *result = Py_NewRef(given);
+    return acquire_output(self, i, given, shape, ndim);
 }
 
 /* 0 where `out` is a tuple of the right length, or -1 with an exception. */

@@ -136,7 +136,7 @@ share_bytes(const layout *a, const layout *b)
 static bool
 meets_itself(const layout *self)
 {
-    for (int k = 0; k < self->count && !self->nested; k++) {
+    for (int k = 0; k < self->count; k++) {
         intptr_t back = self->itemsize - 1;
         sum steps;
         begin_sum(&steps, 2 * back);
@@ -175,29 +175,44 @@ refuse(const call *self, int output, int other)
     return -1;
 }
 
+/* Whether an output meets an earlier argument, or itself, by their strides. */
+static bool
+meets(const call *self, int output, int other)
+{
+    layout own, its;
+    find_layout(self, output, &own);
+    if (other == output) {
+        return meets_itself(&own);
+    }
+    if (other < self->function->inputs && is_same_memory(self, output, other)) {
+        return false;
+    }
+    find_layout(self, other, &its);
+    return share_bytes(&own, &its);
+}
+
 int
 check_overlap(const call *self)
 {
-    layout layouts[MAX_ARGUMENTS];
+    layout own;
+    intptr_t low[MAX_ARGUMENTS], high[MAX_ARGUMENTS];
     if (self->owns_outputs || !has_rows(self)) {
         return 0;
     }
     for (int k = 0; k < self->acquired; k++) {
         int i = self->places[k];
-        layout *own = &layouts[k];
-        find_layout(self, i, own);
+        find_layout(self, i, &own);
+        low[k] = own.low;
+        high[k] = own.high;
         if (i < self->function->inputs) {
             continue;
         }
-        if (meets_itself(own)) {
+        if (!own.nested && meets(self, i, i)) {
             return refuse(self, i, i);
         }
         for (int before = 0; before < k; before++) {
-            const layout *its = &layouts[before];
             int other = self->places[before];
-            bool apart = own->high <= its->low || its->high <= own->low;
-            bool allowed = !apart && other < self->function->inputs && is_same_memory(self, i, other);
-            if (!apart && !allowed && share_bytes(own, its)) {
+            if (low[before] < own.high && own.low < high[before] && meets(self, i, other)) {
                 return refuse(self, i, other);
             }
         }

@@ -7,6 +7,7 @@ import ctypes
 import pickle
 import subprocess
 import sys
+import tracemalloc
 from array import array
 from fractions import Fraction
 from threading import Thread
@@ -237,6 +238,73 @@ def test_any_other_overlap_is_refused_and_writes_nothing(name):
     with pytest.raises(ValueError, match=r"out (mid|end).*overlap"):
         ik2bone.solve(root, whole[:6, :3], end, target, out=(*OVERLAPS[name](whole), np.zeros(6, "u1")))
     assert np.array_equal(whole, before)
+
+
+def windows(rng, memory):
+    """A random view of the memory: as many rows and dimensions as any, axes of any order, sign and stride."""
+    shape = rng.integers(1, 5, rng.integers(1, 3))
+    strides = [int(8 * rng.integers(-3, 13)) + int(rng.choice([0, 0, 0, 4])) for _ in shape]
+    low = sum(min(0, (n - 1) * s) for n, s in zip(shape, strides, strict=True))
+    inner = int(rng.choice([8, 16, -8, 24]))
+    low += min(0, 2 * inner)
+    base = memory[(-low + 7) // 8 + int(rng.integers(0, 6)) :]
+    return np.lib.stride_tricks.as_strided(base, (*shape, 3), (*strides, inner))
+
+
+def touched(view):
+    """The places of all bytes of the elements, an entry each time that one is an element's."""
+    start = view.__array_interface__["data"][0]
+    places = np.full(view.shape, start)
+    for axis, (count, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
+        places += (np.arange(count) * stride).reshape([-1 if k == axis else 1 for k in range(view.ndim)])
+    return (places.ravel()[:, None] + np.arange(view.itemsize)).ravel().tolist()
+
+
+def is_overlap(out, other):
+    """By the bytes themselves: two elements of the output on one, or one shared with the other but for the same view."""
+    bytes_of_out = touched(out)
+    steps = [[stride for stride, size in zip(v.strides, v.shape, strict=True) if size > 1] for v in (out, other)]
+    same = steps[0] == steps[1] and out.__array_interface__["data"] == other.__array_interface__["data"]
+    shared = set(bytes_of_out) & set(touched(other))
+    return len(set(bytes_of_out)) < len(bytes_of_out) or (bool(shared) and not same)
+
+
+def test_overlap_is_told_by_bytes_whatever_the_strides():
+    rng, counts = np.random.default_rng(8), {True: 0, False: 0}
+    memory = np.zeros(400)
+    for _ in range(4000):
+        root = windows(rng, memory)
+        out = root if rng.random() < 0.1 else windows(rng, memory)
+        if out.shape != root.shape:
+            continue
+        rest = outputs(root.shape[:-1])[1:]
+        expected = is_overlap(out, root)
+        try:
+            ik2bone.solve(root, [0.0, 1, 0], [0.0, 1, 1], [0.0, 0, 1], out=(out, *rest))
+            found = False
+        except ValueError as error:
+            assert "overlap" in str(error)
+            found = True
+        assert found == expected, (root.strides, out.strides, out.shape)
+        counts[found] += 1
+    assert min(counts.values()) > 100, counts
+
+
+def test_telling_columns_apart_takes_no_memory_for_what_lies_between():
+    rows, step = 3, 2**17
+    memory = np.zeros(rows * step)
+    columns = np.lib.stride_tricks.as_strided(memory, (rows, 6), (8 * step, 8))
+    columns[:, :3], mid, end, target = batch(rows)
+    want = ik2bone.solve(columns[:, :3], mid, end, target)
+    out = (columns[:, 3:], *outputs((rows,))[1:])
+    tracemalloc.start()
+    try:
+        s = ik2bone.solve(columns[:, :3], mid, end, target, out=out)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert equal(s, want)
+    assert peak < 10_000
 
 
 def test_out_over_a_broadcast_input_is_refused():

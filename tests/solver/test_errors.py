@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
+from array import array
+
 import ik2bone
 import numpy as np
 import pytest
@@ -21,6 +25,8 @@ CASES = [
     (dict(mid=None), TypeError, f"mid: expected {POINT}, got NoneType"),
     (dict(target="abc"), TypeError, f"target: expected {POINT}, got str"),
     (dict(target=b"abc"), TypeError, f"target: expected {POINT}, got bytes"),
+    (dict(target=bytearray(3)), TypeError, f"target: expected {POINT}, got bytearray"),
+    (dict(target=memoryview(b"abc")), TypeError, f"target: expected {POINT}, got memoryview"),
     (dict(target=["1", "2", "3"]), TypeError, f"target: expected {POINT}, got list of <U1"),
     (dict(target=[1, None, 2]), TypeError, f"target: expected {POINT}, got list of object"),
     (dict(target=np.zeros(3, complex)), TypeError, f"target: expected {POINT}, got ndarray"),
@@ -162,3 +168,98 @@ def test_parents_that_are_no_indices_are_named(parents, error, message):
 def test_elements_that_are_no_numbers_are_named(root, kind):
     with pytest.raises(TypeError, match=f"root: expected .*, got .* of {kind}"):
         ik2bone.solve(root, [0, 1, 0], [0, 1, 1], [0, 0, 1])
+
+
+def test_numbers_in_a_view_of_bytes_are_taken():
+    """A cast says that they are numbers."""
+    target = memoryview(array("d", POSE["target"]).tobytes()).cast("d")
+    assert np.array_equal(solve(target=target).mid, solve().mid)
+    assert np.array_equal(solve(target=memoryview(array("B", [0, 0, 1]))).mid, solve(target=[0, 0, 1]).mid)
+
+
+@pytest.mark.parametrize(("name", "row"), [("target", (3,)), ("weight", ())])
+def test_too_many_dimensions_are_named(name, row):
+    crowded = memoryview(bytearray(24)).cast("d") if row else memoryview(bytearray(8)).cast("d")
+    crowded = crowded.cast("B").cast("d", (*[1] * 33, *row) if row else [1] * 33)
+    with pytest.raises(ValueError, match=f"^{name}: expected at most 32 leading dimensions, got 33$"):
+        solve(**{name: crowded})
+    fits = crowded.cast("B").cast("d", (*[1] * 32, *row) if row else [1] * 32)
+    with pytest.raises(ValueError, match=r"out mid: expected shape \((1, ){32}3\), got \(3,\)"):
+        solve(**{name: fits}, out=tuple(good_out()))
+
+
+class RaisingNumber(int):
+    def __float__(self):
+        raise KeyError("no float")
+
+
+def test_an_exception_of_a_number_s_own_is_passed_on():
+    with pytest.raises(KeyError, match="no float"):
+        solve(weight=RaisingNumber(1))
+
+
+class Interrupting:
+    """As when a user interrupts while the argument is asked for its numbers."""
+
+    def __array__(self, *_, **__):
+        raise KeyboardInterrupt
+
+
+class InterruptingBuffer(Interrupting):
+    def __buffer__(self, flags):
+        raise KeyboardInterrupt
+
+    def __array__(self, *_, **__):
+        return np.zeros(3)
+
+
+@pytest.mark.parametrize("fault", [Interrupting(), InterruptingBuffer()])
+def test_an_interrupt_is_passed_on(fault):
+    if isinstance(fault, InterruptingBuffer) and sys.version_info < (3, 12):
+        pytest.skip("classes have buffers from Python 3.12 on")
+    with pytest.raises(KeyboardInterrupt):
+        solve(target=fault)
+
+
+class View(ctypes.Structure):
+    """Py_buffer."""
+
+    _fields_ = [
+        *(("buf", ctypes.c_void_p), ("obj", ctypes.py_object), ("len", ctypes.c_ssize_t)),
+        *(("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int), ("ndim", ctypes.c_int)),
+        *(("format", ctypes.c_char_p), ("shape", ctypes.POINTER(ctypes.c_ssize_t))),
+        *(("strides", ctypes.POINTER(ctypes.c_ssize_t)), ("suboffsets", ctypes.c_void_p), ("internal", ctypes.c_void_p)),
+    ]
+
+
+def mislabelled(numbers, code, count):
+    """A view of so many elements whose size is not that of their format."""
+    size = len(bytes(numbers)) // count
+    shape, strides = (ctypes.c_ssize_t * 1)(count), (ctypes.c_ssize_t * 1)(size)
+    view = View(ctypes.addressof(numbers), None, count * size, size, 0, 1, code, shape, strides)
+    lend = ctypes.pythonapi.PyMemoryView_FromBuffer
+    lend.restype, lend.argtypes = ctypes.py_object, [ctypes.POINTER(View)]
+    return lend(ctypes.byref(view)), (shape, strides)
+
+
+def test_elements_of_another_size_than_their_format_s_are_no_numbers():
+    numbers = (ctypes.c_double * 6)(*[7.0] * 6)
+    view, _kept = mislabelled(numbers, b"d", 3)
+    assert (view.format, view.itemsize) == ("d", 16)
+    out = (view, *good_out()[1:])
+    with pytest.raises(TypeError, match="out mid: expected a buffer of float64, got format 'd' of 16 bytes"):
+        solve(out=out)
+    assert list(numbers) == [7.0] * 6
+    integers = (ctypes.c_int64 * 2)(-1, -1)
+    view, _kept = mislabelled(integers, b"B", 1)
+    with pytest.raises(TypeError, match="out status: expected a buffer of uint8, got format 'B' of 16 bytes"):
+        solve(out=(*[o[None] for o in good_out()[:3]], view), target=[POSE["target"]])
+
+
+def test_an_end_goal_needs_an_end_matrix():
+    message = r"end_matrix: expected an array of shape \(\.\.\., 4, 4\) for end_goal, got None"
+    for more in ({}, dict(end_matrix=None)):
+        with pytest.raises(ValueError, match=message):
+            ik2bone.solve_pose(*MATRICES.values(), [0, 0, -0.8], end_goal=np.zeros((4, 4)), **more)
+    s = ik2bone.solve_pose(*MATRICES.values(), [0, 0, -0.8], end_goal=None)
+    assert s.end is None
