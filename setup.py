@@ -20,6 +20,29 @@ NO_CGLM = (
 )
 
 
+# The compiler cl.exe makes vectors of SSE2 of the loops that it is told are independent; clang-cl, chosen by CC, the
+# vectors that clang makes. Builds for several processors, chosen at run time, come from gcc and clang on x86-64 alone.
+MSVC_FLAGS = ["/std:c11", "/O2", "/fp:precise", *([] if ABI3 else ["/experimental:c11atomics"])]
+
+
+def unix_flags() -> list[str]:
+    """Flags of gcc and clang; optimization and debug information are those of CFLAGS where it names any."""
+    named = shlex.split(os.environ.get("CFLAGS", ""))
+    # Python's own flags ask for debug information, three quarters of the file.
+    own = [flag for flag in ("-O3", "-g0") if not any(word.startswith(flag[:2]) for word in named)]
+    # Where gcc 12 makes vectors of straight-line code, (double)(float)x loses its rounding;
+    # with fused multiply-add, each kind of processor would give digits of its own.
+    return [
+        *own,
+        "-std=c11",
+        "-fno-math-errno",
+        "-fno-trapping-math",
+        "-fno-tree-slp-vectorize",
+        "-ffp-contract=off",
+        "-fvisibility=hidden",
+    ]
+
+
 def files(suffix: str) -> list[str]:
     """The native files of core and binding with this suffix."""
     return sorted(str(path) for folder in ("core", "binding") for path in Path("native", folder).glob(f"*.{suffix}"))
@@ -61,23 +84,7 @@ class BuildWithCglm(build_ext):
     def build_extension(self, ext: Extension) -> None:
         """Compile with the folders and options that this compiler needs."""
         ext.include_dirs += cglm_folders(self.compiler_finds_cglm())
-        if self.compiler.compiler_type == "msvc":
-            ext.extra_compile_args += ["/std:c11", "/O2", "/fp:precise"]
-        else:
-            # Where gcc 12 makes vectors of straight-line code, (double)(float)x loses its rounding;
-            # with fused multiply-add, each kind of processor would give digits of its own.
-            # With the sanitizers, -O3 of the tiles takes many minutes.
-            # Python's own flags ask for debug information, three quarters of the file.
-            sanitized = "-fsanitize" in os.environ.get("CFLAGS", "")
-            ext.extra_compile_args += [
-                "-std=c11",
-                *(["-O1"] if sanitized else ["-O3", "-g0"]),
-                "-fno-math-errno",
-                "-fno-trapping-math",
-                "-fno-tree-slp-vectorize",
-                "-ffp-contract=off",
-                "-fvisibility=hidden",
-            ]
+        ext.extra_compile_args += MSVC_FLAGS if self.compiler.compiler_type == "msvc" else unix_flags()
         super().build_extension(ext)
 
     def compiler_finds_cglm(self) -> bool:

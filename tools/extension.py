@@ -33,8 +33,11 @@ def stage(wheel: Path) -> None:
     (STAGE / "wheels").mkdir()
     shutil.copy(wheel, STAGE / "wheels")
     manifest = STAGE / "blender_manifest.toml"
+    text, version = manifest.read_text(), wheel.name.split("-")[1]
+    if f'\nversion = "{version}"\n' not in text:
+        sys.exit(f"{manifest.name}: expected the version of the package, {version}.")
     # In front, because a key after a table would belong to the table.
-    manifest.write_text(f'wheels = ["./wheels/{wheel.name}"]\n{manifest.read_text()}')
+    manifest.write_text(f'wheels = ["./wheels/{wheel.name}"]\n{text}')
 
 
 def blender_tool() -> Path:

@@ -132,26 +132,32 @@ static const parameter nearest_parameters[IK2B_NEAREST_COUNT] = {
     OUT_OF("triangle", number, IK2B_I64),
 };
 
+/* The table itself; all that is not told is zero. */
+#define ARGUMENTS(name_, parameters_, inputs_, count_, positional_, required_)                     \
+    .name = name_, .parameters = parameters_, .inputs = inputs_, .count = count_,                  \
+    .positional = positional_, .required = required_
+
+/* clang-format off */
 const function functions[FUNCTIONS] = {
-    [SOLVE] = {"solve", solve_parameters, IK2B_SOLVE_OUT_MID, IK2B_SOLVE_COUNT, 4, 4, SOLUTION,
-               .takes_word = {IK2B_WORD_TABLE(SOLVE_WORD)}},
-    [ORIENT] = {"orient", orient_parameters, IK2B_ORIENT_OUT_ROOT, IK2B_ORIENT_COUNT, 5, 5,
-                ROTATIONS, .takes_word = {IK2B_WORD_TABLE(ORIENT_WORD)},
+    [SOLVE] = {ARGUMENTS("solve", solve_parameters, IK2B_SOLVE_OUT_MID, IK2B_SOLVE_COUNT, 4, 4),
+               .type = SOLUTION, .takes_word = {IK2B_WORD_TABLE(SOLVE_WORD)}},
+    [ORIENT] = {ARGUMENTS("orient", orient_parameters, IK2B_ORIENT_OUT_ROOT, IK2B_ORIENT_COUNT, 5, 5),
+                .type = ROTATIONS, .takes_word = {IK2B_WORD_TABLE(ORIENT_WORD)},
                 .hinge = IK2B_ORIENT_HINGE},
-    [SOLVE_POSE] = {"solve_pose", pose_parameters, IK2B_POSE_OUT_ROOT, IK2B_POSE_COUNT, 4, 4,
-                    POSE_SOLUTION, .takes_word = {IK2B_WORD_TABLE(POSE_WORD)},
+    [SOLVE_POSE] = {ARGUMENTS("solve_pose", pose_parameters, IK2B_POSE_OUT_ROOT, IK2B_POSE_COUNT, 4, 4),
+                    .type = POSE_SOLUTION, .takes_word = {IK2B_WORD_TABLE(POSE_WORD)},
                     .hinge = IK2B_POSE_HINGE,
                     .needs = {{IK2B_POSE_END_GOAL, IK2B_POSE_END_MATRIX},
                               {IK2B_POSE_OUT_END, IK2B_POSE_END_MATRIX}}},
-    [POLE_OF] = {"pole_of", pole_of_parameters, IK2B_POLE_OF_OUT, IK2B_POLE_OF_COUNT, 3, 3},
-    [HINGE_OF] = {"hinge_of", hinge_of_parameters, IK2B_HINGE_OF_OUT, IK2B_HINGE_OF_COUNT, 3, 3},
-    [MULTIPLY] = {"multiply", multiply_parameters, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT, 2, 2},
-    [AGGREGATE] = {"aggregate", aggregate_parameters, IK2B_AGGREGATE_OUT, IK2B_AGGREGATE_COUNT, 4,
-                   3, .takes_parents = true},
-    [MESH] = {"Mesh", mesh_parameters, 1, 1, 1, 1},
-    [CROSSINGS] = {"crossings", crossings_parameters, IK2B_CROSSINGS_COUNT, IK2B_CROSSINGS_COUNT, 2,
-                   2, CROSSINGS_FOUND},
-    [CAST] = {"cast", cast_parameters, IK2B_CAST_OUT_POINT, IK2B_CAST_COUNT, 2, 2, HITS},
-    [NEAREST] = {"nearest", nearest_parameters, IK2B_NEAREST_OUT_POINT, IK2B_NEAREST_COUNT, 1, 1,
-                 HITS},
+    [POLE_OF] = {ARGUMENTS("pole_of", pole_of_parameters, IK2B_POLE_OF_OUT, IK2B_POLE_OF_COUNT, 3, 3)},
+    [HINGE_OF] = {ARGUMENTS("hinge_of", hinge_of_parameters, IK2B_HINGE_OF_OUT, IK2B_HINGE_OF_COUNT, 3, 3)},
+    [MULTIPLY] = {ARGUMENTS("multiply", multiply_parameters, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT, 2, 2)},
+    [AGGREGATE] = {ARGUMENTS("aggregate", aggregate_parameters, IK2B_AGGREGATE_OUT, IK2B_AGGREGATE_COUNT, 4, 3),
+                   .takes_parents = true},
+    [MESH] = {ARGUMENTS("Mesh", mesh_parameters, 1, 1, 1, 1)},
+    [CROSSINGS] = {ARGUMENTS("crossings", crossings_parameters, IK2B_CROSSINGS_COUNT, IK2B_CROSSINGS_COUNT, 2, 2)},
+    [CAST] = {ARGUMENTS("cast", cast_parameters, IK2B_CAST_OUT_POINT, IK2B_CAST_COUNT, 2, 2), .type = HITS},
+    [NEAREST] = {ARGUMENTS("nearest", nearest_parameters, IK2B_NEAREST_OUT_POINT, IK2B_NEAREST_COUNT, 1, 1),
+                 .type = HITS},
 };
+/* clang-format on */

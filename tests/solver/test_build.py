@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""How the extension is built: the flags of packagers, the files of a source distribution, and no warning."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+from pathlib import Path
+
+import ik2bone
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted((ROOT / "native" / "binding").glob("*.c"))
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
+
+
+def setup(*arguments, **environment):
+    """What setup.py prints, or skip where it cannot run."""
+    pytest.importorskip("setuptools", reason="setuptools is not installed")
+    command = [sys.executable, "-W", "ignore", "setup.py", *arguments]
+    answer = subprocess.run(command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout
+
+
+def flags(tmp_path, named):
+    """The flags of one compilation, of which the last counts, with these CFLAGS; the compiler is none."""
+    compiler = tmp_path / "compiler"
+    compiler.write_text('#!/bin/sh\necho "$@"\n')
+    compiler.chmod(0o755)
+    build = ["build_ext", "--force", f"--build-temp={tmp_path}", f"--build-lib={tmp_path}"]
+    lines = setup(*build, CC=str(compiler), CFLAGS=named).splitlines()
+    return next(line for line in lines if line.startswith("-") and "module.c" in line).split()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the compiler that answers is a shell script")
+def test_flags_of_a_packager_are_the_last_word(tmp_path):
+    plain = flags(tmp_path, "")
+    assert "-O3" in plain and "-g0" in plain
+    packager = flags(tmp_path, "-O2 -g -fstack-protector-strong")
+    assert "-O3" not in packager[packager.index("-O2") :]
+    assert "-g0" not in packager
+    assert "-ffp-contract=off" in packager
+
+
+def test_a_source_distribution_holds_every_file_of_the_extension(tmp_path):
+    setup("-q", "egg_info", f"--egg-base={tmp_path}", "sdist", f"--dist-dir={tmp_path}", "--formats=gztar")
+    (packed,) = tmp_path.glob("*.tar.gz")
+    assert ik2bone.__version__ in packed.name
+    with tarfile.open(packed) as archive:
+        held = {Path(*Path(name).parts[1:]) for name in archive.getnames()}
+    needed = {path.relative_to(ROOT) for path in (ROOT / "native").glob("*/*.[ch]")}
+    assert needed and needed <= held
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_the_compiler_warns_of_nothing(compiler):
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    macros = [] if sysconfig.get_config_var("Py_GIL_DISABLED") else ["-DPy_LIMITED_API=0x030B0000"]
+    folders = ["-Inative/core", "-isystem", sysconfig.get_path("include")]
+    command = [compiler, "-std=c11", "-fsyntax-only", *WARNINGS, *macros, *folders, *map(str, SOURCES)]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
