@@ -4,6 +4,7 @@
  */
 #include "buffers.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,13 +25,18 @@ text_of_shape(const Py_ssize_t *shape, int ndim)
 }
 
 int
-wrong_type(const char *group, const char *name, const char *expected, PyObject *got)
+refuse(PyObject *exception, PyObject *got, const char *format, ...)
 {
-    PyObject *type = PyType_GetName(Py_TYPE(got));
+    va_list parts;
+    va_start(parts, format);
+    PyObject *text = PyUnicode_FromFormatV(format, parts);
+    PyObject *type = text ? PyType_GetName(Py_TYPE(got)) : NULL;
+    va_end(parts);
     if (type) {
-        PyErr_Format(PyExc_TypeError, "%s%s: expected %s, got %U", group, name, expected, type);
-        Py_DECREF(type);
+        PyErr_Format(exception, "%U%U", text, type);
     }
+    Py_XDECREF(text);
+    Py_XDECREF(type);
     return -1;
 }
 
@@ -133,6 +139,43 @@ acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view, ik2b_k
     return 1;
 }
 
+int
+check_given(const char *function, Py_ssize_t given, Py_ssize_t expected)
+{
+    if (given == expected) {
+        return 0;
+    }
+    PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, got %zd", function, expected, given);
+    return -1;
+}
+
+int
+acquire_contiguous(PyObject *object, const char *name, ik2b_kind kind, int ndim, int flags,
+                   Py_buffer *view)
+{
+    if (PyObject_GetBuffer(object, view, flags | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
+        view->obj = NULL;
+        return -1;
+    }
+    if (kind_of(view) == kind && view->ndim == ndim) {
+        return 0;
+    }
+    PyErr_Format(PyExc_ValueError, "%s: expected %s of %d dimensions, got %d dimensions of '%s'",
+                 name, kind_name(kind), ndim, view->ndim, view->format ? view->format : "B");
+    return -1;
+}
+
+int
+check_length(const char *name, const Py_buffer *view, Py_ssize_t expected)
+{
+    Py_ssize_t got = view->len / view->itemsize;
+    if (got == expected) {
+        return 0;
+    }
+    PyErr_Format(PyExc_ValueError, "%s: expected %zd numbers, got %zd", name, expected, got);
+    return -1;
+}
+
 /* Conversion */
 
 static bool
@@ -187,13 +230,13 @@ has_kind(PyObject *dtype, PyObject *array, ik2b_kind kind)
         return -1;
     }
     return strchr(kind == IK2B_I64 ? "iu" : "biuf", code) ? 1
-           : kind == IK2B_I64 || code != 'O'              ? 0
-                                                          : has_numbers(array);
+           : kind == IK2B_I64 || code != 'O' ? 0
+                                             : has_numbers(array);
 }
 
 /* Raises TypeError; a sequence may be what was expected, so the kind of its elements is told. */
 static void
-wrong_elements(const char *name, const char *expected, PyObject *object, PyObject *dtype)
+refuse_elements(const char *name, const char *expected, PyObject *object, PyObject *dtype)
 {
     PyObject *type = PySequence_Check(object) ? PyType_GetName(Py_TYPE(object)) : NULL;
     if (type) {
@@ -201,7 +244,7 @@ wrong_elements(const char *name, const char *expected, PyObject *object, PyObjec
         Py_DECREF(type);
     }
     else if (!PyErr_Occurred()) {
-        wrong_type("", name, expected, object);
+        refuse(PyExc_TypeError, object, "%s: expected %s, got ", name, expected);
     }
 }
 
@@ -213,12 +256,11 @@ converted(const numpy_parts *numpy, PyObject *object, PyObject *array, ik2b_kind
     PyObject *result = NULL, *dtype = PyObject_GetAttrString(array, "dtype");
     int fits = dtype ? has_kind(dtype, array, kind) : -1;
     if (fits > 0) {
-        result =
-            PyObject_CallFunctionObjArgs(numpy->asarray, array, numpy->dtypes[kind], NULL);
+        result = PyObject_CallFunctionObjArgs(numpy->asarray, array, numpy->dtypes[kind], NULL);
     }
     if (fits == 0 || (fits > 0 && !result && is_about_kind())) {
         PyErr_Clear();
-        wrong_elements(name, expected, object, dtype);
+        refuse_elements(name, expected, object, dtype);
     }
     Py_XDECREF(dtype);
     return result;
@@ -230,11 +272,10 @@ acquire_converted(shared_pointer *place, PyObject *object, ik2b_kind kind, const
 {
     bool has_buffer = PyObject_CheckBuffer(object);
     if (holds_no_numbers(object)) {
-        return wrong_type("", name, expected, object);
+        return refuse(PyExc_TypeError, object, "%s: expected %s, got ", name, expected);
     }
     const numpy_parts *numpy = needed_numpy(place);
-    PyObject *array =
-        numpy ? PyObject_CallFunctionObjArgs(numpy->asarray, object, NULL) : NULL;
+    PyObject *array = numpy ? PyObject_CallFunctionObjArgs(numpy->asarray, object, NULL) : NULL;
     if (!array) {
         if (numpy && !has_buffer && PyErr_ExceptionMatches(PyExc_ValueError)) {
             PyErr_Format(PyExc_ValueError, "%s: expected %s, got a ragged sequence", name,

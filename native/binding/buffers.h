@@ -30,13 +30,26 @@ bool holds_integers(const Py_buffer *view);
 /* The integer at a place in such a buffer, clamped to what fits. */
 Py_ssize_t integer_at(const Py_buffer *view, const char *place);
 
+/* For functions of the package's own, which give them what they need: 0, or -1 with an exception.
+ */
+
+/* So many arguments by position. */
+int check_given(const char *function, Py_ssize_t given, Py_ssize_t expected);
+
+/* A contiguous buffer of this kind and so many dimensions; obj is NULL where there is none. */
+int acquire_contiguous(PyObject *object, const char *name, ik2b_kind kind, int ndim, int flags,
+                       Py_buffer *view);
+
+/* A buffer of so many elements. */
+int check_length(const char *name, const Py_buffer *view, Py_ssize_t expected);
+
 /* A shape in a message, of up to PyBUF_MAX_NDIM dimensions. */
 typedef struct {
     char text[PyBUF_MAX_NDIM * 22 + 4];
 } shape_text;
 shape_text text_of_shape(const Py_ssize_t *shape, int ndim);
 
-/* Raises TypeError and returns -1; group stands before the name: "" or "out ". */
-int wrong_type(const char *group, const char *name, const char *expected, PyObject *got);
+/* Raises the exception and returns -1; what the format gives is followed by the type of `got`. */
+int refuse(PyObject *exception, PyObject *got, const char *format, ...);
 
 #endif

@@ -13,7 +13,8 @@
 #define MAX_RESULTS 6
 #define MAX_NDIM (IK2B_MAX_DIMS + 3)
 
-/* What can be given by position or name: inputs by their index, words, the parents of joints, out. */
+/* What can be given by position or name: inputs by their index, words, the parents of joints, out.
+ */
 enum { WORD_SLOT = MAX_ARGUMENTS, PARENTS_SLOT = WORD_SLOT + WORDS, OUT_SLOT, SLOTS };
 
 /* All that the module keeps. */

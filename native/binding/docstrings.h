@@ -7,11 +7,34 @@
 
 #include <Python.h>
 
+#include "ik2b.h"
+
+/* What a function takes of the core's tables, as it stands in the signature. */
+#define SIGNED_0(text)
+#define SIGNED_1(text) text
+#define AS_TEXT(number) #number
+#define DEFAULT_NUMBER(missing) AS_TEXT(missing)
+#define DEFAULT_DIRECTION(missing) "None"
+#define DEFAULT_MATRIX(missing) "None"
+#define SIGN_SOLVE(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)                  \
+    SIGNED_##solve(", " #name "=" DEFAULT_##KIND(missing))
+#define SIGN_ORIENT(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)                 \
+    SIGNED_##orient(", " #name "=" DEFAULT_##KIND(missing))
+#define SIGN_POSE(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)                   \
+    SIGNED_##solve_pose(", " #name "=" DEFAULT_##KIND(missing))
+#define SIGN_POLE_OF(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)                \
+    SIGNED_##pole_of(", " #name "=" DEFAULT_##KIND(missing))
+#define SIGN_SOLVE_WORD(NAME, name, solve, orient, solve_pose, pole_of, first, second)             \
+    SIGNED_##solve(", " #name "='" first "'")
+#define SIGN_ORIENT_WORD(NAME, name, solve, orient, solve_pose, pole_of, first, second)            \
+    SIGNED_##orient(", " #name "='" first "'")
+#define SIGN_POSE_WORD(NAME, name, solve, orient, solve_pose, pole_of, first, second)              \
+    SIGNED_##solve_pose(", " #name "='" first "'")
+
 /* clang-format off */
 PyDoc_STRVAR(solve_doc,
-"solve(root, mid, end, target, *, bend='carried', pole=None, pole_weight=1.0, twist=0.0, hinge=None,\n"
-"      soften=1.0, weight=1.0, min_angle=0.0, max_angle=3.141592653589793, cone_axis=None,\n"
-"      cone_angle=3.141592653589793, out=None)\n"
+"solve(root, mid, end, target, *" IK2B_WORD_TABLE(SIGN_SOLVE_WORD) IK2B_OPTION_TABLE(SIGN_SOLVE)
+", out=None)\n"
 "--\n"
 "\n"
 "Move the end of a two-bone chain to the target: Solution(mid, end, miss, status).\n"
@@ -58,8 +81,8 @@ PyDoc_STRVAR(solve_doc,
 "shapes ValueErrors, read-only outputs BufferErrors, and then nothing has been written.");
 
 PyDoc_STRVAR(orient_doc,
-"orient(root_matrix, mid_matrix, end, new_mid, new_end, *, roll='pose', hinge=None, root_scale=None,\n"
-"       mid_scale=None, out=None)\n"
+"orient(root_matrix, mid_matrix, end, new_mid, new_end, *" IK2B_WORD_TABLE(SIGN_ORIENT_WORD)
+IK2B_OPTION_TABLE(SIGN_ORIENT) ", out=None)\n"
 "--\n"
 "\n"
 "Corrections that turn the present bones into new ones: Rotations(root, mid).\n"
@@ -85,10 +108,8 @@ PyDoc_STRVAR(orient_doc,
 "out and errors see solve.");
 
 PyDoc_STRVAR(solve_pose_doc,
-"solve_pose(root_matrix, mid_matrix, end, target, *, bend='carried', roll='pose', pole=None,\n"
-"           pole_weight=1.0, twist=0.0, hinge=None, soften=1.0, weight=1.0, min_angle=0.0,\n"
-"           max_angle=3.141592653589793, cone_axis=None, cone_angle=3.141592653589793,\n"
-"           root_scale=None, mid_scale=None, end_matrix=None, end_goal=None, out=None)\n"
+"solve_pose(root_matrix, mid_matrix, end, target, *" IK2B_WORD_TABLE(SIGN_POSE_WORD)
+IK2B_OPTION_TABLE(SIGN_POSE) ", out=None)\n"
 "--\n"
 "\n"
 "solve and orient in one pass: PoseSolution(root, mid, end, position, miss, status).\n"
@@ -108,7 +129,7 @@ PyDoc_STRVAR(solve_pose_doc,
 "cannot be solved get the identity, their own end as position, miss NaN and INVALID.");
 
 PyDoc_STRVAR(pole_of_doc,
-"pole_of(root, mid, end, *, hinge=None, out=None)\n"
+"pole_of(root, mid, end, *" IK2B_OPTION_TABLE(SIGN_POLE_OF) ", out=None)\n"
 "--\n"
 "\n"
 "The pole that keeps the pose: unit directions (..., 3) from the line root-end to the mid joint.\n"
@@ -148,52 +169,33 @@ PyDoc_STRVAR(aggregate_doc,
 "scale        (..., joints, 3), default one.\n"
 "rest         (..., joints, 4, 4) what stands before the local transform, default identity.\n"
 "base         (..., 4, 4) the parent of the roots, default identity.");
+/* Of the package's own functions. */
 
-PyDoc_STRVAR(mesh_doc,
-"Mesh(vertices, triangles)\n"
-"--\n"
-"\n"
-"A triangle mesh that is asked for many lines, rays or points at once, without the interpreter lock.\n"
-"\n"
-"vertices   (V, 3) finite coordinates in any one unit of length.\n"
-"triangles  (T, 3) integers, the vertices of each triangle. Seen from where its normal points, they run\n"
-"           counter-clockwise.\n"
-"\n"
-"Both are copied, and the mesh does not change afterwards; threads may ask it at once. Triangles belong to it\n"
-"with their edges and corners, which count once, whichever triangles share them; no line slips through between\n"
-"neighbours. Triangles without area are never met. Results are float32 where all arrays asked with are\n"
-"float32, else float64; triangles are int64. A row with NaN or infinity, or a zero direction, meets nothing.\n"
-"len(mesh) is the number of triangles.");
+PyDoc_STRVAR(build_mesh_doc,
+"build_mesh($module, vertices, triangles, /)\n--\n\nA mesh of contiguous float64 (V, 3) and int64 (T, 3).");
 
-PyDoc_STRVAR(crossings_doc,
-"crossings($self, points, direction)\n"
-"--\n"
-"\n"
-"Every place where the lines through points along direction meet the mesh: Crossings(row, distance, triangle).\n"
-"\n"
-"points (..., 3) and direction (..., 3), of any length, broadcast. Lines have no ends: the signed distance\n"
-"along the direction's unit vector is negative behind the point. Crossings are sorted by row, the index among\n"
-"all lines, and then by distance. mesh.normals[triangle] are their normals. Of triangles that share a place on\n"
-"an edge or corner the first is told. A line does not meet triangles that it lies in.");
+PyDoc_STRVAR(measure_mesh_doc,
+"measure_mesh($module, mesh, bounds, normals, /)\n--\n\nWrite into contiguous float64 (2, 3) and (T, 3).");
 
-PyDoc_STRVAR(cast_doc,
-"cast($self, origins, directions, *, out=None)\n"
-"--\n"
-"\n"
-"The first place that rays from origins along directions meet: Hits(point, normal, triangle).\n"
-"\n"
-"origins (..., 3) and directions (..., 3), of any length, broadcast. An origin on the mesh meets it there.\n"
-"Where nothing is met, triangle is -1, and point and normal are NaN. out is a tuple of writable buffers of the\n"
-"results' shapes and types, or the Hits of an earlier call.");
+PyDoc_STRVAR(cross_mesh_doc, "cross_mesh($module, mesh, /, points, direction)\n--\n\nMesh.crossings.");
 
-PyDoc_STRVAR(nearest_doc,
-"nearest($self, points, *, out=None)\n"
-"--\n"
-"\n"
-"The points of the mesh nearest to points (..., 3): Hits(point, normal, triangle).\n"
-"\n"
-"Of triangles that are equally near the first is told. A mesh without area has none: triangle is -1, point\n"
-"and normal are NaN. out is as that of cast.");
+PyDoc_STRVAR(cast_at_mesh_doc,
+"cast_at_mesh($module, mesh, /, origins, directions, *, out=None)\n--\n\nMesh.cast.");
+
+PyDoc_STRVAR(nearest_of_mesh_doc,
+"nearest_of_mesh($module, mesh, /, points, *, out=None)\n--\n\nMesh.nearest.");
+
+PyDoc_STRVAR(smooth_within_doc,
+"smooth_within($module, wish, weight, floor, ceiling, stiffness, out, /)\n--\n\n"
+"Write into each row of out (C, F) the curve that minimises the weighted squares of its distance from wish, plus\n"
+"stiffness times the squares of its second differences, between floor and ceiling. All arrays are contiguous float64\n"
+"of shape (C, F); floor may hold -inf, ceiling inf. ArithmeticError where there is no optimum.");
+
+PyDoc_STRVAR(fill_dips_doc,
+"fill_dips($module, values, most, out, /)\n--\n\n"
+"Write into out (F,) the lowest curve over the values (F,) whose second differences are at most `most`. Both arrays\n"
+"are contiguous float64.");
+
 /* clang-format on */
 
 #endif

@@ -59,12 +59,9 @@ static const parameter solve_parameters[IK2B_SOLVE_COUNT] = {
 };
 
 static const parameter orient_parameters[IK2B_ORIENT_COUNT] = {
-    INPUT("root_matrix", matrix),
-    INPUT("mid_matrix", matrix),
-    INPUT("end", vector),
-    INPUT("new_mid", vector),
-    INPUT("new_end", vector),
-    IK2B_OPTION_TABLE(ORIENT_OPTION) OUT("root", quaternion),
+    INPUT("root_matrix", matrix), INPUT("mid_matrix", matrix),
+    INPUT("end", vector),         INPUT("new_mid", vector),
+    INPUT("new_end", vector),     IK2B_OPTION_TABLE(ORIENT_OPTION) OUT("root", quaternion),
     OUT("mid", quaternion),
 };
 
@@ -110,19 +107,14 @@ static const parameter aggregate_parameters[IK2B_AGGREGATE_COUNT] = {
     OUT("matrices", joint_matrix),
 };
 
-static const parameter mesh_parameters[] = {INPUT("vertices", vector)};
-
 static const parameter crossings_parameters[IK2B_CROSSINGS_COUNT] = {
     INPUT("points", vector),
     INPUT("direction", vector),
 };
 
 static const parameter cast_parameters[IK2B_CAST_COUNT] = {
-    INPUT("origins", vector),
-    INPUT("directions", vector),
-    OUT("point", vector),
-    OUT("normal", vector),
-    OUT_OF("triangle", number, IK2B_I64),
+    INPUT("origins", vector), INPUT("directions", vector),          OUT("point", vector),
+    OUT("normal", vector),    OUT_OF("triangle", number, IK2B_I64),
 };
 
 static const parameter nearest_parameters[IK2B_NEAREST_COUNT] = {
@@ -154,7 +146,6 @@ const function functions[FUNCTIONS] = {
     [MULTIPLY] = {ARGUMENTS("multiply", multiply_parameters, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT, 2, 2)},
     [AGGREGATE] = {ARGUMENTS("aggregate", aggregate_parameters, IK2B_AGGREGATE_OUT, IK2B_AGGREGATE_COUNT, 4, 3),
                    .takes_parents = true},
-    [MESH] = {ARGUMENTS("Mesh", mesh_parameters, 1, 1, 1, 1)},
     [CROSSINGS] = {ARGUMENTS("crossings", crossings_parameters, IK2B_CROSSINGS_COUNT, IK2B_CROSSINGS_COUNT, 2, 2)},
     [CAST] = {ARGUMENTS("cast", cast_parameters, IK2B_CAST_OUT_POINT, IK2B_CAST_COUNT, 2, 2), .type = HITS},
     [NEAREST] = {ARGUMENTS("nearest", nearest_parameters, IK2B_NEAREST_OUT_POINT, IK2B_NEAREST_COUNT, 1, 1),

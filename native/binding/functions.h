@@ -46,7 +46,6 @@ typedef enum {
     HINGE_OF,
     MULTIPLY,
     AGGREGATE,
-    MESH,
     CROSSINGS,
     CAST,
     NEAREST,
@@ -54,7 +53,14 @@ typedef enum {
 } function_id;
 
 /* The named tuples of several results. */
-typedef enum { SOLUTION, ROTATIONS, POSE_SOLUTION, CROSSINGS_FOUND, HITS, RESULT_TYPES } result_type;
+typedef enum {
+    SOLUTION,
+    ROTATIONS,
+    POSE_SOLUTION,
+    CROSSINGS_FOUND,
+    HITS,
+    RESULT_TYPES
+} result_type;
 
 #define MAX_NEEDS 2
 

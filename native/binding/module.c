@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ik2bone._core: the seven functions of the package over any buffers, and its mesh. As Python:
+ * ik2bone._core: the seven functions of the package over any buffers. As Python:
  *
  *     def solve(root, mid, end, target, *, bend="carried", ..., out=None):
  *         arrays = acquire(root, mid, ...)       # TypeError, ValueError name the argument
@@ -12,8 +12,7 @@
  */
 #include "call.h"
 #include "docstrings.h"
-#include "mesh_type.h"
-#include "smoothing.h"
+#include "own.h"
 
 #include <stdlib.h>
 
@@ -65,66 +64,41 @@ run(function_id id, PyObject *module, PyObject *const *args, Py_ssize_t given, P
     return end_call(&self, good);
 }
 
-static PyObject *
-core_solve(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
-{
-    return run(SOLVE, module, args, given, keywords);
-}
+#define FUNCTION(name, id)                                                                         \
+    static PyObject *core_##name(PyObject *module, PyObject *const *args, Py_ssize_t given,        \
+                                 PyObject *keywords)                                               \
+    {                                                                                              \
+        return run(id, module, args, given, keywords);                                             \
+    }
 
-static PyObject *
-core_orient(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
-{
-    return run(ORIENT, module, args, given, keywords);
-}
-
-static PyObject *
-core_solve_pose(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
-{
-    return run(SOLVE_POSE, module, args, given, keywords);
-}
-
-static PyObject *
-core_pole_of(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
-{
-    return run(POLE_OF, module, args, given, keywords);
-}
-
-static PyObject *
-core_hinge_of(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
-{
-    return run(HINGE_OF, module, args, given, keywords);
-}
-
-static PyObject *
-core_multiply(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
-{
-    return run(MULTIPLY, module, args, given, keywords);
-}
-
-static PyObject *
-core_aggregate(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
-{
-    return run(AGGREGATE, module, args, given, keywords);
-}
+FUNCTION(solve, SOLVE)
+FUNCTION(orient, ORIENT)
+FUNCTION(solve_pose, SOLVE_POSE)
+FUNCTION(pole_of, POLE_OF)
+FUNCTION(hinge_of, HINGE_OF)
+FUNCTION(multiply, MULTIPLY)
+FUNCTION(aggregate, AGGREGATE)
 
 /* Module */
 
+#define METHOD(name, flags)                                                                        \
+    {#name, (PyCFunction)(void (*)(void))core_##name, METH_FASTCALL | (flags), name##_doc}
+
 static PyMethodDef methods[] = {
-    {"solve", (PyCFunction)(void (*)(void))core_solve, METH_FASTCALL | METH_KEYWORDS, solve_doc},
-    {"orient", (PyCFunction)(void (*)(void))core_orient, METH_FASTCALL | METH_KEYWORDS, orient_doc},
-    {"aggregate", (PyCFunction)(void (*)(void))core_aggregate, METH_FASTCALL | METH_KEYWORDS,
-     aggregate_doc},
-    {"solve_pose", (PyCFunction)(void (*)(void))core_solve_pose, METH_FASTCALL | METH_KEYWORDS,
-     solve_pose_doc},
-    {"pole_of", (PyCFunction)(void (*)(void))core_pole_of, METH_FASTCALL | METH_KEYWORDS,
-     pole_of_doc},
-    {"hinge_of", (PyCFunction)(void (*)(void))core_hinge_of, METH_FASTCALL | METH_KEYWORDS,
-     hinge_of_doc},
-    {"multiply", (PyCFunction)(void (*)(void))core_multiply, METH_FASTCALL | METH_KEYWORDS,
-     multiply_doc},
-    {"smooth_within", (PyCFunction)(void (*)(void))core_smooth_within, METH_FASTCALL,
-     smooth_within_doc},
-    {"fill_dips", (PyCFunction)(void (*)(void))core_fill_dips, METH_FASTCALL, fill_dips_doc},
+    METHOD(solve, METH_KEYWORDS),
+    METHOD(orient, METH_KEYWORDS),
+    METHOD(aggregate, METH_KEYWORDS),
+    METHOD(solve_pose, METH_KEYWORDS),
+    METHOD(pole_of, METH_KEYWORDS),
+    METHOD(hinge_of, METH_KEYWORDS),
+    METHOD(multiply, METH_KEYWORDS),
+    METHOD(build_mesh, 0),
+    METHOD(measure_mesh, 0),
+    METHOD(cross_mesh, METH_KEYWORDS),
+    METHOD(cast_at_mesh, METH_KEYWORDS),
+    METHOD(nearest_of_mesh, METH_KEYWORDS),
+    METHOD(smooth_within, 0),
+    METHOD(fill_dips, 0),
     {NULL, NULL, 0, NULL},
 };
 
@@ -132,10 +106,11 @@ static int
 add_build(PyObject *module)
 {
     if (!ik2b_build_is_known()) {
-        PyErr_Format(PyExc_ImportError,
-                     "IK2BONE_BUILD: expected 'plain', 'avx2' or 'avx512', as far as this processor "
-                     "has it, got '%s'",
-                     getenv("IK2BONE_BUILD"));
+        PyErr_Format(
+            PyExc_ImportError,
+            "IK2BONE_BUILD: expected 'plain', 'avx2' or 'avx512', as far as this processor "
+            "has it, got '%s'",
+            getenv("IK2BONE_BUILD"));
         return -1;
     }
     return PyModule_AddStringConstant(module, "build", ik2b_build_name(ik2b_build_in_use()));
@@ -145,8 +120,11 @@ static int
 find_types(module_state *state)
 {
     static const char *const names[RESULT_TYPES] = {
-        [SOLUTION] = "Solution",         [ROTATIONS] = "Rotations", [POSE_SOLUTION] = "PoseSolution",
-        [CROSSINGS_FOUND] = "Crossings", [HITS] = "Hits",
+        [SOLUTION] = "Solution",
+        [ROTATIONS] = "Rotations",
+        [POSE_SOLUTION] = "PoseSolution",
+        [CROSSINGS_FOUND] = "Crossings",
+        [HITS] = "Hits",
     };
     PyObject *results = PyImport_ImportModule("ik2bone.results");
     bool good = results != NULL;
@@ -161,43 +139,24 @@ static int
 core_exec(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
-    return add_build(module) < 0 || find_types(state) < 0 || intern_names(state) < 0 ||
-                   add_mesh_type(module) < 0
-               ? -1
-               : 0;
+    return add_build(module) < 0 || find_types(state) < 0 || intern_names(state) < 0 ? -1 : 0;
 }
 
-static int
-core_traverse(PyObject *module, visitproc visit, void *arg)
-{
-    module_state *state = PyModule_GetState(module);
-    for (int i = 0; state && i < RESULT_TYPES; i++) {
-        Py_VISIT(state->types[i]);
-    }
-    return state ? visit_numpy(state->numpy, visit, arg) : 0;
-}
-
-static int
-core_clear(PyObject *module)
-{
-    module_state *state = PyModule_GetState(module);
-    if (!state) {
-        return 0;
-    }
-    for (int i = 0; i < RESULT_TYPES; i++) {
-        Py_CLEAR(state->types[i]);
-    }
-    for (int i = 0; i < FUNCTIONS * SLOTS; i++) {
-        Py_CLEAR(state->names[i / SLOTS][i % SLOTS]);
-    }
-    clear_numpy(&state->numpy);
-    return 0;
-}
-
+/* Nothing that the state holds leads back to the module, so there is nothing to traverse. */
 static void
 core_free(void *module)
 {
-    core_clear((PyObject *)module);
+    module_state *state = PyModule_GetState(module);
+    if (!state) {
+        return;
+    }
+    for (int i = 0; i < RESULT_TYPES; i++) {
+        Py_XDECREF(state->types[i]);
+    }
+    for (int i = 0; i < FUNCTIONS * SLOTS; i++) {
+        Py_XDECREF(state->names[i / SLOTS][i % SLOTS]);
+    }
+    free_numpy(state->numpy);
 }
 
 /* All state is in the module, so each interpreter may have one under a GIL of its own, or none.
@@ -230,8 +189,6 @@ static struct PyModuleDef definition = {
     .m_size = sizeof(module_state),
     .m_methods = methods,
     .m_slots = SLOTS_OF_3_11,
-    .m_traverse = core_traverse,
-    .m_clear = core_clear,
     .m_free = core_free,
 };
 

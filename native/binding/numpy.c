@@ -11,9 +11,12 @@ kind_name(ik2b_kind kind)
     return names[kind];
 }
 
-static void
-free_parts(numpy_parts *self)
+void
+free_numpy(numpy_parts *self)
 {
+    if (!self) {
+        return;
+    }
     Py_XDECREF(self->array);
     Py_XDECREF(self->empty);
     Py_XDECREF(self->asarray);
@@ -22,28 +25,6 @@ free_parts(numpy_parts *self)
         Py_XDECREF(self->dtypes[kind]);
     }
     PyMem_Free(self);
-}
-
-int
-visit_numpy(const numpy_parts *self, visitproc visit, void *arg)
-{
-    if (self) {
-        Py_VISIT(self->array);
-        Py_VISIT(self->empty);
-        Py_VISIT(self->asarray);
-        Py_VISIT(self->dtype);
-    }
-    return 0;
-}
-
-void
-clear_numpy(shared_pointer *place)
-{
-    numpy_parts *self = *place;
-    *place = NULL;
-    if (self) {
-        free_parts(self);
-    }
 }
 
 static bool
@@ -73,8 +54,8 @@ keep_parts(shared_pointer *place, PyObject *numpy)
     if (numpy && !found) {
         PyErr_NoMemory();
     }
-    if (found && !(good && set_first(place, found))) {
-        free_parts(found);
+    if (!good || !set_first(place, found)) {
+        free_numpy(found);
     }
     Py_XDECREF(numpy);
     return good ? *place : NULL;

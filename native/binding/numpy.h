@@ -14,7 +14,8 @@
 
 #include "ik2b.h"
 
-/* ISO C knows no conversion between pointers to functions and to objects; Python's slots need it. */
+/* ISO C knows no conversion between pointers to functions and to objects; Python's slots need it.
+ */
 #ifdef __GNUC__
 #define SLOT_CAST __extension__
 #else
@@ -56,8 +57,7 @@ const numpy_parts *noticed_numpy(shared_pointer *place);
 /* The parts of numpy, which is imported for them; NULL with an exception. */
 const numpy_parts *needed_numpy(shared_pointer *place);
 
-int visit_numpy(const numpy_parts *self, visitproc visit, void *arg);
-void clear_numpy(shared_pointer *place);
+void free_numpy(numpy_parts *self);
 
 /* Whether the object is an array, of no subclass, of one of our kinds. */
 bool is_array(const numpy_parts *self, PyObject *object, ik2b_kind *kind);

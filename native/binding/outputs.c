@@ -43,21 +43,6 @@ check_shape(const parameter *p, const Py_buffer *view, const Py_ssize_t *shape, 
     return -1;
 }
 
-static int
-check_writable(const parameter *p, const Py_buffer *view, PyObject *object)
-{
-    if (!view->readonly) {
-        return 0;
-    }
-    PyObject *type = PyType_GetName(Py_TYPE(object));
-    if (type) {
-        PyErr_Format(PyExc_BufferError, "out %s: expected a writable buffer, got a read-only %U",
-                     p->name, type);
-        Py_DECREF(type);
-    }
-    return -1;
-}
-
 /* The format of the elements, which a view of an array of a known kind does not tell. */
 static const char *
 format_of(const Py_buffer *view, ik2b_kind kind)
@@ -84,7 +69,9 @@ acquire_output(call *self, int i, PyObject *object, const Py_ssize_t *shape, int
     ik2b_kind kind, expected = kind_of_output(self, p);
     int found = acquire_view(self->numpy, object, view, &kind);
     if (found <= 0) {
-        return found < 0 ? -1 : wrong_type("out ", p->name, "a writable buffer", object);
+        return found < 0 ? -1
+                         : refuse(PyExc_TypeError, object,
+                                  "out %s: expected a writable buffer, got ", p->name);
     }
     if (kind != expected) {
         PyErr_Format(PyExc_TypeError,
@@ -92,7 +79,9 @@ acquire_output(call *self, int i, PyObject *object, const Py_ssize_t *shape, int
                      kind_name(expected), format_of(view, kind), view->itemsize);
     }
     if (kind != expected || check_shape(p, view, shape, ndim) < 0 ||
-        check_writable(p, view, object) < 0) {
+        (view->readonly &&
+         refuse(PyExc_BufferError, object, "out %s: expected a writable buffer, got a read-only ",
+                p->name) < 0)) {
         PyBuffer_Release(view);
         return -1;
     }
@@ -130,16 +119,10 @@ note_absent(call *self, int i, PyObject *object, int needed)
 {
     const parameter *p = self->function->parameters;
     self->arrays[i].data = NULL;
-    if (object == Py_None) {
-        return 0;
-    }
-    PyObject *type = PyType_GetName(Py_TYPE(object));
-    if (type) {
-        PyErr_Format(PyExc_TypeError, "out %s: expected None without %s, got %U", p[i].name,
-                     p[needed].name, type);
-        Py_DECREF(type);
-    }
-    return -1;
+    return object == Py_None
+               ? 0
+               : refuse(PyExc_TypeError, object, "out %s: expected None without %s, got ",
+                        p[i].name, p[needed].name);
 }
 
 static int
@@ -166,7 +149,7 @@ static int
 check_tuple(PyObject *out, int count)
 {
     if (!PyTuple_Check(out)) {
-        return wrong_type("", "out", "a tuple of writable buffers", out);
+        return refuse(PyExc_TypeError, out, "out: expected a tuple of writable buffers, got ");
     }
     if (PyTuple_Size(out) != count) {
         PyErr_Format(PyExc_ValueError, "out: expected a tuple of %d buffers, got %zd", count,

@@ -17,8 +17,8 @@ typedef struct {
     intptr_t stride, most;
 } axis;
 
-/* The bytes of one array, from low to before high: low, and any steps along each axis from there, are
- * the first bytes of its elements. */
+/* The bytes of one array, from low to before high: low, and any steps along each axis from there,
+ * are the first bytes of its elements. */
 typedef struct {
     intptr_t low, high, itemsize;
     bool nested; /* each axis steps over all that those before it reach: no two elements meet */
@@ -164,7 +164,7 @@ is_same_memory(const call *self, int i, int j)
 }
 
 static int
-refuse(const call *self, int output, int other)
+refuse_overlap(const call *self, int output, int other)
 {
     const function *f = self->function;
     PyErr_Format(PyExc_ValueError,
@@ -208,12 +208,12 @@ check_overlap(const call *self)
             continue;
         }
         if (!own.nested && meets(self, i, i)) {
-            return refuse(self, i, i);
+            return refuse_overlap(self, i, i);
         }
         for (int before = 0; before < k; before++) {
             int other = self->places[before];
             if (low[before] < own.high && own.low < high[before] && meets(self, i, other)) {
-                return refuse(self, i, other);
+                return refuse_overlap(self, i, other);
             }
         }
     }

@@ -216,7 +216,7 @@ parse_parents(call *self)
 {
     PyObject *object = self->objects[PARENTS_SLOT];
     if (PyUnicode_Check(object) || !PySequence_Check(object)) {
-        return wrong_type("", "parents", "a sequence of integers", object);
+        return refuse(PyExc_TypeError, object, "parents: expected a sequence of integers, got ");
     }
     self->joints.count = PySequence_Size(object);
     if (self->joints.count < 0) {

@@ -1,56 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "smoothing.h"
+#include "own.h"
 
-#include <stdbool.h>
-#include <string.h>
-
+#include "buffers.h"
 #include "curves.h"
 
-const char smooth_within_doc[] =
-    "smooth_within($module, wish, weight, floor, ceiling, stiffness, out, /)\n--\n\n"
-    "Write into each row of out (C, F) the curve that minimises the weighted squares of its distance from wish, plus\n"
-    "stiffness times the squares of its second differences, between floor and ceiling. All arrays are contiguous float64\n"
-    "of shape (C, F); floor may hold -inf, ceiling inf. ArithmeticError where there is no optimum.\n"
-    "For the package's own use.";
-
-const char fill_dips_doc[] =
-    "fill_dips($module, values, most, out, /)\n--\n\n"
-    "Write into out (F,) the lowest curve over the values (F,) whose second differences are at most `most`. Both arrays\n"
-    "are contiguous float64. For the package's own use.";
-
 enum { WISH, WEIGHT, FLOOR, CEILING, OUT, CURVES };
-
-static const char *const names[CURVES] = {"wish", "weight", "floor", "ceiling", "out"};
-
-static int
-acquire_rows(PyObject *object, const char *name, int ndim, int flags, Py_buffer *view)
-{
-    if (PyObject_GetBuffer(object, view, flags | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
-        view->obj = NULL;
-        return -1;
-    }
-    if (view->ndim != ndim || !view->format || strcmp(view->format, "d") != 0) {
-        PyErr_Format(PyExc_ValueError, "%s: expected float64 of shape %s, got %d dimensions of format %s", name,
-                     ndim == 1 ? "(F,)" : "(C, F)", view->ndim, view->format ? view->format : "B");
-        return -1;
-    }
-    return 0;
-}
 
 static int
 acquire_curves(PyObject *const *args, Py_buffer views[CURVES])
 {
+    static const char *const names[CURVES] = {"wish", "weight", "floor", "ceiling", "out"};
     PyObject *const objects[CURVES] = {args[0], args[1], args[2], args[3], args[5]};
-    const Py_ssize_t *shape;
-
     for (int i = 0; i < CURVES; i++) {
-        if (acquire_rows(objects[i], names[i], 2, i == OUT ? PyBUF_WRITABLE : PyBUF_SIMPLE, &views[i]) < 0) {
-            return -1;
-        }
-        shape = views[WISH].shape;
-        if (views[i].shape[0] != shape[0] || views[i].shape[1] != shape[1]) {
-            PyErr_Format(PyExc_ValueError, "%s: expected shape (%zd, %zd), as wish has, got (%zd, %zd)", names[i],
-                         shape[0], shape[1], views[i].shape[0], views[i].shape[1]);
+        int flags = i == OUT ? PyBUF_WRITABLE : PyBUF_SIMPLE;
+        if (acquire_contiguous(objects[i], names[i], IK2B_F64, 2, flags, &views[i]) < 0 ||
+            check_length(names[i], &views[i], views[WISH].shape[0] * views[WISH].shape[1]) < 0) {
             return -1;
         }
     }
@@ -65,9 +29,10 @@ smooth_rows(const Py_buffer views[CURVES], double stiffness, void *scratch)
     bool good = true;
 
     for (size_t first = 0; good && first < rows * count; first += count) {
-        good = ik2b_smooth_within(count, (double *)views[WISH].buf + first, (double *)views[WEIGHT].buf + first,
-                                  (double *)views[FLOOR].buf + first, (double *)views[CEILING].buf + first, stiffness,
-                                  scratch, (double *)views[OUT].buf + first) >= 0;
+        good = ik2b_smooth_within(
+                   count, (double *)views[WISH].buf + first, (double *)views[WEIGHT].buf + first,
+                   (double *)views[FLOOR].buf + first, (double *)views[CEILING].buf + first,
+                   stiffness, scratch, (double *)views[OUT].buf + first) >= 0;
     }
     return good;
 }
@@ -82,11 +47,8 @@ core_smooth_within(PyObject *module, PyObject *const *args, Py_ssize_t given)
     bool good;
 
     (void)module;
-    if (given != 6) {
-        PyErr_Format(PyExc_TypeError, "smooth_within() takes 6 arguments, got %zd", given);
-        return NULL;
-    }
-    if ((stiffness == -1.0 && PyErr_Occurred()) || acquire_curves(args, views) < 0) {
+    if (check_given("smooth_within", given, 6) < 0 || (stiffness == -1.0 && PyErr_Occurred()) ||
+        acquire_curves(args, views) < 0) {
         goto exit;
     }
     scratch = PyMem_Malloc(ik2b_smooth_scratch((size_t)views[WISH].shape[1]));
@@ -101,7 +63,8 @@ core_smooth_within(PyObject *module, PyObject *const *args, Py_ssize_t given)
         answer = Py_NewRef(Py_None);
     }
     else {
-        PyErr_SetString(PyExc_ArithmeticError, "smooth_within: expected curves that have an optimum, got none");
+        PyErr_SetString(PyExc_ArithmeticError,
+                        "smooth_within: expected curves that have an optimum, got none");
     }
 exit:
     PyMem_Free(scratch);
@@ -120,17 +83,10 @@ core_fill_dips(PyObject *module, PyObject *const *args, Py_ssize_t given)
     PyObject *answer = NULL;
 
     (void)module;
-    if (given != 3) {
-        PyErr_Format(PyExc_TypeError, "fill_dips() takes 3 arguments, got %zd", given);
-        return NULL;
-    }
-    if ((most == -1.0 && PyErr_Occurred()) || acquire_rows(args[0], "values", 1, PyBUF_SIMPLE, &values) < 0
-        || acquire_rows(args[2], "out", 1, PyBUF_WRITABLE, &out) < 0) {
-        goto exit;
-    }
-    if (out.shape[0] != values.shape[0]) {
-        PyErr_Format(PyExc_ValueError, "out: expected %zd numbers, as values has, got %zd", values.shape[0],
-                     out.shape[0]);
+    if (check_given("fill_dips", given, 3) < 0 || (most == -1.0 && PyErr_Occurred()) ||
+        acquire_contiguous(args[0], "values", IK2B_F64, 1, PyBUF_SIMPLE, &values) < 0 ||
+        acquire_contiguous(args[2], "out", IK2B_F64, 1, PyBUF_WRITABLE, &out) < 0 ||
+        check_length("out", &out, values.shape[0]) < 0) {
         goto exit;
     }
     scratch = PyMem_New(size_t, (size_t)values.shape[0]);

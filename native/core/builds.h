@@ -4,8 +4,8 @@
  * by what the processor has. No fused multiply-add, so that all give the same digits.
  *
  * The builds exist where gcc or clang compile for x86-64. Elsewhere there is the plain one: by gcc
- * and clang vectors of the target's own (NEON on ARM), by clang-cl those of SSE2, by cl.exe what its
- * vectorizer makes of loops marked as independent.
+ * and clang vectors of the target's own (NEON on ARM), by clang-cl those of SSE2, by cl.exe what
+ * its vectorizer makes of loops marked as independent.
  */
 #ifndef IK2B_BUILDS_H
 #define IK2B_BUILDS_H
@@ -20,7 +20,8 @@ typedef enum { IK2B_PLAIN, IK2B_AVX2, IK2B_AVX512 } ik2b_build;
 ik2b_build ik2b_build_in_use(void);
 const char *ik2b_build_name(ik2b_build build);
 
-/* Whether the variable is unset or names a build that this processor has; otherwise the best runs. */
+/* Whether the variable is unset or names a build that this processor has; otherwise the best runs.
+ */
 bool ik2b_build_is_known(void);
 
 /* Before a loop over lanes that do not depend on each other. Unrolling a loop of constant length

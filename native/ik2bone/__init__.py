@@ -25,13 +25,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ik2bone._core import Mesh, aggregate, hinge_of, multiply, orient, pole_of, solve, solve_pose
+from ik2bone._core import aggregate, hinge_of, multiply, orient, pole_of, solve, solve_pose
 from ik2bone.results import Crossings, Hits, PoseSolution, Rotations, Solution, Status
 
 if TYPE_CHECKING:
     from ik2bone import report
     from ik2bone.contacts.detect import find_contacts
     from ik2bone.ground.query import NoGround
+    from ik2bone.mesh import Mesh
     from ik2bone.model import Clip, Note, Plan
     from ik2bone.plan import plant
     from ik2bone.settings import Settings
@@ -65,6 +66,7 @@ __all__ = [
 # Where planting's names live: it needs numpy, which the solver does without, and is loaded on first use.
 _LAZY = {
     "Clip": "model",
+    "Mesh": "mesh",
     "NoGround": "ground.query",
     "Note": "model",
     "Plan": "model",

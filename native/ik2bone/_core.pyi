@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Types of the compiled functions and of the mesh; shapes, units and meanings are in their docstrings.
+"""Types of the compiled functions; shapes, units and meanings are in their docstrings.
 
 `_Numbers` is any buffer or sequence of numbers.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias
 
-from numpy import float64
+from numpy import float64, int64
 from numpy.typing import ArrayLike, NDArray
-from typing_extensions import Buffer
+from typing_extensions import Buffer, CapsuleType
 
 from ik2bone.results import Crossings, Hits, PoseSolution, Rotations, Solution
 
@@ -109,17 +109,17 @@ def smooth_within(
     /,
 ) -> None: ...
 def fill_dips(values: NDArray[float64], most: float, out: NDArray[float64], /) -> None: ...
-
-@final
-class Mesh:
-    def __new__(cls, vertices: _Numbers, triangles: _Numbers) -> Mesh: ...
-    def __len__(self) -> int: ...
-    @property
-    def bounds(self) -> NDArray[float64]: ...
-    @property
-    def normals(self) -> NDArray[float64]: ...
-    def crossings(self, points: _Numbers, direction: _Numbers) -> Crossings: ...
-    def cast(
-        self, origins: _Numbers, directions: _Numbers, *, out: tuple[Buffer, Buffer, Buffer] | None = None
-    ) -> Hits: ...
-    def nearest(self, points: _Numbers, *, out: tuple[Buffer, Buffer, Buffer] | None = None) -> Hits: ...
+def build_mesh(vertices: NDArray[float64], triangles: NDArray[int64], /) -> CapsuleType: ...
+def measure_mesh(mesh: CapsuleType, bounds: NDArray[float64], normals: NDArray[float64], /) -> None: ...
+def cross_mesh(mesh: CapsuleType, /, points: _Numbers, direction: _Numbers) -> Crossings: ...
+def cast_at_mesh(
+    mesh: CapsuleType,
+    /,
+    origins: _Numbers,
+    directions: _Numbers,
+    *,
+    out: tuple[Buffer, Buffer, Buffer] | None = None,
+) -> Hits: ...
+def nearest_of_mesh(
+    mesh: CapsuleType, /, points: _Numbers, *, out: tuple[Buffer, Buffer, Buffer] | None = None
+) -> Hits: ...

@@ -328,7 +328,7 @@ def test_what_cannot_be_asked_is_told_by_name():
         mesh.crossings(SQUARE, None)
     with pytest.raises(ValueError, match="directions: expected leading dimensions that broadcast"):
         mesh.cast(SQUARE, np.zeros((3, 3)))
-    with pytest.raises(TypeError, match=r"nearest\(\) missing required argument: 'points'"):
+    with pytest.raises(TypeError, match=r"nearest\(\) missing .* argument: 'points'"):
         mesh.nearest()
     with pytest.raises(TypeError, match="Mesh"):
         Mesh(SQUARE)

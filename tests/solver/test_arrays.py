@@ -261,7 +261,7 @@ def touched(view):
 
 
 def is_overlap(out, other):
-    """By the bytes themselves: two elements of the output on one, or one shared with the other but for the same view."""
+    """By the bytes themselves: two elements of the output on one, or one shared with another view."""
     bytes_of_out = touched(out)
     steps = [[stride for stride, size in zip(v.strides, v.shape, strict=True) if size > 1] for v in (out, other)]
     same = steps[0] == steps[1] and out.__array_interface__["data"] == other.__array_interface__["data"]

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from .. import checks
-from .._core import Mesh
+from ..mesh import Mesh
 from ..model import Array, Clip, Ground, Mask
 from ..rotations import length_of, unit
 from .query import MovingGround

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Mesh
 from ..checks import ROUNDING
+from ..mesh import Mesh
 from ..model import Array, Mask
 from ..rotations import length_of, move_points, turn_vectors, unit
 from .query import Frames, Support

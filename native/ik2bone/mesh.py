@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Triangle meshes that answer many lines, rays and points at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from .results import Crossings, Hits
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    Numbers = ArrayLike | Buffer
+    Out = tuple[Buffer, Buffer, Buffer]
+
+VERTICES = "an array of shape (V, 3)"
+TRIANGLES = "an array of integers of shape (T, 3)"
+
+
+@final
+class Mesh:
+    """A triangle mesh that is asked for many lines, rays or points at once, without the interpreter lock.
+
+    vertices   (V, 3) finite coordinates in any one unit of length.
+    triangles  (T, 3) integers, the vertices of each triangle. Seen from where its normal points, they run
+               counter-clockwise.
+
+    Both are copied, and the mesh does not change afterwards; threads may ask it at once. Triangles belong to it with
+    their edges and corners, which count once, whichever triangles share them; no line slips through between neighbours.
+    Triangles without area are never met. Results are float32 where all arrays asked with are float32, else float64;
+    triangles are int64. A row with NaN or infinity, or a zero direction, meets nothing. len(mesh) is the number of
+    triangles.
+    """
+
+    __slots__ = ("_bounds", "_built", "_normals")
+
+    def __init__(self, vertices: Numbers, triangles: Numbers) -> None:
+        corners = _rows("triangles", triangles, "iu", TRIANGLES)
+        self._built = _core.build_mesh(_vertices(vertices), np.ascontiguousarray(corners, np.int64))
+        self._bounds, self._normals = np.empty((2, 3)), np.empty((len(corners), 3))
+        _core.measure_mesh(self._built, self._bounds, self._normals)
+        self._bounds.flags.writeable = self._normals.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self._normals)
+
+    @property
+    def bounds(self) -> NDArray[np.float64]:
+        """Least and greatest corner (2, 3), read-only; NaN where no triangle has area."""
+        return self._bounds
+
+    @property
+    def normals(self) -> NDArray[np.float64]:
+        """Unit normals (T, 3) of the triangles, read-only; zero for those without area."""
+        return self._normals
+
+    def crossings(self, points: Numbers, direction: Numbers) -> Crossings:
+        """Every place where the lines through points along direction meet the mesh.
+
+        points (..., 3) and direction (..., 3), of any length, broadcast. Lines have no ends: the signed distance along
+        the direction's unit vector is negative behind the point. Crossings are sorted by row, the index among all
+        lines, and then by distance. mesh.normals[triangle] are their normals. Of triangles that share a place on an
+        edge or corner the first is told. A line does not meet triangles that it lies in.
+        """
+        return _core.cross_mesh(self._built, points, direction)
+
+    def cast(self, origins: Numbers, directions: Numbers, *, out: Out | None = None) -> Hits:
+        """The first place that rays from origins along directions meet.
+
+        origins (..., 3) and directions (..., 3), of any length, broadcast. An origin on the mesh meets it there. Where
+        nothing is met, triangle is -1, and point and normal are NaN. out is a tuple of writable buffers of the results'
+        shapes and types, or the Hits of an earlier call.
+        """
+        return _core.cast_at_mesh(self._built, origins, directions, out=out)
+
+    def nearest(self, points: Numbers, *, out: Out | None = None) -> Hits:
+        """The points of the mesh nearest to points (..., 3).
+
+        Of triangles that are equally near the first is told. A mesh without area has none: triangle is -1, point and
+        normal are NaN. out is as that of cast.
+        """
+        return _core.nearest_of_mesh(self._built, points, out=out)
+
+
+def _vertices(given: Numbers) -> NDArray[np.float64]:
+    """Finite, contiguous float64."""
+    found = np.ascontiguousarray(_rows("vertices", given, "iuf", VERTICES), np.float64)
+    bad = ~np.isfinite(found).all(axis=1)
+    if bad.any():
+        raise ValueError(f"vertices[{bad.argmax()}]: expected finite coordinates, got NaN or infinity")
+    return found
+
+
+def _rows(name: str, given: Numbers, kinds: str, expected: str) -> NDArray[Any]:
+    """Rows of three numbers of some of numpy's kinds; an empty list holds none."""
+    try:
+        found = np.asarray(given)
+    except ValueError:
+        raise ValueError(f"{name}: expected {expected}, got a ragged sequence") from None
+    if isinstance(given, list | tuple) and not given:
+        return np.empty((0, 3), np.int64)
+    if not found.ndim or found.dtype.kind not in kinds:
+        of = f" of {found.dtype}" if found.ndim else ""
+        raise TypeError(f"{name}: expected {expected}, got {type(given).__name__}{of}")
+    if found.shape[1:] != (3,):
+        raise ValueError(f"{name}: expected {expected}, got shape {found.shape}")
+    return found
