@@ -157,11 +157,13 @@ acquire_contiguous(PyObject *object, const char *name, ik2b_kind kind, int ndim,
         view->obj = NULL;
         return -1;
     }
-    if (kind_of(view) == kind && view->ndim == ndim) {
+    bool good = kind == IK2B_I64 ? holds_integers(view) : kind_of(view) == kind;
+    if (good && view->ndim == ndim) {
         return 0;
     }
     PyErr_Format(PyExc_ValueError, "%s: expected %s of %d dimensions, got %d dimensions of '%s'",
-                 name, kind_name(kind), ndim, view->ndim, view->format ? view->format : "B");
+                 name, kind == IK2B_I64 ? "integers" : kind_name(kind), ndim, view->ndim,
+                 view->format ? view->format : "B");
     return -1;
 }
 

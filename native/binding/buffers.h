@@ -36,7 +36,8 @@ Py_ssize_t integer_at(const Py_buffer *view, const char *place);
 /* So many arguments by position. */
 int check_given(const char *function, Py_ssize_t given, Py_ssize_t expected);
 
-/* A contiguous buffer of this kind and so many dimensions; obj is NULL where there is none. */
+/* A contiguous buffer of this kind, IK2B_I64 for integers of any size, and so many dimensions; obj
+ * is NULL where there is none. */
 int acquire_contiguous(PyObject *object, const char *name, ik2b_kind kind, int ndim, int flags,
                        Py_buffer *view);
 

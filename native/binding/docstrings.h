@@ -172,7 +172,7 @@ PyDoc_STRVAR(aggregate_doc,
 /* Of the package's own functions. */
 
 PyDoc_STRVAR(build_mesh_doc,
-"build_mesh($module, vertices, triangles, /)\n--\n\nA mesh of contiguous float64 (V, 3) and int64 (T, 3).");
+"build_mesh($module, vertices, triangles, /)\n--\n\nA mesh, as a capsule, of contiguous float64 (V, 3) and integers (T, 3), and the number of its triangles.");
 
 PyDoc_STRVAR(measure_mesh_doc,
 "measure_mesh($module, mesh, bounds, normals, /)\n--\n\nWrite into contiguous float64 (2, 3) and (T, 3).");

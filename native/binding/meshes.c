@@ -40,19 +40,34 @@ copy_triangles(const Py_buffer *triangles, Py_ssize_t vertices)
     return copy;
 }
 
+static int
+check_vertices(const Py_buffer *vertices)
+{
+    const double *numbers = vertices->buf;
+    for (Py_ssize_t v = 0; v < vertices->shape[0]; v++) {
+        if (!d3_finite(numbers + 3 * v)) {
+            PyErr_Format(PyExc_ValueError,
+                         "vertices[%zd]: expected finite coordinates, got NaN or infinity", v);
+            return -1;
+        }
+    }
+    return 0;
+}
+
 PyObject *
 core_build_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
 {
     Py_buffer vertices = {.obj = NULL}, triangles = {.obj = NULL};
     ptrdiff_t *indices = NULL;
     ik2b_mesh *mesh = NULL;
-    PyObject *capsule = NULL;
+    PyObject *capsule = NULL, *answer = NULL;
     (void)module;
     if (check_given("build_mesh", given, 2) < 0 ||
         acquire_contiguous(args[0], "vertices", IK2B_F64, 2, PyBUF_SIMPLE, &vertices) < 0 ||
         acquire_contiguous(args[1], "triangles", IK2B_I64, 2, PyBUF_SIMPLE, &triangles) < 0 ||
         check_length("vertices", &vertices, 3 * vertices.shape[0]) < 0 ||
         check_length("triangles", &triangles, 3 * triangles.shape[0]) < 0 ||
+        check_vertices(&vertices) < 0 ||
         !(indices = copy_triangles(&triangles, vertices.shape[0]))) {
         goto exit;
     }
@@ -62,12 +77,14 @@ core_build_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
     capsule = mesh ? PyCapsule_New(mesh, capsule_name, free_mesh) : PyErr_NoMemory();
     if (!capsule) {
         ik2b_mesh_free(mesh);
+        goto exit;
     }
+    answer = Py_BuildValue("Nn", capsule, triangles.shape[0]);
 exit:
     PyMem_Free(indices);
     PyBuffer_Release(&vertices);
     PyBuffer_Release(&triangles);
-    return capsule;
+    return answer;
 }
 
 PyObject *

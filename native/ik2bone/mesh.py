@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, final
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from . import _core
 from .results import Crossings, Hits
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # buffers do without numpy, which may not load in another interpreter
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Buffer
 
     Numbers = ArrayLike | Buffer
@@ -36,27 +35,39 @@ class Mesh:
     triangles.
     """
 
-    __slots__ = ("_bounds", "_built", "_normals")
+    __slots__ = ("_built", "_count", "_measures")
 
     def __init__(self, vertices: Numbers, triangles: Numbers) -> None:
-        corners = _rows("triangles", triangles, "iu", TRIANGLES)
-        self._built = _core.build_mesh(_vertices(vertices), np.ascontiguousarray(corners, np.int64))
-        self._bounds, self._normals = np.empty((2, 3)), np.empty((len(corners), 3))
-        _core.measure_mesh(self._built, self._bounds, self._normals)
-        self._bounds.flags.writeable = self._normals.flags.writeable = False
+        try:
+            built = _core.build_mesh(vertices, triangles)
+        except (TypeError, ValueError, BufferError):  # no contiguous buffers of the kinds that are read as they lie
+            built = _core.build_mesh(_rows("vertices", vertices, VERTICES), _rows("triangles", triangles, TRIANGLES))
+        self._built, self._count = built
+        self._measures: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def __len__(self) -> int:
-        return len(self._normals)
+        return self._count
 
     @property
     def bounds(self) -> NDArray[np.float64]:
         """Least and greatest corner (2, 3), read-only; NaN where no triangle has area."""
-        return self._bounds
+        return self._measured()[0]
 
     @property
     def normals(self) -> NDArray[np.float64]:
         """Unit normals (T, 3) of the triangles, read-only; zero for those without area."""
-        return self._normals
+        return self._measured()[1]
+
+    def _measured(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Bounds and normals, found when first asked for; threads that ask at once find the same."""
+        if self._measures is None:
+            import numpy as np
+
+            bounds, normals = np.empty((2, 3)), np.empty((self._count, 3))
+            _core.measure_mesh(self._built, bounds, normals)
+            bounds.flags.writeable = normals.flags.writeable = False
+            self._measures = bounds, normals
+        return self._measures
 
     def crossings(self, points: Numbers, direction: Numbers) -> Crossings:
         """Every place where the lines through points along direction meet the mesh.
@@ -86,26 +97,20 @@ class Mesh:
         return _core.nearest_of_mesh(self._built, points, out=out)
 
 
-def _vertices(given: Numbers) -> NDArray[np.float64]:
-    """Finite, contiguous float64."""
-    found = np.ascontiguousarray(_rows("vertices", given, "iuf", VERTICES), np.float64)
-    bad = ~np.isfinite(found).all(axis=1)
-    if bad.any():
-        raise ValueError(f"vertices[{bad.argmax()}]: expected finite coordinates, got NaN or infinity")
-    return found
+def _rows(name: str, given: Numbers, expected: str) -> NDArray[Any]:
+    """Contiguous rows of three numbers, float64, or int64 for triangles; an empty list holds none."""
+    import numpy as np
 
-
-def _rows(name: str, given: Numbers, kinds: str, expected: str) -> NDArray[Any]:
-    """Rows of three numbers of some of numpy's kinds; an empty list holds none."""
+    whole = expected == TRIANGLES
+    if isinstance(given, list | tuple) and not given:
+        return np.empty((0, 3), np.int64 if whole else np.float64)
     try:
         found = np.asarray(given)
     except ValueError:
         raise ValueError(f"{name}: expected {expected}, got a ragged sequence") from None
-    if isinstance(given, list | tuple) and not given:
-        return np.empty((0, 3), np.int64)
-    if not found.ndim or found.dtype.kind not in kinds:
+    if not found.ndim or found.dtype.kind not in ("iu" if whole else "iuf"):
         of = f" of {found.dtype}" if found.ndim else ""
         raise TypeError(f"{name}: expected {expected}, got {type(given).__name__}{of}")
     if found.shape[1:] != (3,):
         raise ValueError(f"{name}: expected {expected}, got shape {found.shape}")
-    return found
+    return np.ascontiguousarray(found, np.int64 if whole else np.float64)
