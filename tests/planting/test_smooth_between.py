@@ -88,7 +88,7 @@ def test_curves_that_are_no_float64_are_refused() -> None:
     good = np.zeros((1, 3))
     with pytest.raises(ValueError, match="floor: expected float64"):
         smooth_within(good, good, np.zeros((1, 3), np.float32), good, 1.0, np.empty((1, 3)))
-    with pytest.raises(ValueError, match=r"ceiling: expected shape \(1, 3\), as wish has, got \(1, 2\)"):
+    with pytest.raises(ValueError, match="ceiling: expected 3 numbers, got 2"):
         smooth_within(good, good, good, np.zeros((1, 2)), 1.0, np.empty((1, 3)))
     with pytest.raises(TypeError, match="takes 6 arguments, got 0"):
         smooth_within()
