@@ -157,7 +157,7 @@ typedef struct {
 } packed_matrices;
 
 IK2B_IN_LINE void
-pack_matrices(const affine_lanes *m, ik2b_kind kind, packed_matrices *dest)
+pack_matrices(affine_lanes *m, ik2b_kind kind, packed_matrices *dest)
 {
     for (int i = 0; i < 3; i++) {
         pack_rows(m->of + i, 3, kind, 4, (char *)dest->row[i]);

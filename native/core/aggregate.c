@@ -61,7 +61,7 @@ load_base(const ik2b_array *array, ptrdiff_t stride, int count, affine_lanes *de
 }
 
 IK2B_IN_LINE void
-store_joint(const ik2b_array *args, const tile_places *places, int tile, const affine_lanes *m,
+store_joint(const ik2b_array *args, const tile_places *places, int tile, affine_lanes *m,
             bool simple)
 {
     const ik2b_array *out = &args[IK2B_AGGREGATE_OUT];

@@ -1,154 +1,166 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where the mid joint goes on the circle of solutions round the line: carried or nearest bend, pole
- * and twist. And rotations of directions.
+ * and twist.
  */
 #ifndef IK2B_BEND_H
 #define IK2B_BEND_H
 
 #include "goal.h"
 
-/* Unit vector of one that is neither very short nor very long. */
-IK2B_IN_LINE void
-r3_unit(real v[3], real dest[3])
-{
-    r3_scale(v, real_inverse_root(r3_dot(v, v)), dest);
-}
-
-static inline void
-r3_reject(real v[3], real axis[3], real dest[3])
-{
-    real along = r3_dot(v, axis), result[3] = {v[0], v[1], v[2]};
-    r3_muladds(axis, -along, result);
-    r3_copy(result, dest);
-}
-
-/* v turned by the unit quaternion q. */
-static inline void
-rotate(quat q, real v[3], real dest[3])
-{
-    real axis[3] = {q[0], q[1], q[2]}, once[3], twice[3];
-    r3_cross(axis, v, once);
-    r3_cross(axis, once, twice);
-    r3_copy(v, dest);
-    r3_muladds(once, 2 * q[3], dest);
-    r3_muladds(twice, (real)2, dest);
-}
-
-/* The turn about a unit axis. */
-static inline void
-turn_about(real axis[3], double angle, quat dest)
-{
-    r3_scale(axis, (real)sin(0.5 * angle), dest);
-    dest[3] = (real)cos(0.5 * angle);
-}
-
-/* The angle about the unit axis from a to b, both perpendicular to it; in [-pi, pi]. */
-static inline double
-angle_about(real axis[3], real a[3], real b[3])
-{
-    real normal[3];
-    r3_cross(a, b, normal);
-    return atan2((double)r3_dot(axis, normal), (double)r3_dot(a, b));
-}
-
-static inline bool
-are_opposite(real a[3], real b[3])
-{
-    real sum[3];
-    r3_add(a, b, sum);
-    return (double)r3_dot(sum, sum) <= IK2B_PARALLEL * IK2B_PARALLEL;
-}
-
 /* The bend of the limb, carried by the shortest turn of its line onto the new one: a reflection in
  * the plane between the lines, because the bend is perpendicular to the first. Opposite lines turn
- * about the hinge; true tells so. */
-static inline bool
-carry(real line[3], real bend[3], real new_line[3], real dest[3])
+ * about the hinge. */
+IK2B_IN_LINE bool
+carry_bend(limbs *t, int k, bool careful)
 {
-    bool opposite = are_opposite(line, new_line);
-    real half[3];
-    if (opposite) {
-        r3_copy(bend, half);
+    double line[3], bend[3], new_line[3], half[3], dest[3];
+    get3(t->line, k, line);
+    get3(t->bend, k, bend);
+    get3(t->new_line, k, new_line);
+    d3_add(line, new_line, half);
+    double square = d3_dot(half, half);
+    bool opposite = square <= t->parallel * t->parallel, good = square > 1e-4;
+    if (careful && opposite) {
+        d3_copy(bend, half);
+        square = 1.0;
+    }
+    d3_copy(bend, dest);
+    d3_muladds(half, -2.0 * d3_dot(bend, half) / square, dest);
+    d3_reject(dest, new_line, dest);
+    if (careful && !good) {
+        d3_unit(dest, dest);
     }
     else {
-        r3_add(line, new_line, half);
-        r3_unit(half, half);
+        d3_finish(dest, dest);
     }
-    real along = r3_dot(bend, half);
-    r3_copy(bend, dest);
-    r3_muladds(half, -2 * along, dest);
-    r3_reject(dest, new_line, dest);
-    r3_unit(dest, dest);
-    return opposite;
+    put3(dest, k, t->new_bend);
+    t->doubtful[k] = opposite ? 1.0 : t->doubtful[k];
+    return good;
 }
 
-/* The bend on the new line by the limb alone; true: something arbitrary decided it. */
-static inline bool
-limb_bend(const limb *self, bool nearest, const double new_line[3], real dest[3])
+IK2B_STAGE(carry_bend, carry_bend(t, k, careful))
+
+/* The point of the circle nearest to the present mid joint; on the line, the carried bend. */
+IK2B_IN_LINE bool
+find_nearest_bend(limbs *t, int k, bool careful)
 {
-    real line[3], bend[3], target_line[3];
-    if (nearest) {
-        double side[3];
-        d3_reject(self->mid, new_line, side);
-        if (d3_norm(side) > IK2B_STRAIGHT * limb_reach(self)) {
-            d3_unit_across(side, new_line, side);
-            to_real(side, dest);
+    double mid[3], new_line[3], side[3], dest[3];
+    get3(t->mid, k, mid);
+    get3(t->new_line, k, new_line);
+    bool good = d3_across(mid, new_line, dest);
+    if (careful && !good) {
+        d3_reject(mid, new_line, side);
+        if (!(d3_norm(side) > t->straight * (t->upper_length[k] + t->lower_length[k]))) {
+            carry_bend(t, k, true);
+            t->doubtful[k] = 1.0;
             return false;
         }
+        d3_unit_across(side, new_line, dest);
     }
-    to_real(self->line, line);
-    to_real(self->bend, bend);
-    to_real(new_line, target_line);
-    bool opposite = carry(line, bend, target_line, dest);
-    return self->singular || opposite || nearest;
+    put3(dest, k, t->new_bend);
+    t->doubtful[k] = 0.0;
+    return good;
 }
 
-/* Turn the bend towards the pole, the shorter way, by a part of the angle. */
-static inline bool
-turn_to_pole(const double pole[3], const double line[3], double part, bool singular, real bend[3])
+IK2B_STAGE(find_nearest_bend, find_nearest_bend(t, k, careful))
+
+/* The unit bend, turned right-handed about the unit line. */
+IK2B_IN_LINE void
+turn_bend(const double bend[3], const double line[3], double sine, double cosine, double dest[3])
 {
-    double side[3];
-    real pole_side[3], axis[3];
-    quat turn;
-    if (d3_is_zero(pole) || part == 0.0) {
-        return singular;
-    }
-    d3_unit(pole, side);
-    d3_reject(side, line, side);
-    if (d3_norm(side) <= IK2B_PARALLEL) {
-        return true;
-    }
-    d3_unit_across(side, line, side);
-    to_real(side, pole_side);
-    if (part == 1.0) {
-        r3_copy(pole_side, bend);
-        return false;
-    }
-    bool opposite = are_opposite(bend, pole_side);
-    to_real(line, axis);
-    turn_about(axis, part * angle_about(axis, bend, pole_side), turn);
-    rotate(turn, bend, bend);
-    return singular || opposite;
+    double across[3];
+    d3_cross(line, bend, across);
+    d3_scale(bend, cosine, dest);
+    d3_muladds(across, sine, dest);
 }
 
-/* The bend at the goal: own, pole, twist; adds to the goal's status. */
-static inline void
-goal_bend(goal *self, const limb *present, const options *opt, real bend[3])
+/* Turns the bend towards the pole, the shorter way, by a part of the angle. */
+IK2B_IN_LINE bool
+turn_to_pole(limbs *t, int k, bool careful, bool partly)
 {
-    real axis[3];
-    quat turn;
-    double weight = clamped(opt->weight, 0.0, 1.0);
-    double part = weight * clamped(opt->pole_weight, 0.0, 1.0);
-    bool singular = limb_bend(present, opt->nearest, self->line, bend);
-    if (turn_to_pole(opt->pole, self->line, part, singular, bend)) {
-        self->status |= IK2B_SINGULAR;
+    double pole[3], line[3], bend[3], side[3], across[3], sum[3], dest[3];
+    double part = partly ? t->pole_part[k] : 1.0;
+    get3(t->pole, k, pole);
+    get3(t->new_line, k, line);
+    get3(t->new_bend, k, bend);
+    bool none = ((pole[0] == 0.0) & (pole[1] == 0.0) & (pole[2] == 0.0)) | (part == 0.0);
+    bool good = d3_across(pole, line, side);
+    if (careful && !none && !good) {
+        d3_unit(pole, side);
+        d3_reject(side, line, side);
+        if (!(d3_norm(side) > t->parallel)) {
+            t->doubtful[k] = 1.0;
+            return false;
+        }
+        d3_unit_across(side, line, side);
     }
-    if (opt->twist != 0.0) {
-        to_real(self->line, axis);
-        turn_about(axis, weight * opt->twist, turn);
-        rotate(turn, bend, bend);
+    d3_copy(side, dest);
+    bool opposite = false;
+    if (partly) {
+        d3_cross(line, bend, across);
+        double sine = d3_dot(across, side), cosine = d3_dot(bend, side);
+        d3_add(bend, side, sum);
+        opposite = d3_dot(sum, sum) <= t->parallel * t->parallel;
+        part_of_angle(part, &sine, &cosine);
+        turn_bend(bend, line, sine, cosine, across);
+        for (int i = 0; i < 3; i++) {
+            dest[i] = chosen(part == 1.0, side[i], across[i]);
+        }
     }
+    bool stays = none | !(good | careful);
+    for (int i = 0; i < 3; i++) {
+        t->new_bend[i][k] = chosen(stays, bend[i], dest[i]);
+    }
+    double doubtful = chosen(opposite, 1.0, t->doubtful[k]);
+    t->doubtful[k] = chosen(stays, t->doubtful[k], chosen(part == 1.0, 0.0, doubtful));
+    return good | none;
 }
+
+IK2B_STAGE(turn_to_pole, turn_to_pole(t, k, careful, false))
+IK2B_STAGE(turn_partly_to_pole, turn_to_pole(t, k, careful, true))
+
+IK2B_IN_LINE bool
+twist_bend(limbs *t, int k)
+{
+    double line[3], bend[3], dest[3];
+    get3(t->new_line, k, line);
+    get3(t->new_bend, k, bend);
+    turn_bend(bend, line, t->twist_sine[k], t->twist_cosine[k], dest);
+    put3(dest, k, t->new_bend);
+    return true;
+}
+
+IK2B_STAGE(twist_bend, ((void)careful, twist_bend(t, k)))
+
+/* Both joints of the new pose, seen from the root, and the unit hinge of the limb there. */
+IK2B_IN_LINE bool
+place_joints(limbs *t, int k, bool careful)
+{
+    double line[3], bend[3], own_line[3], own_bend[3], normal[3], own_normal[3];
+    double along, height, distance = t->new_distance[k];
+    get3(t->new_line, k, line);
+    get3(t->new_bend, k, bend);
+    get3(t->line, k, own_line);
+    get3(t->bend, k, own_bend);
+    d3_reject(bend, line, bend);
+    d3_finish(bend, bend);
+    bool good = limb_triangle(t, k, careful, distance, &along, &height);
+    d3_cross(line, bend, normal);
+    d3_cross(own_line, own_bend, own_normal);
+    bool still = t->still[k] != 0.0, keeps = still | (t->keeps_upper[k] != 0.0);
+    for (int i = 0; i < 3; i++) {
+        t->new_mid[i][k] = chosen(keeps, t->mid[i][k], line[i] * along + bend[i] * height);
+        t->new_end[i][k] = chosen(still, t->end[i][k], line[i] * distance);
+        t->normal[i][k] = chosen(keeps, own_normal[i], normal[i]);
+    }
+    put3(bend, k, t->circle_bend);
+    t->new_along[k] = along;
+    t->new_height[k] = height;
+    t->singular[k] = chosen(keeps, t->singular[k], larger(t->singular[k], t->doubtful[k]));
+    return good | keeps;
+}
+
+IK2B_STAGE(place_joints, place_joints(t, k, careful))
 
 #endif

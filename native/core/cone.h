@@ -6,137 +6,232 @@
 #ifndef IK2B_CONE_H
 #define IK2B_CONE_H
 
-#include "goal.h"
+#include "bend.h"
 
-/* The mid joint on its circle: along * line + height * bend. */
+/* The unit axis, and the angle's sine and cosine by which the upper bone may differ from it,
+ * widened to the present one; `least`, the least legal component of the mid joint along the axis.
+ */
 typedef struct {
-    double line[3], bend[3], along, height;
-} circle;
-
-/* The axis (unit), the angle, and the least legal component of the mid joint along the axis. */
-typedef struct {
-    double axis[3], angle, least;
+    double axis[3], sine, cosine, least;
 } cone;
 
-/* The cone, widened to the present upper bone; false where there is none. */
-static inline bool
-cone_find(const limb *present, const options *opt, cone *self)
+/* False where a lane needs care. A zero axis or an angle of pi: none. */
+IK2B_IN_LINE bool
+find_cone(limbs *t, int k, bool careful, cone *self, bool *none)
 {
-    double across[3], angle = clamped(opt->cone_angle, 0.0, IK2B_PI);
-    if (d3_is_zero(opt->cone_axis) || angle >= IK2B_PI) {
-        return false;
-    }
-    d3_unit(opt->cone_axis, self->axis);
-    d3_cross(self->axis, present->mid, across);
-    double component = d3_dot(self->axis, present->mid);
-    self->angle = larger(angle, atan2(d3_norm(across), component));
-    self->least = smaller(present->upper * cos(angle), component);
-    return true;
+    double across[3], mid[3], size, inverse, upper = t->upper_length[k];
+    get3(t->cone_axis, k, self->axis);
+    get3(t->mid, k, mid);
+    bool good = d3_measure(self->axis, careful, &size, &inverse);
+    *none = ((self->axis[0] == 0.0) & (self->axis[1] == 0.0) & (self->axis[2] == 0.0)) |
+            (t->cone_angle[k] >= IK2B_PI);
+    d3_scale(self->axis, inverse, self->axis);
+    d3_cross(self->axis, mid, across);
+    double component = d3_dot(self->axis, mid), distance = sqrt(d3_dot(across, across));
+    bool wider = component < upper * t->cone_cosine[k];
+    self->cosine = chosen(wider, component / upper, t->cone_cosine[k]);
+    self->sine = chosen(wider, distance / upper, t->cone_sine[k]);
+    self->least = smaller(upper * t->cone_cosine[k], component);
+    return good | *none;
 }
 
-static inline void
-circle_mid(const circle *self, double mid[3])
-{
-    d3_scale(self->line, self->along, mid);
-    d3_muladds(self->bend, self->height, mid);
-}
-
-/* Turns the bend along the circle to the nearest end of the legal arc; false where the circle does
- * not meet the cone. The component along the axis is middle + swing * cos(angle from the arc's
- * centre). */
-static inline bool
-turn_into_cone(circle *self, const cone *limit, int *status)
-{
-    double across[3], side[3];
-    d3_cross(self->line, self->bend, across);
-    double x = d3_dot(self->bend, limit->axis), y = d3_dot(across, limit->axis);
-    double swing = self->height * hypot(x, y);
-    double needed = limit->least - self->along * d3_dot(self->line, limit->axis);
-    if (needed > swing) {
-        return false;
-    }
-    double centre = atan2(y, x);
-    double half = atan2(sqrt(larger(swing - needed, 0.0) * larger(swing + needed, 0.0)), needed);
-    double angle = centre - copysign(half, centre);
-    if (x < 0.0 && fabs(y) <= IK2B_PARALLEL * -x) {
-        *status |= IK2B_SINGULAR;
-    }
-    d3_scale(self->bend, cos(angle), side);
-    d3_muladds(across, sin(angle), side);
-    d3_copy(side, self->bend);
-    return true;
-}
-
-/* The legal upper bone nearest to the circle: on the cone, in the plane of axis and line. */
-static inline void
-nearest_legal_mid(const circle *self, const cone *limit, double upper, double mid[3], int *status)
-{
-    double across[3], towards[3];
-    d3_cross(limit->axis, self->line, across);
-    double line_angle = atan2(d3_norm(across), d3_dot(limit->axis, self->line));
-    double side = atan2(self->height, self->along) < line_angle ? 1.0 : -1.0;
-    d3_reject(self->line, limit->axis, towards);
-    if (d3_norm(towards) <= IK2B_PARALLEL) { /* all sides miss alike: the wished one */
-        *status |= IK2B_SINGULAR;
-        d3_reject(self->bend, limit->axis, towards);
-        side = 1.0;
-    }
-    d3_unit_across(towards, limit->axis, towards);
-    d3_scale(limit->axis, upper * cos(limit->angle), mid);
-    d3_muladds(towards, side * upper * sin(limit->angle), mid);
-}
-
-/* The end of a lower bone that points at the goal as far as the angle limits allow. */
-static inline void
-point_lower_bone(const limb *present, const options *opt, const double mid[3], const double goal[3],
-                 const double normal[3], double end[3], int *status)
-{
-    double up[3], aim[3], across[3];
-    d3_unit(mid, up);
-    d3_sub(goal, mid, aim);
-    d3_reject(aim, up, across);
-    double height = d3_norm(across);
-    if (d3_is_zero(aim)) {
-        *status |= IK2B_SINGULAR;
-    }
-    double maximum = clamped(opt->max_angle, 0.0, IK2B_PI);
-    double minimum = clamped(opt->min_angle, 0.0, maximum), own = limb_angle(present);
-    double angle =
-        clamped(atan2(height, -d3_dot(aim, up)), smaller(minimum, own), larger(maximum, own));
-    if (height <= IK2B_PARALLEL * present->lower) {
-        d3_cross(up, normal, across);
-    }
-    d3_unit_across(across, up, across);
-    d3_copy(mid, end);
-    d3_muladds(up, -present->lower * cos(angle), end);
-    d3_muladds(across, present->lower * sin(angle), end);
-}
-
-/* Brings mid and end into the cone; normal is the hinge of the limb, before and after. */
-static inline void
-apply_cone(const limb *present, const options *opt, circle *wished, double mid[3], double end[3],
-           double normal[3], int *status)
+/* Turns the bend along the circle to the nearest end of the legal arc. The mid joint's component
+ * along the axis is middle + swing * cos(angle from the arc's centre). Rows whose circle does not
+ * meet the cone are left as they are and marked. */
+IK2B_IN_LINE bool
+turn_into_cone(limbs *t, int k, bool careful)
 {
     cone limit;
-    double off[3], goal[3];
-    if (!cone_find(present, opt, &limit) || d3_dot(limit.axis, mid) >= limit.least) {
-        return;
+    bool none;
+    double line[3], bend[3], across[3], wished[3], new[3], mid[3], normal[3];
+    double along = t->new_along[k], height = t->new_height[k];
+    bool good = find_cone(t, k, careful, &limit, &none);
+    get3(t->new_line, k, line);
+    get3(t->circle_bend, k, bend);
+    d3_scale(line, along, wished);
+    d3_muladds(bend, height, wished);
+    bool moves = !none & (t->still[k] == 0.0) & (t->keeps_upper[k] == 0.0) &
+                 (d3_dot(limit.axis, wished) < limit.least);
+    d3_cross(line, bend, across);
+    double x = d3_dot(bend, limit.axis), y = d3_dot(across, limit.axis);
+    double square = x * x + y * y, inverse = careful_inverse_root(square, careful);
+    double swing = height * (square * inverse);
+    double needed = limit.least - along * d3_dot(line, limit.axis);
+    bool apart = needed > swing;
+
+    /* The angle from the wished bend: to the arc's centre, less half the arc on the wished side. */
+    double cosine = x * inverse, sine = y * inverse, half_cosine = needed / swing;
+    double half_sine = larger(swing - needed, 0.0) * larger(swing + needed, 0.0);
+    half_sine = ordinary_root(half_sine) / swing;
+    half_sine = y < 0.0 ? -half_sine : half_sine;
+    turn_bend(bend, line, sine * half_cosine - cosine * half_sine,
+              cosine * half_cosine + sine * half_sine, new);
+    d3_scale(line, along, mid);
+    d3_muladds(new, height, mid);
+    d3_cross(line, new, normal);
+    bool turns = moves & !apart, opposite = (x < 0.0) & (fabs(y) <= t->parallel * -x);
+    good = none | (good & (!turns | is_ordinary(square)));
+    turns &= good | careful;
+    for (int i = 0; i < 3; i++) {
+        t->new_mid[i][k] = chosen(turns, mid[i], t->new_mid[i][k]);
+        t->normal[i][k] = chosen(turns, normal[i], t->normal[i][k]);
     }
-    if (turn_into_cone(wished, &limit, status)) {
-        circle_mid(wished, mid);
-        d3_cross(wished->line, wished->bend, normal);
-        return;
+    t->singular[k] = chosen(turns & opposite, 1.0, t->singular[k]);
+    t->apart[k] = moves & apart ? 1.0 : 0.0;
+    return good;
+}
+
+IK2B_STAGE(turn_into_cone, turn_into_cone(t, k, careful))
+
+/* The legal upper bone nearest to the circle: on the cone, in the plane of axis and line. False
+ * where a lane needs care. */
+IK2B_IN_LINE bool
+nearest_legal_mid(limbs *t, int k, bool careful, const cone *limit, double mid[3])
+{
+    double line[3], across[3], towards[3], upper = t->upper_length[k];
+    get3(t->new_line, k, line);
+    d3_cross(limit->axis, line, across);
+    double sine = sqrt(d3_dot(across, across)), cosine = d3_dot(limit->axis, line);
+    bool within = sine * t->new_along[k] - cosine * t->new_height[k] > 0.0;
+    double side = within ? upper * limit->sine : -upper * limit->sine;
+    bool good = d3_across(line, limit->axis, towards);
+    if (careful && !good) {
+        d3_reject(line, limit->axis, towards);
+        if (d3_norm(towards) <= t->parallel) { /* all sides miss alike: the wished one */
+            double bend[3];
+            get3(t->circle_bend, k, bend);
+            t->singular[k] = 1.0;
+            d3_reject(bend, limit->axis, towards);
+            side = upper * limit->sine;
+        }
+        d3_unit_across(towards, limit->axis, towards);
     }
-    d3_copy(end, goal);
-    nearest_legal_mid(wished, &limit, present->upper, mid, status);
-    point_lower_bone(present, opt, mid, goal, normal, end, status);
+    d3_scale(limit->axis, upper * limit->cosine, mid);
+    d3_muladds(towards, side, mid);
+    return good;
+}
+
+/* Whether the angle of the unit vector a = (cosine, sine), from 0 to pi, is larger than that of b.
+ */
+IK2B_IN_LINE bool
+is_larger_angle(const double a[2], const double b[2])
+{
+    double turned = a[1] * b[0] - a[0] * b[1], along = a[0] * b[0] + a[1] * b[1];
+    return ((along > 0.0) & (turned > 0.0)) | (!(along > 0.0) & (a[0] < b[0]));
+}
+
+/* The inner angle whose cosine and sine these are, clamped to the limits, which are widened to the
+ * present angle. */
+IK2B_IN_LINE void
+clamp_angle(limbs *t, int k, double angle[2])
+{
+    double mid[3], lower[3], across[3], least_sine = t->min_half_sine[k],
+                                        most_sine = t->max_half_sine[k];
+    double least[2] = {1.0 - 2.0 * least_sine * least_sine,
+                       2.0 * least_sine * t->min_half_cosine[k]};
+    double most[2] = {1.0 - 2.0 * most_sine * most_sine, 2.0 * most_sine * t->max_half_cosine[k]};
+    get3(t->mid, k, mid);
+    get3(t->lower, k, lower);
+    d3_cross(mid, lower, across);
+    double size = 1.0 / (t->upper_length[k] * t->lower_length[k]);
+    double own[2] = {-d3_dot(mid, lower) * size, sqrt(d3_dot(across, across)) * size};
+    bool wider = is_larger_angle(least, own), further = is_larger_angle(own, most);
+    for (int i = 0; i < 2; i++) {
+        least[i] = chosen(wider, own[i], least[i]);
+        most[i] = chosen(further, own[i], most[i]);
+    }
+    bool below = is_larger_angle(least, angle), above = is_larger_angle(angle, most);
+    for (int i = 0; i < 2; i++) {
+        angle[i] = chosen(above, most[i], chosen(below, least[i], angle[i]));
+    }
+}
+
+/* The end of a lower bone that points at the goal as far as the angle limits allow. False where a
+ * lane needs care. */
+IK2B_IN_LINE bool
+point_lower_bone(limbs *t, int k, bool careful, bool limits, const double mid[3],
+                 const double goal[3], double end[3])
+{
+    double up[3], aim[3], across[3], normal[3], size, inverse, lower = t->lower_length[k];
+    bool good = d3_measure(mid, careful, &size, &inverse);
+    d3_scale(mid, inverse, up);
+    d3_sub(goal, mid, aim);
+    good &= d3_measure(aim, careful, &size, &inverse);
+    d3_scale(aim, inverse, aim);
+    if (careful && size == 0.0) {
+        t->singular[k] = 1.0;
+    }
+    good &= d3_across(aim, up, across);
+    double angle[2] = {-d3_dot(aim, up), d3_dot(across, aim)};
+    if (careful && !good) {
+        d3_reject(aim, up, across);
+        double height = d3_norm(across);
+        angle[1] = height;
+        if (height * size <= t->parallel * lower) {
+            get3(t->normal, k, normal);
+            d3_cross(up, normal, across);
+        }
+        d3_unit_across(across, up, across);
+    }
+    if (careful && size == 0.0) {
+        angle[0] = 1.0; /* atan2(0, 0) */
+        angle[1] = 0.0;
+    }
+    if (limits) {
+        clamp_angle(t, k, angle);
+    }
+    d3_copy(mid, end);
+    d3_muladds(up, -lower * angle[0], end);
+    d3_muladds(across, lower * angle[1], end);
+    return good;
+}
+
+/* Of a row whose circle does not meet the cone: the legal upper bone that misses least. */
+IK2B_IN_LINE bool
+miss_by_cone(limbs *t, int k, bool careful, bool limits)
+{
+    cone limit;
+    bool none;
+    double mid[3], end[3], goal[3], off[3], normal[3], own[3], line[3];
+    double reach = t->upper_length[k] + t->lower_length[k];
+    bool apart = t->apart[k] != 0.0, good = find_cone(t, k, careful, &limit, &none);
+    if (careful && !apart) {
+        return true;
+    }
+    get3(t->new_line, k, line);
+    d3_scale(line, t->new_distance[k], goal);
+    get3(t->normal, k, own);
+    good &= nearest_legal_mid(t, k, careful, &limit, mid);
+    good &= point_lower_bone(t, k, careful, limits, mid, goal, end);
     d3_sub(end, goal, off);
-    if (d3_norm(off) > IK2B_MOVED * limb_reach(present)) {
-        *status |= IK2B_LIMITED;
+    bool moved = d3_dot(off, off) > t->moved * t->moved * reach * reach;
+    d3_cross(end, mid, normal);
+    double square = d3_dot(normal, normal), bound = t->straight * reach;
+    bool bent = square > bound * bound * d3_dot(end, end);
+    d3_scale(normal, careful_inverse_root(square, careful), normal);
+    bool settled = apart & (good | careful);
+    for (int i = 0; i < 3; i++) {
+        t->new_mid[i][k] = chosen(settled, mid[i], t->new_mid[i][k]);
+        t->new_end[i][k] = chosen(settled, end[i], t->new_end[i][k]);
+        t->normal[i][k] = chosen(settled & bent, normal[i], own[i]);
     }
-    d3_cross(end, mid, off);
-    if (d3_norm(off) > IK2B_STRAIGHT * limb_reach(present) * d3_norm(end)) {
-        d3_unit(off, normal);
+    t->limited[k] = chosen(settled & moved, 1.0, t->limited[k]);
+    return !apart | good;
+}
+
+IK2B_STAGE(miss_by_cone, miss_by_cone(t, k, careful, false))
+IK2B_STAGE(miss_by_cone_with_limits, miss_by_cone(t, k, careful, true))
+
+IK2B_IN_LINE void
+apply_cone(limbs *t)
+{
+    turn_into_cone_lanes(t);
+    bool any = any_lane(t->apart);
+    if (any && is_given(t, IK2B_BIT(MIN_ANGLE) | IK2B_BIT(MAX_ANGLE))) {
+        miss_by_cone_with_limits_lanes(t);
+    }
+    else if (any) {
+        miss_by_cone_lanes(t);
     }
 }
 

@@ -5,151 +5,142 @@
 #ifndef IK2B_GOAL_H
 #define IK2B_GOAL_H
 
-#include "ik2b.h"
 #include "limb.h"
 
-
-typedef struct {
-    double pole[3], hinge[3], cone_axis[3]; /* zero: none */
-    double pole_weight, twist, soften, weight, min_angle, max_angle, cone_angle;
-    bool nearest;
-} options;
-
-/* The end at `distance` along the unit `line`. */
-typedef struct {
-    double line[3], distance;
-    bool still;       /* nothing moves: the pose itself is the answer */
-    bool keeps_upper; /* the end goes to the root: the upper bone stays where it is */
-    int status;
-} goal;
-
-static inline double
-clamped(double number, double least, double greatest)
+/* Distance of the end at an inner angle, by the sine of half of it (law of cosines). */
+IK2B_IN_LINE double
+distance_at(const limbs *t, int k, double half_sine)
 {
-    return smaller(larger(number, least), greatest);
+    double upper = t->upper_length[k], lower = t->lower_length[k], difference = upper - lower;
+    double square = difference * difference + 4.0 * upper * lower * half_sine * half_sine;
+    double distance = half_sine >= 1.0 ? upper + lower : ordinary_root(square);
+    return half_sine <= 0.0 ? fabs(difference) : distance;
 }
 
-static inline double
-distance_at_angle(const limb *self, double angle)
+/* The least and greatest legal distance of the end, both widened to the present one. */
+IK2B_IN_LINE bool
+find_reach(limbs *t, int k, bool limits)
 {
-    if (angle >= IK2B_PI) {
-        return limb_reach(self);
-    }
-    double difference = self->upper - self->lower;
-    if (angle <= 0.0) {
-        return fabs(difference);
-    }
-    double half = sin(0.5 * angle);
-    return sqrt(difference * difference + 4.0 * self->upper * self->lower * half * half);
+    double upper = t->upper_length[k], lower = t->lower_length[k];
+    double least = limits ? distance_at(t, k, t->min_half_sine[k]) : fabs(upper - lower);
+    double greatest = limits ? distance_at(t, k, t->max_half_sine[k]) : upper + lower;
+    t->least[k] = smaller(least, t->distance[k]);
+    t->greatest[k] = larger(greatest, t->distance[k]);
+    return true;
 }
 
-/* The angle limits as distances of the end, widened to the present one. */
-static inline void
-legal_distances(const limb *self, const options *opt, double *least, double *greatest)
-{
-    double maximum = clamped(opt->max_angle, 0.0, IK2B_PI);
-    double minimum = clamped(opt->min_angle, 0.0, maximum);
-    *least = smaller(distance_at_angle(self, minimum), self->distance);
-    *greatest = larger(distance_at_angle(self, maximum), self->distance);
-}
+IK2B_STAGE(find_reach, ((void)careful, find_reach(t, k, false)))
+IK2B_STAGE(find_limited_reach, ((void)careful, find_reach(t, k, true)))
 
 /* The parabola from soften * greatest, slope 1, to greatest, slope 0, which it reaches at
  * (2 - soften) * greatest: it never runs ahead of the target and arrives at a finite distance. */
-static inline double
+IK2B_IN_LINE double
 softened(double distance, double greatest, double soften)
 {
-    double start = soften * greatest, arrival = (2.0 - soften) * greatest;
-    if (distance <= start || soften >= 1.0) {
-        return distance;
-    }
-    if (distance >= arrival) {
-        return greatest;
-    }
-    return distance - (distance - start) * (distance - start) / (2.0 * (arrival - start));
+    double start = soften * greatest, arrival = (2.0 - soften) * greatest, over = distance - start;
+    double soft = distance >= arrival ? greatest : distance - over * over / (2.0 * (arrival - start));
+    return (over <= 0.0) | (soften >= 1.0) ? distance : soft;
 }
 
-/* What the stages do to the target's distance; softening counts against the distance itself. */
-static inline int
-distance_status(const limb *self, double distance, double soft, double least, double greatest)
+/* Flags what the stages do to the target's distance; softening counts against the distance itself.
+ */
+IK2B_IN_LINE void
+judge_distance(limbs *t, int k, double distance, double soft)
 {
-    double total = limb_reach(self), moved = IK2B_MOVED * total;
-    double difference = fabs(self->upper - self->lower);
+    double upper = t->upper_length[k], lower = t->lower_length[k];
+    double total = upper + lower, difference = fabs(upper - lower), moved = t->moved * total;
     double bare = clamped(distance, difference, total);
-    double legal = clamped(distance, least, greatest);
-    return (distance - total > moved ? IK2B_TOO_FAR : 0) |
-           (difference - distance > moved ? IK2B_TOO_CLOSE : 0) |
-           (distance - soft > moved ? IK2B_SOFTENED : 0) |
-           (fabs(legal - bare) > moved ? IK2B_LIMITED : 0);
+    double legal = clamped(distance, t->least[k], t->greatest[k]);
+    double too_far = distance - total > moved ? IK2B_TOO_FAR : 0.0;
+    double too_close = difference - distance > moved ? IK2B_TOO_CLOSE : 0.0;
+    t->missed[k] = too_far + too_close + (distance - soft > moved ? IK2B_SOFTENED : 0.0);
+    t->limited[k] = fabs(legal - bare) > moved ? 1.0 : 0.0;
+    t->singular[k] = 0.0;
 }
 
 /* The line on which the end lies at this distance while the upper bone stays where it is. */
 static inline void
-line_under_still_bone(const limb *self, double distance, double line[3])
+line_under_still_bone(limbs *t, int k, double distance, double new_line[3])
 {
-    double along, height, up[3], normal[3], across[3];
-    limb_triangle(self, distance, &along, &height);
-    d3_unit(self->mid, up);
-    d3_cross(self->line, self->bend, normal);
+    double along, height, mid[3], line[3], bend[3], up[3], normal[3], across[3];
+    get3(t->mid, k, mid);
+    get3(t->line, k, line);
+    get3(t->bend, k, bend);
+    limb_triangle(t, k, true, distance, &along, &height);
+    d3_unit(mid, up);
+    d3_cross(line, bend, normal);
     d3_cross(up, normal, across);
     d3_unit(across, across); /* the bend of a nearly straight limb is not quite unit */
-    d3_scale(up, along, line);
-    d3_muladds(across, height, line);
-    d3_unit(line, line);
+    d3_scale(up, along, new_line);
+    d3_muladds(across, height, new_line);
+    d3_unit(new_line, new_line);
+}
+
+/* The end goes to the root. */
+static inline void
+keep_upper(limbs *t, int k, double line[3])
+{
+    line_under_still_bone(t, k, t->new_distance[k], line);
+    t->singular[k] = 1.0;
+    t->keeps_upper[k] = 1.0;
 }
 
 /* Part of the way from the present end to the goal, along the straight line between them. */
-static inline void
-goal_weigh(goal *self, const limb *present, double weight, double least, double greatest)
+IK2B_IN_LINE bool
+weigh_goal(limbs *t, int k, bool careful, double line[3])
 {
-    double end[3];
-    d3_scale(self->line, self->distance, end);
-    d3_sub(end, present->end, end);
+    double end[3], present[3], distance, inverse, weight = t->weight[k];
+    get3(t->end, k, present);
+    d3_scale(line, t->new_distance[k], end);
+    d3_sub(end, present, end);
     d3_scale(end, weight, end);
-    d3_add(end, present->end, end);
-    self->distance = clamped(d3_norm(end), least, greatest);
-    self->keeps_upper = d3_is_zero(end);
-    if (self->keeps_upper) {
-        self->status |= IK2B_SINGULAR;
-        line_under_still_bone(present, self->distance, self->line);
+    d3_add(end, present, end);
+    bool good = d3_measure(end, careful, &distance, &inverse), partly = weight < 1.0;
+    double legal = clamped(distance, t->least[k], t->greatest[k]);
+    t->new_distance[k] = chosen(partly, legal, t->new_distance[k]);
+    for (int i = 0; i < 3; i++) {
+        line[i] = chosen(partly, end[i] * inverse, line[i]);
     }
-    else {
-        d3_unit(end, self->line);
+    if (careful && partly) {
+        t->keeps_upper[k] = 0.0;
+        if (distance == 0.0 && t->still[k] == 0.0) {
+            keep_upper(t, k, line);
+        }
     }
+    return good | !partly;
 }
 
-/* The target is seen from the root; on_end tells that it is the present end, exactly. */
-static inline goal
-goal_find(const limb *present, const double target[3], bool on_end, const options *opt)
+/* Whether pole or twist turn the bend, so that a target on the end is no reason to stay. */
+IK2B_IN_LINE bool
+is_turned(const limbs *t, int k)
 {
-    goal self = {.status = 0};
-    double least, greatest, weight = clamped(opt->weight, 0.0, 1.0);
-    double inverse = 1.0, distance = present->distance;
-    if (!on_end) {
-        distance = d3_is_zero(target) ? 0.0 : d3_measure(target, &inverse);
-    }
-    legal_distances(present, opt, &least, &greatest);
-    double soft = softened(distance, greatest, clamped(opt->soften, 0.0, 1.0));
-    self.status = distance_status(present, distance, soft, least, greatest);
-
-    bool posed = !d3_is_zero(opt->pole) && clamped(opt->pole_weight, 0.0, 1.0) > 0.0;
-    self.still = weight == 0.0 || (on_end && soft == distance && !posed && opt->twist == 0.0);
-    self.distance = self.still ? present->distance : clamped(soft, least, greatest);
-    d3_copy(present->line, self.line);
-    if (self.still) {
-        return self;
-    }
-    self.keeps_upper = distance == 0.0;
-    if (self.keeps_upper) {
-        self.status |= IK2B_SINGULAR;
-        line_under_still_bone(present, self.distance, self.line);
-    }
-    else if (!on_end) {
-        d3_scale(target, inverse, self.line);
-    }
-    if (weight < 1.0) {
-        goal_weigh(&self, present, weight, least, greatest);
-    }
-    return self;
+    bool pole = (t->pole[0][k] != 0.0) | (t->pole[1][k] != 0.0) | (t->pole[2][k] != 0.0);
+    return (pole & (t->pole_weight[k] > 0.0)) | (t->twist[k] != 0.0);
 }
+
+/* The end at `new_distance` along the unit `new_line`. */
+IK2B_IN_LINE bool
+find_goal(limbs *t, int k, bool careful, bool weaker)
+{
+    double line[3], distance, inverse;
+    get3(t->aim, k, line);
+    bool good = d3_measure(line, careful, &distance, &inverse);
+    double soft = weaker ? softened(distance, t->greatest[k], t->soften[k]) : distance;
+    bool stays = (t->on_end[k] != 0.0) & !is_turned(t, k) & (soft == distance);
+    t->still[k] = stays | (weaker & (t->weight[k] == 0.0)) ? 1.0 : 0.0;
+    t->new_distance[k] = clamped(soft, t->least[k], t->greatest[k]);
+    judge_distance(t, k, distance, soft);
+    t->keeps_upper[k] = 0.0;
+    d3_scale(line, inverse, line);
+    if (careful && distance == 0.0 && t->still[k] == 0.0) {
+        keep_upper(t, k, line);
+    }
+    good &= !weaker || weigh_goal(t, k, careful, line);
+    put3(line, k, t->new_line);
+    return good;
+}
+
+IK2B_STAGE(find_goal, find_goal(t, k, careful, false))
+IK2B_STAGE(find_weaker_goal, find_goal(t, k, careful, true))
 
 #endif

@@ -1,37 +1,41 @@
 /* SPDX-License-Identifier: MIT
  *
- * The limb as it is: lengths, line and bend, seen from the root joint; and the triangle it makes.
+ * The limb as it is: lengths, line and bend, seen from the root; and the triangle it makes.
  */
 #ifndef IK2B_LIMB_H
 #define IK2B_LIMB_H
 
-#include "real.h"
+#include "limbs.h"
 
-/* `line` is the unit direction root to end and `bend` the unit direction from that line to the mid
- * joint, so that cross(line, bend) is the hinge. `along` and `height` place the mid joint on them.
- */
-typedef struct {
-    double mid[3], end[3], line[3], bend[3];
-    double upper, lower, distance, along, height;
-    bool singular; /* nothing in the pose or hinge told the bend or the line */
-} limb;
+/* Squares of both bones' lengths between this and its inverse need no scaling: all that is made of
+ * them stays ordinary. */
+#define IK2B_PLAIN_SQUARE 0x1p-40
 
-static inline double
-limb_reach(const limb *self)
+/* Brings both bones to lengths near 1, and a far target to a distance that is still finite. */
+static inline void
+moderate(limbs *t, int k, double upper[3], double lower[3], double line[3], double aim[3])
 {
-    return self->upper + self->lower;
+    t->scale[k] = power_of_two_under(larger(d3_largest(upper), d3_largest(lower)));
+    d3_scale(upper, t->scale[k], upper);
+    d3_scale(lower, t->scale[k], lower);
+    d3_scale(line, t->scale[k], line);
+    d3_scale_far(aim, t->scale[k], aim);
 }
 
-/* The hinge's part across the upper bone; false where nothing is left of it. */
+/* The hinge's part across the upper bone, unit; false where nothing is left of it. */
 static inline bool
-hinge_across(const double hinge[3], const double up[3], double side[3])
+hinge_across(const limbs *t, const double hinge[3], const double up[3], double side[3])
 {
     if (d3_is_zero(hinge)) {
         return false;
     }
     d3_unit(hinge, side);
     d3_reject(side, up, side);
-    return d3_norm(side) > IK2B_PARALLEL;
+    if (d3_norm(side) <= t->parallel) {
+        return false;
+    }
+    d3_unit_across(side, up, side);
+    return true;
 }
 
 /* The line of a limb whose end lies on its root: across the upper bone, in the hinge's plane, else
@@ -55,6 +59,39 @@ folded_line(const double up[3], const double *side, const double toward[3], doub
     }
 }
 
+/* Line and bend of a limb that is straight, or whose end lies on its root. */
+static inline void
+measure_without_bend(limbs *t, int k)
+{
+    double mid[3], end[3], aim[3], hinge[3], line[3], bend[3], up[3], side[3];
+    get3(t->mid, k, mid);
+    get3(t->end, k, end);
+    get3(t->aim, k, aim);
+    get3(t->hinge, k, hinge);
+    get3(t->line, k, line);
+    if (d3_is_zero(mid)) {
+        return; /* an invalid row */
+    }
+    d3_unit(mid, up);
+    bool has_side = hinge_across(t, hinge, up, side);
+    t->doubtful[k] = !has_side || t->distance[k] == 0.0 ? 1.0 : 0.0;
+    if (t->distance[k] == 0.0) {
+        t->along[k] = 0.0;
+        t->height[k] = t->upper_length[k];
+        folded_line(up, has_side ? side : NULL, aim, line);
+        d3_copy(up, bend);
+    }
+    else if (has_side) {
+        d3_cross(side, line, bend);
+        d3_unit(bend, bend);
+    }
+    else {
+        d3_perpendicular(line, bend);
+    }
+    put3(line, k, t->line);
+    put3(bend, k, t->bend);
+}
+
 /* cross(mid, lower), which is also cross(mid, end), from the shorter of the two: near the fold the
  * longer one would leave nothing but rounding. */
 IK2B_IN_LINE void
@@ -68,62 +105,42 @@ limb_normal(const double mid[3], const double lower[3], double lower_length, con
     d3_cross(mid, other, dest);
 }
 
-/* mid and end are seen from the root, lower is the bone from mid to end, all of a size near 1;
- * toward, the target, decides only what nothing else does. Bones must not have zero length. */
-static inline limb
-limb_measure(const double mid[3], const double lower[3], const double end[3], const double hinge[3],
-             const double toward[3])
+/* Lengths of the bones; `line`, the unit direction root to end; `bend`, the unit direction from
+ * that line to the mid joint, so that cross(line, bend) is the hinge; `along` and `height`, which
+ * place the mid joint on them. */
+IK2B_IN_LINE bool
+measure(limbs *t, int k, bool careful)
 {
-    limb self;
-    double up[3], side[3], normal[3], inverse;
-
-    d3_copy(mid, self.mid);
-    d3_copy(end, self.end);
-    self.upper = d3_measure(mid, &inverse);
-    d3_scale(mid, inverse, up);
-    self.lower = d3_measure(lower, &inverse);
-    bool has_side = hinge_across(hinge, up, side);
-
-    if (d3_is_zero(end)) {
-        self.distance = self.along = 0.0;
-        self.height = self.upper;
-        folded_line(up, has_side ? side : NULL, toward, self.line);
-        d3_copy(up, self.bend);
-        self.singular = true;
-        return self;
-    }
-    self.distance = d3_measure(end, &inverse);
-    d3_scale(end, inverse, self.line);
-    self.along = d3_dot(mid, self.line);
-    limb_normal(mid, lower, self.lower, end, self.distance, normal);
+    double mid[3], lower[3], end[3], line[3], normal[3], bend[3];
+    double upper_length, lower_length, distance, height, inverse;
+    get3(t->mid, k, mid);
+    get3(t->lower, k, lower);
+    get3(t->end, k, end);
+    bool good = d3_measure(mid, careful, &upper_length, &inverse);
+    good &= d3_measure(lower, careful, &lower_length, &inverse);
+    good &= d3_measure(end, careful, &distance, &inverse);
+    d3_scale(end, inverse, line);
+    limb_normal(mid, lower, lower_length, end, distance, normal);
     d3_scale(normal, inverse, normal);
-    self.height = d3_is_zero(normal) ? 0.0 : d3_measure(normal, &inverse);
-
-    bool straight = self.height <= IK2B_STRAIGHT * limb_reach(&self);
-    self.singular = straight && !has_side;
-    if (!straight) {
-        d3_cross(self.line, normal, self.bend);
-        d3_scale(self.bend, inverse, self.bend);
+    t->along[k] = d3_dot(mid, line);
+    good &= d3_measure(normal, careful, &height, &inverse);
+    d3_cross(line, normal, bend);
+    d3_scale(bend, inverse, bend);
+    t->upper_length[k] = upper_length;
+    t->lower_length[k] = lower_length;
+    t->distance[k] = distance;
+    t->height[k] = height;
+    t->doubtful[k] = 0.0;
+    put3(line, k, t->line);
+    put3(bend, k, t->bend);
+    bool bent = height > t->straight * (upper_length + lower_length);
+    if (careful && !bent) {
+        measure_without_bend(t, k);
     }
-    else if (has_side) {
-        d3_cross(side, self.line, self.bend);
-        d3_unit(self.bend, self.bend);
-    }
-    else {
-        d3_perpendicular(self.line, self.bend);
-    }
-    return self;
+    return good & bent;
 }
 
-/* The inner angle at the mid joint. */
-static inline double
-limb_angle(const limb *self)
-{
-    double lower[3], across[3];
-    d3_sub(self->end, self->mid, lower);
-    d3_cross(self->mid, lower, across);
-    return atan2(d3_norm(across), -d3_dot(self->mid, lower));
-}
+IK2B_STAGE(measure, measure(t, k, careful))
 
 /* Where the mid joint lies along the line root-end, and the square of its height over it. */
 typedef struct {
@@ -148,22 +165,27 @@ triangle(double total, double difference, double distance)
 
 /* Position of the mid joint along and across the line at this distance of the end. The present
  * distance gives the present triangle. */
-static inline void
-limb_triangle(const limb *self, double distance, double *along, double *height)
+IK2B_IN_LINE bool
+limb_triangle(limbs *t, int k, bool careful, double distance, double *along, double *height)
 {
-    double total = limb_reach(self), difference = self->upper - self->lower;
-    if (distance == self->distance || distance == 0.0) {
-        *along = distance == 0.0 ? 0.0 : self->along;
-        *height = distance == 0.0 ? self->upper : self->height;
-        return;
+    double upper = t->upper_length[k], lower = t->lower_length[k];
+    bool present = distance == t->distance[k];
+    triangle_sides new = triangle(upper + lower, upper - lower, distance);
+    double root = ordinary_root(new.height_square);
+    bool good = is_ordinary(new.height_square) | (new.height_square == 0.0) | present;
+    if (careful && !good) {
+        root = sqrt(new.height_square);
     }
-    triangle_sides new = triangle(total, difference, distance);
-    *along = new.along;
-    *height =
-        is_ordinary(new.height_square) ? ordinary_root(new.height_square) : sqrt(new.height_square);
-    if (*along == 0.0 && *height == 0.0) {
-        *along = self->upper; /* an upper bone that is nothing beside the lower one */
+    *along = present ? t->along[k] : new.along;
+    *height = present ? t->height[k] : root;
+    if (careful && distance == 0.0) {
+        *along = 0.0;
+        *height = upper;
     }
+    if (careful && *along == 0.0 && *height == 0.0) {
+        *along = upper; /* an upper bone that is nothing beside the lower one */
+    }
+    return good & ((*along != 0.0) | (*height != 0.0));
 }
 
 #endif

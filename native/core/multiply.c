@@ -6,56 +6,55 @@
 
 /* Sixteen rows, w, x, y, z. */
 typedef struct {
-    _Alignas(64) double q[4][IK2B_LANES], r[4][IK2B_LANES];
-    int good[IK2B_LANES];
-} multiply_tile;
+    _Alignas(64) lane q[4];
+    lane r[4];
+    int rows;
+} pairs;
 
 static void
-load_multiply_tile(const ik2b_array *args, int last, int rows, void *dest)
+load_pairs(const ik2b_array *args, int last, void *tile)
 {
-    multiply_tile *tile = dest;
-    gather_quaternions(&args[IK2B_MULTIPLY_Q], last, rows, tile->q);
-    gather_quaternions(&args[IK2B_MULTIPLY_R], last, rows, tile->r);
+    pairs *t = tile;
+    ik2b_load(&args[IK2B_MULTIPLY_Q], last, t->rows, 4, t->q);
+    ik2b_load(&args[IK2B_MULTIPLY_R], last, t->rows, 4, t->r);
 }
 
 static void
-store_multiply_tile(const ik2b_array *args, int last, int lane, int rows, const void *source)
+store_products(const ik2b_array *args, int last, void *tile)
 {
-    const multiply_tile *tile = source;
-    scatter_quaternions(&args[IK2B_MULTIPLY_OUT], last, lane, rows, tile->q);
+    pairs *t = tile;
+    ik2b_store(&args[IK2B_MULTIPLY_OUT], last, t->rows, 4, t->q);
 }
 
-/* Any row is plain; q becomes the product. */
+/* q becomes the product. */
 IK2B_IN_LINE void
-run_multiply_tile(multiply_tile *tile, int rows)
+multiply(pairs *t)
 {
     IK2B_LANE_LOOP
-    for (int k = 0; k < rows; k++) {
-        double w = tile->q[0][k], x = tile->q[1][k], y = tile->q[2][k], z = tile->q[3][k];
-        double a = tile->r[0][k], b = tile->r[1][k], c = tile->r[2][k], d = tile->r[3][k];
-        tile->q[0][k] = w * a - (x * b + y * c + z * d);
-        tile->q[1][k] = y * d - z * c + b * w + x * a;
-        tile->q[2][k] = z * b - x * d + c * w + y * a;
-        tile->q[3][k] = x * c - y * b + d * w + z * a;
-        tile->good[k] = 1;
+    for (int k = 0; k < IK2B_LANES; k++) {
+        double w = t->q[0][k], x = t->q[1][k], y = t->q[2][k], z = t->q[3][k];
+        double a = t->r[0][k], b = t->r[1][k], c = t->r[2][k], d = t->r[3][k];
+        t->q[0][k] = w * a - (x * b + y * c + z * d);
+        t->q[1][k] = y * d - z * c + b * w + x * a;
+        t->q[2][k] = z * b - x * d + c * w + y * a;
+        t->q[3][k] = x * c - y * b + d * w + z * a;
     }
 }
 
-IK2B_TILE_RUNNERS(multiply_tile_runner, run_multiply_tile, multiply_tile)
+IK2B_BUILDS(multiplier, multiply, (pairs * t), (t))
+
+static void
+run_multiply(void *tile)
+{
+    multiplier()(tile);
+}
 
 void
 ik2b_multiply(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
 {
+    pairs t;
+    ik2b_tiling tiling = {IK2B_MULTIPLY_COUNT, &t, &t.rows, load_pairs, run_multiply,
+                          store_products};
     (void)kind;
-    multiply_tile tile;
-    ik2b_tiling tiling = {
-        .arguments = IK2B_MULTIPLY_COUNT,
-        .hinge = IK2B_NO_HINGE,
-        .tile = &tile,
-        .good = tile.good,
-        .load = load_multiply_tile,
-        .run = multiply_tile_runner(),
-        .store = store_multiply_tile,
-    };
-    ik2b_run_tiles(extent, args, &tiling, true);
+    ik2b_run_tiles(extent, args, &tiling);
 }

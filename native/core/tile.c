@@ -1,8 +1,149 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tiles over all rows: plain rows as the tile has them, all others one by one.
+ * Rows into tiles and out, and tiles over all rows.
  */
 #include "tile.h"
+
+IK2B_BUILDS(unpacker, unpack_rows, (const char *data, ik2b_kind kind, int width, lane dest[]),
+            (data, kind, width, dest, 1))
+IK2B_BUILDS(packer, pack_rows, (lane source[], ik2b_kind kind, int width, char *data),
+            (source, 1, kind, width, data))
+
+/* Whether these rows are sixteen, of `width` numbers, one behind the other. */
+static bool
+is_packed(const ik2b_array *array, ptrdiff_t stride, int count, int width)
+{
+    ptrdiff_t size = size_of_kind(array->kind);
+    return count == IK2B_LANES && width >= 3 && array->inner[0] == size && stride == width * size;
+}
+
+/* Lanes beyond the rows repeat the last one. */
+static void
+pad(lane dest, int count)
+{
+    for (int k = count; k < IK2B_LANES; k++) {
+        dest[k] = dest[count - 1];
+    }
+}
+
+void
+ik2b_load(const ik2b_array *array, int last, int count, int width, lane dest[])
+{
+    if (is_packed(array, array->stride[last], count, width)) {
+        unpacker()(array->data, array->kind, width, dest);
+        return;
+    }
+    for (int i = 0; i < width; i++) {
+        gather(array, i * array->inner[0], array->stride[last], count, dest[i]);
+        pad(dest[i], count);
+    }
+}
+
+void
+ik2b_store(const ik2b_array *array, int last, int count, int width, lane source[])
+{
+    ptrdiff_t stride = array->stride[last];
+    if (is_packed(array, stride, count, width)) {
+        packer()(source, array->kind, width, array->data);
+        return;
+    }
+    for (int i = 0; i < width; i++) {
+        char *place = array->data + i * array->inner[0];
+        for (int k = 0; k < count; k++) {
+            write_number(array->kind, place + k * stride, source[i][k]);
+        }
+    }
+}
+
+void
+ik2b_store_status(const ik2b_array *array, int last, int count, const unsigned char source[])
+{
+    for (int k = 0; k < count; k++) {
+        *(unsigned char *)(array->data + k * array->stride[last]) = source[k];
+    }
+}
+
+/* Matrices */
+
+/* One perfect shuffle of 256 numbers: the index's bits go round by one. */
+IK2B_IN_LINE void
+shuffle_single(const float *restrict from, float *restrict to)
+{
+    IK2B_LANE_LOOP
+    for (int i = 0; i < 128; i++) {
+        to[2 * i] = from[i];
+        to[2 * i + 1] = from[i + 128];
+    }
+}
+
+IK2B_IN_LINE void
+shuffle_double(const double *restrict from, double *restrict to)
+{
+    IK2B_LANE_LOOP
+    for (int i = 0; i < 128; i++) {
+        to[2 * i] = from[i];
+        to[2 * i + 1] = from[i + 128];
+    }
+}
+
+/* Number 16 * k + e to dest[e][k]: four shuffles exchange the halves of the index, and compilers
+ * make vector instructions of them. */
+IK2B_IN_LINE void
+transpose_single(float *restrict from, float *restrict other, lane dest[16])
+{
+    shuffle_single(from, other);
+    shuffle_single(other, from);
+    shuffle_single(from, other);
+    shuffle_single(other, from);
+    for (int e = 0; e < 16; e++) {
+        IK2B_LANE_LOOP
+        for (int k = 0; k < IK2B_LANES; k++) {
+            dest[e][k] = (double)from[16 * e + k];
+        }
+    }
+}
+
+IK2B_IN_LINE void
+transpose_double(double *restrict from, double *restrict other, lane dest[16])
+{
+    shuffle_double(from, other);
+    shuffle_double(other, from);
+    shuffle_double(from, other);
+    shuffle_double(other, from);
+    memcpy(dest, from, 16 * sizeof *dest);
+}
+
+IK2B_BUILDS(single_transposer, transpose_single, (float *from, float *other, lane dest[16]),
+            (from, other, dest))
+IK2B_BUILDS(double_transposer, transpose_double, (double *from, double *other, lane dest[16]),
+            (from, other, dest))
+
+void
+ik2b_load_matrices(const ik2b_array *array, int last, int count, lane dest[16])
+{
+    ptrdiff_t stride = array->stride[last], size = size_of_kind(array->kind);
+    bool whole = array->inner[1] == size && array->inner[0] == 4 * size;
+    if (whole && count == IK2B_LANES && array->kind == IK2B_F32) {
+        _Alignas(64) float rows[256], other[256];
+        for (int k = 0; k < IK2B_LANES; k++) {
+            memcpy(rows + 16 * k, array->data + k * stride, 16 * sizeof *rows);
+        }
+        single_transposer()(rows, other, dest);
+        return;
+    }
+    if (whole && count == IK2B_LANES) {
+        _Alignas(64) double rows[256], other[256];
+        for (int k = 0; k < IK2B_LANES; k++) {
+            memcpy(rows + 16 * k, array->data + k * stride, 16 * sizeof *rows);
+        }
+        double_transposer()(rows, other, dest);
+        return;
+    }
+    for (int e = 0; e < 16; e++) {
+        gather(array, e / 4 * array->inner[0] + e % 4 * array->inner[1], stride, count, dest[e]);
+        pad(dest[e], count);
+    }
+}
 
 /* From `rows` on along the last dimension, and back again for -rows. */
 static void
@@ -15,53 +156,8 @@ shift_rows(ik2b_array *args, const ik2b_tiling *tiling, int last, ptrdiff_t rows
     }
 }
 
-static bool
-is_finite_vector(const ik2b_array *array, ptrdiff_t offset)
-{
-    bool finite = true;
-    for (int i = 0; i < 3; i++) {
-        double number = load_element(array, array->data + offset + i * array->inner[0]);
-        finite &= isfinite(number) != 0;
-    }
-    return finite;
-}
-
-/* Takes the rows whose hinge is no number from the plain ones. */
-static void
-check_hinges(const ik2b_array *args, const ik2b_tiling *tiling, int last, int rows)
-{
-    if (tiling->hinge == IK2B_NO_HINGE || !args[tiling->hinge].data) {
-        return;
-    }
-    const ik2b_array *hinge = &args[tiling->hinge];
-    for (int lane = 0; lane < rows; lane++) {
-        tiling->good[lane] &= is_finite_vector(hinge, lane * hinge->stride[last]);
-    }
-}
-
-/* One tile; moves args on by its rows. */
-static void
-run_tile(ik2b_array *args, const ik2b_tiling *tiling, int last, int rows)
-{
-    tiling->load(args, last, rows, tiling->tile);
-    tiling->run(tiling->tile, rows);
-    check_hinges(args, tiling, last, rows);
-    for (int lane = 0, next; lane < rows; lane = next) {
-        bool good = tiling->good[lane];
-        for (next = lane + 1; good && next < rows && tiling->good[next]; next++) {
-        }
-        if (good) {
-            tiling->store(args, last, lane, next - lane, tiling->tile);
-        }
-        else {
-            tiling->row(args, tiling->words);
-        }
-        shift_rows(args, tiling, last, next - lane);
-    }
-}
-
 void
-ik2b_run_tiles(const ik2b_extent *given, ik2b_array *args, const ik2b_tiling *tiling, bool tiled)
+ik2b_run_tiles(const ik2b_extent *given, ik2b_array *args, const ik2b_tiling *tiling)
 {
     ik2b_walk walk;
     ik2b_extent extent = *given;
@@ -72,20 +168,19 @@ ik2b_run_tiles(const ik2b_extent *given, ik2b_array *args, const ik2b_tiling *ti
             args[i].stride[0] = 0;
         }
     }
-    int last = extent.count - 1;
+    int last = --extent.count;
     ptrdiff_t rows = extent.shape[last];
-    extent.count -= tiled;
     if (rows == 0 || !ik2b_walk_start(&walk, &extent, args, tiling->arguments)) {
         return;
     }
     do {
-        if (!tiled) {
-            tiling->row(args, tiling->words);
-            continue;
-        }
         for (ptrdiff_t row = 0; row < rows; row += IK2B_LANES) {
             int count = rows - row < IK2B_LANES ? (int)(rows - row) : IK2B_LANES;
-            run_tile(args, tiling, last, count);
+            *tiling->rows = count;
+            tiling->load(args, last, tiling->tile);
+            tiling->run(tiling->tile);
+            tiling->store(args, last, tiling->tile);
+            shift_rows(args, tiling, last, count);
         }
         shift_rows(args, tiling, last, -rows);
     } while (ik2b_walk_next(&walk));

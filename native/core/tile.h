@@ -1,16 +1,82 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tiles: sixteen rows as a structure of arrays, so that a plain case's loop over them becomes
- * vector instructions, of the largest vectors that the processor has.
+ * Tiles: sixteen rows as a structure of arrays, so that loops over them become vector instructions,
+ * of the largest vectors that the processor has; and the way of rows into tiles and out.
  */
 #ifndef IK2B_TILE_H
 #define IK2B_TILE_H
 
-#include "packed.h"
+#include "builds.h"
+#include "rows.h"
 
-/* The builds of run(tile, rows). */
-#define IK2B_TILE_RUNNERS(name, run, tile_type)                                                    \
-    IK2B_BUILDS(name, run, (void *tile, int rows), ((tile_type *)tile, rows))
+#define IK2B_LANES 16
+
+/* One number of each row. */
+typedef double lane[IK2B_LANES];
+
+IK2B_IN_LINE ptrdiff_t
+size_of_kind(ik2b_kind kind)
+{
+    return kind == IK2B_F32 ? (ptrdiff_t)sizeof(float) : (ptrdiff_t)sizeof(double);
+}
+
+/* Rows of three or four numbers that lie one behind the other: the compiler knows where each number
+ * lies and makes vector instructions of the loops. Number i of row k to dest[i * step][k]; in line
+ * with constant kind and width. */
+IK2B_IN_LINE void
+unpack_known(const char *data, ik2b_kind kind, int width, lane dest[], int step)
+{
+    const ptrdiff_t size = size_of_kind(kind);
+    IK2B_LANE_LOOP
+    for (int k = 0; k < IK2B_LANES; k++) {
+        const char *row = data + k * width * size;
+        dest[0][k] = read_number(kind, row);
+        dest[step][k] = read_number(kind, row + size);
+        dest[2 * step][k] = read_number(kind, row + 2 * size);
+        if (width == 4) {
+            dest[3 * step][k] = read_number(kind, row + 3 * size);
+        }
+    }
+}
+
+IK2B_IN_LINE void
+unpack_rows(const char *data, ik2b_kind kind, int width, lane dest[], int step)
+{
+    if (kind == IK2B_F32) {
+        unpack_known(data, IK2B_F32, width, dest, step);
+    }
+    else {
+        unpack_known(data, IK2B_F64, width, dest, step);
+    }
+}
+
+/* source[i * step][k] to number i of row k; in line with constant kind and width. */
+IK2B_IN_LINE void
+pack_known(lane source[], int step, ik2b_kind kind, int width, char *data)
+{
+    const ptrdiff_t size = size_of_kind(kind);
+    IK2B_LANE_LOOP
+    for (int k = 0; k < IK2B_LANES; k++) {
+        char *row = data + k * width * size;
+        write_number(kind, row, source[0][k]);
+        write_number(kind, row + size, source[step][k]);
+        write_number(kind, row + 2 * size, source[2 * step][k]);
+        if (width == 4) {
+            write_number(kind, row + 3 * size, source[3 * step][k]);
+        }
+    }
+}
+
+IK2B_IN_LINE void
+pack_rows(lane source[], int step, ik2b_kind kind, int width, char *data)
+{
+    if (kind == IK2B_F32) {
+        pack_known(source, step, IK2B_F32, width, data);
+    }
+    else {
+        pack_known(source, step, IK2B_F64, width, data);
+    }
+}
 
 /* Reads one element of `count` rows. */
 static inline void
@@ -19,126 +85,33 @@ gather(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count, d
     const char *place = array->data + offset;
     if (array->kind == IK2B_F32) {
         for (int k = 0; k < count; k++) {
-            float number;
-            memcpy(&number, place + k * stride, sizeof number);
-            dest[k] = (double)number;
+            dest[k] = read_number(IK2B_F32, place + k * stride);
         }
         return;
     }
     for (int k = 0; k < count; k++) {
-        memcpy(&dest[k], place + k * stride, sizeof dest[k]);
+        dest[k] = read_number(IK2B_F64, place + k * stride);
     }
 }
 
-static inline void
-gather_vectors(const ik2b_array *array, int last, int count, double dest[3][IK2B_LANES])
-{
-    if (is_packed(array, array->stride[last], count, 3)) {
-        ik2b_unpack(array, 3, dest);
-        return;
-    }
-    for (int i = 0; i < 3; i++) {
-        gather(array, i * array->inner[0], array->stride[last], count, dest[i]);
-    }
-}
+/* Of arrays along dimension `last`, `count` rows: numbers, vectors or quaternions (the width tells
+ * which), or the sixteen elements of matrices; from where the arrays' data are. */
+void ik2b_load(const ik2b_array *array, int last, int count, int width, lane dest[]);
+void ik2b_load_matrices(const ik2b_array *array, int last, int count, lane dest[16]);
+void ik2b_store(const ik2b_array *array, int last, int count, int width, lane source[]);
+void ik2b_store_status(const ik2b_array *array, int last, int count, const unsigned char source[]);
 
-static inline void
-gather_vectors_or_zero(const ik2b_array *array, int last, int count, double dest[3][IK2B_LANES])
-{
-    if (array->data) {
-        gather_vectors(array, last, count, dest);
-        return;
-    }
-    memset(dest, 0, 3 * sizeof *dest);
-}
-
-/* Quaternions w, x, y, z. */
-static inline void
-gather_quaternions(const ik2b_array *array, int last, int count, double dest[4][IK2B_LANES])
-{
-    if (is_packed(array, array->stride[last], count, 4)) {
-        ik2b_unpack(array, 4, dest);
-        return;
-    }
-    for (int i = 0; i < 4; i++) {
-        gather(array, i * array->inner[0], array->stride[last], count, dest[i]);
-    }
-}
-
-/* Writes one element of `count` rows. */
-static inline void
-scatter(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count,
-        const double source[])
-{
-    char *place = array->data + offset;
-    if (array->kind == IK2B_F32) {
-        for (int k = 0; k < count; k++) {
-            float number = (float)source[k];
-            memcpy(place + k * stride, &number, sizeof number);
-        }
-        return;
-    }
-    for (int k = 0; k < count; k++) {
-        memcpy(place + k * stride, &source[k], sizeof source[k]);
-    }
-}
-
-static inline void
-scatter_vectors(const ik2b_array *array, int last, int lane, int count,
-                const double source[3][IK2B_LANES])
-{
-    if (is_packed(array, array->stride[last], count, 3)) {
-        ik2b_pack(source, 3, array);
-        return;
-    }
-    for (int i = 0; i < 3; i++) {
-        scatter(array, i * array->inner[0], array->stride[last], count, source[i] + lane);
-    }
-}
-
-/* Quaternions w, x, y, z. */
-static inline void
-scatter_quaternions(const ik2b_array *array, int last, int lane, int count,
-                    const double source[4][IK2B_LANES])
-{
-    if (is_packed(array, array->stride[last], count, 4)) {
-        ik2b_pack(source, 4, array);
-        return;
-    }
-    for (int i = 0; i < 4; i++) {
-        scatter(array, i * array->inner[0], array->stride[last], count, source[i] + lane);
-    }
-}
-
-static inline void
-scatter_status(const ik2b_array *array, int last, int count, const int source[])
-{
-    for (int k = 0; k < count; k++) {
-        *(unsigned char *)(array->data + k * array->stride[last]) = (unsigned char)source[k];
-    }
-}
-
-#define IK2B_NO_HINGE (-1)
-
-/* What a function of rows does in tiles of up to sixteen along the last dimension, and in single
- * rows. */
+/* What a function does with a tile of up to sixteen rows along the last dimension. */
 typedef struct {
     int arguments;
-    int hinge;  /* which of them is the hinge: plain rows need none, but a finite one; or
-                 * IK2B_NO_HINGE */
     void *tile; /* the caller's, of a type that only these functions know */
-    int *good;  /* in it: which rows were plain */
-    void (*load)(const ik2b_array *args, int last, int rows, void *tile);
-    void (*run)(void *tile, int rows);
-    /* Stores some rows of the tile, from `lane` on, where args now are. */
-    void (*store)(const ik2b_array *args, int last, int lane, int rows, const void *tile);
-    /* Any row by all stages, where args now are; NULL where all rows are plain. */
-    void (*row)(ik2b_array *args, const void *words);
-    const void *words;
+    int *rows;  /* in it: how many it holds */
+    void (*load)(const ik2b_array *args, int last, void *tile);
+    void (*run)(void *tile);
+    void (*store)(const ik2b_array *args, int last, void *tile);
 } ik2b_tiling;
 
-/* All rows; `tiled` tells that plain rows may be among them. Moves args. */
-void ik2b_run_tiles(const ik2b_extent *given, ik2b_array *args, const ik2b_tiling *tiling,
-                    bool tiled);
+/* All rows. Moves args. */
+void ik2b_run_tiles(const ik2b_extent *given, ik2b_array *args, const ik2b_tiling *tiling);
 
 #endif

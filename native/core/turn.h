@@ -1,121 +1,206 @@
 /* SPDX-License-Identifier: MIT
  *
  * From joint positions to corrections: the turns of root and mid joint, with the roll that is
- * wanted.
+ * wanted. Quaternions are x, y, z, w here.
  */
 #ifndef IK2B_TURN_H
 #define IK2B_TURN_H
 
-#include "bend.h"
+#include "limb.h"
 
-/* A limb seen from its root joint in the root's frame: the space of the parent's aggregate, in
- * which the root's correction turns. Lengths in it are scaled by a power of two; the mid joint's
- * frame is as large as it is given. */
-typedef struct {
-    double frame[3][3], inward[3][3];         /* root's frame to outer space, and back */
-    double mid_frame[3][3], mid_inward[3][3]; /* mid joint's frame to outer space, and back */
-    double upper[3], lower[3], end[3];        /* root to mid, mid to end, root to end */
-    double upper_mid[3], lower_mid[3];        /* the bones in the mid joint's frame */
-    double hinge_root[3], hinge_mid[3];       /* the hinge in both frames; zero: none */
-    double scale;
-} joints;
+/* The cosine beyond which two directions are too nearly opposite for the shortest turn in lanes. */
+#define IK2B_NEARLY_OPPOSITE (-0.99)
 
-typedef struct {
-    quat root, mid;
-    double end[3]; /* where the rounded turns put the end joint */
-    bool singular;
-} turns;
-
-/* The shortest turn of unit vector a onto b, by half sum and half difference; every angle is as
- * good as any, tiny ones included, up to nearly opposite. */
+/* Unit length, of a length near 1. */
 IK2B_IN_LINE void
-shortest_arc(real a[3], real b[3], quat dest)
+d4_finish(double q[4])
 {
-    real sum[3], difference[3], across[3], axis[3];
-    r3_add(a, b, sum);
-    r3_sub(b, a, difference);
-    real cosine = real_root(r3_dot(sum, sum)) / 2;
-    real sine = real_root(r3_dot(difference, difference)) / 2;
-    for (int i = 0; i < 3; i++) {
-        across[i] = sine < cosine ? difference[i] : sum[i];
-    }
-    r3_cross(a, across, axis);
-    r3_reject(axis, a, axis);
-    real square = r3_dot(axis, axis), inverse = real_inverse_root(square);
-    r3_scale(axis, square >= (real)IK2B_LEAST_SQUARE ? sine * inverse : 0, dest);
-    dest[3] = cosine;
-}
-
-/* The turn about a unit axis of a onto b, both unit and perpendicular to it. */
-IK2B_IN_LINE void
-turn_onto(real axis[3], real a[3], real b[3], quat dest)
-{
-    real sum[3], difference[3], normal[3];
-    r3_add(a, b, sum);
-    r3_sub(b, a, difference);
-    r3_cross(a, b, normal);
-    real sine = real_root(r3_dot(difference, difference)) / 2;
-    r3_scale(axis, r3_dot(axis, normal) < 0 ? -sine : sine, dest);
-    dest[3] = real_root(r3_dot(sum, sum)) / 2;
-}
-
-/* The shortest turn, where opposite vectors turn about the axis (a unit vector perpendicular to a);
- * true tells that they were. */
-static inline bool
-arc_about(real a[3], real b[3], real axis[3], quat dest)
-{
-    if (!are_opposite(a, b)) {
-        shortest_arc(a, b, dest);
-        return false;
-    }
-    quat half_turn = {axis[0], axis[1], axis[2], 0}, rest;
-    real opposite[3];
-    r3_scale(a, (real)-1, opposite);
-    shortest_arc(opposite, b, rest);
-    r4_mul(rest, half_turn, dest);
-    return true;
-}
-
-/* Unit length to the last digit, so that the correction itself does not stretch; of a length near
- * 1. */
-IK2B_IN_LINE void
-quat_finish(quat q)
-{
-    double wide[4] = {(double)q[0], (double)q[1], (double)q[2], (double)q[3]};
-    double inverse = 1.5 - 0.5 * (d3_dot(wide, wide) + wide[3] * wide[3]);
+    double factor = 1.5 - 0.5 * (d3_dot(q, q) + q[3] * q[3]);
     for (int i = 0; i < 4; i++) {
-        q[i] = (real)(wide[i] * inverse);
+        q[i] *= factor;
     }
 }
 
-/* Takes up the small turn that still is between the turned `from` and `to`, both unit: what single
- * precision lost on the way to q. */
+/* v turned by the unit quaternion q. */
 IK2B_IN_LINE void
-quat_settle(const double from[3], const double to[3], quat q)
+d4_rotate(const double q[4], const double v[3], double dest[3])
 {
-    double wide[4] = {(double)q[0], (double)q[1], (double)q[2], (double)q[3]};
-    double once[3], twice[3], turned[3], rest[3], change[3];
-    if (sizeof(real) == sizeof(double)) {
-        return;
-    }
-    d3_cross(wide, from, once);
-    d3_cross(wide, once, twice);
+    double once[3], twice[3];
+    d3_cross(q, v, once);
+    d3_cross(q, once, twice);
     for (int i = 0; i < 3; i++) {
-        turned[i] = from[i] + 2.0 * (wide[3] * once[i] + twice[i]);
+        dest[i] = v[i] + 2.0 * (q[3] * once[i] + twice[i]);
     }
-    d3_cross(turned, to, rest);
-    d3_cross(rest, wide, change);
-    for (int i = 0; i < 3; i++) {
-        q[i] = (real)(wide[i] + 0.5 * (wide[3] * rest[i] + change[i]));
-    }
-    q[3] = (real)(wide[3] - 0.5 * d3_dot(rest, wide));
 }
 
-/* The matrix of a rounded unit quaternion, itself unit. */
-IK2B_IN_LINE void
-quat_matrix(const quat q, double dest[3][3])
+/* The shortest turn of unit vector a onto b; false where they are nearly opposite. */
+IK2B_IN_LINE bool
+shortest_turn(const double a[3], const double b[3], double q[4])
 {
-    double x = (double)q[0], y = (double)q[1], z = (double)q[2], w = (double)q[3];
+    double cosine = d3_dot(a, b), cross[3];
+    d3_cross(a, b, cross);
+    double inverse = inverse_root(d3_dot(cross, cross) + (1.0 + cosine) * (1.0 + cosine));
+    d3_scale(cross, inverse, q);
+    q[3] = (1.0 + cosine) * inverse;
+    return cosine > IK2B_NEARLY_OPPOSITE;
+}
+
+/* The turn about a unit axis by the angle whose sine and cosine, of any length, these are; by half
+ * of it in two ways, so that small and large angles keep their digits. */
+IK2B_IN_LINE void
+turn_about(const double axis[3], double sine, double cosine, double q[4])
+{
+    double size = ordinary_root(sine * sine + cosine * cosine);
+    bool obtuse = cosine < 0.0;
+    double other = chosen(sine < 0.0, cosine - size, size - cosine);
+    double along = chosen(obtuse, other, sine), rest = chosen(obtuse, fabs(sine), size + cosine);
+    double inverse = inverse_root(along * along + rest * rest);
+    d3_scale(axis, along * inverse, q);
+    q[3] = rest * inverse;
+}
+
+static inline bool
+are_opposite(const limbs *t, const double a[3], const double b[3])
+{
+    double sum[3];
+    d3_add(a, b, sum);
+    return d3_dot(sum, sum) <= t->parallel * t->parallel;
+}
+
+/* The shortest turn of unit vector a onto b, nearly opposite or not, by half sum and half
+ * difference; opposite ones turn about the axis (a unit vector perpendicular to a), and true tells
+ * so. */
+static inline bool
+arc_about(const limbs *t, const double a[3], const double b[3], const double axis[3], double q[4])
+{
+    double sum[3], difference[3], across[3], from[3], rest[4], half_turn[4] = {0.0};
+    bool opposite = are_opposite(t, a, b);
+    d3_scale(a, opposite ? -1.0 : 1.0, from);
+    d3_add(from, b, sum);
+    d3_sub(b, from, difference);
+    double cosine = 0.5 * d3_norm(sum), sine = 0.5 * d3_norm(difference);
+    d3_cross(from, sine < cosine ? difference : sum, across);
+    d3_reject(across, from, across);
+    memset(rest, 0, sizeof rest);
+    if (!d3_is_zero(across)) {
+        d3_unit(across, rest);
+        d3_scale(rest, sine, rest);
+    }
+    rest[3] = cosine;
+    memcpy(q, rest, sizeof rest);
+    if (opposite) {
+        d3_copy(axis, half_turn);
+        d4_mul(rest, half_turn, q);
+    }
+    return opposite;
+}
+
+/* The axis about which a bone turns half round: the hinge, else the normal of the present bend,
+ * else a well-defined perpendicular. Unit, and perpendicular to the unit bone. */
+static inline void
+half_turn_axis(const limbs *t, const double bone[3], const double hinge[3], const double other[3],
+               double axis[3])
+{
+    double across[3];
+    if (!hinge_across(t, hinge, bone, axis)) {
+        d3_unit(other, across);
+        d3_cross(across, bone, axis);
+        if (d3_norm(axis) <= t->straight) {
+            d3_perpendicular(bone, axis);
+        }
+        d3_unit_across(axis, bone, axis);
+    }
+}
+
+/* The root's turn in all cases. */
+static inline void
+turn_root_in_any_case(limbs *t, int k, double rolling, double q[4])
+{
+    double upper[3], new_mid[3], lower[3], hinge[3], normal[3], up[3], new_up[3], axis[3], roll[4];
+    get3(t->mid, k, upper);
+    get3(t->new_mid, k, new_mid);
+    get3(t->lower, k, lower);
+    get3(t->hinge, k, hinge);
+    get3(t->normal, k, normal);
+    d3_unit(upper, up);
+    d3_unit(new_mid, new_up);
+    half_turn_axis(t, up, hinge, lower, axis);
+    bool opposite = arc_about(t, up, new_up, axis, q);
+    d4_finish(q);
+    d4_rotate(q, hinge, hinge);
+    if (rolling > 0.0 && hinge_across(t, hinge, new_up, hinge) &&
+        hinge_across(t, normal, new_up, normal)) {
+        d3_cross(hinge, normal, axis);
+        double sine = d3_dot(axis, new_up), cosine = d3_dot(hinge, normal);
+        if (rolling < 1.0) {
+            opposite |= are_opposite(t, hinge, normal);
+            part_of_angle(rolling, &sine, &cosine);
+        }
+        else {
+            opposite = false;
+        }
+        turn_about(new_up, sine, cosine, roll);
+        d4_mul(roll, q, q);
+    }
+    if (opposite && t->kept[k] == 0.0) {
+        t->singular[k] = 1.0;
+    }
+}
+
+/* The root's turn of the upper bone. Rolling, it goes on about the new bone until the hinge, turned
+ * with it, points along the unit normal of the new bend, or by a part of that angle. */
+IK2B_IN_LINE bool
+turn_root(limbs *t, int k, bool careful, bool rolling, bool partly)
+{
+    double up[3], new_up[3], hinge[3], normal[3], across[3], turn[4], roll[4], q[4];
+    get3(t->mid, k, up);
+    get3(t->new_mid, k, new_up);
+    double square = d3_dot(up, up), inverse = inverse_root(square);
+    d3_scale(up, inverse, up);
+    d3_scale(new_up, inverse, new_up);
+    d3_finish(new_up, new_up);
+    bool good = shortest_turn(up, new_up, q) & is_ordinary(square);
+    if (rolling) {
+        get3(t->hinge, k, hinge);
+        get3(t->normal, k, normal);
+        bool none = (hinge[0] == 0.0) & (hinge[1] == 0.0) & (hinge[2] == 0.0);
+        double least = 1e-6 * d3_dot(hinge, hinge) * d3_dot(normal, normal);
+        d4_rotate(q, hinge, hinge);
+        d3_cross(hinge, normal, across);
+        double sine = d3_dot(across, new_up);
+        double cosine = d3_dot(hinge, normal) - d3_dot(hinge, new_up) * d3_dot(normal, new_up);
+        double size = sine * sine + cosine * cosine;
+        good &= none | ((size > least) & is_between(size, 0x1p-60));
+        if (partly) {
+            double part = t->weight[k], part_sine = sine, part_cosine = cosine;
+            part_of_angle(part, &part_sine, &part_cosine);
+            good &= none | (part >= 1.0) | (cosine > 0.0) | (sine * sine > 1e-6 * size);
+            sine = chosen(part >= 1.0, sine, part_sine);
+            cosine = chosen(part >= 1.0, cosine, part_cosine);
+        }
+        turn_about(new_up, sine, cosine, roll);
+        d4_mul(roll, q, turn);
+        for (int i = 0; i < 4; i++) {
+            q[i] = chosen(none, q[i], turn[i]);
+        }
+    }
+    if (careful && !good) {
+        turn_root_in_any_case(t, k, rolling ? t->weight[k] : 0.0, q);
+    }
+    d4_finish(q);
+    put4(q, k, t->root_turn);
+    return good;
+}
+
+IK2B_STAGE(turn_root, turn_root(t, k, careful, false, false))
+IK2B_STAGE(roll_root, turn_root(t, k, careful, true, false))
+IK2B_STAGE(roll_root_partly, turn_root(t, k, careful, true, true))
+
+/* The matrix of a quaternion that rounding left near unit length, itself unit. */
+IK2B_IN_LINE void
+turn_matrix(lane source[4], int k, double dest[3][3])
+{
+    double w = source[0][k], x = source[1][k], y = source[2][k], z = source[3][k];
     double s = 4.0 - 2.0 * (x * x + y * y + z * z + w * w); /* 2 / square, for a square near 1 */
     dest[0][0] = 1.0 - s * (y * y + z * z);
     dest[0][1] = s * (x * y - w * z);
@@ -128,264 +213,179 @@ quat_matrix(const quat q, double dest[3][3])
     dest[2][2] = 1.0 - s * (x * x + y * y);
 }
 
-/* v turned by a rounded unit quaternion. */
+/* The lower bone that leads from the turned mid joint to the new end, back in the mid joint's frame
+ * before both turns: it takes up what rounding left in the root's. */
 IK2B_IN_LINE void
-quat_rotate(const quat q, const double v[3], double dest[3])
+lower_before_turn(limbs *t, int k, double dest[3])
 {
-    double axis[3] = {(double)q[0], (double)q[1], (double)q[2]}, w = (double)q[3];
-    double once[3], twice[3], s = 4.0 - 2.0 * (d3_dot(axis, axis) + w * w); /* as quat_matrix */
-    d3_cross(axis, v, once);
-    d3_cross(axis, once, twice);
+    double root[3][3], frame[3][3], mid_inward[3][3], end[3], back[3];
+    turn_matrix(t->root_turn, k, root);
+    get44(t->root_matrix, k, frame);
+    get33(t->mid_inward, k, mid_inward);
+    get3(t->new_end, k, end);
     for (int i = 0; i < 3; i++) {
-        dest[i] = v[i] + s * (w * once[i] + twice[i]);
+        back[i] = root[0][i] * end[0] + root[1][i] * end[1] + root[2][i] * end[2] - t->mid[i][k];
     }
+    d33_apply(frame, back, back);
+    d33_apply(mid_inward, back, dest);
 }
 
+/* The mid joint's turn in all cases. */
 static inline void
-quat_identity(quat q)
+turn_mid_in_any_case(limbs *t, int k, bool rolling, double q[4])
 {
-    q[0] = q[1] = q[2] = 0;
-    q[3] = 1;
-}
-
-/* The axis about which a bone turns half round: the hinge, else the normal of the present bend,
- * else a well-defined perpendicular. Unit, and perpendicular to the unit bone. */
-static inline void
-half_turn_axis(const double bone[3], const double hinge[3], const double other[3], real dest[3])
-{
-    double axis[3], across[3];
-    if (!hinge_across(hinge, bone, axis)) {
-        d3_unit(other, across);
-        d3_cross(across, bone, axis);
-        if (d3_norm(axis) <= IK2B_STRAIGHT) {
-            d3_perpendicular(bone, axis);
+    double old[3], new[3], upper[3], hinge[3], given[3], turned[3], a[3], b[3];
+    double bend[4] = {0.0, 0.0, 0.0, 1.0}, rest[4];
+    get3(t->lower_mid, k, old);
+    get3(t->upper_mid, k, upper);
+    get3(t->hinge_mid, k, given);
+    lower_before_turn(t, k, new);
+    if (d3_is_zero(new)) {
+        d3_copy(old, new); /* a bone that is nothing beside the upper one stays */
+    }
+    d3_unit(old, old);
+    d3_unit(new, new);
+    d3_unit(upper, upper);
+    d3_copy(old, turned);
+    if (rolling && hinge_across(t, given, upper, hinge)) {
+        d3_reject(old, hinge, a);
+        d3_reject(new, hinge, b);
+        if (d3_norm(a) > t->parallel && d3_norm(b) > t->parallel) {
+            d3_unit(a, a);
+            d3_unit(b, b);
+            d3_cross(a, b, turned);
+            turn_about(hinge, d3_dot(turned, hinge), d3_dot(a, b), bend);
+            d4_rotate(bend, old, turned);
         }
     }
-    d3_unit_across(axis, bone, axis);
-    to_real(axis, dest);
-}
-
-/* What is left of v across the unit axis, as a unit vector; 0: nothing. */
-IK2B_IN_LINE int
-r3_across(real v[3], real axis[3], real dest[3])
-{
-    r3_reject(v, axis, dest);
-    real square = r3_dot(dest, dest);
-    r3_scale(dest, real_inverse_root(square), dest);
-    return (double)square > IK2B_PARALLEL * IK2B_PARALLEL;
-}
-
-/* A unit vector, also in `real`; 0: its square is not between `least` and the inverse, void. */
-IK2B_IN_LINE int
-direction(const double v[3], double least, double unit[3], real dest[3])
-{
-    double square = d3_dot(v, v);
-    d3_scale(v, inverse_root(square), unit);
-    to_real(unit, dest);
-    return is_between(square, least);
-}
-
-/* The root's turn of the upper bone from `up` to `new_up`, both unit. Rolling, it goes on about the
- * new bone until the hinge, turned with it, points along the unit normal of the new bend. 0: not
- * plain, dest is void. */
-IK2B_IN_LINE int
-turn_root_plainly(const joints *limb, const double new_mid[3], const double normal[3], bool rolling,
-                  double least, quat dest)
-{
-    double from[3], to[3], wide[3];
-    real up[3], new_up[3];
-    int good = direction(limb->upper, least, from, up) & direction(new_mid, least, to, new_up);
-    good &= !are_opposite(up, new_up);
-    shortest_arc(up, new_up, dest);
-    if (rolling) {
-        real hinge[3], wanted[3];
-        quat roll;
-        good &= direction(limb->hinge_root, least, wide, hinge);
-        rotate(dest, hinge, hinge);
-        to_real(normal, wanted);
-        good &= r3_across(hinge, new_up, hinge) & r3_across(wanted, new_up, wanted);
-        turn_onto(new_up, hinge, wanted, roll);
-        r4_mul(roll, dest, dest);
+    else {
+        half_turn_axis(t, old, given, upper, hinge);
     }
-    quat_finish(dest);
-    return good;
-}
-
-/* The turn of the lower bone about the unit hinge, as far as that goes. */
-IK2B_IN_LINE int
-bend_about_hinge(real hinge[3], real old[3], real new[3], quat dest)
-{
-    real a[3], b[3];
-    int good = r3_across(old, hinge, a) & r3_across(new, hinge, b);
-    turn_onto(hinge, a, b, dest);
-    return good;
+    if (arc_about(t, turned, new, hinge, rest) && t->kept[k] == 0.0) {
+        t->singular[k] = 1.0;
+    }
+    d4_mul(rest, bend, q);
 }
 
 /* The mid joint's turn of the lower bone, in the mid joint's frame. Rolling, it bends about the
- * hinge, and by the shortest arc for what that cannot explain. 0: not plain, dest is void. */
-IK2B_IN_LINE int
-turn_mid_plainly(const joints *limb, const double new_lower[3], bool rolling, double least,
-                 quat dest)
+ * hinge, and by the shortest arc for what that cannot explain. */
+IK2B_IN_LINE bool
+turn_mid(limbs *t, int k, bool careful, bool rolling)
 {
-    double from[3], to[3], wide[3];
-    real old[3], new[3];
-    int good = direction(limb->lower_mid, least, from, old) & direction(new_lower, least, to, new);
+    double old[3], new[3], upper[3], hinge[3], across[3], bend[4], bent[3], q[4], turn[4];
+    get3(t->lower_mid, k, old);
+    lower_before_turn(t, k, new);
+    double old_square = d3_dot(old, old), new_square = d3_dot(new, new);
+    d3_scale(old, inverse_root(old_square), old);
+    d3_scale(new, inverse_root(new_square), new);
+    bool good = is_ordinary(old_square) & is_ordinary(new_square);
     if (rolling) {
-        real upper[3], hinge[3], bent[3];
-        quat bend, rest;
-        good &= direction(limb->upper_mid, least, wide, upper) &
-                direction(limb->hinge_mid, least, wide, hinge);
-        good &= r3_across(hinge, upper, hinge) & bend_about_hinge(hinge, old, new, bend);
-        rotate(bend, old, bent);
-        r3_unit(bent, bent);
-        good &= !are_opposite(bent, new);
-        shortest_arc(bent, new, rest);
-        r4_mul(rest, bend, dest);
-        quat_finish(dest);
-        quat_settle(from, to, dest);
-    }
-    else {
-        good &= !are_opposite(old, new);
-        shortest_arc(old, new, dest);
-        quat_finish(dest);
-    }
-    return good;
-}
-
-/* The root's turn in all cases; true: something arbitrary decided it. */
-static inline bool
-turn_root(const joints *limb, const double new_mid[3], const double normal[3], double rolling,
-          quat dest)
-{
-    double up[3], new_up[3], turned[3][3], hinge[3], wanted[3];
-    real from[3], to[3], axis[3], a[3], b[3];
-    quat roll;
-    if ((rolling == 0.0 || rolling == 1.0) &&
-        turn_root_plainly(limb, new_mid, normal, rolling == 1.0, IK2B_LEAST_SQUARE, dest)) {
-        return false;
-    }
-    d3_unit(limb->upper, up);
-    d3_unit(new_mid, new_up);
-    to_real(up, from);
-    to_real(new_up, to);
-    half_turn_axis(up, limb->hinge_root, limb->lower, axis);
-    bool singular = arc_about(from, to, axis, dest) && rolling < 1.0;
-    quat_finish(dest);
-    quat_matrix(dest, turned);
-    d33_apply(turned, limb->hinge_root, hinge);
-    if (rolling == 0.0 || !hinge_across(hinge, new_up, hinge) ||
-        !hinge_across(normal, new_up, wanted)) {
-        return singular;
-    }
-    d3_unit(hinge, hinge);
-    d3_unit(wanted, wanted);
-    to_real(hinge, a);
-    to_real(wanted, b);
-    turn_about(to, rolling * angle_about(to, a, b), roll);
-    r4_mul(roll, dest, dest);
-    quat_finish(dest);
-    return singular || (rolling < 1.0 && are_opposite(a, b));
-}
-
-/* The mid joint's turn in all cases; true: something arbitrary decided it. */
-static inline bool
-turn_mid(const joints *limb, const double new_lower[3], bool rolling, quat dest)
-{
-    double old[3], new[3], upper[3], side[3];
-    real from[3], to[3], hinge[3];
-    quat turn, rest;
-    if (turn_mid_plainly(limb, new_lower, rolling, IK2B_LEAST_SQUARE, dest)) {
-        return false;
-    }
-    quat_identity(turn);
-    d3_unit(limb->lower_mid, old);
-    d3_unit(new_lower, new);
-    d3_unit(limb->upper_mid, upper);
-    to_real(old, from);
-    to_real(new, to);
-    if (rolling && hinge_across(limb->hinge_mid, upper, side)) {
-        d3_unit(side, side);
-        to_real(side, hinge);
-        if (!bend_about_hinge(hinge, from, to, turn)) {
-            quat_identity(turn);
+        get3(t->upper_mid, k, upper);
+        get3(t->hinge_mid, k, hinge);
+        bool none = (hinge[0] == 0.0) & (hinge[1] == 0.0) & (hinge[2] == 0.0);
+        double whole = d3_dot(hinge, hinge);
+        d3_muladds(upper, -d3_dot(hinge, upper) / d3_dot(upper, upper), hinge);
+        double square = d3_dot(hinge, hinge);
+        d3_scale(hinge, inverse_root(square), hinge);
+        d3_cross(old, new, across);
+        double sine = d3_dot(across, hinge);
+        double cosine = d3_dot(old, new) - d3_dot(old, hinge) * d3_dot(new, hinge);
+        turn_about(hinge, sine, cosine, bend);
+        d4_rotate(bend, old, bent);
+        d3_finish(bent, bent);
+        for (int i = 0; i < 3; i++) {
+            bent[i] = chosen(none, old[i], bent[i]);
+            bend[i] = chosen(none, 0.0, bend[i]);
         }
-        rotate(turn, from, from);
-        r3_unit(from, from);
+        bend[3] = chosen(none, 1.0, bend[3]);
+        good &= none | (is_ordinary(square) & is_ordinary(whole) & (square > 1e-6 * whole) &
+                        (sine * sine + cosine * cosine > 1e-12));
+        good &= shortest_turn(bent, new, turn);
+        d4_mul(turn, bend, q);
     }
     else {
-        half_turn_axis(old, limb->hinge_mid, upper, hinge);
+        good &= shortest_turn(old, new, q);
     }
-    bool opposite = arc_about(from, to, hinge, rest);
-    r4_mul(rest, turn, dest);
-    quat_finish(dest);
-    return opposite;
-}
-
-/* The lower bone that leads from the turned mid joint to new_end, back in the mid joint's frame
- * before both turns: it takes up what rounding left in the root's. */
-IK2B_IN_LINE void
-lower_before_turn(const joints *limb, const double root[3][3], const double new_end[3],
-                  double dest[3])
-{
-    double back[3];
-    for (int i = 0; i < 3; i++) {
-        back[i] = root[0][i] * new_end[0] + root[1][i] * new_end[1] + root[2][i] * new_end[2] -
-                  limb->upper[i];
+    if (careful && !good) {
+        turn_mid_in_any_case(t, k, rolling, q);
     }
-    d33_apply(limb->frame, back, back);
-    d33_apply(limb->mid_inward, back, dest);
-}
-
-/* Where the rounded turns put the end joint. */
-IK2B_IN_LINE void
-end_after_turn(const joints *limb, const double root[3][3], const quat mid_turn, double dest[3])
-{
-    double lower[3];
-    quat_rotate(mid_turn, limb->lower_mid, lower);
-    d33_apply(limb->mid_frame, lower, lower);
-    d33_apply(limb->inward, lower, lower);
-    d3_add(limb->upper, lower, lower);
-    d33_apply(root, lower, dest);
-}
-
-/* The corrections that bring the joints to new_mid and new_end (seen from the root, in its frame).
- * normal is the unit hinge of the new pose, zero where it has none; rolling in [0, 1] is how much
- * of the hinge's roll is wanted, 0: roll as posed. */
-static inline turns
-turn_bones(const joints *limb, const double new_mid[3], const double new_end[3],
-           const double normal[3], double rolling)
-{
-    turns self;
-    double root[3][3], lower[3];
-    self.singular = turn_root(limb, new_mid, normal, rolling, self.root);
-    quat_matrix(self.root, root);
-    lower_before_turn(limb, root, new_end, lower);
-    if (d3_is_zero(lower)) {
-        d3_copy(limb->lower_mid, lower); /* a bone that is nothing beside the upper one stays */
-    }
-    self.singular |= turn_mid(limb, lower, rolling > 0.0, self.mid);
-    end_after_turn(limb, root, self.mid, self.end);
-    return self;
-}
-
-/* Squares in a tile lie between this and its inverse, so that they stay ordinary where the same
- * limb is scaled to a reach near 1. */
-#define IK2B_TILE_SQUARE 0x1p-80
-
-/* The same without a branch, for bones whose lengths lie within 2^20; 0: not plain, *self is void.
- */
-IK2B_IN_LINE int
-turn_bones_plainly(const joints *limb, const double new_mid[3], const double new_end[3],
-                   const double normal[3], bool rolling, turns *self)
-{
-    double root[3][3], lower[3];
-    int good = turn_root_plainly(limb, new_mid, normal, rolling, IK2B_TILE_SQUARE, self->root);
-    quat_matrix(self->root, root);
-    lower_before_turn(limb, root, new_end, lower);
-    good &= turn_mid_plainly(limb, lower, rolling, IK2B_TILE_SQUARE, self->mid);
-    end_after_turn(limb, root, self->mid, self->end);
-    self->singular = false;
+    d4_finish(q);
+    put4(q, k, t->mid_turn);
     return good;
 }
+
+IK2B_STAGE(turn_mid, turn_mid(t, k, careful, false))
+IK2B_STAGE(bend_mid, turn_mid(t, k, careful, true))
+
+/* To single precision where results have it, so that what follows from a turn follows from what is
+ * returned. */
+IK2B_IN_LINE void
+round_turn(limbs *t, lane turn[4])
+{
+    for (int i = 0; t->kind == IK2B_F32 && i < 4; i++) {
+        IK2B_LANE_LOOP
+        for (int k = 0; k < IK2B_LANES; k++) {
+            turn[i][k] = (double)(float)turn[i][k];
+        }
+    }
+}
+
+/* The corrections that bring the joints to new_mid and new_end. */
+IK2B_IN_LINE void
+turn_bones(limbs *t, bool partly)
+{
+    if (t->rolling && partly) {
+        roll_root_partly_lanes(t);
+    }
+    else if (t->rolling) {
+        roll_root_lanes(t);
+    }
+    else {
+        turn_root_lanes(t);
+    }
+    round_turn(t, t->root_turn);
+    if (t->rolling) {
+        bend_mid_lanes(t);
+    }
+    else {
+        turn_mid_lanes(t);
+    }
+    round_turn(t, t->mid_turn);
+}
+
+/* Where the rounded turns put the end joint, and how far from its target that is. */
+IK2B_IN_LINE bool
+find_position(limbs *t, int k, bool careful)
+{
+    double root[3][3], mid[3][3], frame[3][3], mid_frame[3][3], inward[3][3], lower[3], off[3];
+    double scale = 1.0 / t->scale[k];
+    turn_matrix(t->root_turn, k, root);
+    turn_matrix(t->mid_turn, k, mid);
+    get44(t->root_matrix, k, frame);
+    get44(t->mid_matrix, k, mid_frame);
+    get33(t->inward, k, inward);
+    get3(t->lower_mid, k, lower);
+    d33_apply(mid, lower, lower);
+    d33_apply(mid_frame, lower, lower);
+    d33_apply(inward, lower, lower);
+    for (int i = 0; i < 3; i++) {
+        lower[i] += t->mid[i][k];
+    }
+    d33_apply(root, lower, lower);
+    d33_apply(frame, lower, lower);
+    bool stays = t->kept[k] != 0.0;
+    for (int i = 0; i < 3; i++) {
+        double place = t->root_matrix[4 * i + 3][k] + lower[i] * scale;
+        place = chosen(stays, t->end_at[i][k], place);
+        t->position[i][k] = place;
+        off[i] = place - t->target[i][k];
+    }
+    double square = d3_dot(off, off);
+    bool good = (square == 0.0) | is_between(square, 0x1p-900);
+    t->miss[k] = careful && !good ? d3_long_norm(off) : sqrt(square);
+    return good;
+}
+
+IK2B_STAGE(find_position, find_position(t, k, careful))
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Vectors, 3 x 3 matrices and quaternions (x, y, z, w) in double precision, which cglm does not
- * have. Names and shapes follow cglm's, destination last, so that one source serves both
- * precisions.
+ * have. Names and shapes follow cglm's, destination last.
  */
 #ifndef IK2B_VECTOR_H
 #define IK2B_VECTOR_H
@@ -203,14 +202,14 @@ d3_perpendicular(const double v[3], double dest[3])
 /* 3 x 3 matrices, m[row][column] */
 
 static inline void
-d33_apply(const double m[3][3], const double v[3], double dest[3])
+d33_apply(double m[3][3], const double v[3], double dest[3])
 {
     double result[3] = {d3_dot(m[0], v), d3_dot(m[1], v), d3_dot(m[2], v)};
     d3_copy(result, dest);
 }
 
 static inline void
-d33_multiply(const double a[3][3], const double b[3][3], double dest[3][3])
+d33_multiply(double a[3][3], double b[3][3], double dest[3][3])
 {
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
@@ -221,7 +220,7 @@ d33_multiply(const double a[3][3], const double b[3][3], double dest[3][3])
 
 /* The matrix that maps cross products as m maps vectors; returns the determinant of m. */
 static inline double
-d33_cofactor(const double m[3][3], double dest[3][3])
+d33_cofactor(double m[3][3], double dest[3][3])
 {
     d3_cross(m[1], m[2], dest[0]);
     d3_cross(m[2], m[0], dest[1]);
@@ -231,7 +230,7 @@ d33_cofactor(const double m[3][3], double dest[3][3])
 
 /* The inverse; false where the columns lie in a plane to within the given ratio of volumes. */
 static inline bool
-d33_invert(const double m[3][3], double parallel, double dest[3][3])
+d33_invert(double m[3][3], double parallel, double dest[3][3])
 {
     double cofactor[3][3], volume = 1.0;
     double determinant = d33_cofactor(m, cofactor);
@@ -251,40 +250,16 @@ d33_invert(const double m[3][3], double parallel, double dest[3][3])
 
 /* Quaternions x, y, z, w */
 
-static inline void
+IK2B_IN_LINE void
 d4_mul(const double p[4], const double q[4], double dest[4])
 {
-    double result[4];
-    d3_cross(p, q, result);
-    d3_muladds(q, p[3], result);
-    d3_muladds(p, q[3], result);
-    result[3] = p[3] * q[3] - d3_dot(p, q);
-    memcpy(dest, result, sizeof result);
-}
-
-static inline double
-d4_norm(const double q[4])
-{
-    return sqrt(d3_dot(q, q) + q[3] * q[3]);
-}
-
-/* The rotation matrix of a quaternion of any length; a zero one is the identity. */
-static inline void
-d4_matrix(const double q[4], double dest[3][3])
-{
-    double largest = larger(d3_largest(q), fabs(q[3])), x, y, z, w, s;
-    double scale = largest > 0.0 ? power_of_two_under(largest) : 1.0;
-    x = q[0] * scale;
-    y = q[1] * scale;
-    z = q[2] * scale;
-    w = largest == 0.0 ? 1.0 : q[3] * scale;
-    s = 2.0 / (x * x + y * y + z * z + w * w);
-    double m[3][3] = {
-        {1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)},
-        {s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)},
-        {s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)},
-    };
-    memcpy(dest, m, sizeof m);
+    double x = p[3] * q[0] + p[0] * q[3] + (p[1] * q[2] - p[2] * q[1]);
+    double y = p[3] * q[1] + p[1] * q[3] + (p[2] * q[0] - p[0] * q[2]);
+    double z = p[3] * q[2] + p[2] * q[3] + (p[0] * q[1] - p[1] * q[0]);
+    dest[3] = p[3] * q[3] - (p[0] * q[0] + p[1] * q[1] + p[2] * q[2]);
+    dest[0] = x;
+    dest[1] = y;
+    dest[2] = z;
 }
 
 #endif

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: MIT
- *
- * The functions for results in double precision.
- */
-#include "solve_rows.h"
-#include "orient_rows.h"
-#include "pose_rows.h"
-#include "read_rows.h"

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Options into tiles.
+ */
+#include "options.h"
+
+#include <float.h>
+
+typedef enum { NUMBER, DIRECTION, MATRIX } value_kind;
+
+typedef struct {
+    value_kind kind;
+    double missing;
+} option;
+
+#define AS_OPTION(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of) {KIND, missing},
+
+static const option table[IK2B_OPTIONS] = {IK2B_OPTION_TABLE(AS_OPTION)};
+
+#define BIT_OF_DIRECTION(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)             \
+    | (uint64_t)(KIND == DIRECTION) << IK2B_##NAME
+
+/* The bits of options that are directions. */
+static const uint64_t DIRECTIONS = 0 IK2B_OPTION_TABLE(BIT_OF_DIRECTION);
+
+/* Where the numbers of an option lie in a tile. */
+static lane *
+place_of(limbs *t, int which)
+{
+    switch (which) {
+    case IK2B_POLE:
+        return t->framed ? t->given_pole : t->pole;
+    case IK2B_HINGE:
+        return t->framed ? t->given_hinge : t->hinge;
+    case IK2B_CONE_AXIS:
+        return t->framed ? t->given_axis : t->cone_axis;
+    case IK2B_ROOT_SCALE:
+        return t->root_scale;
+    case IK2B_MID_SCALE:
+        return t->mid_scale;
+    default:
+        return &t->numbers[which];
+    }
+}
+
+static int
+width_of(int which)
+{
+    return table[which].kind == DIRECTION ? 3 : 1;
+}
+
+/* The same in all lanes. */
+static void
+spread(double number, lane dest)
+{
+    for (int k = 0; k < IK2B_LANES; k++) {
+        dest[k] = number;
+    }
+}
+
+/* Weights and angles as the stages need them. */
+IK2B_IN_LINE bool
+prepare_numbers(limbs *t, int k, bool careful)
+{
+    double weight = clamped(t->numbers[IK2B_WEIGHT][k], 0.0, 1.0), twist = t->numbers[IK2B_TWIST][k];
+    double cone = clamped(t->numbers[IK2B_CONE_ANGLE][k], 0.0, IK2B_PI);
+    double most = clamped(t->numbers[IK2B_MAX_ANGLE][k], 0.0, IK2B_PI);
+    double least = clamped(t->numbers[IK2B_MIN_ANGLE][k], 0.0, most);
+    t->weight[k] = weight;
+    t->soften[k] = clamped(t->numbers[IK2B_SOFTEN][k], 0.0, 1.0);
+    t->pole_weight[k] = clamped(t->numbers[IK2B_POLE_WEIGHT][k], 0.0, 1.0);
+    t->pole_part[k] = weight * t->pole_weight[k];
+    t->twist[k] = twist;
+    t->cone_angle[k] = cone;
+    double sine, cosine;
+    sine_and_cosine(weight * twist, &sine, &cosine);
+    bool good = fabs(twist) <= IK2B_LARGEST_ANGLE;
+    if (careful && !good) {
+        sine = sin(weight * twist);
+        cosine = cos(weight * twist);
+    }
+    double bad = 0.0;
+    for (int i = 0; i < IK2B_SOLVE_OPTIONS; i++) {
+        bad += t->numbers[i][k] - t->numbers[i][k];
+    }
+    t->bad_numbers[k] = bad;
+    t->twist_sine[k] = sine;
+    t->twist_cosine[k] = cosine;
+    sine_and_cosine(cone, &t->cone_sine[k], &t->cone_cosine[k]);
+    sine_and_cosine(0.5 * least, &t->min_half_sine[k], &t->min_half_cosine[k]);
+    sine_and_cosine(0.5 * most, &t->max_half_sine[k], &t->max_half_cosine[k]);
+    return good;
+}
+
+IK2B_STAGE(prepare_numbers, prepare_numbers(t, k, careful))
+IK2B_BUILDS(numbers_runner, prepare_numbers_lanes, (limbs * t), (t))
+
+/* Marks rows of which an option is not finite. */
+IK2B_IN_LINE void
+check_vectors(limbs *t)
+{
+    memcpy(t->bad_options, t->bad_numbers, sizeof t->bad_options);
+    for (int which = 0; which < IK2B_OPTIONS; which++) {
+        if (!is_given(t, (uint64_t)1 << which & DIRECTIONS)) {
+            continue;
+        }
+        lane *numbers = place_of(t, which);
+        IK2B_LANE_LOOP
+        for (int k = 0; k < IK2B_LANES; k++) {
+            double excess = numbers[0][k] - numbers[0][k] + (numbers[1][k] - numbers[1][k]);
+            t->bad_options[k] += excess + (numbers[2][k] - numbers[2][k]);
+        }
+    }
+}
+
+IK2B_BUILDS(vectors_checker, check_vectors, (limbs * t), (t))
+
+/* What follows from the options that are loaded. */
+static void
+prepare(limbs *t, uint64_t loaded)
+{
+    if (loaded & ~DIRECTIONS) {
+        numbers_runner()(t);
+    }
+    vectors_checker()(t);
+}
+
+/* Whether one value of an option serves all rows. */
+static bool
+is_uniform(const ik2b_array *array, const ik2b_extent *extent)
+{
+    for (int d = 0; d < extent->count; d++) {
+        if (array->stride[d] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void
+begin_option(limbs *t, const ik2b_array *array, int which, const ik2b_extent *extent)
+{
+    lane *dest = place_of(t, which);
+    bool at_default = true, uniform = is_uniform(array, extent);
+    for (int i = 0; uniform && i < width_of(which); i++) {
+        double number = load_element(array, array->data + i * array->inner[0]);
+        at_default &= number == table[which].missing;
+        spread(number, dest[i]);
+    }
+    t->given |= uniform && at_default ? 0 : (uint64_t)1 << which;
+    t->varying |= uniform ? 0 : (uint64_t)1 << which;
+}
+
+static void
+begin_kind(limbs *t, ik2b_kind kind)
+{
+    bool single = kind == IK2B_F32;
+    t->kind = kind;
+    t->straight = single ? 1e-5 : 1e-12;
+    t->moved = single ? 1e-6 : 1e-12;
+    t->polar_change = single ? 1e-5 : 1e-9;
+    t->parallel = 16.0 * (single ? (double)FLT_EPSILON : DBL_EPSILON);
+}
+
+void
+ik2b_begin(limbs *t, ik2b_kind kind, const ik2b_array *args, const signed char *places,
+           const ik2b_extent *extent)
+{
+    begin_kind(t, kind);
+    t->given = t->varying = 0;
+    t->rows = IK2B_LANES;
+    memset(t->invalid, 0, sizeof t->invalid);
+    memset(t->numbers, 0, sizeof t->numbers);
+    memset(t->hinge, 0, sizeof t->hinge);
+    memset(t->hinge_mid, 0, sizeof t->hinge_mid);
+    memset(t->pole, 0, sizeof t->pole);
+    for (int which = 0; which < IK2B_OPTIONS; which++) {
+        const ik2b_array *array = places[which] < 0 ? NULL : &args[places[which]];
+        bool matrix = table[which].kind == MATRIX;
+        for (int i = 0; !matrix && i < width_of(which); i++) {
+            spread(table[which].missing, place_of(t, which)[i]);
+        }
+        if (array && array->data && matrix) {
+            t->given |= (uint64_t)1 << which;
+        }
+        else if (array && array->data) {
+            begin_option(t, array, which, extent);
+        }
+    }
+    prepare(t, UINT64_MAX);
+}
+
+void
+ik2b_load_options(limbs *t, const ik2b_array *args, const signed char *places, int last)
+{
+    memset(t->invalid, 0, sizeof t->invalid);
+    if (t->varying == 0) {
+        return;
+    }
+    for (int which = 0; which < IK2B_OPTIONS; which++) {
+        if (t->varying >> which & 1) {
+            ik2b_load(&args[places[which]], last, t->rows, width_of(which), place_of(t, which));
+        }
+    }
+    prepare(t, t->varying);
+}
