@@ -31,6 +31,7 @@ accuracy: $(VENV)/package
 
 bench: $(VENV)/package
 	@$(RUN) -m tests.bench
+	@$(RUN) -m tests.bench.calls
 	@$(RUN) -m tests.bench.planting
 	@$(RUN) -m tests.bench.sampling
 

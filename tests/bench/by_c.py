@@ -51,8 +51,8 @@ def compiled(folder: Path) -> Path:
         return Path(command.get_ext_fullpath("peers")).resolve()
 
 
-def load(folder: Path) -> ctypes.CDLL:
-    """The library, or NotBuilt."""
+def compiled_in(folder: Path) -> Path:
+    """The file of the library, or NotBuilt."""
     try:
         import setuptools  # noqa: F401  # makes distutils its own, which Python 3.13 has not
         from setuptools.errors import BaseError
@@ -60,11 +60,25 @@ def load(folder: Path) -> ctypes.CDLL:
         raise NotBuilt("setuptools is missing") from error
     try:
         logging.disable(logging.INFO)  # setuptools tells its commands
-        library = ctypes.CDLL(str(compiled(folder)))
+        return compiled(folder)
     except (BaseError, OSError, SystemExit) as error:
         raise NotBuilt(str(error)) from error
     finally:
         logging.disable(logging.NOTSET)
+
+
+def load(folder: Path) -> ctypes.CDLL:
+    """The library, or NotBuilt."""
+    path = compiled_in(folder)
+    try:
+        return opened(path)
+    except OSError as error:
+        raise NotBuilt(str(error)) from error
+
+
+def opened(path: Path) -> ctypes.CDLL:
+    """The library in a file."""
+    library = ctypes.CDLL(str(path))
     library.bare_build.restype = ctypes.c_char_p
     return library
 

@@ -61,6 +61,10 @@ def solve_options(rng: np.random.Generator, count: int) -> dict[str, Any]:
     )
 
 
+def scales(rng: np.random.Generator, count: int) -> dict[str, Any]:
+    return {name: rng.uniform(0.5, 2, (count, 3)) for name in ("root_scale", "mid_scale")}
+
+
 def arguments(function: str, rng: np.random.Generator, count: int) -> tuple[list[Array], dict[str, Any]]:
     """Positional arrays, and all options."""
     root, mid, end, target = points(rng, count)
@@ -71,9 +75,10 @@ def arguments(function: str, rng: np.random.Generator, count: int) -> tuple[list
     transforms = [matrices(rotations(rng, count), at) for at in (root, mid)]
     if function == "orient":
         return [*transforms, end, *ik2bone.solve(root, mid, end, target)[:2]], dict(
-            roll="hinge", hinge=rng.normal(size=(count, 3))
+            roll="hinge", hinge=rng.normal(size=(count, 3)), **scales(rng, count)
         )
-    options = dict(solve_options(rng, count), roll="hinge", end_matrix=matrices(rotations(rng, count), end))
+    ends = {name: matrices(rotations(rng, count), end) for name in ("end_matrix", "end_goal")}
+    options = dict(solve_options(rng, count), roll="hinge", **ends, **scales(rng, count))
     return [*transforms, end, target], options
 
 

@@ -22,5 +22,5 @@ def test_page_without_the_section_is_refused() -> None:
 
 
 def test_the_page_has_a_section_for_each_of_the_benches() -> None:
-    for heading in ("Measured", "Planting, measured"):
+    for heading in ("Measured", "Options and calls, measured", "Planting, measured"):
         assert replaced(PAGE.read_text(), heading, "new") != PAGE.read_text()
