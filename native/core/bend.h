@@ -84,7 +84,7 @@ turn_to_pole(limbs *t, int k, bool careful, bool partly)
     get3(t->pole, k, pole);
     get3(t->new_line, k, line);
     get3(t->new_bend, k, bend);
-    bool none = ((pole[0] == 0.0) & (pole[1] == 0.0) & (pole[2] == 0.0)) | (part == 0.0);
+    bool none = is_zero(pole) | (part == 0.0);
     bool good = d3_across(pole, line, side);
     if (careful && !none && !good) {
         d3_unit(pole, side);

@@ -23,8 +23,7 @@ find_cone(limbs *t, int k, bool careful, cone *self, bool *none)
     get3(t->cone_axis, k, self->axis);
     get3(t->mid, k, mid);
     bool good = d3_measure(self->axis, careful, &size, &inverse);
-    *none = ((self->axis[0] == 0.0) & (self->axis[1] == 0.0) & (self->axis[2] == 0.0)) |
-            (t->cone_angle[k] >= IK2B_PI);
+    *none = is_zero(self->axis) | (t->cone_angle[k] >= IK2B_PI);
     d3_scale(self->axis, inverse, self->axis);
     d3_cross(self->axis, mid, across);
     double component = d3_dot(self->axis, mid), distance = sqrt(d3_dot(across, across));
@@ -50,7 +49,7 @@ turn_into_cone(limbs *t, int k, bool careful)
     get3(t->circle_bend, k, bend);
     d3_scale(line, along, wished);
     d3_muladds(bend, height, wished);
-    bool moves = !none & (t->still[k] == 0.0) & (t->keeps_upper[k] == 0.0) &
+    bool moves = (t->still[k] == 0.0) & (t->keeps_upper[k] == 0.0) & !none &
                  (d3_dot(limit.axis, wished) < limit.least);
     d3_cross(line, bend, across);
     double x = d3_dot(bend, limit.axis), y = d3_dot(across, limit.axis);
@@ -60,9 +59,14 @@ turn_into_cone(limbs *t, int k, bool careful)
     bool apart = needed > swing;
 
     /* The angle from the wished bend: to the arc's centre, less half the arc on the wished side. */
-    double cosine = x * inverse, sine = y * inverse, half_cosine = needed / swing;
-    double half_sine = larger(swing - needed, 0.0) * larger(swing + needed, 0.0);
-    half_sine = ordinary_root(half_sine) / swing;
+    double cosine = careful && square == 0.0 ? 1.0 : x * inverse, sine = y * inverse;
+    double shorter = larger(swing - needed, 0.0) / swing, longer = larger(swing + needed, 0.0) / swing;
+    double half_cosine = clamped(needed / swing, -1.0, 1.0);
+    double half_sine = ordinary_root(shorter * longer);
+    if (careful && swing == 0.0) {
+        half_cosine = needed < 0.0 ? -1.0 : 1.0;
+        half_sine = 0.0;
+    }
     half_sine = y < 0.0 ? -half_sine : half_sine;
     turn_bend(bend, line, sine * half_cosine - cosine * half_sine,
               cosine * half_cosine + sine * half_sine, new);
@@ -70,7 +74,7 @@ turn_into_cone(limbs *t, int k, bool careful)
     d3_muladds(new, height, mid);
     d3_cross(line, new, normal);
     bool turns = moves & !apart, opposite = (x < 0.0) & (fabs(y) <= t->parallel * -x);
-    good = none | (good & (!turns | is_ordinary(square)));
+    good = none | (good & (!turns | (is_ordinary(square) & (swing > 0.0))));
     turns &= good | careful;
     for (int i = 0; i < 3; i++) {
         t->new_mid[i][k] = chosen(turns, mid[i], t->new_mid[i][k]);

@@ -112,10 +112,11 @@ weigh_goal(limbs *t, int k, bool careful, double line[3])
 
 /* Whether pole or twist turn the bend, so that a target on the end is no reason to stay. */
 IK2B_IN_LINE bool
-is_turned(const limbs *t, int k)
+is_turned(limbs *t, int k)
 {
-    bool pole = (t->pole[0][k] != 0.0) | (t->pole[1][k] != 0.0) | (t->pole[2][k] != 0.0);
-    return (pole & (t->pole_weight[k] > 0.0)) | (t->twist[k] != 0.0);
+    double pole[3];
+    get3(t->pole, k, pole);
+    return (!is_zero(pole) & (t->pole_weight[k] > 0.0)) | (t->twist[k] != 0.0);
 }
 
 /* The end at `new_distance` along the unit `new_line`. */

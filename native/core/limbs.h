@@ -21,6 +21,7 @@ typedef struct {
     bool nearest, rolling;
     bool framed; /* there are matrices */
     int rows;
+    int lanes;
     double straight; /* a mid joint so near to the line root-end, by the reach, is on it */
     double moved;    /* a stage that moves the end by less, by the reach, does not flag it */
     double polar_change; /* after a step that changes less, a rotation is as good as it gets */
@@ -81,6 +82,13 @@ chosen(bool first, double a, double b)
     x = (x & mask) | (y & ~mask);
     memcpy(&a, &x, sizeof a);
     return a;
+}
+
+/* As d3_is_zero, without a branch. */
+IK2B_IN_LINE bool
+is_zero(const double v[3])
+{
+    return (v[0] == 0.0) & (v[1] == 0.0) & (v[2] == 0.0);
 }
 
 IK2B_IN_LINE void
@@ -178,9 +186,8 @@ IK2B_IN_LINE double
 inverse_root(double square)
 {
     double result = (double)(1.0f / sqrtf((float)square));
-    result *= 1.5 - 0.5 * (square * result) * result;
-    result += result * (0.5 - 0.5 * (square * result) * result);
-    return result;
+    double rest = 1.0 - (square * result) * result;
+    return result + result * (rest * (0.5 + 0.375 * rest));
 }
 
 /* The same with care of any square; 0 for zero. */
@@ -283,7 +290,7 @@ any_lane(lane numbers)
             return;                                                                                \
         }                                                                                          \
         IK2B_LANE_LOOP                                                                             \
-        for (int k = 0; k < IK2B_LANES; k++) {                                                     \
+        for (int k = 0; k < (t->lanes & ~15); k++) {                                               \
             t->hard[k] = (call) ? 0.0 : 1.0;                                                       \
         }                                                                                          \
         bool any = any_lane(t->hard);                                                              \

@@ -168,7 +168,7 @@ ik2b_begin(limbs *t, ik2b_kind kind, const ik2b_array *args, const signed char *
 {
     begin_kind(t, kind);
     t->given = t->varying = 0;
-    t->rows = IK2B_LANES;
+    t->rows = t->lanes = IK2B_LANES;
     memset(t->invalid, 0, sizeof t->invalid);
     memset(t->numbers, 0, sizeof t->numbers);
     memset(t->hinge, 0, sizeof t->hinge);

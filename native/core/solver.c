@@ -253,9 +253,9 @@ see_frames(limbs *t)
 IK2B_IN_LINE bool
 keep_pose(limbs *t, int k, bool rolling)
 {
-    bool none = (t->hinge_mid[0][k] == 0.0) & (t->hinge_mid[1][k] == 0.0) &
-                (t->hinge_mid[2][k] == 0.0);
-    bool rolls = rolling & !none & (t->weight[k] > 0.0);
+    double hinge[3];
+    get3(t->hinge_mid, k, hinge);
+    bool rolls = rolling & !is_zero(hinge) & (t->weight[k] > 0.0);
     t->kept[k] = (t->still[k] != 0.0) & !rolls ? 1.0 : 0.0;
     return true;
 }

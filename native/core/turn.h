@@ -158,12 +158,13 @@ turn_root(limbs *t, int k, bool careful, bool rolling, bool partly)
     double square = d3_dot(up, up), inverse = inverse_root(square);
     d3_scale(up, inverse, up);
     d3_scale(new_up, inverse, new_up);
+    bool same = fabs(d3_dot(new_up, new_up) - 1.0) < 1e-6; /* else rounding has much of its length */
     d3_finish(new_up, new_up);
-    bool good = shortest_turn(up, new_up, q) & is_ordinary(square);
+    bool good = shortest_turn(up, new_up, q) & is_ordinary(square) & same;
     if (rolling) {
         get3(t->hinge, k, hinge);
         get3(t->normal, k, normal);
-        bool none = (hinge[0] == 0.0) & (hinge[1] == 0.0) & (hinge[2] == 0.0);
+        bool none = is_zero(hinge) | is_zero(normal);
         double least = 1e-6 * d3_dot(hinge, hinge) * d3_dot(normal, normal);
         d4_rotate(q, hinge, hinge);
         d3_cross(hinge, normal, across);
@@ -282,7 +283,7 @@ turn_mid(limbs *t, int k, bool careful, bool rolling)
     if (rolling) {
         get3(t->upper_mid, k, upper);
         get3(t->hinge_mid, k, hinge);
-        bool none = (hinge[0] == 0.0) & (hinge[1] == 0.0) & (hinge[2] == 0.0);
+        bool none = is_zero(hinge);
         double whole = d3_dot(hinge, hinge);
         d3_muladds(upper, -d3_dot(hinge, upper) / d3_dot(upper, upper), hinge);
         double square = d3_dot(hinge, hinge);
