@@ -20,8 +20,8 @@ NO_CGLM = (
 )
 
 
-# The compiler cl.exe makes vectors of SSE2 of the loops that it is told are independent; clang-cl, chosen by CC, the
-# vectors that clang makes. Builds for several processors, chosen at run time, come from gcc and clang on x86-64 alone.
+# On Windows cl.exe, the compiler that setuptools takes there, is told which loops are independent and makes vectors of
+# SSE2 of those that it can; builds for AVX2 and AVX-512, chosen at run time, come from gcc and clang alone.
 MSVC_FLAGS = ["/std:c11", "/O2", "/fp:precise", *([] if ABI3 else ["/experimental:c11atomics"])]
 
 

@@ -4,8 +4,8 @@
  * by what the processor has. No fused multiply-add, so that all give the same digits.
  *
  * The builds exist where gcc or clang compile for x86-64. Elsewhere there is the plain one: by gcc
- * and clang vectors of the target's own (NEON on ARM), by clang-cl those of SSE2, by cl.exe what
- * its vectorizer makes of loops marked as independent.
+ * and clang with the target's own vectors (NEON on ARM); by clang-cl with SSE2, in part; by cl.exe
+ * with what its vectorizer makes of loops that are marked as independent.
  */
 #ifndef IK2B_BUILDS_H
 #define IK2B_BUILDS_H

@@ -185,7 +185,7 @@ is_ordinary(double square)
 IK2B_IN_LINE double
 inverse_root(double square)
 {
-    double result = (double)(1.0f / sqrtf((float)square));
+    double result = (double)(float)(1.0f / sqrtf((float)square));
     double rest = 1.0 - (square * result) * result;
     return result + result * (rest * (0.5 + 0.375 * rest));
 }
