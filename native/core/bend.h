@@ -27,12 +27,9 @@ carry_bend(limbs *t, int k, bool careful)
     }
     d3_copy(bend, dest);
     d3_muladds(half, -2.0 * d3_dot(bend, half) / square, dest);
-    d3_reject(dest, new_line, dest);
     if (careful && !good) {
+        d3_reject(dest, new_line, dest);
         d3_unit(dest, dest);
-    }
-    else {
-        d3_finish(dest, dest);
     }
     put3(dest, k, t->new_bend);
     t->doubtful[k] = opposite ? 1.0 : t->doubtful[k];
@@ -133,26 +130,20 @@ twist_bend(limbs *t, int k)
 
 IK2B_STAGE(twist_bend, ((void)careful, twist_bend(t, k)))
 
-/* Both joints of the new pose, seen from the root, and the unit hinge of the limb there. */
+/* Both joints of the new pose, seen from the root. */
 IK2B_IN_LINE bool
 place_joints(limbs *t, int k, bool careful)
 {
-    double line[3], bend[3], own_line[3], own_bend[3], normal[3], own_normal[3];
-    double along, height, distance = t->new_distance[k];
+    double line[3], bend[3], along, height, distance = t->new_distance[k];
     get3(t->new_line, k, line);
     get3(t->new_bend, k, bend);
-    get3(t->line, k, own_line);
-    get3(t->bend, k, own_bend);
     d3_reject(bend, line, bend);
     d3_finish(bend, bend);
     bool good = limb_triangle(t, k, careful, distance, &along, &height);
-    d3_cross(line, bend, normal);
-    d3_cross(own_line, own_bend, own_normal);
     bool still = t->still[k] != 0.0, keeps = still | (t->keeps_upper[k] != 0.0);
     for (int i = 0; i < 3; i++) {
         t->new_mid[i][k] = chosen(keeps, t->mid[i][k], line[i] * along + bend[i] * height);
         t->new_end[i][k] = chosen(still, t->end[i][k], line[i] * distance);
-        t->normal[i][k] = chosen(keeps, own_normal[i], normal[i]);
     }
     put3(bend, k, t->circle_bend);
     t->new_along[k] = along;
@@ -162,5 +153,22 @@ place_joints(limbs *t, int k, bool careful)
 }
 
 IK2B_STAGE(place_joints, place_joints(t, k, careful))
+
+/* The unit hinge of the new pose. */
+IK2B_IN_LINE bool
+find_normal(limbs *t, int k)
+{
+    double line[3], bend[3];
+    bool keeps = (t->still[k] != 0.0) | (t->keeps_upper[k] != 0.0);
+    for (int i = 0; i < 3; i++) {
+        line[i] = chosen(keeps, t->line[i][k], t->new_line[i][k]);
+        bend[i] = chosen(keeps, t->bend[i][k], t->circle_bend[i][k]);
+    }
+    d3_cross(line, bend, line);
+    put3(line, k, t->normal);
+    return true;
+}
+
+IK2B_STAGE(find_normal, ((void)careful, find_normal(t, k)))
 
 #endif

@@ -74,7 +74,8 @@ turn_into_cone(limbs *t, int k, bool careful)
     d3_muladds(new, height, mid);
     d3_cross(line, new, normal);
     bool turns = moves & !apart, opposite = (x < 0.0) & (fabs(y) <= t->parallel * -x);
-    good = none | (good & (!turns | (is_ordinary(square) & (swing > 0.0))));
+    bool shaky = turns & !(is_ordinary(square) & (swing > 0.0));
+    good = (good & !shaky) | none;
     turns &= good | careful;
     for (int i = 0; i < 3; i++) {
         t->new_mid[i][k] = chosen(turns, mid[i], t->new_mid[i][k]);

@@ -70,7 +70,7 @@ IK2B_STAGE(turn_end_matrix, ((void)careful, turn_end_matrix(t, k)))
 
 /* Where the iteration begins: det > 0 and a size near that of a rotation. */
 IK2B_IN_LINE bool
-begin_polar(limbs *t, int k, bool careful, lane rotation[9])
+begin_polar(int k, bool careful, lane rotation[9])
 {
     double m[3][3], square = 0.0;
     get33(rotation, k, m);
@@ -115,9 +115,9 @@ step_polar(limbs *t, int k, lane rotation[9])
     t->polar_goes_on[k] = goes_on & (change > t->polar_change) ? 1.0 : 0.0;
 }
 
-IK2B_STAGE(begin_turned_polar, begin_polar(t, k, careful, t->turned))
-IK2B_STAGE(begin_wanted_polar, begin_polar(t, k, careful, t->wanted))
-IK2B_STAGE(begin_own_polar, begin_polar(t, k, careful, t->own))
+IK2B_STAGE(begin_turned_polar, begin_polar(k, careful, t->turned))
+IK2B_STAGE(begin_wanted_polar, begin_polar(k, careful, t->wanted))
+IK2B_STAGE(begin_own_polar, begin_polar(k, careful, t->own))
 
 IK2B_IN_LINE void
 find_polar(limbs *t, lane rotation[9])

@@ -147,7 +147,7 @@ IK2B_IN_LINE bool
 see_bones(limbs *t, int k, bool careful)
 {
     double inward[3][3], mid_inward[3][3], root[3], mid[3], end[3], target[3];
-    double upper[3], lower[3], line[3], aim[3], upper_mid[3], lower_mid[3];
+    double upper[3], lower[3], line[3], aim[3], lower_mid[3];
     get33(t->inward, k, inward);
     get33(t->mid_inward, k, mid_inward);
     for (int i = 0; i < 3; i++) {
@@ -160,7 +160,6 @@ see_bones(limbs *t, int k, bool careful)
     d3_sub(end, mid, lower);
     d3_sub(end, root, line);
     d3_sub(target, root, aim);
-    d33_apply(mid_inward, upper, upper_mid);
     d33_apply(mid_inward, lower, lower_mid);
     d33_apply(inward, upper, upper);
     d33_apply(inward, lower, lower);
@@ -181,14 +180,12 @@ see_bones(limbs *t, int k, bool careful)
         }
         moderate(t, k, upper, lower, line, aim);
         seen_from_root(t, k, root, target, aim);
-        d3_scale(upper_mid, t->scale[k], upper_mid);
         d3_scale(lower_mid, t->scale[k], lower_mid);
     }
     put3(upper, k, t->mid);
     put3(lower, k, t->lower);
     put3(line, k, t->end);
     put3(aim, k, t->aim);
-    put3(upper_mid, k, t->upper_mid);
     put3(lower_mid, k, t->lower_mid);
     return good;
 }

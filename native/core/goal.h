@@ -121,14 +121,17 @@ is_turned(limbs *t, int k)
 
 /* The end at `new_distance` along the unit `new_line`. */
 IK2B_IN_LINE bool
-find_goal(limbs *t, int k, bool careful, bool weaker)
+find_goal(limbs *t, int k, bool careful, bool options)
 {
     double line[3], distance, inverse;
     get3(t->aim, k, line);
     bool good = d3_measure(line, careful, &distance, &inverse);
-    double soft = weaker ? softened(distance, t->greatest[k], t->soften[k]) : distance;
-    bool stays = (t->on_end[k] != 0.0) & !is_turned(t, k) & (soft == distance);
-    t->still[k] = stays | (weaker & (t->weight[k] == 0.0)) ? 1.0 : 0.0;
+    double soft = options ? softened(distance, t->greatest[k], t->soften[k]) : distance;
+    bool stays = t->on_end[k] != 0.0;
+    if (options) {
+        stays = (stays & (soft == distance) & !is_turned(t, k)) | (t->weight[k] == 0.0);
+    }
+    t->still[k] = stays ? 1.0 : 0.0;
     t->new_distance[k] = clamped(soft, t->least[k], t->greatest[k]);
     judge_distance(t, k, distance, soft);
     t->keeps_upper[k] = 0.0;
@@ -136,12 +139,12 @@ find_goal(limbs *t, int k, bool careful, bool weaker)
     if (careful && distance == 0.0 && t->still[k] == 0.0) {
         keep_upper(t, k, line);
     }
-    good &= !weaker || weigh_goal(t, k, careful, line);
+    good &= !options || weigh_goal(t, k, careful, line);
     put3(line, k, t->new_line);
     return good;
 }
 
 IK2B_STAGE(find_goal, find_goal(t, k, careful, false))
-IK2B_STAGE(find_weaker_goal, find_goal(t, k, careful, true))
+IK2B_STAGE(find_goal_by_options, find_goal(t, k, careful, true))
 
 #endif

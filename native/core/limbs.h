@@ -22,6 +22,7 @@ typedef struct {
     bool framed; /* there are matrices */
     int rows;
     int lanes;
+    double has_goal; /* the end joint has one */
     double straight; /* a mid joint so near to the line root-end, by the reach, is on it */
     double moved;    /* a stage that moves the end by less, by the reach, does not flag it */
     double polar_change; /* after a step that changes less, a rotation is as good as it gets */
@@ -44,7 +45,7 @@ typedef struct {
     /* The limb. */
     lane inward[9], mid_inward[9]; /* outer space to the frames of root and mid joint */
     lane mid[3], lower[3], end[3], aim[3];                 /* lower: the bone from mid to end */
-    lane upper_mid[3], lower_mid[3], hinge_mid[3];         /* in the mid joint's frame */
+    lane lower_mid[3], hinge_mid[3];                       /* in the mid joint's frame */
     lane scale, upper_length, lower_length, distance, line[3], bend[3], along, height;
     lane hard, invalid, mirrored, on_end;
 

@@ -36,8 +36,8 @@ place(limbs *t)
     else {
         find_reach_lanes(t);
     }
-    if (is_given(t, IK2B_BIT(SOFTEN) | IK2B_BIT(WEIGHT))) {
-        find_weaker_goal_lanes(t);
+    if (is_given(t, IK2B_BIT(SOFTEN) | IK2B_BIT(WEIGHT) | IK2B_BIT(POLE) | IK2B_BIT(TWIST))) {
+        find_goal_by_options_lanes(t);
     }
     else {
         find_goal_lanes(t);
@@ -58,6 +58,9 @@ place(limbs *t)
         twist_bend_lanes(t);
     }
     place_joints_lanes(t);
+    if (t->rolling || is_given(t, IK2B_BIT(CONE_AXIS))) {
+        find_normal_lanes(t);
+    }
     if (is_given(t, IK2B_BIT(CONE_AXIS)) && is_given(t, IK2B_BIT(CONE_ANGLE))) {
         apply_cone(t);
     }
@@ -93,17 +96,23 @@ IK2B_STAGE(leave_points, leave_points(t, k, careful, false))
 IK2B_STAGE(leave_single_points, leave_points(t, k, careful, true))
 
 /* Status and miss of all rows. */
-static void
+IK2B_IN_LINE void
 tell(limbs *t)
 {
-    for (int k = 0; k < t->rows; k++) {
-        double status = t->missed[k] + IK2B_LIMITED * t->limited[k] + IK2B_SINGULAR * t->singular[k];
+    int status[IK2B_LANES];
+    IK2B_LANE_LOOP
+    for (int k = 0; k < IK2B_LANES; k++) {
         bool invalid = t->invalid[k] != 0.0;
-        t->status[k] = invalid ? IK2B_INVALID : (unsigned char)status;
-        t->miss[k] = invalid ? (double)NAN : t->miss[k];
+        double sum = t->missed[k] + IK2B_LIMITED * t->limited[k] + IK2B_SINGULAR * t->singular[k];
+        status[k] = (int)chosen(invalid, IK2B_INVALID, sum);
+        t->miss[k] = chosen(invalid, (double)NAN, t->miss[k]);
+    }
+    for (int k = 0; k < IK2B_LANES; k++) {
+        t->status[k] = (unsigned char)status[k];
     }
 }
 
+IK2B_BUILDS(teller, tell, (limbs * t), (t))
 IK2B_BUILDS(points_seer, see_points_lanes, (limbs * t), (t))
 IK2B_BUILDS(points_leaver, leave_points_lanes, (limbs * t), (t))
 IK2B_BUILDS(single_points_leaver, leave_single_points_lanes, (limbs * t), (t))
@@ -136,14 +145,14 @@ run_solve(void *tile)
     points_seer()(t);
     placer()(t);
     (t->kind == IK2B_F32 ? single_points_leaver() : points_leaver())(t);
-    tell(t);
+    teller()(t);
 }
 
 void
 ik2b_solve(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_bend bend)
 {
     limbs t;
-    t.framed = false;
+    t.framed = t.rolling = false;
     t.nearest = bend == IK2B_NEAREST;
     ik2b_begin(&t, kind, args, solve_places, extent);
     ik2b_tiling tiling = {IK2B_SOLVE_COUNT, &t, &t.rows, load_solve, run_solve, store_solve};
@@ -209,7 +218,7 @@ void
 ik2b_pole_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
 {
     limbs t;
-    t.framed = false;
+    t.framed = t.rolling = false;
     ik2b_begin(&t, kind, args, pole_of_places, extent);
     ik2b_tiling tiling = {IK2B_POLE_OF_COUNT, &t, &t.rows, load_pole_of, run_pole_of,
                           store_pole_of};
@@ -296,31 +305,39 @@ IK2B_BUILDS(keeper, keep, (limbs * t), (t))
 IK2B_BUILDS(turner, turn, (limbs * t), (t))
 IK2B_BUILDS(follower, follow, (limbs * t), (t))
 
-/* Where a turn is kept out: identity. */
-static void
-clear_turn(lane turn[4], int k)
+/* Rows that stay have identities for corrections. */
+IK2B_IN_LINE bool
+clear_turns(limbs *t, int k, bool with_end)
 {
-    turn[0][k] = 1.0;
-    turn[1][k] = turn[2][k] = turn[3][k] = 0.0;
-}
-
-static void
-clear_turns(limbs *t)
-{
-    for (int k = 0; k < t->rows; k++) {
-        bool kept = t->kept[k] + t->invalid[k] != 0.0;
-        if (kept) {
-            clear_turn(t->root_turn, k);
-            clear_turn(t->mid_turn, k);
-        }
-        if (t->invalid[k] != 0.0 || t->weight[k] == 0.0 || (kept && !is_given(t, IK2B_BIT(END_GOAL)))) {
-            clear_turn(t->end_turn, k);
-        }
-        for (int i = 0; t->invalid[k] != 0.0 && i < 3; i++) {
-            t->position[i][k] = t->end_at[i][k];
+    const double identity[4] = {1.0, 0.0, 0.0, 0.0};
+    bool invalid = t->invalid[k] != 0.0, kept = (t->kept[k] != 0.0) | invalid;
+    bool end_kept = invalid | (t->weight[k] == 0.0) | (kept & (t->has_goal == 0.0));
+    for (int i = 0; i < 4; i++) {
+        t->root_turn[i][k] = chosen(kept, identity[i], t->root_turn[i][k]);
+        t->mid_turn[i][k] = chosen(kept, identity[i], t->mid_turn[i][k]);
+        if (with_end) {
+            t->end_turn[i][k] = chosen(end_kept, identity[i], t->end_turn[i][k]);
         }
     }
+    return true;
 }
+
+IK2B_STAGE(clear_turns, ((void)careful, clear_turns(t, k, false)))
+IK2B_STAGE(clear_all_turns, ((void)careful, clear_turns(t, k, true)))
+
+IK2B_IN_LINE void
+clear(limbs *t)
+{
+    if (is_given(t, IK2B_BIT(END_MATRIX))) {
+        t->has_goal = is_given(t, IK2B_BIT(END_GOAL)) ? 1.0 : 0.0;
+        clear_all_turns_lanes(t);
+    }
+    else {
+        clear_turns_lanes(t);
+    }
+}
+
+IK2B_BUILDS(clearer, clear, (limbs * t), (t))
 
 static void
 load_pose(const ik2b_array *args, int last, void *tile)
@@ -362,8 +379,8 @@ run_pose(void *tile)
     keeper()(t);
     turner()(t);
     follower()(t);
-    clear_turns(t);
-    tell(t);
+    clearer()(t);
+    teller()(t);
 }
 
 void
@@ -374,7 +391,7 @@ ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2
     t.framed = true;
     t.nearest = bend == IK2B_NEAREST;
     ik2b_begin(&t, kind, args, pose_places, extent);
-    t.rolling = roll == IK2B_ROLL_HINGE && is_given(&t, IK2B_BIT(HINGE));
+    t.rolling = roll == IK2B_ROLL_HINGE;
     ik2b_tiling tiling = {IK2B_POSE_COUNT, &t, &t.rows, load_pose, run_pose, store_pose};
     ik2b_run_tiles(extent, args, &tiling);
 }
@@ -470,7 +487,7 @@ run_orient(void *tile)
     frames_seer()(tile);
     aimer()(tile);
     turner()(tile);
-    clear_turns(tile);
+    clearer()(tile);
 }
 
 void
@@ -479,7 +496,7 @@ ik2b_orient(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_ro
     limbs t;
     t.framed = true;
     ik2b_begin(&t, kind, args, orient_places, extent);
-    t.rolling = roll == IK2B_ROLL_HINGE && is_given(&t, IK2B_BIT(HINGE));
+    t.rolling = roll == IK2B_ROLL_HINGE;
     ik2b_tiling tiling = {IK2B_ORIENT_COUNT, &t, &t.rows, load_orient, run_orient, store_orient};
     ik2b_run_tiles(extent, args, &tiling);
 }

@@ -33,16 +33,17 @@ d4_rotate(const double q[4], const double v[3], double dest[3])
     }
 }
 
-/* The shortest turn of unit vector a onto b; false where they are nearly opposite. */
+/* The shortest turn of vector a onto b, the product of whose lengths this is; false where they are
+ * nearly opposite. */
 IK2B_IN_LINE bool
-shortest_turn(const double a[3], const double b[3], double q[4])
+shortest_turn(const double a[3], const double b[3], double product, double q[4])
 {
-    double cosine = d3_dot(a, b), cross[3];
-    d3_cross(a, b, cross);
-    double inverse = inverse_root(d3_dot(cross, cross) + (1.0 + cosine) * (1.0 + cosine));
-    d3_scale(cross, inverse, q);
-    q[3] = (1.0 + cosine) * inverse;
-    return cosine > IK2B_NEARLY_OPPOSITE;
+    double along = d3_dot(a, b);
+    double inverse = inverse_root(2.0 * product * (product + along));
+    d3_cross(a, b, q);
+    d3_scale(q, inverse, q);
+    q[3] = (product + along) * inverse;
+    return along > IK2B_NEARLY_OPPOSITE * product;
 }
 
 /* The turn about a unit axis by the angle whose sine and cosine, of any length, these are; by half
@@ -155,13 +156,11 @@ turn_root(limbs *t, int k, bool careful, bool rolling, bool partly)
     double up[3], new_up[3], hinge[3], normal[3], across[3], turn[4], roll[4], q[4];
     get3(t->mid, k, up);
     get3(t->new_mid, k, new_up);
-    double square = d3_dot(up, up), inverse = inverse_root(square);
-    d3_scale(up, inverse, up);
-    d3_scale(new_up, inverse, new_up);
-    bool same = fabs(d3_dot(new_up, new_up) - 1.0) < 1e-6; /* else rounding has much of its length */
-    d3_finish(new_up, new_up);
-    bool good = shortest_turn(up, new_up, q) & is_ordinary(square) & same;
+    double square = d3_dot(up, up), new_square = d3_dot(new_up, new_up);
+    bool same = fabs(new_square - square) < 1e-9 * square; /* else rounding has much of its length */
+    bool good = shortest_turn(up, new_up, square, q) & is_between(square, 0x1p-50) & same;
     if (rolling) {
+        d3_scale(new_up, inverse_root(new_square), new_up);
         get3(t->hinge, k, hinge);
         get3(t->normal, k, normal);
         bool none = is_zero(hinge) | is_zero(normal);
@@ -231,6 +230,18 @@ lower_before_turn(limbs *t, int k, double dest[3])
     d33_apply(mid_inward, back, dest);
 }
 
+/* The upper bone in the mid joint's frame, unscaled. */
+IK2B_IN_LINE void
+upper_in_mid(limbs *t, int k, double upper[3])
+{
+    double mid_inward[3][3];
+    get33(t->mid_inward, k, mid_inward);
+    for (int i = 0; i < 3; i++) {
+        upper[i] = t->mid_matrix[4 * i + 3][k] - t->root_matrix[4 * i + 3][k];
+    }
+    d33_apply(mid_inward, upper, upper);
+}
+
 /* The mid joint's turn in all cases. */
 static inline void
 turn_mid_in_any_case(limbs *t, int k, bool rolling, double q[4])
@@ -238,7 +249,7 @@ turn_mid_in_any_case(limbs *t, int k, bool rolling, double q[4])
     double old[3], new[3], upper[3], hinge[3], given[3], turned[3], a[3], b[3];
     double bend[4] = {0.0, 0.0, 0.0, 1.0}, rest[4];
     get3(t->lower_mid, k, old);
-    get3(t->upper_mid, k, upper);
+    upper_in_mid(t, k, upper);
     get3(t->hinge_mid, k, given);
     lower_before_turn(t, k, new);
     if (d3_is_zero(new)) {
@@ -277,11 +288,10 @@ turn_mid(limbs *t, int k, bool careful, bool rolling)
     get3(t->lower_mid, k, old);
     lower_before_turn(t, k, new);
     double old_square = d3_dot(old, old), new_square = d3_dot(new, new);
-    d3_scale(old, inverse_root(old_square), old);
-    d3_scale(new, inverse_root(new_square), new);
-    bool good = is_ordinary(old_square) & is_ordinary(new_square);
+    double product = ordinary_root(old_square * new_square);
+    bool good = is_between(old_square, 0x1p-50) & is_between(new_square, 0x1p-50);
     if (rolling) {
-        get3(t->upper_mid, k, upper);
+        upper_in_mid(t, k, upper);
         get3(t->hinge_mid, k, hinge);
         bool none = is_zero(hinge);
         double whole = d3_dot(hinge, hinge);
@@ -293,19 +303,18 @@ turn_mid(limbs *t, int k, bool careful, bool rolling)
         double cosine = d3_dot(old, new) - d3_dot(old, hinge) * d3_dot(new, hinge);
         turn_about(hinge, sine, cosine, bend);
         d4_rotate(bend, old, bent);
-        d3_finish(bent, bent);
         for (int i = 0; i < 3; i++) {
             bent[i] = chosen(none, old[i], bent[i]);
             bend[i] = chosen(none, 0.0, bend[i]);
         }
         bend[3] = chosen(none, 1.0, bend[3]);
         good &= none | (is_ordinary(square) & is_ordinary(whole) & (square > 1e-6 * whole) &
-                        (sine * sine + cosine * cosine > 1e-12));
-        good &= shortest_turn(bent, new, turn);
+                        (sine * sine + cosine * cosine > 1e-12 * (old_square * new_square)));
+        good &= shortest_turn(bent, new, product, turn);
         d4_mul(turn, bend, q);
     }
     else {
-        good &= shortest_turn(old, new, q);
+        good &= shortest_turn(old, new, product, q);
     }
     if (careful && !good) {
         turn_mid_in_any_case(t, k, rolling, q);
@@ -374,7 +383,7 @@ find_position(limbs *t, int k, bool careful)
     }
     d33_apply(root, lower, lower);
     d33_apply(frame, lower, lower);
-    bool stays = t->kept[k] != 0.0;
+    bool stays = (t->kept[k] != 0.0) | (t->invalid[k] != 0.0);
     for (int i = 0; i < 3; i++) {
         double place = t->root_matrix[4 * i + 3][k] + lower[i] * scale;
         place = chosen(stays, t->end_at[i][k], place);
