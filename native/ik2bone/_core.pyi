@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Types of the compiled functions; shapes, units and meanings are in their docstrings.
 
-`_Numbers` is any buffer or sequence of numbers.
+`_Numbers` is any buffer or sequence of numbers; `_Out` is a buffer of the caller's, which is returned itself. `build`
+names the build of the loops that runs; for tests, the environment variable IK2BONE_BUILD chooses it before the import.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 from numpy import float64
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,8 @@ from typing_extensions import Buffer, CapsuleType
 from ik2bone.results import Crossings, Hits, PoseSolution, Rotations, Solution
 
 _Numbers: TypeAlias = ArrayLike | Buffer
+
+_Out = TypeVar("_Out", bound=Buffer)
 
 build: str
 
@@ -49,6 +52,7 @@ def orient(
     mid_scale: _Numbers | None = None,
     out: tuple[Buffer, Buffer] | None = None,
 ) -> Rotations: ...
+@overload
 def aggregate(
     parents: Sequence[int] | NDArray[Any],
     translation: _Numbers,
@@ -57,8 +61,19 @@ def aggregate(
     *,
     rest: _Numbers | None = None,
     base: _Numbers | None = None,
-    out: Buffer | None = None,
+    out: None = None,
 ) -> NDArray[Any]: ...
+@overload
+def aggregate(
+    parents: Sequence[int] | NDArray[Any],
+    translation: _Numbers,
+    rotation: _Numbers,
+    scale: _Numbers | None = None,
+    *,
+    rest: _Numbers | None = None,
+    base: _Numbers | None = None,
+    out: _Out,
+) -> _Out: ...
 def solve_pose(
     root_matrix: _Numbers,
     mid_matrix: _Numbers,
@@ -83,22 +98,20 @@ def solve_pose(
     end_goal: _Numbers | None = None,
     out: tuple[Buffer, Buffer, Buffer | None, Buffer, Buffer, Buffer] | None = None,
 ) -> PoseSolution: ...
+@overload
 def pole_of(
-    root: _Numbers,
-    mid: _Numbers,
-    end: _Numbers,
-    *,
-    hinge: _Numbers | None = None,
-    out: Buffer | None = None,
+    root: _Numbers, mid: _Numbers, end: _Numbers, *, hinge: _Numbers | None = None, out: None = None
 ) -> NDArray[Any]: ...
-def hinge_of(
-    root_matrix: _Numbers,
-    mid_matrix: _Numbers,
-    end: _Numbers,
-    *,
-    out: Buffer | None = None,
-) -> NDArray[Any]: ...
-def multiply(q: _Numbers, r: _Numbers, *, out: Buffer | None = None) -> NDArray[Any]: ...
+@overload
+def pole_of(root: _Numbers, mid: _Numbers, end: _Numbers, *, hinge: _Numbers | None = None, out: _Out) -> _Out: ...
+@overload
+def hinge_of(root_matrix: _Numbers, mid_matrix: _Numbers, end: _Numbers, *, out: None = None) -> NDArray[Any]: ...
+@overload
+def hinge_of(root_matrix: _Numbers, mid_matrix: _Numbers, end: _Numbers, *, out: _Out) -> _Out: ...
+@overload
+def multiply(q: _Numbers, r: _Numbers, *, out: None = None) -> NDArray[Any]: ...
+@overload
+def multiply(q: _Numbers, r: _Numbers, *, out: _Out) -> _Out: ...
 def smooth_within(
     wish: NDArray[float64],
     weight: NDArray[float64],

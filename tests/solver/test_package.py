@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+from pathlib import Path
 
 import ik2bone
 import pytest
@@ -55,6 +57,14 @@ def test_every_parameter_is_told_of_beside_the_signature(name):
     text = function.__doc__ + ik2bone.solve.__doc__ + (ik2bone.orient.__doc__ if name == "solve_pose" else "")
     for parameter in inspect.signature(function).parameters:
         assert re.search(rf"\b{parameter}\b", text), parameter
+
+
+def test_the_stub_names_parameters_in_the_order_of_the_functions():
+    stub = ast.parse((Path(ik2bone.__file__).parent / "_core.pyi").read_text())
+    told = {node.name: node.args for node in stub.body if isinstance(node, ast.FunctionDef)}
+    for name in FUNCTIONS:
+        names = [a.arg for a in (*told[name].posonlyargs, *told[name].args, *told[name].kwonlyargs)]
+        assert names == list(inspect.signature(getattr(ik2bone, name)).parameters), name
 
 
 def test_everything_public_is_listed_loaded_or_not():
