@@ -55,17 +55,6 @@ begin_call(call *self, module_state *state, function_id id, PyObject *const args
     return f->takes_parents ? prepare_joints(self) : 0;
 }
 
-/* Without the class's own function, which, in Python, only names the arguments. */
-PyObject *
-name_items(PyObject *type, PyObject *const items[], int count)
-{
-    PyObject *named = PyType_GenericAlloc((PyTypeObject *)type, count);
-    for (int i = 0; named && i < count; i++) {
-        PyTuple_SetItem(named, i, Py_NewRef(items[i]));
-    }
-    return named;
-}
-
 static PyObject *
 answer_of(const call *self)
 {
@@ -77,7 +66,12 @@ answer_of(const call *self)
     if (out && (PyObject *)Py_TYPE(out) == type) {
         return Py_NewRef(out);
     }
-    return name_items(type, self->results, f->count - f->inputs);
+    /* Without the class's own function, which, in Python, only names the arguments. */
+    PyObject *named = PyType_GenericAlloc((PyTypeObject *)type, f->count - f->inputs);
+    for (int i = 0; named && i < f->count - f->inputs; i++) {
+        PyTuple_SetItem(named, i, Py_NewRef(self->results[i]));
+    }
+    return named;
 }
 
 PyObject *

@@ -101,7 +101,4 @@ int note_argument(call *self, int i, ik2b_kind kind, const char *group);
 /* The strides of one argument over the extent, zero where it is broadcast. */
 void set_strides(call *self, int i);
 
-/* A named tuple of the items, which are borrowed; NULL with an exception. */
-PyObject *name_items(PyObject *type, PyObject *const items[], int count);
-
 #endif

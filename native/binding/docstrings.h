@@ -177,7 +177,7 @@ PyDoc_STRVAR(build_mesh_doc,
 PyDoc_STRVAR(measure_mesh_doc,
 "measure_mesh($module, mesh, bounds, normals, /)\n--\n\nWrite into contiguous float64 (2, 3) and (T, 3).");
 
-PyDoc_STRVAR(cross_mesh_doc, "cross_mesh($module, mesh, /, points, direction)\n--\n\nMesh.crossings.");
+PyDoc_STRVAR(cross_mesh_doc, "cross_mesh($module, mesh, /, points, direction)\n--\n\nThe records row, triangle, distance of Mesh.crossings as bytes, and the kind of distances.");
 
 PyDoc_STRVAR(cast_at_mesh_doc,
 "cast_at_mesh($module, mesh, /, origins, directions, *, out=None)\n--\n\nMesh.cast.");

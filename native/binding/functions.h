@@ -53,14 +53,7 @@ typedef enum {
 } function_id;
 
 /* The named tuples of several results. */
-typedef enum {
-    SOLUTION,
-    ROTATIONS,
-    POSE_SOLUTION,
-    CROSSINGS_FOUND,
-    HITS,
-    RESULT_TYPES
-} result_type;
+typedef enum { SOLUTION, ROTATIONS, POSE_SOLUTION, HITS, RESULT_TYPES } result_type;
 
 #define MAX_NEEDS 2
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "own.h"
 
-#include <string.h>
-
 #include "buffers.h"
 #include "call.h"
 #include "mesh.h"
@@ -121,57 +119,9 @@ mesh_of(const char *name, PyObject *const *args, Py_ssize_t given)
                : PyCapsule_GetPointer(args[0], capsule_name);
 }
 
-/* Crossings */
-
-/* One column of the list as a new array; offset is that of its field, of eight bytes. */
-static PyObject *
-new_column(const call *self, const ik2b_crossings *found, size_t offset, ik2b_kind kind)
-{
-    Py_ssize_t shape[1] = {found->count};
-    Py_buffer view;
-    PyObject *array = new_array(self->numpy, shape, 1, kind);
-    if (array && PyObject_GetBuffer(array, &view, PyBUF_WRITABLE) < 0) {
-        Py_CLEAR(array);
-    }
-    for (ptrdiff_t k = 0; array && k < found->count; k++) {
-        const char *field = (const char *)&found->all[k] + offset;
-        char *place = (char *)view.buf + k * view.itemsize;
-        if (kind == IK2B_I64) {
-            int64_t number = *(const ptrdiff_t *)(const void *)field;
-            memcpy(place, &number, sizeof number);
-        }
-        else {
-            write_number(kind, place, *(const double *)(const void *)field);
-        }
-    }
-    if (array) {
-        PyBuffer_Release(&view);
-    }
-    return array;
-}
-
-static PyObject *
-pack_crossings(const call *self, const ik2b_crossings *found)
-{
-    PyObject *answer = NULL,
-             *columns[3] = {
-                 new_column(self, found, offsetof(ik2b_crossing, row), IK2B_I64),
-                 new_column(self, found, offsetof(ik2b_crossing, distance), self->kind),
-                 new_column(self, found, offsetof(ik2b_crossing, triangle), IK2B_I64),
-             };
-    if (columns[0] && columns[1] && columns[2]) {
-        answer = name_items(self->state->types[CROSSINGS_FOUND], columns, 3);
-    }
-    for (int i = 0; i < 3; i++) {
-        Py_XDECREF(columns[i]);
-    }
-    return answer;
-}
-
 PyObject *
 core_cross_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
-    module_state *state = PyModule_GetState(module);
     const ik2b_mesh *mesh = mesh_of("cross_mesh", args, given);
     PyObject *answer = NULL;
     ik2b_crossings found = {.all = NULL};
@@ -179,12 +129,15 @@ core_cross_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObj
     if (!mesh) {
         return NULL;
     }
-    if (begin_call(&self, state, CROSSINGS, args + 1, given - 1, keywords) == 0 &&
-        (self.numpy = needed_numpy(&state->numpy))) {
+    if (begin_call(&self, PyModule_GetState(module), CROSSINGS, args + 1, given - 1, keywords) ==
+        0) {
         PyThreadState *thread = release_gil(&self);
         bool done = ik2b_mesh_crossings(mesh, &self.extent, self.arrays, &found);
         restore_gil(thread);
-        answer = done ? pack_crossings(&self, &found) : PyErr_NoMemory();
+        Py_ssize_t size = found.count * (Py_ssize_t)sizeof *found.all;
+        answer = done ? Py_BuildValue("y#s", found.all ? (char *)found.all : "", size,
+                                      kind_name(self.kind))
+                      : PyErr_NoMemory();
     }
     ik2b_crossings_free(&found);
     end_call(&self, false);

@@ -47,7 +47,7 @@ run_kernel(call *self)
         ik2b_aggregate(extent, self->arrays, &self->joints);
         break;
     default:
-        break; /* those of a mesh are methods */
+        break; /* those of a mesh have runners of their own */
     }
 }
 
@@ -119,13 +119,10 @@ add_build(PyObject *module)
 static int
 find_types(module_state *state)
 {
-    static const char *const names[RESULT_TYPES] = {
-        [SOLUTION] = "Solution",
-        [ROTATIONS] = "Rotations",
-        [POSE_SOLUTION] = "PoseSolution",
-        [CROSSINGS_FOUND] = "Crossings",
-        [HITS] = "Hits",
-    };
+    static const char *const names[RESULT_TYPES] = {[SOLUTION] = "Solution",
+                                                    [ROTATIONS] = "Rotations",
+                                                    [POSE_SOLUTION] = "PoseSolution",
+                                                    [HITS] = "Hits"};
     PyObject *results = PyImport_ImportModule("ik2bone.results");
     bool good = results != NULL;
     for (int i = 0; good && i < RESULT_TYPES; i++) {

@@ -12,7 +12,7 @@ from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Buffer, CapsuleType
 
-from ik2bone.results import Crossings, Hits, PoseSolution, Rotations, Solution
+from ik2bone.results import Hits, PoseSolution, Rotations, Solution
 
 _Numbers: TypeAlias = ArrayLike | Buffer
 
@@ -124,7 +124,7 @@ def smooth_within(
 def fill_dips(values: NDArray[float64], most: float, out: NDArray[float64], /) -> None: ...
 def build_mesh(vertices: _Numbers, triangles: _Numbers, /) -> tuple[CapsuleType, int]: ...
 def measure_mesh(mesh: CapsuleType, bounds: NDArray[float64], normals: NDArray[float64], /) -> None: ...
-def cross_mesh(mesh: CapsuleType, /, points: _Numbers, direction: _Numbers) -> Crossings: ...
+def cross_mesh(mesh: CapsuleType, /, points: _Numbers, direction: _Numbers) -> tuple[bytes, str]: ...
 def cast_at_mesh(
     mesh: CapsuleType,
     /,

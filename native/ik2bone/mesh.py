@@ -77,7 +77,12 @@ class Mesh:
         lines, and then by distance. mesh.normals[triangle] are their normals. Of triangles that share a place on an
         edge or corner the first is told. A line does not meet triangles that it lies in.
         """
-        return _core.cross_mesh(self._built, points, direction)
+        import numpy as np
+
+        told, kind = _core.cross_mesh(self._built, points, direction)
+        found = np.frombuffer(told, [("row", np.intp), ("triangle", np.intp), ("distance", np.float64)])
+        row, triangle = (found[name].astype(np.int64) for name in ("row", "triangle"))
+        return Crossings(row, found["distance"].astype(kind), triangle)
 
     def cast(self, origins: Numbers, directions: Numbers, *, out: Out | None = None) -> Hits:
         """The first place that rays from origins along directions meet.
