@@ -62,7 +62,7 @@ turn_end_matrix(limbs *t, int k)
     d33_multiply(by, m, step);
     get44(t->root_matrix, k, by);
     d33_multiply(by, step, m);
-    put33(m, k, t->turned);
+    put33(m, k, t->rotation);
     return true;
 }
 
@@ -70,10 +70,10 @@ IK2B_STAGE(turn_end_matrix, ((void)careful, turn_end_matrix(t, k)))
 
 /* Where the iteration begins: det > 0 and a size near that of a rotation. */
 IK2B_IN_LINE bool
-begin_polar(int k, bool careful, lane rotation[9])
+begin_polar(limbs *t, int k, bool careful)
 {
     double m[3][3], square = 0.0;
-    get33(rotation, k, m);
+    get33(t->rotation, k, m);
     double side = handedness(m);
     for (int i = 0; i < 3; i++) {
         square += d3_dot(m[i], m[i]);
@@ -93,35 +93,34 @@ begin_polar(int k, bool careful, lane rotation[9])
     for (int i = 0; i < 3; i++) {
         d3_scale(m[i], scale, m[i]);
     }
-    put33(m, k, rotation);
+    put33(m, k, t->rotation);
     return good;
 }
 
 /* One step, where one is needed. */
 IK2B_IN_LINE void
-step_polar(limbs *t, int k, lane rotation[9])
+step_polar(limbs *t, int k)
 {
     double x[3][3], cofactor[3][3], change = 0.0;
-    get33(rotation, k, x);
+    get33(t->rotation, k, x);
     double inverse = 0.5 / d33_cofactor(x, cofactor);
     bool goes_on = t->polar_goes_on[k] != 0.0;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             double next = 0.5 * x[i][j] + cofactor[i][j] * inverse;
             change = larger(change, fabs(next - x[i][j]));
-            rotation[3 * i + j][k] = chosen(goes_on, next, x[i][j]);
+            t->rotation[3 * i + j][k] = chosen(goes_on, next, x[i][j]);
         }
     }
     t->polar_goes_on[k] = goes_on & (change > t->polar_change) ? 1.0 : 0.0;
 }
 
-IK2B_STAGE(begin_turned_polar, begin_polar(k, careful, t->turned))
-IK2B_STAGE(begin_wanted_polar, begin_polar(k, careful, t->wanted))
-IK2B_STAGE(begin_own_polar, begin_polar(k, careful, t->own))
+IK2B_STAGE(begin_polar, begin_polar(t, k, careful))
 
 IK2B_IN_LINE void
-find_polar(limbs *t, lane rotation[9])
+find_polar(limbs *t)
 {
+    begin_polar_lanes(t);
     for (int k = 0; k < IK2B_LANES; k++) {
         t->polar_goes_on[k] = k < t->rows && t->invalid[k] == 0.0;
     }
@@ -129,10 +128,20 @@ find_polar(limbs *t, lane rotation[9])
     for (int step = 0; any && step < IK2B_POLAR_STEPS; step++) {
         IK2B_LANE_LOOP
         for (int k = 0; k < IK2B_LANES; k++) {
-            step_polar(t, k, rotation);
+            step_polar(t, k);
         }
         any = any_lane(t->polar_goes_on);
     }
+}
+
+IK2B_BUILDS(polar_finder, find_polar, (limbs * t), (t))
+
+/* The rotation nearest to each linear part; a mirrored one counts as its negative. */
+static void
+nearest_rotations(limbs *t, lane dest[9])
+{
+    polar_finder()(t);
+    memcpy(dest, t->rotation, sizeof t->rotation);
 }
 
 /* One of Jacobi's rotations: makes h[i][j] zero and turns the rows of `vectors` along. */
@@ -296,38 +305,47 @@ turn_end(limbs *t, int k, bool partly)
 IK2B_STAGE(turn_end, ((void)careful, turn_end(t, k, false)))
 IK2B_STAGE(turn_end_partly, ((void)careful, turn_end(t, k, true)))
 
-/* Linear parts of 4 x 4 matrices. */
-IK2B_IN_LINE void
-copy_linear(lane source[16], lane dest[9])
+/* The linear parts of 4 x 4 matrices, to be made rotations. */
+static void
+take_linear(limbs *t, lane source[16])
 {
     for (int i = 0; i < 3; i++) {
-        memcpy(dest + 3 * i, source + 4 * i, 3 * sizeof *dest);
+        memcpy(t->rotation + 3 * i, source + 4 * i, 3 * sizeof *source);
     }
 }
 
 IK2B_IN_LINE void
-correct_end(limbs *t)
+finish_end(limbs *t)
 {
-    bool has_goal = is_given(t, IK2B_BIT(END_GOAL)), partly = is_given(t, IK2B_BIT(WEIGHT));
-    turn_end_matrix_lanes(t);
-    begin_turned_polar_lanes(t);
-    find_polar(t, t->turned);
-    copy_linear(has_goal ? t->end_goal : t->end_matrix, t->wanted);
-    begin_wanted_polar_lanes(t);
-    find_polar(t, t->wanted);
+    bool has_goal = is_given(t, IK2B_BIT(END_GOAL));
     if (has_goal) {
         match_hands_lanes(t);
     }
-    if (has_goal && partly) {
-        copy_linear(t->end_matrix, t->own);
-        begin_own_polar_lanes(t);
-        find_polar(t, t->own);
+    if (has_goal && is_given(t, IK2B_BIT(WEIGHT))) {
         turn_end_partly_lanes(t);
     }
     else {
         turn_end_lanes(t);
     }
     round_turn(t, t->end_turn);
+}
+
+IK2B_BUILDS(end_turner, turn_end_matrix_lanes, (limbs * t), (t))
+IK2B_BUILDS(end_finisher, finish_end, (limbs * t), (t))
+
+static inline void
+correct_end(limbs *t)
+{
+    bool has_goal = is_given(t, IK2B_BIT(END_GOAL));
+    end_turner()(t);
+    nearest_rotations(t, t->turned);
+    take_linear(t, has_goal ? t->end_goal : t->end_matrix);
+    nearest_rotations(t, t->wanted);
+    if (has_goal && is_given(t, IK2B_BIT(WEIGHT))) {
+        take_linear(t, t->end_matrix);
+        nearest_rotations(t, t->own);
+    }
+    end_finisher()(t);
 }
 
 #endif

@@ -19,13 +19,16 @@
  * joint lies (d^2 + a^2 - b^2) / 2d along the line to the end and the height of that triangle off
  * it (law of cosines; limb.h has it in Kahan's factored form). The stages, in their order, and
  * where their formulas are:
- *   goal.h   the least and greatest legal d by the angle limits (law of cosines), both widened to
- *            the present one; softening, a parabola from soften * greatest on; clamping; weight
- *   bend.h   where on its circle the mid joint lies: carried, nearest, pole, twist
- *   cone.h   the legal arc of the circle, or the legal upper bone that misses least
- *   turn.h   the two bones' turns: shortest arcs, and the roll about the hinge
- *   polar.h  the end joint's rotation nearest to a matrix
- * place.h is their list; plain.h and the tiles do the same for many ordinary rows at once.
+ *   frames.h  the limb seen from its root, in the root's frame where there are matrices
+ *   limb.h    its lengths, line and bend
+ *   goal.h    the least and greatest legal d by the angle limits (law of cosines), both widened to
+ *             the present one; softening, a parabola from soften * greatest on; clamping; weight
+ *   bend.h    where on its circle the mid joint lies: carried, nearest, pole, twist
+ *   cone.h    the legal arc of the circle, or the legal upper bone that misses least
+ *   turn.h    the two bones' turns: shortest arcs, and the roll about the hinge
+ *   end.h     the end joint's rotation nearest to a matrix
+ * solver.c has their order and the functions below. Sixteen rows go through a stage at once, see
+ * limbs.h; options.c has how options come to them.
  */
 #ifndef IK2B_H
 #define IK2B_H

@@ -63,7 +63,7 @@ typedef struct {
 
     /* The corrections. */
     lane root_turn[4], mid_turn[4], end_turn[4], position[3], miss;
-    lane turned[9], wanted[9], own[9]; /* orientations of the end joint */
+    lane rotation[9], turned[9], wanted[9], own[9]; /* orientations of the end joint */
     lane polar_goes_on;
     lane kept; /* the corrections are the identity */
 } limbs;

@@ -29,7 +29,6 @@ static const signed char pole_of_places[] = {IK2B_OPTION_TABLE(PLACE_IN_POLE_OF)
 IK2B_IN_LINE void
 place(limbs *t)
 {
-    measure_lanes(t);
     if (is_given(t, IK2B_BIT(MIN_ANGLE) | IK2B_BIT(MAX_ANGLE))) {
         find_limited_reach_lanes(t);
     }
@@ -66,6 +65,7 @@ place(limbs *t)
     }
 }
 
+IK2B_BUILDS(measurer, measure_lanes, (limbs * t), (t))
 IK2B_BUILDS(placer, place, (limbs * t), (t))
 
 /* Points: solve and pole_of */
@@ -143,6 +143,7 @@ run_solve(void *tile)
 {
     limbs *t = tile;
     points_seer()(t);
+    measurer()(t);
     placer()(t);
     (t->kind == IK2B_F32 ? single_points_leaver() : points_leaver())(t);
     teller()(t);
@@ -175,15 +176,7 @@ read_pole(limbs *t, int k)
 
 IK2B_STAGE(read_pole, ((void)careful, read_pole(t, k)))
 
-IK2B_IN_LINE void
-read_poles(limbs *t)
-{
-    see_points_lanes(t);
-    measure_lanes(t);
-    read_pole_lanes(t);
-}
-
-IK2B_BUILDS(pole_reader, read_poles, (limbs * t), (t))
+IK2B_BUILDS(pole_reader, read_pole_lanes, (limbs * t), (t))
 
 static void
 load_pole_of(const ik2b_array *args, int last, void *tile)
@@ -211,6 +204,8 @@ store_pole_of(const ik2b_array *args, int last, void *tile)
 static void
 run_pole_of(void *tile)
 {
+    points_seer()(tile);
+    measurer()(tile);
     pole_reader()(tile);
 }
 
@@ -290,20 +285,10 @@ keep(limbs *t)
     }
 }
 
-/* Where the corrections bring the end joint, and its own correction. */
-IK2B_IN_LINE void
-follow(limbs *t)
-{
-    find_position_lanes(t);
-    if (is_given(t, IK2B_BIT(END_MATRIX))) {
-        correct_end(t);
-    }
-}
-
 IK2B_BUILDS(frames_seer, see_frames, (limbs * t), (t))
 IK2B_BUILDS(keeper, keep, (limbs * t), (t))
 IK2B_BUILDS(turner, turn, (limbs * t), (t))
-IK2B_BUILDS(follower, follow, (limbs * t), (t))
+IK2B_BUILDS(position_finder, find_position_lanes, (limbs * t), (t))
 
 /* Rows that stay have identities for corrections. */
 IK2B_IN_LINE bool
@@ -375,10 +360,14 @@ run_pose(void *tile)
 {
     limbs *t = tile;
     frames_seer()(t);
+    measurer()(t);
     placer()(t);
     keeper()(t);
     turner()(t);
-    follower()(t);
+    position_finder()(t);
+    if (is_given(t, IK2B_BIT(END_MATRIX))) {
+        correct_end(t);
+    }
     clearer()(t);
     teller()(t);
 }

@@ -9,7 +9,7 @@
 #include "limb.h"
 
 /* The cosine beyond which two directions are too nearly opposite for the shortest turn in lanes. */
-#define IK2B_NEARLY_OPPOSITE (-0.99)
+#define IK2B_NEARLY_OPPOSITE (-0.97)
 
 /* Unit length, of a length near 1. */
 IK2B_IN_LINE void
@@ -34,13 +34,16 @@ d4_rotate(const double q[4], const double v[3], double dest[3])
 }
 
 /* The shortest turn of vector a onto b, the product of whose lengths this is; false where they are
- * nearly opposite. */
+ * nearly opposite. Of an obtuse angle the axis comes from their sum, which is the shorter. */
 IK2B_IN_LINE bool
 shortest_turn(const double a[3], const double b[3], double product, double q[4])
 {
-    double along = d3_dot(a, b);
+    double along = d3_dot(a, b), other[3];
     double inverse = inverse_root(2.0 * product * (product + along));
-    d3_cross(a, b, q);
+    for (int i = 0; i < 3; i++) {
+        other[i] = b[i] + (along < 0.0 ? a[i] : 0.0);
+    }
+    d3_cross(a, other, q);
     d3_scale(q, inverse, q);
     q[3] = (product + along) * inverse;
     return along > IK2B_NEARLY_OPPOSITE * product;
