@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..contacts.detect import Stance, stances
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, level_part
-from ..rotations import unit
+from ..rotations import dot, unit
 from ..sole.measure import Sole
 from ..targets.lock import standing_frames
 from .time import standing_places
@@ -181,7 +181,7 @@ def over_edge(points: Array, surface: Surface) -> Array:
     only where they lie higher.
     """
     slope, away = surface.slope, points - points[..., :1, :]
-    here, there = np.sum(away * slope[..., :1, :], axis=-1), np.sum(away * slope, axis=-1)
+    here, there = dot(away, slope[..., :1, :]), dot(away, slope)
     climb = surface.height - surface.height[..., :1]
     out, under = climb - np.maximum(here, there), np.minimum(here, there) - climb
     out[..., :SOLE] = np.maximum(out, under)[..., :SOLE]
