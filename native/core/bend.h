@@ -123,7 +123,7 @@ twist_bend(limbs *t, int k)
     double line[3], bend[3], dest[3];
     get3(t->new_line, k, line);
     get3(t->new_bend, k, bend);
-    turn_bend(bend, line, t->twist_sine[k], t->twist_cosine[k], dest);
+    turn_bend(bend, line, t->sine[IK2B_TWIST_ANGLE][k], t->cosine[IK2B_TWIST_ANGLE][k], dest);
     put3(dest, k, t->new_bend);
     return true;
 }

@@ -27,10 +27,10 @@ find_cone(limbs *t, int k, bool careful, cone *self, bool *none)
     d3_scale(self->axis, inverse, self->axis);
     d3_cross(self->axis, mid, across);
     double component = d3_dot(self->axis, mid), distance = sqrt(d3_dot(across, across));
-    bool wider = component < upper * t->cone_cosine[k];
-    self->cosine = chosen(wider, component / upper, t->cone_cosine[k]);
-    self->sine = chosen(wider, distance / upper, t->cone_sine[k]);
-    self->least = smaller(upper * t->cone_cosine[k], component);
+    bool wider = component < upper * t->cosine[IK2B_CONE_OPENING][k];
+    self->cosine = chosen(wider, component / upper, t->cosine[IK2B_CONE_OPENING][k]);
+    self->sine = chosen(wider, distance / upper, t->sine[IK2B_CONE_OPENING][k]);
+    self->least = smaller(upper * t->cosine[IK2B_CONE_OPENING][k], component);
     return good | *none;
 }
 
@@ -130,11 +130,11 @@ is_larger_angle(const double a[2], const double b[2])
 IK2B_IN_LINE void
 clamp_angle(limbs *t, int k, double angle[2])
 {
-    double mid[3], lower[3], across[3], least_sine = t->min_half_sine[k],
-                                        most_sine = t->max_half_sine[k];
+    double mid[3], lower[3], across[3], least_sine = t->sine[IK2B_HALF_LEAST][k],
+                                        most_sine = t->sine[IK2B_HALF_MOST][k];
     double least[2] = {1.0 - 2.0 * least_sine * least_sine,
-                       2.0 * least_sine * t->min_half_cosine[k]};
-    double most[2] = {1.0 - 2.0 * most_sine * most_sine, 2.0 * most_sine * t->max_half_cosine[k]};
+                       2.0 * least_sine * t->cosine[IK2B_HALF_LEAST][k]};
+    double most[2] = {1.0 - 2.0 * most_sine * most_sine, 2.0 * most_sine * t->cosine[IK2B_HALF_MOST][k]};
     get3(t->mid, k, mid);
     get3(t->lower, k, lower);
     d3_cross(mid, lower, across);
@@ -154,8 +154,8 @@ clamp_angle(limbs *t, int k, double angle[2])
 /* The end of a lower bone that points at the goal as far as the angle limits allow. False where a
  * lane needs care. */
 IK2B_IN_LINE bool
-point_lower_bone(limbs *t, int k, bool careful, bool limits, const double mid[3],
-                 const double goal[3], double end[3])
+point_lower_bone(limbs *t, int k, bool careful, const double mid[3], const double goal[3],
+                 double end[3])
 {
     double up[3], aim[3], across[3], normal[3], size, inverse, lower = t->lower_length[k];
     bool good = d3_measure(mid, careful, &size, &inverse);
@@ -182,9 +182,7 @@ point_lower_bone(limbs *t, int k, bool careful, bool limits, const double mid[3]
         angle[0] = 1.0; /* atan2(0, 0) */
         angle[1] = 0.0;
     }
-    if (limits) {
-        clamp_angle(t, k, angle);
-    }
+    clamp_angle(t, k, angle);
     d3_copy(mid, end);
     d3_muladds(up, -lower * angle[0], end);
     d3_muladds(across, lower * angle[1], end);
@@ -193,7 +191,7 @@ point_lower_bone(limbs *t, int k, bool careful, bool limits, const double mid[3]
 
 /* Of a row whose circle does not meet the cone: the legal upper bone that misses least. */
 IK2B_IN_LINE bool
-miss_by_cone(limbs *t, int k, bool careful, bool limits)
+miss_by_cone(limbs *t, int k, bool careful)
 {
     cone limit;
     bool none;
@@ -207,7 +205,7 @@ miss_by_cone(limbs *t, int k, bool careful, bool limits)
     d3_scale(line, t->new_distance[k], goal);
     get3(t->normal, k, own);
     good &= nearest_legal_mid(t, k, careful, &limit, mid);
-    good &= point_lower_bone(t, k, careful, limits, mid, goal, end);
+    good &= point_lower_bone(t, k, careful, mid, goal, end);
     d3_sub(end, goal, off);
     bool moved = d3_dot(off, off) > t->moved * t->moved * reach * reach;
     d3_cross(end, mid, normal);
@@ -224,18 +222,13 @@ miss_by_cone(limbs *t, int k, bool careful, bool limits)
     return !apart | good;
 }
 
-IK2B_STAGE(miss_by_cone, miss_by_cone(t, k, careful, false))
-IK2B_STAGE(miss_by_cone_with_limits, miss_by_cone(t, k, careful, true))
+IK2B_STAGE(miss_by_cone, miss_by_cone(t, k, careful))
 
 IK2B_IN_LINE void
 apply_cone(limbs *t)
 {
     turn_into_cone_lanes(t);
-    bool any = any_lane(t->apart);
-    if (any && is_given(t, IK2B_BIT(MIN_ANGLE) | IK2B_BIT(MAX_ANGLE))) {
-        miss_by_cone_with_limits_lanes(t);
-    }
-    else if (any) {
+    if (any_lane(t->apart)) {
         miss_by_cone_lanes(t);
     }
 }

@@ -22,8 +22,8 @@ IK2B_IN_LINE bool
 find_reach(limbs *t, int k, bool limits)
 {
     double upper = t->upper_length[k], lower = t->lower_length[k];
-    double least = limits ? distance_at(t, k, t->min_half_sine[k]) : fabs(upper - lower);
-    double greatest = limits ? distance_at(t, k, t->max_half_sine[k]) : upper + lower;
+    double least = limits ? distance_at(t, k, t->sine[IK2B_HALF_LEAST][k]) : fabs(upper - lower);
+    double greatest = limits ? distance_at(t, k, t->sine[IK2B_HALF_MOST][k]) : upper + lower;
     t->least[k] = smaller(least, t->distance[k]);
     t->greatest[k] = larger(greatest, t->distance[k]);
     return true;

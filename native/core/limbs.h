@@ -8,6 +8,10 @@
 #include "tile.h"
 #include "trig.h"
 
+/* Angles whose sine and cosine the stages need: the twist by the weight, the cone's, and half of the
+ * inner angles' limits. */
+enum { IK2B_TWIST_ANGLE, IK2B_CONE_OPENING, IK2B_HALF_LEAST, IK2B_HALF_MOST, IK2B_ANGLES };
+
 /* Up to sixteen rows. Vectors are x, y, z; matrices' elements go row by row; quaternions are w, x,
  * y, z. What is true or false is 1 or 0, as SSE2 has no way from comparisons of doubles to integers.
  * A limb is seen from its root, in the root's frame where there are matrices: the space of
@@ -37,9 +41,9 @@ typedef struct {
     lane numbers[IK2B_SOLVE_OPTIONS]; /* those that are numbers, by option */
     lane given_pole[3], given_hinge[3], given_axis[3]; /* in the space of the matrices, or mid's */
     lane pole[3], hinge[3], cone_axis[3];              /* in the limb's */
-    lane pole_weight, pole_part, twist, twist_sine, twist_cosine, soften, weight;
-    lane min_half_sine, min_half_cosine, max_half_sine, max_half_cosine; /* of half the angle */
-    lane cone_angle, cone_sine, cone_cosine;
+    lane pole_weight, pole_part, twist, soften, weight, cone_angle;
+    lane angle[IK2B_ANGLES], sine[IK2B_ANGLES], cosine[IK2B_ANGLES];
+    lane resolved, resolved_sine, resolved_cosine; /* one of them on its way */
     lane bad_numbers, bad_options; /* not 0 where one is not finite */
 
     /* The limb. */

@@ -60,7 +60,7 @@ spread(double number, lane dest)
 
 /* Weights and angles as the stages need them. */
 IK2B_IN_LINE bool
-prepare_numbers(limbs *t, int k, bool careful)
+prepare_numbers(limbs *t, int k)
 {
     double weight = clamped(t->numbers[IK2B_WEIGHT][k], 0.0, 1.0), twist = t->numbers[IK2B_TWIST][k];
     double cone = clamped(t->numbers[IK2B_CONE_ANGLE][k], 0.0, IK2B_PI);
@@ -72,28 +72,51 @@ prepare_numbers(limbs *t, int k, bool careful)
     t->pole_part[k] = weight * t->pole_weight[k];
     t->twist[k] = twist;
     t->cone_angle[k] = cone;
-    double sine, cosine;
-    sine_and_cosine(weight * twist, &sine, &cosine);
-    bool good = fabs(twist) <= IK2B_LARGEST_ANGLE;
-    if (careful && !good) {
-        sine = sin(weight * twist);
-        cosine = cos(weight * twist);
-    }
+    t->angle[IK2B_TWIST_ANGLE][k] = weight * twist;
+    t->angle[IK2B_CONE_OPENING][k] = cone;
+    t->angle[IK2B_HALF_LEAST][k] = 0.5 * least;
+    t->angle[IK2B_HALF_MOST][k] = 0.5 * most;
     double bad = 0.0;
     for (int i = 0; i < IK2B_SOLVE_OPTIONS; i++) {
         bad += t->numbers[i][k] - t->numbers[i][k];
     }
     t->bad_numbers[k] = bad;
-    t->twist_sine[k] = sine;
-    t->twist_cosine[k] = cosine;
-    sine_and_cosine(cone, &t->cone_sine[k], &t->cone_cosine[k]);
-    sine_and_cosine(0.5 * least, &t->min_half_sine[k], &t->min_half_cosine[k]);
-    sine_and_cosine(0.5 * most, &t->max_half_sine[k], &t->max_half_cosine[k]);
+    return true;
+}
+
+IK2B_STAGE(prepare_numbers, ((void)careful, prepare_numbers(t, k)))
+
+/* Sine and cosine of one of the angles. */
+IK2B_IN_LINE bool
+resolve_angle(limbs *t, int k, bool careful)
+{
+    double angle = t->resolved[k], sine, cosine;
+    bool good = fabs(angle) <= IK2B_LARGEST_ANGLE;
+    sine_and_cosine(angle, &sine, &cosine);
+    if (careful && !good) {
+        sine = sin(angle);
+        cosine = cos(angle);
+    }
+    t->resolved_sine[k] = sine;
+    t->resolved_cosine[k] = cosine;
     return good;
 }
 
-IK2B_STAGE(prepare_numbers, prepare_numbers(t, k, careful))
-IK2B_BUILDS(numbers_runner, prepare_numbers_lanes, (limbs * t), (t))
+IK2B_STAGE(resolve_angle, resolve_angle(t, k, careful))
+
+IK2B_IN_LINE void
+run_numbers(limbs *t)
+{
+    prepare_numbers_lanes(t);
+    for (int i = 0; i < IK2B_ANGLES; i++) {
+        memcpy(t->resolved, t->angle[i], sizeof t->resolved);
+        resolve_angle_lanes(t);
+        memcpy(t->sine[i], t->resolved_sine, sizeof t->resolved);
+        memcpy(t->cosine[i], t->resolved_cosine, sizeof t->resolved);
+    }
+}
+
+IK2B_BUILDS(numbers_runner, run_numbers, (limbs * t), (t))
 
 /* Marks rows of which an option is not finite. */
 IK2B_IN_LINE void
