@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run refuses before it changes anything: options, data that take no keys, keys that would not show."""
+"""What a run refuses before it changes anything: options, data that take no keys, keys that would not show.
+
+Locks and mutes, which keys pass over, are told instead.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 
-from bpy.types import Object, Scene
+from bpy.types import Object, PoseBone, Scene
 
 from ..errors import Refusal, listed
 from ..keys import actions, fcurves
@@ -16,15 +19,19 @@ from ..properties import PlantingOptions
 from . import records
 from .frames import Bounds
 
+NUMBERS = {
+    "strength": "a share from 0 to 1",
+    "max_slope": "an angle in radians",
+    "max_drop": "a number of leg lengths",
+}
+
 
 def refuse_numbers(options: PlantingOptions) -> None:
     """Refuse what properties take from scripts and nothing can be reckoned with."""
-    if not 0.0 <= options.strength <= 1.0:
-        raise Refusal(f"strength should be a number from 0 to 1, but it is {options.strength}")
-    if not isfinite(options.max_slope):
-        raise Refusal(f"max_slope should be an angle in radians, but it is {options.max_slope}")
-    if not isfinite(options.max_drop):
-        raise Refusal(f"max_drop should be a number of leg lengths, but it is {options.max_drop}")
+    for name, expected in NUMBERS.items():
+        value = getattr(options, name)
+        if not isfinite(value):
+            raise Refusal(f"{name} should be {expected}, but it is {value}")
 
 
 def refuse_uneditable(armature: Object, options: PlantingOptions) -> None:
@@ -101,3 +108,21 @@ def refuse_unkeyable(curves: Curves, channels: Iterable[Channel]) -> None:
             trouble = fcurves.trouble(curve)
             if trouble:
                 raise Refusal(f"the F-curve of {channel.name} of bone {channel.bone} {trouble}, so no key can be set")
+
+
+def tell_locks(armature: Object, curves: Curves, channels: Sequence[Channel]) -> Iterator[str]:
+    """Sentences about locks and mutes of the user's that the keys of some channels pass over."""
+    bones = {channel.bone: None for channel in channels if _is_locked(armature.pose.bones[channel.bone], channel.name)}
+    if bones:
+        yield f"keyed though locked on the bones: {listed(list(bones))}"
+    for name, is_so in (("locked", fcurves.is_locked), ("muted", fcurves.is_muted)):
+        found = {c.bone: None for c in channels for i in c.indices if (f := curves.find(c.path, i)) and is_so(f)}
+        if found:
+            yield f"{name} F-curves were replaced, those of {listed(list(found))}"
+
+
+def _is_locked(bone: PoseBone, name: str) -> bool:
+    """Whether the user has locked any part of the bone's location or rotation."""
+    if name == "location":
+        return any(bone.lock_location)
+    return any(bone.lock_rotation) or (name != "rotation_euler" and bone.lock_rotation_w)

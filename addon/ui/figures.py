@@ -46,18 +46,6 @@ class Row:
     icon: str
 
 
-def is_readable(report: Any) -> bool:
-    """Whether a record's report can be shown: people and scripts may have written anything."""
-    if not isinstance(report, dict) or not _is_number(report.get("leg")) or report["leg"] <= 0.0:
-        return False
-    sides = [report.get(side) for side in SIDES]
-    if not all(isinstance(side, dict) and all(_is_number(side.get(name, 0)) for name, _ in ROWS) for side in sides):
-        return False
-    notes, told = report.get("notes"), report.get("told")
-    codes = isinstance(notes, list) and all(isinstance(note, dict) for note in notes)
-    return codes and isinstance(told, list) and all(isinstance(text, str) for text in told)
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and isfinite(value)
 
@@ -114,7 +102,7 @@ def _length(value: float, leg: float, units: UnitSettings) -> str:
 
 def notes_of(report: Figures, units: UnitSettings) -> list[tuple[str, str]]:
     """What the user should know, each sentence with its icon: damage first, then misses, then what was done."""
-    told, notes = report["told"], report["notes"]
+    told, notes = report["told"], report.get("notes", [])
     # What the add-on itself tells has no note and follows what the package tells.
     notes = [*notes, *({} for _ in told[len(notes) :])]
     pairs = zip(notes, told, strict=False)

@@ -12,7 +12,7 @@ from ..keys import actions
 from ..properties import has_changed
 from ..rig.body import HANDED, find_armature, find_armatures
 from ..run import records
-from .figures import is_readable, notes_of, rows_of, wrapped
+from .figures import notes_of, rows_of, wrapped
 
 # So many armatures are named.
 NAMED = 8
@@ -81,7 +81,7 @@ class IK2BONE_PT_report(Sidebar, Panel):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Whether there is a report to show."""
-        return is_readable(_record(context).get("report"))
+        return bool(_record(context)["report"])
 
     def draw(self, context: Context) -> None:
         """What the user should know, then the figures before and after."""
@@ -117,16 +117,8 @@ class IK2BONE_OT_toggle_limb(Operator):
 def known_feet(context: Context) -> dict[str, bool]:
     """The end bones of the limbs that the record of the action knows, each with whether it is a foot."""
     record = _record(context)
-    report = record.get("report")
-    feet = _with_bones(report.get("feet") if isinstance(report, dict) else None)
-    known = {row["bone"]: row.get("limb") != "hand" for row in (*_with_bones(record.get("contacts")), *feet)}
-    return dict(sorted(known.items()))
-
-
-def _with_bones(rows: Any) -> list[dict[str, Any]]:
-    """Those parts of a list in a record that name a bone."""
-    rows = rows if isinstance(rows, list) else []
-    return [row for row in rows if isinstance(row, dict) and isinstance(row.get("bone"), str)]
+    rows = (*(record.get("contacts") or ()), *record["report"].get("feet", ()))
+    return dict(sorted({row["bone"]: row.get("limb") != "hand" for row in rows}.items()))
 
 
 def _planted(settings: Any, feet: dict[str, bool]) -> list[str]:
