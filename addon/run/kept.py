@@ -142,7 +142,7 @@ def _tells_of(curve: FCurve, bones: dict[str, PoseBone]) -> bool:
 
 
 def _shape(curve: FCurve) -> Iterator[bytes]:
-    yield fcurves.content(curve)
+    yield fcurves.read(curve).tobytes()
     yield repr([tuple(point.co) for point in curve.sampled_points]).encode()
     for modifier in curve.modifiers:
         yield _values(modifier, [p.identifier for p in modifier.bl_rna.properties if p.type not in OTHERS])

@@ -54,11 +54,14 @@ STEP, NONE = 1e-3, 1e-5
 
 
 class Outcome(NamedTuple):
-    """What the user is told: a line for each armature, whether it is a warning, and the add-on's own share of it."""
+    """What the user is told: a line for each armature, whether it is a warning, the add-on's own share of it, and
+    the figures of each report.
+    """
 
     summary: str
     is_warning: bool
     warnings: tuple[str, ...]
+    reports: tuple[dict[str, Any], ...]
 
 
 def plant_feet(context: Context, armature: Object, options: PlantingOptions) -> Outcome:
@@ -99,6 +102,7 @@ def _together(names: Sequence[str], outcomes: Sequence[Outcome]) -> Outcome:
         "\n".join(f"{name}: {outcome.summary}" for name, outcome in told),
         any(outcome.is_warning for outcome in outcomes),
         tuple(f"{name}: {warning}" for name, outcome in told for warning in outcome.warnings),
+        tuple(report for outcome in outcomes for report in outcome.reports),
     )
 
 
@@ -126,7 +130,8 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     yield Progress("keeping what was written", 1.0)
     output.keep(task, plan, read, contacts, figures)
     worse = any(note["code"].startswith("worse") for note in figures["notes"])
-    return Outcome(report.summary(figures), bool(warnings or worse or figures["after"]["short_frames"]), warnings)
+    is_warning = bool(warnings or worse or figures["after"]["short_frames"])
+    return Outcome(report.summary(figures), is_warning, warnings, (figures,))
 
 
 def _tell(task: Task) -> Iterator[str]:
@@ -261,16 +266,17 @@ def _measure(
         foot["bone"] = leg.foot
     for span in contacts:
         span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
+    surfaces = plan.ground if isinstance(plan.ground, Surfaces) else Surfaces((), part.clip.leg)
     for span in (*figures["spans"], *contacts):
         span["bone"], span["local"] = task.body.legs[span["leg"]].foot, None
-        if span["anchor"] and isinstance(plan.ground, Surfaces):
+        if span["anchor"]:
             # Where the anchor is in the space of its support.
             row = span["start"] - int(task.whole[0])
-            span["local"] = plan.ground.local(span["support"], np.array(span["anchor"]), row)
+            span["local"] = surfaces.local(span["support"], np.array(span["anchor"]), row)
     for span in contacts:
         span["leg"] = task.body.numbers[span["leg"]]
-    told = [*figures["told"], *plan.ground.told, *warnings]
-    return contacts, figures | {"surfaces": plan.ground.names, "told": told}
+    told = [*figures["told"], *surfaces.told, *warnings]
+    return contacts, figures | {"surfaces": surfaces.names, "told": told}
 
 
 def _wanted(plan: Plan, marks: Marks | None, mode: str) -> Plan:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import floor, isfinite, log10
@@ -13,7 +13,7 @@ import blf
 import bpy
 from bpy.types import UnitSettings
 from ik2bone.model import Note
-from ik2bone.report import ROWS
+from ik2bone.report import ROWS, summary
 from ik2bone.report.measures import FOOT_POP, KNEE_POP, SHORT, SIDES, SPAN_FIGURES
 from ik2bone.report.notes import worded
 
@@ -59,6 +59,19 @@ def rows_of(report: Figures, units: UnitSettings) -> Iterator[Row]:
         if before != zero or after != zero:
             shown = before if name in SPAN_FIGURES else ""
             yield Row(sentence(label.removesuffix(UNIT_IN_LABEL)), shown, after, _verdict(report, name))
+
+
+def short(reports: Sequence[Figures], units: UnitSettings) -> str:
+    """What the status bar has room for; all of it is in the sidebar."""
+    if len(reports) > 1:
+        return f"Planted {len(reports)} armatures: the sidebar has the report of the active one"
+    report = reports[0]
+    counted = summary(report | {"told": []}).partition(":")[0]
+    after, leg, labels = report["after"], report["leg"], dict(ROWS)
+    figures = [f"{labels[name]} {_text(name, after[name], leg, units)}" for name in SPAN_FIGURES]
+    notes = len(report["told"])
+    told = f"; {notes} note{'s' if notes > 1 else ''} in the sidebar" if notes else ""
+    return f"{counted}: {', '.join(figures)}{told}"
 
 
 def _verdict(report: Figures, name: str) -> str:

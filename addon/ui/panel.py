@@ -12,6 +12,7 @@ from ..keys import actions
 from ..properties import has_changed
 from ..rig.body import HANDED, find_armature, find_armatures
 from ..run import records
+from ..run.frames import wanted_frames
 from .figures import notes_of, rows_of, wrapped
 
 # So many armatures are named.
@@ -178,18 +179,12 @@ def draw_frames(layout: UILayout, context: Context, owner: Any) -> None:
 
 def _ends_inside(context: Context, owner: Any) -> bool:
     """Whether the frames end before the action does, so that corrections can come and go over some frames."""
-    scene, action = context.scene, _action(context)
+    action = _action(context)
     if action is None or owner.frame_range == "CURRENT":
         return False
-    if owner.frame_range == "CUSTOM":
-        first, last = owner.frame_start, owner.frame_end
-    elif owner.frame_range == "SCENE":
-        first, last = scene.frame_start, scene.frame_end
-    elif scene.use_preview_range:
-        first, last = scene.frame_preview_start, scene.frame_preview_end
-    else:
-        return False
-    return bool(first > action.frame_range[0] or last < action.frame_range[1])
+    bounds = tuple(action.frame_range)
+    first, last = wanted_frames(context.scene, owner, bounds)
+    return first > bounds[0] or last < bounds[1]
 
 
 def draw_limbs(layout: UILayout, owner: Any) -> None:

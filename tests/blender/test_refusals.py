@@ -244,8 +244,7 @@ STAGES = [
     ("run.pipeline", "report", "figures", 0),
     ("run.pipeline", "report", "summary", 0),
     ("run.output", "keys", "write", 3),
-    ("run.pipeline", "properties", "copy_options", 0),
-    ("run.pipeline", "properties", "store_surface", 0),
+    ("run.pipeline", "properties", "store", 0),
     ("run.new_action", "records", "as_text", 0),
     ("run.new_action", "records", "store", 0),
 ]
