@@ -132,16 +132,6 @@ def curves_of(assignment: Assignment) -> Curves:
     return Curves(strip.channelbag(slot) if strip and slot else None)
 
 
-def create(ob: Object, name: str) -> Assignment:
-    """A new action, ready to take curves for the object."""
-    action = bpy.data.actions.new(name)
-    if not hasattr(action, "slots"):
-        return Assignment(action)
-    slot = action.slots.new(id_type="OBJECT", name=ob.name)
-    action.layers.new("Layer").strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
-    return Assignment(action, slot.identifier)
-
-
 def copy(assignment: Assignment) -> Assignment:
     """A copy of the whole action, to be played by the slot of the same name."""
     return Assignment(assignment.action.copy(), assignment.slot)
@@ -215,21 +205,18 @@ def strips_of(action: Action, player: Object | None = None) -> list[str]:
     return [strip.name for ob in bpy.data.objects for strip in _strips(ob) if strip.action == action and strip != own]
 
 
-def is_mixed(ob: Object) -> bool:
-    """Whether the NLA shows the object's own action otherwise than it is, blended or weakened."""
+def trouble(ob: Object) -> str | None:
+    """What keeps the object's own action from showing as it is, if anything does."""
     data = ob.animation_data
     if data is None or data.action is None or data.use_tweak_mode:
-        return False
-    weakened = data.action_blend_type != "REPLACE" or data.action_influence < 1.0
-    return weakened and any(True for _ in _strips(ob))
-
-
-def solo_track(ob: Object) -> str | None:
-    """The name of the NLA track that plays solo, instead of the object's own action."""
-    data = ob.animation_data
-    if data is None or data.action is None or data.use_tweak_mode or not data.use_nla:
         return None
-    return next((track.name for track in data.nla_tracks if track.is_solo), None)
+    solo = next((track.name for track in data.nla_tracks if track.is_solo), None) if data.use_nla else None
+    if solo is not None:
+        return f"NLA track {solo} of {ob.name} plays solo in place of the action: switch that off"
+    weakened = data.action_blend_type != "REPLACE" or data.action_influence < 1.0
+    if weakened and any(True for _ in _strips(ob)):
+        return f"the NLA of {ob.name} changes what its action shows: let it replace, with influence 1"
+    return None
 
 
 def _strips(ob: Object) -> Iterator[NlaStrip]:

@@ -62,12 +62,7 @@ class InPlace(Output):
                 f"{name} is planted in place now, and no longer tied to its source {source.name}: "
                 "planting into a new action starts from that again"
             )
-        others = actions.others_playing(self.target, self.armature)
-        if others:
-            yield f"{', '.join(others)} also plays {name} and changes with it"
-        strips = actions.strips_of(self.target.action, self.armature)
-        if strips:
-            yield f"NLA strips play {name} and change with it: {', '.join(strips)}"
+        yield from self.told_of_players(self.target, True)
 
     def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
         """Key what was corrected."""

@@ -7,7 +7,7 @@ all that it was made from, and a plan is compared by the package; so nothing kep
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -39,7 +39,7 @@ OBJECT = (
 BONE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 CURVE = ("data_path", "array_index", "mute", "is_valid", "extrapolation", "auto_smoothing")
 OTHERS = {"COLLECTION", "POINTER"}
-REST = {"matrix_local": 16, "length": 1}
+REST = ("name", "parent", "use_connect", "matrix_local", "length")
 
 _samples: dict[bytes, Sample] = {}
 _plans: list[Plan] = []
@@ -92,13 +92,19 @@ def _fingerprint(armature: Object, limbs: Sequence[Leg], hips: str | None, frame
     names = [name for limb in limbs for name in limb.bones] + [name for name in (hips,) if name]
     if not tell_all(armature, names) or not _is_placed_by_curves(armature):
         return None
-    bones = {bone.path_from_id(): bone for name in names for bone in _line(armature.pose.bones[name])}
-    content = blake2b()
-    for part in _parts(armature, bones):
-        content.update(part)
+    line = [bone for name in names for bone in (armature.pose.bones[name], *armature.pose.bones[name].parent_recursive)]
+    bones = {bone.path_from_id(): bone for bone in line}
+    # Curves of the object, and of the bones that are sampled and their ancestors.
+    of_bones, played = tuple(bones), actions.curves_of(actions.assigned(armature))
+    curves = [c for c in played if c.data_path.startswith(of_bones) or not c.data_path.startswith("pose.bones[")]
+    keyed = {(c.data_path, c.array_index) for c in curves if not c.mute and (c.keyframe_points or c.sampled_points)}
     render = bpy.context.scene.render
-    content.update(repr((limbs, hips, list(frames), render.fps, render.fps_base)).encode())
-    return content.digest()
+    content = (
+        *(limbs, hips, list(frames), render.fps, render.fps_base),
+        *(_values(armature, OBJECT), [_values(bone, REST) for bone in armature.data.bones]),
+        *([_unkeyed(bone, keyed) for bone in bones.values()], [_shape(curve) for curve in curves]),
+    )
+    return blake2b(repr(content).encode()).digest()
 
 
 def _is_placed_by_curves(armature: Object) -> bool:
@@ -109,56 +115,26 @@ def _is_placed_by_curves(armature: Object) -> bool:
     return not (driven or carried or armature.constraints)
 
 
-def _line(bone: PoseBone) -> list[PoseBone]:
-    return [bone, *bone.parent_recursive]
+def _unkeyed(bone: PoseBone, keyed: set[tuple[str, int]]) -> list[Any]:
+    """A bone's rotation mode, and the values of its channels that no curve gives."""
+    values = ((bone.path_from_id(name), i, value) for name in BONE for i, value in enumerate(getattr(bone, name)))
+    return [bone.rotation_mode, *(None if (path, i) in keyed else value for path, i, value in values)]
 
 
-def _parts(armature: Object, bones: dict[str, PoseBone]) -> Iterator[bytes]:
-    """The content that a sample is made of, piece by piece; `bones` by their paths."""
-    yield _values(armature, OBJECT)
-    curves = [curve for curve in actions.curves_of(actions.assigned(armature)) if _tells_of(curve, bones)]
-    keyed = {(c.data_path, c.array_index) for c in curves if not c.mute and (c.keyframe_points or c.sampled_points)}
-    for bone in bones.values():
-        yield bone.rotation_mode.encode()
-        for name in BONE:
-            path = bone.path_from_id(name)
-            values = enumerate(getattr(bone, name))
-            yield repr([None if (path, i) in keyed else value for i, value in values]).encode()
-    rest = armature.data.bones
-    for name, size in REST.items():
-        flat = np.empty(size * len(rest), np.float32)
-        rest.foreach_get(name, flat)
-        yield flat.tobytes()
-    yield repr([(bone.name, bone.parent and bone.parent.name, bone.use_connect) for bone in rest]).encode()
-    for curve in curves:
-        yield _values(curve, CURVE)
-        yield from _shape(curve)
+def _shape(curve: FCurve) -> list[Any]:
+    """All that a curve's values depend on."""
+    modifiers = [
+        _values(modifier, [p.identifier for p in modifier.bl_rna.properties if p.type not in OTHERS])
+        + [(point.frame, point.min, point.max) for point in getattr(modifier, "control_points", ())]
+        for modifier in curve.modifiers
+    ]
+    samples = [tuple(point.co) for point in curve.sampled_points]
+    return [*_values(curve, CURVE), blake2b(fcurves.read(curve).tobytes()).digest(), samples, modifiers]
 
 
-def _tells_of(curve: FCurve, bones: dict[str, PoseBone]) -> bool:
-    """Whether the curve is of one of the bones, or of the object."""
-    path = curve.data_path
-    return not path.startswith("pose.bones[") or path.startswith(tuple(bones))
-
-
-def _shape(curve: FCurve) -> Iterator[bytes]:
-    yield fcurves.read(curve).tobytes()
-    yield repr([tuple(point.co) for point in curve.sampled_points]).encode()
-    for modifier in curve.modifiers:
-        yield _values(modifier, [p.identifier for p in modifier.bl_rna.properties if p.type not in OTHERS])
-        points = getattr(modifier, "control_points", ())
-        yield repr([(point.frame, point.min, point.max) for point in points]).encode()
-
-
-def _values(owner: Any, names: Sequence[str]) -> bytes:
-    """Properties as text; vectors and matrices number by number, because their own text is rounded."""
-    return repr([_plain(getattr(owner, name)) for name in names]).encode()
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, str | int | float | bool | None):
-        return value
-    return np.array(value).tolist() if hasattr(value, "__len__") else str(value)
+def _values(owner: Any, names: Sequence[str]) -> list[Any]:
+    """Properties; vectors and matrices number by number, because their own text is rounded."""
+    return [np.array(value).tolist() if hasattr(value := getattr(owner, name), "__len__") else value for name in names]
 
 
 @persistent

@@ -75,15 +75,9 @@ class NewAction(Output):
         if self.planted:
             yield from self._told_of_planted(self.planted, task, read)
         yield from self._told_of_repeating(read)
-        name = self.source.action.name
         # Those that this run plants too get planted actions of their own.
         planted = {armature.name for armature in find_armatures(self.context)}
-        others = [other for other in actions.others_playing(self.source, self.armature) if other not in planted]
-        if others:
-            yield f"{', '.join(others)} also plays {name} and goes on doing so"
-        strips = actions.strips_of(self.source.action, self.armature)
-        if strips:
-            yield f"NLA strips keep playing {name}: {', '.join(strips)}"
+        yield from self.told_of_players(self.source, False, planted)
 
     def _told_of_planted(self, planted: Assignment, task: Task, read: list[Channel]) -> Iterator[str]:
         curves, original = actions.curves_of(planted), actions.curves_of(self.source)
@@ -93,9 +87,7 @@ class NewAction(Output):
         handmade = keys.count_handmade(curves, original, frames, paths)
         if handmade:
             yield f"{handmade} keys made by hand were replaced"
-        others = actions.others_playing(planted, self.armature)
-        if others:
-            yield f"{', '.join(others)} also plays {planted.action.name} and changes with it"
+        yield from self.told_of_players(planted, True)
 
     def _told_of_repeating(self, read: list[Channel]) -> Iterator[str]:
         """A sentence about curves that no longer go on beyond the action where the scene does."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import cached_property
 from typing import Any
@@ -100,6 +100,17 @@ class Output(ABC):
     @abstractmethod
     def told(self, task: Task, read: list[Channel]) -> Iterator[str]:
         """Sentences about what else plays or changes with what will be written."""
+
+    def told_of_players(self, assignment: Assignment, changes: bool, apart: Container[str] = ()) -> Iterator[str]:
+        """Sentences about other objects, but for some, and NLA strips that play an action, which `changes` or not."""
+        name = assignment.action.name
+        others = [other for other in actions.others_playing(assignment, self.armature) if other not in apart]
+        if others:
+            yield f"{', '.join(others)} also plays {name} and {'changes with it' if changes else 'goes on doing so'}"
+        strips = actions.strips_of(assignment.action, self.armature)
+        if strips:
+            play = f"play {name} and change with it" if changes else f"keep playing {name}"
+            yield f"NLA strips {play}: {', '.join(strips)}"
 
     @abstractmethod
     def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:

@@ -74,13 +74,12 @@ def refuse_shared(armatures: Sequence[Object], options: PlantingOptions) -> None
 
 def refuse_unshown(scene: Scene, armature: Object) -> None:
     """Refuse an action that does not show as it is."""
-    solo, strip = actions.solo_track(armature), actions.strip_of(armature)
-    if solo is not None:
-        raise Refusal(f"NLA track {solo} of {armature.name} plays solo in place of the action: switch that off")
     if scene.render.frame_map_old != scene.render.frame_map_new:
         raise Refusal(f"scene {scene.name} remaps time, so keys do not show on their frames: set Old and New equal")
-    if actions.is_mixed(armature):
-        raise Refusal(f"the NLA of {armature.name} changes what its action shows: let it replace, with influence 1")
+    trouble = actions.trouble(armature)
+    if trouble:
+        raise Refusal(trouble)
+    strip = actions.strip_of(armature)
     trouble = actions.strip_trouble(strip) if strip else None
     if trouble:
         raise Refusal(

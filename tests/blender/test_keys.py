@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import biped
 import numpy as np
 import pytest
 
@@ -29,7 +30,7 @@ def rig(bpy, actions):
     bpy.ops.object.mode_set(mode="EDIT")
     ob.data.edit_bones.new('the "bone"').tail = (0.1, 0.2, 1)
     bpy.ops.object.mode_set(mode="OBJECT")
-    assignment = actions.create(ob, "Action")
+    assignment = biped.make_action(bpy, actions, ob, "Action")
     actions.assign(ob, assignment)
     return ob, ob.pose.bones[0], actions.curves_of(assignment)
 
