@@ -264,62 +264,58 @@ def write(curve: FCurve, frames: Frames, values: Array) -> None:
     if inside(keyed, frames).all():
         _replace(curve, _signed(new))
         return
-    present = read(curve)
-    before, after = present[keyed <= frames[0] - SAME_FRAME], present[keyed >= frames[-1] + SAME_FRAME]
+    keys = read(curve)
+    before, first, _ = _cut(keys, float(frames[0]), curve.evaluate(frames[0]))
+    _, last, after = _cut(keys, float(frames[-1]), curve.evaluate(frames[-1]))
     if len(before):
-        _join_before(present, before, new, float(frames[0]), curve.evaluate(frames[0]))
+        new["handle_left"][0] = first["handle_left"] + (new["co"][0] - first["co"])
+        _free(before[-1:], new[:1])
     if len(after):
-        _join_after(present, new, after, float(frames[-1]), curve.evaluate(frames[-1]))
+        new["handle_right"][-1] = last["handle_right"] + (new["co"][-1] - last["co"])
+        for name in PIECE:
+            new[name][-1] = last[name]
+        _free(new[-1:], after[:1])
     _replace(curve, np.concatenate([before, _signed(new), after]))
 
 
-def _join_before(present: Keys, before: Keys, new: Keys, frame: float, value: float) -> None:
-    last = len(before) - 1
-    piece = _piece(present, last, frame, value, before=True)
-    _set_handle(before, -1, "handle_right", piece[1])
-    _set_handle(new, 0, "handle_left", piece[2] + (new["co"][0] - piece[3]))
-    if not _can_be_cut(before, last):
-        before["interpolation"][last] = _number("interpolation", "LINEAR")
+def _cut(keys: Keys, frame: float, value: float) -> tuple[Keys, np.void, Keys]:
+    """The keys before a frame, one on it and those after it, of a curve with this value there, which keeps its shape.
 
-
-def _join_after(present: Keys, new: Keys, after: Keys, frame: float, value: float) -> None:
-    last = len(present) - len(after) - 1
-    piece = _piece(present, last, frame, value, before=False)
-    _set_handle(new, -1, "handle_right", piece[1] + (new["co"][-1] - piece[0]))
-    _set_handle(after, 0, "handle_left", piece[2])
-    if last >= 0 and _can_be_cut(present, last):
-        for name in PIECE:
-            new[name][-1] = present[name][last]
-
-
-def _can_be_cut(keys: Keys, row: int) -> bool:
-    """Whether a part of the piece after a key has the shape of the same kind of piece."""
-    return keys["interpolation"][row] in [_number("interpolation", kind) for kind in CUT]
-
-
-def _piece(keys: Keys, left: int, frame: float, value: float, before: bool) -> Array:
-    """Control points (4, 2) of what the curve from key `left` to the next one is before or after `frame`.
-
-    Straight past either end. A piece that ends there as it is stays bit for bit, so that writing twice is writing once.
+    A key that is there stays as it is, bit for bit, so that writing twice is writing once.
     """
-    cut_point, right = np.array([frame, value]), left + 1
-    if left >= 0 and right < len(keys):
-        points = [keys["co"][left], keys["handle_right"][left], keys["handle_left"][right], keys["co"][right]]
-        piece = np.array(points, float)
-        if piece[-1 if before else 0, 0] == frame:
-            return piece
-        halves = split(piece, frame)
-        return stored(halves[:4] if before else halves[3:])
-    if before:
-        return straight(keys["co"][left].astype(float), cut_point)
-    return straight(cut_point, keys["co"][right].astype(float))
+    ahead = keys["co"][:, 0] - frame
+    before, here, after = keys[ahead <= -SAME_FRAME], keys[np.abs(ahead) < SAME_FRAME], keys[ahead >= SAME_FRAME]
+    if len(here):
+        return before, here[-1], after
+    key = _baked(np.array([frame]), np.array([value]))[0]
+    if len(before) and before["interpolation"][-1] not in [_number("interpolation", kind) for kind in CUT]:
+        before["interpolation"][-1] = key["interpolation"]
+    elif len(before):
+        for name in PIECE:
+            key[name] = before[name][-1]
+    left, right = _pieces(before[-1:], key, after[:1])
+    if len(before):
+        before["handle_right"][-1], key["handle_left"] = left
+    if len(after):
+        key["handle_right"], after["handle_left"][0] = right
+    return before, key, after
 
 
-def _set_handle(keys: Keys, row: int, name: str, point: Array) -> None:
-    keys[name][row] = point
-    # Blender would move automatic handles with the new neighbour, and with them the curve on the key's other side.
-    for side in ("handle_left_type", "handle_right_type"):
-        keys[side][row] = _number(side, "FREE")
+def _pieces(before: Keys, key: np.void, after: Keys) -> tuple[Array, Array]:
+    """The handles (2, 2) of the curve's pieces on both sides of a new key; past the ends the curve is straight."""
+    here = key["co"].astype(float)
+    if len(before) and len(after):
+        handles = before["co"], before["handle_right"], after["handle_left"], after["co"]
+        halves = split(np.concatenate(handles).astype(float), here[0])
+        return stored(halves[:4])[1:3], stored(halves[3:])[1:3]
+    ends = [side["co"][0].astype(float) if len(side) else here for side in (before, after)]
+    return straight(ends[0], here)[1:3], straight(here, ends[1])[1:3]
+
+
+def _free(*sides: Keys) -> None:
+    """Keep Blender from moving automatic handles with a new neighbour, and with them the curve on the other side."""
+    for side in sides:
+        side["handle_left_type"] = side["handle_right_type"] = _number("handle_left_type", "FREE")
 
 
 def read(curve: FCurve) -> Keys:

@@ -170,6 +170,18 @@ def test_the_curve_outside_the_range_keeps_its_shape(bpy, keys, rig, interpolati
     assert kinds <= {interpolation}
 
 
+@pytest.mark.parametrize("span", [(1, 8), (8, 16), (8, 8)])
+@pytest.mark.parametrize("interpolation", ["BACK", "ELASTIC"])
+def test_easing_that_ends_or_begins_at_the_range_keeps_its_shape(bpy, keys, rig, interpolation, span):
+    _ob, bone, curves = rig
+    _fill(curves, bone, "location", [(1, 0.0), (8, 2.0), (16, 1.0)], interpolation)
+    frames, path = np.arange(span[0], span[1] + 1), bone.path_from_id("location")
+    outside = [frame for frame in np.arange(1, 16, 0.25) if not span[0] <= frame <= span[1]]
+    before = _values(curves, path, outside)
+    keys.write(curves, keys.read_location(curves, bone, frames, {}), frames, (1, 16), {})
+    np.testing.assert_allclose(_values(curves, path, outside), before, atol=1e-6)
+
+
 @pytest.mark.parametrize("interpolation", ["BEZIER", "CONSTANT", "BACK", "ELASTIC"])
 @pytest.mark.parametrize("change", [0.0, 0.5])
 def test_a_curve_that_ended_before_the_range_still_holds_its_value_outside(bpy, keys, rig, interpolation, change):
