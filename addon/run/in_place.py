@@ -44,7 +44,7 @@ class InPlace(Output):
         channels, curves = super().read(task), actions.curves_of(self.source)
         refuse_unkeyable(curves, channels)
         for channel in channels:
-            for curve in filter(None, (curves.find(channel.path, index) for index in channel.indices)):
+            for curve in filter(None, channel.curves(curves)):
                 for frame, before in task.faded_ends:
                     trouble = fcurves.trouble_beyond(curve, frame, before)
                     if trouble:

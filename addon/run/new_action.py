@@ -21,7 +21,7 @@ from .contacts import Rows
 from .frames import blend
 from .output import Output, read_channels, write_keys
 from .task import Array, Task
-from .transaction import copy_playing, keep_curves, keep_marks, play, play_copy, playing
+from .transaction import copy_playing, keep_curves, keep_marks, playing, switch, switch_to_copy
 
 
 class NewAction(Output):
@@ -108,13 +108,13 @@ class NewAction(Output):
     def _open(self) -> None:
         """Make the planted action what it is without the keys of this run: strips and scripts may point to it."""
         if self.planted is None:
-            self.target = play_copy(self.undo, self.armature, self.source)
+            self.target = switch_to_copy(self.undo, self.armature, self.source)
             return
         self.target = self.planted
         keep_curves(self.undo, self.planted)
         if not self.again:
             actions.overwrite(self.planted, self.source)
-            play(self.undo, self.armature, self.planted)
+            switch(self.undo, self.armature, self.planted)
 
     def keep(self, task: Task, _plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
         """Tie the planted action to its source."""

@@ -78,7 +78,7 @@ class Output(ABC):
 
     def sample(self, task: Task) -> Stages[Sample]:
         """The source's pose over the whole, kept for a next run."""
-        return kept.sampled(*task.limbs, task.whole.tolist())
+        return kept.sampled(*task.subject, task.whole.tolist())
 
     def marks(self, task: Task) -> Marks | None:
         """What people want of contacts."""

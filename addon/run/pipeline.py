@@ -238,7 +238,7 @@ def _report(
     `after` is the scene as it is now, which is proven by Blender's own evaluation on the frames that are worst.
     """
     made = yield from part_of(_measure(task, plan, marks, after.clip, warnings), 0.0, 0.5)
-    seen = yield from part_of(proven(after, *task.limbs, sorted(set(made[1]["worst"].values()))), 0.5, 1.0)
+    seen = yield from part_of(proven(after, *task.subject, sorted(set(made[1]["worst"].values()))), 0.5, 1.0)
     return made if seen is after else (yield from part_of(_measure(task, plan, marks, seen.clip, warnings), 1.0, 1.0))
 
 

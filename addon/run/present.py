@@ -30,7 +30,7 @@ from .frames import Bounds, action_bounds
 from .output import Output, read_channels
 from .refusals import refuse_between, refuse_unkeyable
 from .task import Task
-from .transaction import keep_curves, play_copy
+from .transaction import keep_curves, switch_to_copy
 
 
 class PresentPose(Output):
@@ -66,7 +66,7 @@ class PresentPose(Output):
         if self.bounds[1] == self.bounds[0]:
             return None
         whole, limbs = range(self.bounds[0], self.bounds[1] + 1), task.body.planned
-        clip = replace(sample(*task.limbs, whole).clip, skins=find_skins(self.armature, limbs))
+        clip = replace(sample(*task.subject, whole).clip, skins=find_skins(self.armature, limbs))
         if find_motions(task.surfaces, whole):
             depsgraph, near = self.context.evaluated_depsgraph_get(), self.options.direction == "NEAREST"
             clip = as_made(
@@ -102,6 +102,6 @@ class PresentPose(Output):
         else:
             unkeyed = keys.unkeyed_values(actions.curves_of(self.played), read)
             record = self.new_record(action, {channel.path: unkeyed.get(channel.path) for channel in read})
-            records.store(play_copy(self.undo, self.armature, self.played).action, action, record)
+            records.store(switch_to_copy(self.undo, self.armature, self.played).action, action, record)
         for channel in self.corrected:
             keys.insert(task.armature, channel, int(task.frames[0]))

@@ -79,14 +79,6 @@ def refuse_unshown(scene: Scene, armature: Object) -> None:
     trouble = actions.trouble(armature)
     if trouble:
         raise Refusal(trouble)
-    strip = actions.strip_of(armature)
-    trouble = actions.strip_trouble(strip) if strip else None
-    if trouble:
-        raise Refusal(
-            f"NLA strip {strip.name} of {armature.name} {trouble}, so keys of the action would show otherwise"
-        )
-    if strip is None and armature.animation_data and armature.animation_data.use_tweak_mode:
-        raise Refusal(f"the NLA strip of {armature.name} in tweak mode is muted or one of several: leave tweak mode")
 
 
 def refuse_between(scene: Scene, assignment: Assignment, bounds: Bounds) -> None:
@@ -103,7 +95,7 @@ def refuse_between(scene: Scene, assignment: Assignment, bounds: Bounds) -> None
 def refuse_unkeyable(curves: Curves, channels: Iterable[Channel]) -> None:
     """Refuse F-curves on which a new key would not show, or cannot be put."""
     for channel in channels:
-        for curve in filter(None, (curves.find(channel.path, index) for index in channel.indices)):
+        for curve in filter(None, channel.curves(curves)):
             trouble = fcurves.trouble(curve)
             if trouble:
                 raise Refusal(f"the F-curve of {channel.name} of bone {channel.bone} {trouble}, so no key can be set")
@@ -115,7 +107,7 @@ def tell_locks(armature: Object, curves: Curves, channels: Sequence[Channel]) ->
     if bones:
         yield f"keyed though locked on the bones: {listed(list(bones))}"
     for name, is_so in (("locked", fcurves.is_locked), ("muted", fcurves.is_muted)):
-        found = {c.bone: None for c in channels for i in c.indices if (f := curves.find(c.path, i)) and is_so(f)}
+        found = {c.bone: None for c in channels if any(curve and is_so(curve) for curve in c.curves(curves))}
         if found:
             yield f"{name} F-curves were replaced, those of {listed(list(found))}"
 

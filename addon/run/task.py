@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..pose.sample import Sample, sampling
 from ..properties import PlantingOptions
 from ..rig.body import Body
+from ..rig.find import Leg
 from ..stages import Stages
 
 Array = NDArray[np.float64]
@@ -69,10 +70,10 @@ class Task:
         return slice(first, first + len(self.frames))
 
     @property
-    def limbs(self) -> tuple[Object, tuple, str | None]:
+    def subject(self) -> tuple[Object, tuple[Leg, ...], str | None]:
         """What is sampled: the armature, the limbs that are looked at, and the hips."""
         return self.armature, self.body.planned, self.body.hips
 
     def sample(self) -> Stages[Sample]:
         """The pose over the whole, as the armature plays it now."""
-        return sampling(*self.limbs, self.whole.tolist(), present=self.present)
+        return sampling(*self.subject, self.whole.tolist(), present=self.present)

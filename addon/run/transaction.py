@@ -57,18 +57,18 @@ def on_error(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None
     undo.push(leave)
 
 
-def play(undo: ExitStack, armature: Object, assignment: Assignment) -> None:
+def switch(undo: ExitStack, armature: Object, assignment: Assignment) -> None:
     """Let the armature play another action from here on."""
     on_error(undo, actions.assign, armature, actions.assigned(armature))
     actions.assign(armature, assignment)
 
 
-def play_copy(undo: ExitStack, armature: Object, original: Assignment) -> Assignment:
+def switch_to_copy(undo: ExitStack, armature: Object, original: Assignment) -> Assignment:
     """Let the armature play a copy of an action, named as a planted one, from here on."""
     copy = actions.copy(original)
     on_error(undo, bpy.data.actions.remove, copy.action)
     copy.action.name = f"{original.action.name}.planted"
-    play(undo, armature, copy)
+    switch(undo, armature, copy)
     return copy
 
 
