@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
 from ik2bone import hinge_of
+from ik2bone.kept import values_of
 from ik2bone.model import Clip
 from mathutils import Matrix
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ from .palms import NO_PALM, find_palm
 
 if TYPE_CHECKING:
     from bpy.types import Bone, Object
+
+    from ..run.kept import Bounded
 
 UP = np.array([0.0, 0.0, 1.0])
 # A point counts as the tip of the toes when it lies before the ball, within this angle of the foot's level heading
@@ -82,47 +85,66 @@ def sample(
 
 
 def sampling(
-    armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int], *, present: bool = False
+    armature: Object,
+    legs: Sequence[Leg],
+    hips: str | None,
+    frames: Sequence[int],
+    *,
+    present: bool = False,
+    prove: bool = True,
+    kept: Bounded[Sample] | None = None,
 ) -> Stages[Sample]:
     """As `sample`, in stages.
 
-    In bulk from F-curves where they tell all, which is proven on some frames, else by stepping. With `present` the pose
-    is read as it stands in the scene, hand-set channels included; `frames` is then the current frame alone.
+    In bulk from F-curves where they tell all, else by stepping. F-curves are proven on some frames; without `prove`
+    that is left to the caller. With `present` the pose is read as it stands in the scene, hand-set channels included;
+    `frames` is then the current frame alone. A sample in bulk is taken from those `kept` and put there.
     """
     names = _bone_names(armature, legs, hips)
     if present:
         poses = yield from read_poses(lambda _: present_pose(armature), names, frames)
         _refuse_broken(poses, names, frames, lambda _: present_pose(armature))
         return _sample(armature, legs, hips, frames, poses)
-    began = 0.0
-    if len(frames) > FEW and curves.tell_all(armature, names):
-        spots, began = _spots(frames), 0.5
-        seen = yield from part_of(_seen(armature, names, spots), 0.0, 0.1)
-        poses = yield from part_of(curves.poses(armature, names, frames, seen.placed[0]), 0.1, began)
-        yield Progress("measuring limbs", began)
-        if not (_are_broken(poses).any() or _are_flat(poses).any()):
-            found = replace(_sample(armature, legs, hips, frames, poses), in_bulk=True)
-            if _agree(found, spots, seen):
-                return found
-    return (yield from part_of(_stepped(armature, legs, hips, frames), began, 1.0))
+    if len(frames) <= FEW or not curves.tell_all(armature, names):
+        return (yield from _stepped(armature, legs, hips, frames))
+    channels = yield from part_of(curves.read(armature, names, frames), 0.0, 0.4)
+    told = None if kept is None else _told(armature, legs, hips, frames, channels)
+    if kept is not None and told in kept:
+        return kept.put(told, *kept[told])
+    yield Progress("measuring limbs", 0.4)
+    poses = channels.poses
+    if _are_broken(poses).any() or _are_flat(poses).any():
+        return (yield from part_of(_stepped(armature, legs, hips, frames), 0.4, 1.0))
+    found = replace(_sample(armature, legs, hips, frames, poses), in_bulk=True)
+    seen = (yield from part_of(proven(found, armature, legs, hips), 0.4, 1.0)) if prove else found
+    return kept.put(told, found, len(frames)) if kept is not None and seen is found else seen
+
+
+def _told(
+    armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int], channels: curves.Channels
+) -> Hashable:
+    """What tells by == whether a sample in bulk would be the same: all that it is made from."""
+    bones, render = armature.data.bones, bpy.context.scene.render
+    rest = [np.empty(size * len(bones), np.float32) for size in (16, 1)]
+    for name, values in zip(("matrix_local", "length"), rest, strict=True):
+        bones.foreach_get(name, values)
+    tree = repr([(bone.name, bone.parent and bone.parent.name) for bone in bones])
+    world = np.array(armature.matrix_world)
+    return values_of((channels, rest, tree, world, tuple(legs), hips, np.array(frames), render.fps, render.fps_base))
 
 
 def proven(
-    found: Sample, armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int]
+    found: Sample, armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int] = ()
 ) -> Stages[Sample]:
-    """A sample itself if Blender's evaluation agrees with it on some of its frames, else the same by stepping."""
+    """A sample itself if Blender's evaluation agrees with it on these and some other frames, else one by stepping."""
     if not found.in_bulk:
         return found
-    seen = yield from part_of(_seen(armature, list(found.basis), frames), 0.0, 0.1)
-    if _agree(found, frames, seen):
+    spots = sorted({*_spots(found.frames.tolist()), *frames})
+    with stepping(armature) as step:
+        seen = yield from part_of(read_poses(step, list(found.basis), spots), 0.0, 0.1)
+    if _agree(found, spots, seen):
         return found
     return (yield from part_of(_stepped(armature, legs, hips, found.frames.tolist()), 0.1, 1.0))
-
-
-def _seen(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stages[Poses]:
-    """What Blender's evaluation shows on some frames."""
-    with stepping(armature) as step:
-        return (yield from read_poses(step, names, frames))
 
 
 def _spots(frames: Sequence[int]) -> list[int]:

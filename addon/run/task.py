@@ -102,12 +102,13 @@ class Task:
             return self.sample()
         return kept.sampled(self.armature, self.body.planned, self.body.hips, self.whole.tolist())
 
-    def sample(self) -> Stages[Sample]:
+    def sample(self, prove: bool = True) -> Stages[Sample]:
         """The pose over the whole, as the armature plays it now."""
-        return sampling(self.armature, self.body.planned, self.body.hips, self.whole.tolist(), present=self.present)
+        body, frames = self.body, self.whole.tolist()
+        return sampling(self.armature, body.planned, body.hips, frames, present=self.present, prove=prove)
 
     def proven(self, found: Sample, frames: Sequence[int]) -> Stages[Sample]:
-        """A sample itself if Blender's evaluation agrees with it on some of its frames, else the same by stepping."""
+        """As `proven`, of a sample of this armature."""
         return proven(found, self.armature, self.body.planned, self.body.hips, frames)
 
 
@@ -166,11 +167,12 @@ def make_plan(task: Task, before: Sample, sole: Sole | None, offset: Array | Non
         marks=marks,
         asked=task.body.chosen,
     )
+    last = kept.last_plan(task.armature)
     try:
         planned = yield from aside(
-            lambda: core.plant(clip, ground, settings, sole, offset, kept.last_plan()), Progress("planning", 0.0)
+            lambda: core.plant(clip, ground, settings, sole, offset, last), Progress("planning", 0.0)
         )
-        return Plan(before, ground, kept.keep_plan(planned), marks)
+        return Plan(before, ground, kept.keep_plan(task.armature, planned), marks)
     except core.NoGround:
         names = ", ".join(ground.names) or "meshes without faces"
         stands = task.stands and all(limb.is_leg for limb in task.body.planned)

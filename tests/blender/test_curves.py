@@ -131,6 +131,7 @@ def scale_the_hips(bpy, walker):
 
 def scale_the_object(bpy, walker):
     walker.scale, walker.rotation_euler, walker.location = (0.5, 1.4, -0.8), (0.3, 0.2, 1.0), (1, 2, 0.5)
+    bpy.context.view_layer.update()
 
 
 def key_quaternions_of_zeros(bpy, walker):
