@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The output New Action: keys go into a copy of the action, which remembers its source.
 
-What is written goes into a draft, which is kept only when every armature was planted.
+What is written goes into a draft, which is kept only when every armature was planted; or straight into the planted
+action that the armature plays, whose curves are put back otherwise.
 """
 
 from __future__ import annotations
@@ -68,7 +69,11 @@ class NewAction(Output):
             return moved.clip.hip - before.clip.hip
 
     def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
-        """Into a draft that plays from here on."""
+        """Into what plays from here on."""
+        self.replaced = list(self._told_of_planted(task, read))
+        if self.planted is not None and self.again:
+            self.undo.enter_context(curves_kept_on_error(self.planted, {channel.path for channel in read}))
+            return self._write(self.planted, task, read, corrected)
         self.draft = self.undo.enter_context(draft_of(self.armature, self.target))
         return self._write(self.draft, task, read, corrected)
 
@@ -80,8 +85,7 @@ class NewAction(Output):
 
     def told(self, task: Task, read: list[Channel], before: Sample) -> Iterator[str]:
         """Who goes on playing the source, and what was replaced in the planted action."""
-        if self.planted:
-            yield from self._told_of_planted(self.planted, task, read)
+        yield from self.replaced
         yield from self._told_of_repeating(read)
         name = self.source.action.name
         # Those that this run plants too get planted actions of their own.
@@ -94,17 +98,19 @@ class NewAction(Output):
             yield f"NLA strips keep playing {name}: {', '.join(strips)}"
         yield from tell_steps(task, before.clip)
 
-    def _told_of_planted(self, planted: Assignment, task: Task, read: list[Channel]) -> Iterator[str]:
-        curves, original = actions.curves_of(planted), actions.curves_of(self.source)
+    def _told_of_planted(self, task: Task, read: list[Channel]) -> Iterator[str]:
+        if self.planted is None:
+            return
+        curves, original = actions.curves_of(self.planted), actions.curves_of(self.source)
         frames, paths = task.frames, [channel.path for channel in read]
         if not self.again:
             frames, paths = task.whole, [curve.data_path for curve in curves]
         handmade = keys.count_handmade(curves, original, frames, paths)
         if handmade:
             yield f"{handmade} keys made by hand were replaced"
-        others = actions.others_playing(planted, self.armature)
+        others = actions.others_playing(self.planted, self.armature)
         if others:
-            yield f"{', '.join(others)} also plays {planted.action.name} and changes with it"
+            yield f"{', '.join(others)} also plays {self.planted.action.name} and changes with it"
 
     def _told_of_repeating(self, read: list[Channel]) -> Iterator[str]:
         """A sentence about curves that no longer go on beyond the action where the scene does."""
@@ -126,9 +132,10 @@ class NewAction(Output):
             self.draft.action.name = f"{source.name}.planted"
             records.store(self.draft.action, source, record)
             return
-        self.undo.enter_context(curves_kept_on_error(self.planted))
         self.undo.enter_context(marks_kept_on_error(self.planted.action))
-        actions.overwrite(self.planted, self.draft, {channel.path for channel in read} if self.again else None)
+        if not self.again:
+            self.undo.enter_context(curves_kept_on_error(self.planted))
+            actions.overwrite(self.planted, self.draft)
         records.store(self.planted.action, source, record)
         actions.assign(self.armature, self.planted)
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 
 import bpy
@@ -65,8 +65,8 @@ def draft_of(armature: Object, original: Assignment) -> Iterator[Assignment]:
 
 
 @contextmanager
-def curves_kept_on_error(assignment: Assignment) -> Iterator[None]:
-    """On any error make the curves of an action again what they were before."""
+def curves_kept_on_error(assignment: Assignment, paths: Container[str] | None = None) -> Iterator[None]:
+    """On any error make the curves of an action, or only those of some `paths`, again what they were before."""
     backup = actions.copy(assignment)
     backup.action.name = BACKUP
     had_slots = bool(getattr(assignment.action, "slots", True))
@@ -74,7 +74,7 @@ def curves_kept_on_error(assignment: Assignment) -> Iterator[None]:
         yield
     except BaseException:
         if had_slots:
-            actions.overwrite(assignment, backup)
+            actions.overwrite(assignment, backup, paths)
         else:
             actions.make_blank(assignment.action)
         raise
