@@ -13,11 +13,12 @@ import bpy
 import ik2bone
 import numpy as np
 from bpy.utils import escape_identifier
+from ik2bone.rotations import inverse_of
 from numpy.typing import NDArray
 
 from ..keys import actions, fcurves, rotations
 from ..stages import Progress, Stages, part_of
-from .evaluate import Array, Poses, inverse, is_layered, may_move, step_worlds
+from .evaluate import Array, Poses, is_layered, may_move, step_worlds
 
 if TYPE_CHECKING:
     from bpy.types import AnimData, Bone, FCurve, Object, PoseBone
@@ -145,7 +146,7 @@ def read(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stage
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones])
     rest = np.array([bone.bone.matrix_local for bone in bones])
-    rest = np.where((parents >= 0)[:, None, None], inverse(rest[parents]) @ rest, rest)
+    rest = np.where((parents >= 0)[:, None, None], inverse_of(rest[parents]) @ rest, rest)
     local = yield from part_of(_local(armature, bones, np.array(frames)), 0.0, 0.5)
     placed = np.tile(np.array(armature.matrix_world), (len(frames), 1, 1))
     if may_move(armature):

@@ -30,11 +30,11 @@ def error(bpy, walker, sample):
     worst = 0.0
     for row, frame in enumerate(FRAMES):
         bpy.context.scene.frame_set(frame)
-        for name, basis in sample.basis.items():
+        for column, name in enumerate(sample.names):
             bone = walker.pose.bones[name]
             world = np.array(walker.matrix_world @ bone.matrix)
-            worst = max(worst, np.abs(sample.parent[name][row] @ basis[row] - world).max())
-            worst = max(worst, np.abs(basis[row] - np.array(bone.matrix_basis)).max())
+            worst = max(worst, np.abs(sample.poses.world[row, column] - world).max())
+            worst = max(worst, np.abs(sample.poses.basis[row, column] - np.array(bone.matrix_basis)).max())
     return worst
 
 
