@@ -16,7 +16,7 @@ REPORT = {"leg": 1.0, "before": {"drift": 0.5}, "after": {"drift": 0.1}, "told":
 
 @pytest.fixture
 def reading(addon):
-    return addon("run.reading")
+    return addon("run.records")
 
 
 def refused(bpy, message, operator="plant_feet", **given):

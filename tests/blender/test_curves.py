@@ -421,13 +421,13 @@ def test_part_of_a_sample_in_bulk_is_in_bulk(addon, walker):
 
 
 def test_report_is_proven_on_its_worst_frames(bpy, addon, walker, slope, monkeypatch):
-    asked, proven = [], addon("run.task").proven
+    asked, proven = [], addon("run.pipeline").proven
 
     def watched(found, *of):
         asked.append((found.in_bulk, of[-1]))
         return proven(found, *of)
 
-    monkeypatch.setattr(addon("run.task"), "proven", watched)
+    monkeypatch.setattr(addon("run.pipeline"), "proven", watched)
     bpy.ops.ik2bone.plant_feet(surface=slope.name)
     worst = scenes.report_of(walker)["report"]["worst"]
     assert asked == [(True, sorted(set(worst.values())))]
@@ -441,6 +441,6 @@ def test_report_tells_what_the_scene_shows_where_curves_do_not(bpy, addon, walke
         foot[..., 2, 3] += 0.2
         return replace(found, clip=replace(found.clip, foot=foot))
 
-    monkeypatch.setattr(addon("run.task"), "proven", lifted)
+    monkeypatch.setattr(addon("run.pipeline"), "proven", lifted)
     bpy.ops.ik2bone.plant_feet(surface=slope.name)
     assert scenes.report_of(walker)["report"]["after"]["short"] == pytest.approx(0.2, abs=0.001)

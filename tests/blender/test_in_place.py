@@ -359,7 +359,7 @@ def test_undo_gives_the_old_keys_back(bpy, walker, slope):
     ("module", "name", "function", "after"),
     [
         ("run.output", "keys", "write", 3),
-        ("run.task", "report", "figures", 0),
+        ("run.pipeline", "report", "figures", 0),
         ("run.pipeline", "properties", "store", 0),
     ],
 )

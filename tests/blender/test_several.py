@@ -88,7 +88,7 @@ def test_none_is_planted_where_one_is_refused(bpy, pair, given, before):
 
 def test_an_error_in_a_later_one_takes_the_earlier_ones_back(bpy, pair, addon, monkeypatch):
     plant(bpy, strength=0.5)
-    core, calls = addon("run.task").core, []
+    core, calls = addon("run.pipeline").core, []
 
     def fail(*arguments):
         calls.append(arguments)
