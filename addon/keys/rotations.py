@@ -23,14 +23,14 @@ def property_of(mode: str) -> str:
 
 
 def to_quaternions(mode: str, channels: Array) -> Array:
-    """Quaternions (F, 4) of channels (F, 3 or 4); those of quaternion channels keep their length."""
+    """Quaternions (..., 4) of channels (..., 3 or 4); those of quaternion channels keep their length."""
     if mode == "QUATERNION":
         return channels
     if mode == "AXIS_ANGLE":
-        return _about(_normalized(channels[:, 1:]), channels[:, 0])
-    first, middle, last = ("XYZ".index(axis) for axis in mode)
-    turns = [_about(np.eye(3)[axis], channels[:, axis]) for axis in (first, middle, last)]
-    return multiply(turns[2], multiply(turns[1], turns[0]))
+        half = channels[..., :1] / 2.0
+        return np.concatenate([np.cos(half), np.sin(half) * _normalized(channels[..., 1:])], axis=-1)
+    first, middle, last = (_about("XYZ".index(axis), channels) for axis in mode)
+    return multiply(last, multiply(middle, first))
 
 
 def from_quaternions(mode: str, quaternions: Array, before: Array) -> Array:
@@ -67,9 +67,11 @@ def _whole_turns_near(angles: Array, others: Array) -> Array:
     return angles + 2.0 * np.pi * np.round((others - angles) / (2.0 * np.pi))
 
 
-def _about(axis: Array, angle: Array) -> Array:
-    half = angle[:, None] / 2.0
-    return np.concatenate([np.cos(half), np.sin(half) * axis], axis=1)
+def _about(axis: int, angles: Array) -> Array:
+    """Turns (..., 4) about one of the axes by its angle of three (..., 3)."""
+    half, turns = angles[..., axis] / 2.0, np.zeros((*angles.shape[:-1], 4))
+    turns[..., 0], turns[..., 1 + axis] = np.cos(half), np.sin(half)
+    return turns
 
 
 def _normalized(vectors: Array) -> Array:

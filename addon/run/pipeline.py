@@ -124,9 +124,9 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     locks = tell_locks(armature, actions.curves_of(output.source), read)
     told = [*_tell(task), *locks, *output.told(task, read)]
     yield from part_of(output.write(task, read, corrected), 0.6, 0.7)
-    after = yield from part_of(task.sample(), 0.7, 0.85)
-    warnings = (*told, *_tell_steps(task, before.clip, after.clip))
-    contacts, figures = yield from part_of(_report(task, plan, marks, after, warnings), 0.85, 1.0)
+    after, contacts, figures = yield from part_of(_report(task, plan, marks), 0.7, 1.0)
+    warnings = (*told, *_tell_steps(task, before.clip, after))
+    figures["told"] += warnings
     yield Progress("keeping what was written", 1.0)
     output.keep(task, plan, read, contacts, figures)
     worse = any(note["code"].startswith("worse") for note in figures["notes"])
@@ -166,13 +166,14 @@ def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks
         marks=marks,
         asked=task.body.chosen,
     )
+    last = kept.last_plan(task.armature)
     try:
         plan = yield from aside(
-            lambda: core.plant(clip, ground, settings, sole, offset, kept.last_plan()), Progress("planning", 0.0)
+            lambda: core.plant(clip, ground, settings, sole, offset, last), Progress("planning", 0.0)
         )
     except core.NoGround:
         raise _no_ground(task, ground) from None
-    return kept.keep_plan(plan)
+    return kept.keep_plan(task.armature, plan)
 
 
 def _no_ground(task: Task, ground: Surfaces | Floor) -> Refusal:
@@ -230,22 +231,21 @@ def _tell_steps(task: Task, before: Clip, after: Clip) -> list[str]:
     return [f"planted frames end within the action: corrections of up to {most:.3g} start or stop at frame {where}"]
 
 
-def _report(
-    task: Task, plan: Plan, marks: Marks | None, after: Sample, warnings: tuple[str, ...]
-) -> Stages[tuple[Rows, dict[str, Any]]]:
-    """The contacts of the whole and the figures of the written frames, as plain data.
+def _report(task: Task, plan: Plan, marks: Marks | None) -> Stages[tuple[Clip, Rows, dict[str, Any]]]:
+    """The scene as it is now, and as plain data the contacts of the whole and the figures of the written frames.
 
-    `after` is the scene as it is now, which is proven by Blender's own evaluation on the frames that are worst.
+    Blender's own evaluation proves it on some frames, those that the figures call worst among them.
     """
-    made = yield from part_of(_measure(task, plan, marks, after.clip, warnings), 0.0, 0.5)
-    seen = yield from part_of(proven(after, *task.subject, sorted(set(made[1]["worst"].values()))), 0.5, 1.0)
-    return made if seen is after else (yield from part_of(_measure(task, plan, marks, seen.clip, warnings), 1.0, 1.0))
+    after = yield from part_of(task.sample(prove=False), 0.0, 0.5)
+    made = yield from part_of(_measure(task, plan, marks, after.clip), 0.5, 0.8)
+    seen = yield from part_of(proven(after, *task.subject, sorted(set(made[1]["worst"].values()))), 0.8, 1.0)
+    if seen is not after:
+        made = yield from part_of(_measure(task, plan, marks, seen.clip), 1.0, 1.0)
+    return seen.clip, *made
 
 
-def _measure(
-    task: Task, plan: Plan, marks: Marks | None, after: Clip, warnings: tuple[str, ...]
-) -> Stages[tuple[Rows, dict[str, Any]]]:
-    """As `_report`, of the corrected scene sampled again.
+def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages[tuple[Rows, dict[str, Any]]]:
+    """Contacts and figures of the corrected scene sampled again.
 
     Names of bones and surfaces and all that is told are put in. Contacts are those that stand and those that people
     want.
@@ -275,8 +275,7 @@ def _measure(
             span["local"] = surfaces.local(span["support"], np.array(span["anchor"]), row)
     for span in contacts:
         span["leg"] = task.body.numbers[span["leg"]]
-    told = [*figures["told"], *surfaces.told, *warnings]
-    return contacts, figures | {"surfaces": surfaces.names, "told": told}
+    return contacts, figures | {"surfaces": surfaces.names, "told": [*figures["told"], *surfaces.told]}
 
 
 def _wanted(plan: Plan, marks: Marks | None, mode: str) -> Plan:

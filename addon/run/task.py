@@ -74,6 +74,6 @@ class Task:
         """What is sampled: the armature, the limbs that are looked at, and the hips."""
         return self.armature, self.body.planned, self.body.hips
 
-    def sample(self) -> Stages[Sample]:
+    def sample(self, prove: bool = True) -> Stages[Sample]:
         """The pose over the whole, as the armature plays it now."""
-        return sampling(*self.subject, self.whole.tolist(), present=self.present)
+        return sampling(*self.subject, self.whole.tolist(), present=self.present, prove=prove)

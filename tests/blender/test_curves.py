@@ -30,11 +30,11 @@ def error(bpy, walker, sample):
     worst = 0.0
     for row, frame in enumerate(FRAMES):
         bpy.context.scene.frame_set(frame)
-        for name, basis in sample.basis.items():
+        for column, name in enumerate(sample.names):
             bone = walker.pose.bones[name]
             world = np.array(walker.matrix_world @ bone.matrix)
-            worst = max(worst, np.abs(sample.parent[name][row] @ basis[row] - world).max())
-            worst = max(worst, np.abs(basis[row] - np.array(bone.matrix_basis)).max())
+            worst = max(worst, np.abs(sample.poses.world[row, column] - world).max())
+            worst = max(worst, np.abs(sample.poses.basis[row, column] - np.array(bone.matrix_basis)).max())
     return worst
 
 
@@ -131,6 +131,7 @@ def scale_the_hips(bpy, walker):
 
 def scale_the_object(bpy, walker):
     walker.scale, walker.rotation_euler, walker.location = (0.5, 1.4, -0.8), (0.3, 0.2, 1.0), (1, 2, 0.5)
+    bpy.context.view_layer.update()
 
 
 def key_quaternions_of_zeros(bpy, walker):

@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..anchors.anchor import anchor_at, unridden
 from ..contacts.spans import PARTS
 from ..curves import running_maximum, runs
 from ..ground.query import ask
@@ -113,7 +112,7 @@ def contact_spans(after: Clip, plan: Plan) -> list[Data]:
     for leg, index in np.ndindex(after.legs, len(PARTS)):
         part, path, held = PARTS[index], points[:, leg, index], plan.locked[leg]
         for start, end, state in _state_runs(plan.contacts[:, leg, index], plan.enforced[:, leg, index]):
-            support = anchor_at(plan.anchors, leg, start, part) or anchor_at(plan.anchors, leg, start)
+            support = plan.targets.standing.at(leg, start)
             away = _away(plan, path, leg, part, (start, end))
             spans.append({
                 "leg": leg, "part": part, "start": start, "end": end, "state": state,
@@ -128,10 +127,10 @@ def _away(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int],
     """How far a standing point with this path (F, 3) is on frames [start, end) from where it should be (N, 3): from its
     anchor; where another part of the foot has one, from its own resting place; and of a source from its mean place.
     """
-    anchor, rows = anchor_at(plan.anchors, leg, frames[0], part), slice(*frames)
+    anchor, rows = plan.targets.standing.at(leg, frames[0], part), slice(*frames)
     if anchor and not is_source:
         return path[rows] - anchor.points(len(path))[rows]
-    rest = unridden(plan.anchors, leg, frames, path[rows])
+    rest = plan.targets.standing.unridden(leg, frames, path[rows])
     return rest - (rest.mean(axis=0) if is_source else standing_place(rest, np.arange(len(rest))))
 
 

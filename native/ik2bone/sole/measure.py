@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..contacts.detect import LEAST_CONTACT, find_contacts
 from ..curves import runs
 from ..model import Array, Clip, Mask, Note, level_part, put_in
-from ..rotations import move_points, unit
+from ..rotations import inverse_of, move_points, unit
 from ..targets.lock import standing_core
 from .skin import BALL_HEIGHTS, FlatFoot, lay_flat
 
@@ -224,7 +224,7 @@ def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
 
 def _lying(clip: Clip, leg: int, frames: Frames) -> tuple[Array, Array, Array]:
     """The ball joint, and unit vectors ahead and up (3,), in foot space, of a foot that lies flat on some frames."""
-    into = np.linalg.inv(clip.foot[frames, leg])
+    into = inverse_of(clip.foot[frames, leg])
     forward = (into[:, :3, :3] @ _headings(clip, leg, frames)[..., None])[..., 0]
     rows = move_points(into, clip.ball[frames, leg]), unit(forward), unit(into[:, :3, :3] @ clip.up)
     joint, ahead, up = (np.median(row, axis=0) for row in rows)
@@ -235,7 +235,7 @@ def _toes_lying(clip: Clip, leg: int, frames: Frames) -> tuple[Array, Array]:
     """How far the tip lies ahead of the ball, in scene units, and the transform (4, 4) from foot to toe bone space."""
     way = (clip.tip - clip.ball)[frames, leg]
     ahead = np.maximum(np.sum(way * _headings(clip, leg, frames), axis=-1), 0.0)
-    into_toe = np.linalg.inv(clip.toe[frames, leg]) @ clip.foot[frames, leg]
+    into_toe = inverse_of(clip.toe[frames, leg]) @ clip.foot[frames, leg]
     return np.median(ahead), np.median(into_toe, axis=0)
 
 

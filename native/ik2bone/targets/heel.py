@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..anchors.anchor import unridden
 from ..curves import odd_window, runs, smooth_cover
 from ..model import Array, Clip, Ground, Mask, level_part
 from ..rotations import matrix_from_vector, move_points
@@ -68,7 +67,7 @@ def held_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, grou
     held[..., 0] &= ~(np.isfinite(depth) & (depth < -HANGS * clip.leg))
     for leg in range(clip.legs):
         for start, end in runs(contacts[:, leg, 0]):
-            places = unridden(targets.anchors, leg, (start, end), path[start:end, leg])
+            places = targets.standing.unridden(leg, (start, end), path[start:end, leg])
             # It is where it stands while it stands alone, if it ever does.
             alone = ~contacts[start:end, leg, 1]
             place = np.median(places[alone] if alone.any() else places, axis=0)
