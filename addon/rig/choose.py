@@ -84,8 +84,8 @@ def _named(armature: Object, known: tuple[Leg, ...], names: list[str], strict: b
 
 def _as_known(armature: Object, row: Leg, known: Sequence[Leg]) -> Leg:
     """A named row as the known limb that it is, or as a leg where it has two bones of one."""
-    same = next((limb for limb in known if limb.bones[:3] == row.bones), None)
-    is_leg = any(limb.is_leg and len(set(limb.bones[:3]).intersection(row.bones)) >= 2 for limb in known)
+    same = next((limb for limb in known if limb.turned == row.bones), None)
+    is_leg = any(limb.is_leg and len(set(limb.turned).intersection(row.bones)) >= 2 for limb in known)
     return same or (leg_of(armature, row.bones) if is_leg else row)
 
 
@@ -112,6 +112,6 @@ def _owners(armature: Object, limbs: Sequence[Leg], names: Sequence[str]) -> tup
 
 
 def _owned(armature: Object, limb: Leg) -> set[str]:
-    """Names of the bones that name a limb: its upper bone and all under it."""
-    upper = armature.data.bones[limb.thigh]
-    return {upper.name} | {bone.name for bone in upper.children_recursive}
+    """Names of the bones that name a limb: its upper bone, its end, and all under them."""
+    tops = [armature.data.bones[name] for name in (limb.thigh, limb.foot)]
+    return {bone.name for top in tops for bone in (top, *top.children_recursive)}

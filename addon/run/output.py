@@ -86,7 +86,7 @@ class Output(ABC):
         return None
 
     def read(self, task: Task) -> list[Channel]:
-        """The channels that the run writes, as the source has them: rotations, then the hips' location."""
+        """The channels that the run writes, as the source has them: rotations, then locations."""
         return read_channels(task, actions.curves_of(self.source), {}, task.moves_hips)
 
     @abstractmethod
@@ -112,10 +112,11 @@ class Output(ABC):
 
 
 def read_channels(task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], with_hips: bool) -> list[Channel]:
-    """The rotations of all bones that are turned, and the location of the hips."""
+    """The rotations of all bones that are turned, and the locations of loose feet and of the hips."""
     bones, hips = task.armature.pose.bones, task.body.hips
+    moved = [leg.foot for leg in task.body.legs if leg.loose] + ([hips] if with_hips and hips else [])
     channels = [keys.read_rotation(curves, bones[name], task.frames, unkeyed) for name in task.turned_bones]
-    return channels + ([keys.read_location(curves, bones[hips], task.frames, unkeyed)] if with_hips and hips else [])
+    return channels + [keys.read_location(curves, bones[name], task.frames, unkeyed) for name in moved]
 
 
 def write_keys(

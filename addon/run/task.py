@@ -16,6 +16,7 @@ from ik2bone.ground.carrier import as_made
 from ik2bone.ground.surfaces import Floor, Surfaces
 from ik2bone.hands.touch import measure_limbs
 from ik2bone.model import Clip
+from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_from_matrix
 from ik2bone.sole.measure import Sole
 from numpy.typing import NDArray
 
@@ -29,6 +30,7 @@ from ..pose.sample import Sample, proven, rest_clip, sample, sampling
 from ..pose.skins import find_skins
 from ..properties import PlantingOptions
 from ..rig.body import Body
+from ..rig.find import Leg
 from ..stages import Progress, Stages, aside
 from . import kept
 from .contacts import Rows
@@ -88,7 +90,7 @@ class Task:
     @property
     def turned_bones(self) -> list[str]:
         """Names of all bones that are turned: thigh, shin and foot, leg by leg, and then toes."""
-        return [name for leg in self.body.legs for name in leg.bones[:3]] + list(self.body.toes)
+        return [name for leg in self.body.legs for name in leg.turned] + list(self.body.toes)
 
     @property
     def part(self) -> slice:
@@ -211,20 +213,39 @@ def _sole_of_rest(task: Task) -> Sole | None:
 
 
 def correct(task: Task, plan: Plan, channels: list[Channel], curves: Curves) -> list[Channel]:
-    """The channels, rotations in the order of `turned_bones` and the hips' location after them, with corrections.
+    """The channels, rotations in the order of `turned_bones` and locations after them, with corrections.
 
     `plan` is that of the frames to be written, `curves` hold the keys before the first, which rotations continue.
     """
-    rotations, legs = plan.planned.choose(task.body.chosen).rotations, task.body.legs
-    rows = [rotations[:, i, part] for i in range(len(legs)) for part in range(3)]
-    rows += [rotations[:, i, 3] for i, leg in enumerate(legs) if leg.toe in task.body.toes]
+    chosen, legs = plan.choose(task.body.chosen), task.body.legs
+    rows = [turn for i, leg in enumerate(legs) for turn in _turns(chosen, leg, i)]
+    rows += [chosen.planned.rotations[:, i, 3] for i, leg in enumerate(legs) if leg.toe in task.body.toes]
     bones = [task.armature.pose.bones[name] for name in task.turned_bones]
     turned = [
         keys.turned(channel, bone.rotation_mode, row, _value_before(task, curves, channel), _rejoins(task))
         for channel, bone, row in zip(channels, bones, rows, strict=False)
     ]
-    location = channels[len(rows) :]
-    return turned + [keys.moved(hips, plan.before.placing, plan.planned.hips_offset) for hips in location]
+    moves = {leg.foot: _way(task, chosen, leg, i) for i, leg in enumerate(legs) if leg.loose}
+    moves |= {task.body.hips: plan.planned.hips_offset}
+    places = channels[len(rows) :]
+    return turned + [keys.moved(place, plan.before.placing[place.bone], moves[place.bone]) for place in places]
+
+
+def _turns(plan: Plan, leg: Leg, number: int) -> list[Array]:
+    """Corrections (F, 4) of those bones of a leg that are turned, the plan's leg of this number."""
+    turns = [plan.planned.rotations[:, number, part] for part in range(len(leg.turned))]
+    if leg.loose:
+        axes = nearest_rotations(plan.before.clip.foot[:, number, :3, :3])
+        vectors = vector_from_matrix(plan.planned.targets.turn[:, number])
+        turns[2] = quaternion_from_vector((vectors[:, None] @ axes)[:, 0])
+    return turns
+
+
+def _way(task: Task, plan: Plan, leg: Leg, number: int) -> Array:
+    """How far a loose foot moves (F, 3) from where it would be, which may be with the hips."""
+    way = plan.planned.targets.ankle[:, number] - plan.before.clip.ankle[:, number]
+    above = {bone.name for bone in task.armature.data.bones[leg.foot].parent_recursive}
+    return way - plan.planned.hips_offset if task.body.hips in above else way
 
 
 def _value_before(task: Task, curves: Curves, channel: Channel) -> Array | None:
@@ -257,6 +278,8 @@ def make_report(task: Task, plan: Plan, after: Clip, warnings: tuple[str, ...]) 
     figures, contacts = yield from aside(measure, Progress("measuring", 0.0))
     for leg, foot in zip(task.body.legs, figures["feet"], strict=True):
         foot["bone"] = leg.foot
+        if leg.end is not None:
+            foot |= {"heel": list(leg.end), "ball": list(leg.end), "sole": [list(leg.end)] * 2}
     for span in contacts:
         span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
     for span in (*figures["spans"], *contacts):
