@@ -86,7 +86,9 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
     if not armature.data.bones:
         raise Refusal(f"{armature.name} has no bones")
     if "rig_id" in armature.data:
-        raise Refusal(f"{armature.name} is a generated Rigify rig, driven by constraints: plant its metarig instead")
+        raise Refusal(
+            f"{armature.name} is a generated Rigify rig, driven by constraints: name its FK bones, or plant its metarig"
+        )
     rest = _rest_tree(armature, _keyed(armature))
     limbs = [limb for pair in leg_pairs(rest, lambda: _animated_tree(armature, rest, frames)) for limb in pair]
     shins = () if limbs else _footless_pair(rest)
@@ -106,10 +108,17 @@ def find_arms(armature: Object, legs: Sequence[Leg]) -> tuple[Leg, ...]:
     return tuple(Leg(*name, toe=None, is_leg=False) for name in names)
 
 
-def leg_of(armature: Object, bones: Sequence[str]) -> Leg:
-    """The leg of three bones, with the toes that hang under it."""
+def legs_of(armature: Object, bones: Sequence[str], known: Iterable[Leg]) -> tuple[Leg, ...]:
+    """The leg of three bones, two of which are a known one's; else that and the one that mirrors it, where both are
+    named like legs or stand; else none.
+    """
     rest = _rest_tree(armature)
-    return _leg(rest, _limb(rest, *(rest.names.index(name) for name in bones)))
+    named = tuple(rest.names.index(name) for name in bones)
+    if any(limb.is_leg and len(set(limb.turned).intersection(bones)) >= 2 for limb in known):
+        return (_leg(rest, _limb(rest, *named)),)
+    pairs = [pair for pair in mirrored_pairs(rest, guess=True) if named in (pair[0].bones, pair[1].bones)]
+    alike = [pair for pair in pairs if _is_named(rest, pair)] or _standing(rest, pairs)
+    return tuple(_leg(rest, limb) for limb in alike[0]) if alike else ()
 
 
 def _limb(tree: Tree, root: int, mid: int, end: int) -> Limb:
@@ -285,8 +294,14 @@ def _is_beside(tree: Tree, pair: Pair, limbs: Sequence[Limb]) -> bool:
 
 
 def _toe_of(tree: Tree, reach: float, foot: int) -> int | None:
-    """The toes: the child of the foot that lies farthest from it, or its child where that is part of the instep."""
+    """The toes: the child of the foot that lies farthest from it, or its child where that is part of the instep.
+
+    Control rigs hang a control into a bone in the same place.
+    """
     toe = _farthest_child(tree, reach, foot, foot)
+    inner = [] if toe is None else [child for child in tree.children[toe] if tree.length(toe, child) < PLACE * reach]
+    if len(inner) == 1 and not tree.children[inner[0]]:
+        return inner[0]
     further = None if toe is None else _farthest_child(tree, reach, foot, toe)
     if toe is None or further is None or not tree.children[further]:
         return toe
