@@ -86,9 +86,7 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
     if not armature.data.bones:
         raise Refusal(f"{armature.name} has no bones")
     if "rig_id" in armature.data:
-        raise Refusal(
-            f"{armature.name} is a generated Rigify rig, driven by constraints: name its FK bones, or plant its metarig"
-        )
+        raise Refusal(f"{armature.name} is a generated Rigify rig: name its FK bones, or plant its metarig")
     rest = _rest_tree(armature, _keyed(armature))
     limbs = [limb for pair in leg_pairs(rest, lambda: _animated_tree(armature, rest, frames)) for limb in pair]
     shins = () if limbs else _footless_pair(rest)
