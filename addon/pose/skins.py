@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
@@ -12,8 +13,10 @@ from bpy.types import Armature, Object, Scene
 from ik2bone.sole.skin import Skin
 from numpy.typing import NDArray
 
-from ..rig.find import Leg
 from .evaluate import private_scene
+
+if TYPE_CHECKING:
+    from ..rig.find import Leg
 
 Array = NDArray[np.float64]
 
@@ -21,6 +24,8 @@ Array = NDArray[np.float64]
 MOST = 0.5
 # Vertices farther from the foot's joint than this multiple of the shin, or of the foot, are no part of it: robes do so.
 NEAR = 1.5
+# What lies within this share of a shin's length from its far end belongs to that.
+FAR = 0.05
 
 
 def find_skins(armature: Object, legs: Sequence[Leg]) -> tuple[Skin, ...] | None:
@@ -37,6 +42,16 @@ def find_skins(armature: Object, legs: Sequence[Leg]) -> tuple[Skin, ...] | None
         depsgraph = scene.view_layers[0].depsgraph
         parts = [_points(copy.evaluated_get(depsgraph), rest.evaluated_get(depsgraph), legs) for copy in copies]
     return tuple(_together(armature, leg, rows) for leg, rows in zip(legs, zip(*parts, strict=True), strict=True))
+
+
+def find_end(armature: Object, leg: Leg) -> tuple[float, ...]:
+    """Where a leg without a foot ends, in shin space: in the middle of the far end of its skin, else at its tail."""
+    skins, length = find_skins(armature, [leg]), armature.data.bones[leg.shin].length
+    if skins is None or not len(skins[0].foot):
+        return 0.0, length, 0.0
+    along = skins[0].foot[:, 1]
+    last = skins[0].foot[along > along.max() - FAR * length]
+    return tuple((0.5 * (last.min(axis=0) + last.max(axis=0))).tolist())
 
 
 def _is_body(ob: Object, armature: Object) -> bool:
@@ -89,6 +104,8 @@ def _foot_points(body: Object, mesh: bpy.types.Mesh, points: Array, bones: Armat
     """Points (V, 3) in foot bone space and (T, 3) in toe bone space, of points (N, 3) in armature space."""
     toes = _below(bones, leg.toe) if leg.toe else set()
     foot = _below(bones, leg.foot) - toes
+    if leg.end is not None:
+        return np.empty((0, 3)), np.empty((0, 3))
     if body.parent_type == "BONE":
         everything = np.ones(len(points), bool)
         shares = everything * (body.parent_bone in foot), everything * (body.parent_bone in toes)

@@ -175,7 +175,7 @@ def _tell_scale(armature: Object) -> tuple[str, ...]:
 
 def _tell_locks(armature: Object, limbs: Iterable[Leg]) -> tuple[str, ...]:
     """A sentence about bones that are locked against turning, which keys do all the same."""
-    bones = [name for limb in limbs for name in limb.bones[:3] if any(armature.pose.bones[name].lock_rotation)]
+    bones = [name for limb in limbs for name in limb.turned if any(armature.pose.bones[name].lock_rotation)]
     return (f"the rotation of {', '.join(bones)} is locked in part, and keyed all the same",) if bones else ()
 
 
