@@ -265,11 +265,7 @@ def _report(task: Task, plan: Plan, marks: Marks | None) -> Stages[tuple[Clip, R
 
 
 def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages[tuple[Rows, dict[str, Any]]]:
-    """Contacts and figures of the corrected scene sampled again.
-
-    Names of bones and surfaces and all that is told are put in. Contacts are those that stand and those that people
-    want.
-    """
+    """Contacts, those that stand and those that people want, and figures of the corrected scene sampled again."""
     wanted = _wanted(plan, marks, task.options.contacts).choose(task.body.chosen)
     after, plan = after.choose(task.body.chosen), plan.choose(task.body.chosen)
     part = plan.cut(task.part)
@@ -282,22 +278,24 @@ def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages
         return report.contact_spans(after, wanted), figures
 
     contacts, figures = yield from aside(measure, Progress("measuring", 0.0))
-    for leg, foot in zip(task.body.legs, figures["feet"], strict=True):
-        foot["bone"] = leg.foot
-        if leg.end is not None:
-            foot |= {"heel": list(leg.end), "ball": list(leg.end), "sole": [list(leg.end)] * 2}
+    surfaces = plan.ground if isinstance(plan.ground, Surfaces) else Surfaces((), plan.clip.leg)
+    _put_in_names(task, surfaces, contacts, figures)
+    return contacts, figures | {"surfaces": surfaces.names, "told": [*figures["told"], *surfaces.told]}
+
+
+def _put_in_names(task: Task, surfaces: Surfaces, contacts: Rows, figures: dict[str, Any]) -> None:
+    """Put in what the scene calls limbs and frames, and where anchors are in the space of their supports."""
+    for limb, foot in zip(task.body.legs, figures["feet"], strict=True):
+        foot["bone"] = limb.foot
+        if limb.end is not None:
+            foot |= {"heel": list(limb.end), "ball": list(limb.end), "sole": [list(limb.end)] * 2}
     for span in contacts:
         span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
-    surfaces = plan.ground if isinstance(plan.ground, Surfaces) else Surfaces((), part.clip.leg)
     for span in (*figures["spans"], *contacts):
-        span["bone"], span["local"] = task.body.legs[span["leg"]].foot, None
-        if span["anchor"]:
-            # Where the anchor is in the space of its support.
-            row = span["start"] - int(task.whole[0])
-            span["local"] = surfaces.local(span["support"], np.array(span["anchor"]), row)
+        span["bone"], row = task.body.legs[span["leg"]].foot, span["start"] - int(task.whole[0])
+        span["local"] = surfaces.local(span["support"], np.array(span["anchor"]), row) if span["anchor"] else None
     for span in contacts:
         span["leg"] = task.body.numbers[span["leg"]]
-    return contacts, figures | {"surfaces": surfaces.names, "told": [*figures["told"], *surfaces.told]}
 
 
 def _wanted(plan: Plan, marks: Marks | None, mode: str) -> Plan:
