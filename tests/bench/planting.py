@@ -63,8 +63,10 @@ def bake_seconds(bpy, data: Path, frames: int) -> float:
     """Bake Action on the legs of a bare rig of 31 bones, each under an IK constraint, from visual transforms."""
     session.reset(bpy)
     armature = runs.load(bpy, RIG, data).armature
-    for bone in armature.data.bones:
-        bone.select = any(bone.name in leg for leg in RIG_LEGS)
+    for bone in armature.pose.bones:
+        # Up to Blender 4.5 bones are selected, from 5.0 on their poses.
+        holder = bone if hasattr(bone, "select") else bone.bone
+        holder.select = any(bone.name in leg for leg in RIG_LEGS)
     for _, shin, foot in RIG_LEGS:
         target = bpy.data.objects.new(foot, None)
         bpy.context.scene.collection.objects.link(target)
