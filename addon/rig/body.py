@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import bpy
@@ -31,6 +30,7 @@ SOME_LEGS = "only some of the legs are planted, so the hips stay"
 EVEN = 1.01
 # The pointer by which panels hand their armature to their buttons.
 HANDED = "ik2bone_armature"
+ARMATURE = bpy.types.Object.bl_rna.properties["type"].enum_items["ARMATURE"].value
 NO_HIPS = "no bone that carries all legs is free to move, so the hips stay"
 
 
@@ -75,28 +75,10 @@ def find_armatures(context: Context) -> list[Object]:
 
 
 def _armatures() -> list[Object]:
-    """Every armature of the file; panels ask on each redraw, and a look at 5,000 objects takes 3 ms."""
-    users = tuple((data.name_full, data.users) for data in bpy.data.armatures)
-    found = [_armature_at(*place) for place in _armature_places(users)]
-    if None not in found:
-        return found
-    # Objects have come or gone, or the file is another one.
-    _armature_places.cache_clear()
-    return [bpy.data.objects[place] for place, _ in _armature_places(users)]
-
-
-@lru_cache(maxsize=1)
-def _armature_places(_users: tuple[tuple[str, int], ...]) -> tuple[tuple[int, str], ...]:
-    """Places and names of all armatures in the list of objects, remembered while their data have the same users."""
-    return tuple((place, ob.name) for place, ob in enumerate(bpy.data.objects) if ob.type == "ARMATURE")
-
-
-def _armature_at(place: int, name: str) -> Object | None:
-    """The object at a place, where it is still an armature of this name."""
-    if place >= len(bpy.data.objects):
-        return None
-    ob = bpy.data.objects[place]
-    return ob if ob.type == "ARMATURE" and ob.name == name else None
+    """Every armature of the file; panels ask on each redraw, and a look at 5,000 objects one by one takes 3 ms."""
+    kinds = np.empty(len(bpy.data.objects), np.int32)
+    bpy.data.objects.foreach_get("type", kinds)
+    return [bpy.data.objects[int(place)] for place in np.flatnonzero(kinds == ARMATURE)]
 
 
 def why_no_armature(context: Context) -> str:
