@@ -155,17 +155,9 @@ def _footless(armature: Object, tree: Tree, shin: int) -> Leg:
     named = (foot for foot, name in enumerate(tree.names) if FOOT_NAME.search(name))
     foot = next((foot for foot in named if _ends_at(bones[tree.names[shin]], bones[tree.names[foot]])), None)
     if foot is not None:
-        _refuse_left_behind(armature, tree.names[shin], tree.names[foot])
         return replace(_leg(tree, _limb(tree, thigh, shin, foot)), loose=True)
     leg = Leg(tree.names[thigh], tree.names[shin], tree.names[shin], toe=None)
     return replace(leg, end=find_end(armature, leg))
-
-
-def _refuse_left_behind(armature: Object, shin: str, foot: str) -> None:
-    """Refuse a foot that nothing takes along with its shin."""
-    path = armature.pose.bones[foot].path_from_id("location")
-    if not any(curve.data_path == path for curve in actions.curves_of(actions.assigned(armature))):
-        raise Refusal(f"{armature.name}: no foot bone hangs under {shin}, and {foot} has no keys that take it along")
 
 
 def _ends_at(shin: Bone, foot: Bone) -> bool:
