@@ -108,6 +108,8 @@ def check_chain(armature: Object, legs: Iterable[Leg]) -> None:
         between = _between(armature, leg)
         if leg.loose and not moving.is_free(leg.foot):
             raise Refusal(f"bone {leg.foot} cannot be moved, so it would not follow its leg")
+        if leg.loose and moving.keyed and armature.pose.bones[leg.foot].path_from_id("location") not in moving.keyed:
+            raise Refusal(f"bone {leg.foot} hangs under no shin, and no location keys take it along with {leg.shin}")
         for name in (*leg.turned, *between):
             trouble = moving.trouble(name)
             why = "it does not simply follow the bones above" if name in between else "keys on it do not show"
