@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -50,17 +50,13 @@ class Moving:
     @cached_property
     def reached(self) -> dict[str, str]:
         """Names of bones that a chain of inverse kinematics moves, each with the bone that owns the constraint."""
-        return dict(self._reached())
-
-    def _reached(self) -> Iterator[tuple[str, str]]:
+        found = {}
         for bone in self.armature.pose.bones:
-            for constraint in self.active(bone):
-                if constraint.type not in {"IK", "SPLINE_IK"}:
-                    continue
-                line = [bone, *bone.parent_recursive]
+            for constraint in (each for each in self.active(bone) if each.type in {"IK", "SPLINE_IK"}):
                 start = 0 if getattr(constraint, "use_tail", True) else 1
                 end = start + constraint.chain_count if constraint.chain_count else None
-                yield from ((moved.name, bone.name) for moved in line[start:end])
+                found |= {moved.name: bone.name for moved in [bone, *bone.parent_recursive][start:end]}
+        return found
 
     def active(self, bone: PoseBone) -> list[Constraint]:
         """Constraints that turn or move a bone, or may do so on some frame because they are keyed or driven."""
@@ -112,6 +108,8 @@ def check_chain(armature: Object, legs: Iterable[Leg]) -> None:
         between = _between(armature, leg)
         if leg.loose and not moving.is_free(leg.foot):
             raise Refusal(f"bone {leg.foot} cannot be moved, so it would not follow its leg")
+        if leg.loose and moving.keyed and armature.pose.bones[leg.foot].path_from_id("location") not in moving.keyed:
+            raise Refusal(f"bone {leg.foot} hangs under no shin, and no location keys take it along with {leg.shin}")
         for name in (*leg.turned, *between):
             trouble = moving.trouble(name)
             why = "it does not simply follow the bones above" if name in between else "keys on it do not show"
