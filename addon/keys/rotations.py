@@ -102,22 +102,13 @@ def _eulers(order: str, quaternions: Array, before: Array) -> Array:
     both = _euler_candidates(order, quaternions)
     chain = np.concatenate([np.stack([before, before])[None], both])
     steps = chain[1:, None, :] - chain[:-1, :, None]
-    costs = np.abs((steps + np.pi) % (2.0 * np.pi) - np.pi).sum(axis=-1)
-    chosen = both[np.arange(len(both)), _nearest_chain(costs[..., 1] < costs[..., 0])]
-    return np.unwrap(np.concatenate([before[None], chosen]), axis=0)[1:]
-
-
-def _nearest_chain(takes_second: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The candidate (F,) nearest to the one before, 0 or 1, where (F, 2) tells which candidate before takes the second.
-
-    It starts anew where either candidate before leads to the same; elsewhere it stays or swaps.
-    """
-    after_first, after_second = takes_second.T
-    rows = np.arange(len(takes_second))
-    anew = np.maximum.accumulate(np.where(after_first == after_second, rows, -1))
-    swaps = np.cumsum(after_first & ~after_second)
-    started = anew >= 0
-    return (swaps - np.where(started, swaps[anew], 0) + (started & after_first[anew])) % 2
+    ways = np.abs((steps + np.pi) % (2.0 * np.pi) - np.pi).sum(axis=-1)
+    chosen = [0]
+    # Which of the two is the nearer one, for either of those before.
+    for nearer in ways.argmin(axis=-1).tolist():
+        chosen.append(nearer[chosen[-1]])
+    angles = both[np.arange(len(both)), chosen[1:]]
+    return np.unwrap(np.concatenate([before[None], angles]), axis=0)[1:]
 
 
 def _euler_candidates(order: str, quaternions: Array) -> Array:

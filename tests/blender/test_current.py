@@ -7,16 +7,13 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
+from planted import refused
 
 PATH = 'pose.bones["shin.L"].rotation_quaternion'
 
 
 def _refused(bpy, sentence):
-    before = fingerprint.of_scene(bpy)
-    with pytest.raises(RuntimeError, match=sentence) as refusal:
-        bpy.ops.ik2bone.plant_feet(frame_range="CURRENT")
-    assert len(str(refusal.value).strip().splitlines()) == 1
-    assert fingerprint.of_scene(bpy) == before
+    refused(bpy, sentence, frame_range="CURRENT")
 
 
 def _curve(armature):

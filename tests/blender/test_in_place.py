@@ -7,7 +7,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import bone_curves, heads, plant, record_of, values_of
+from planted import bone_curves, heads, plant, record_of, refused, values_of
 
 FRAMES = np.arange(1, biped.LAST + 1)
 QUARTERS = np.arange(-2.0, biped.LAST + 3.0, 0.25)
@@ -22,11 +22,7 @@ def _part(first, last):
 
 
 def _refused(bpy, sentence, **given):
-    before = fingerprint.of_scene(bpy)
-    with pytest.raises(RuntimeError, match=sentence) as refusal:
-        bpy.ops.ik2bone.plant_feet(output="IN_PLACE", **given)
-    assert len(str(refusal.value).strip().splitlines()) == 1
-    assert fingerprint.of_scene(bpy) == before
+    refused(bpy, sentence, output="IN_PLACE", **given)
 
 
 def _curve(armature, bone="shin.L", index=1):

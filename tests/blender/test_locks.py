@@ -7,7 +7,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import heads, plant, record_of, values_of
+from planted import heads, plant, record_of, refused, values_of
 
 FRAMES = np.arange(1, biped.LAST + 1)
 
@@ -19,13 +19,6 @@ def told(armature):
 def curve_of(armature, bone, index=0):
     bag = fingerprint.bags_of(armature.animation_data.action)[0]
     return bag.fcurves.find(f'pose.bones["{bone}"].rotation_quaternion', index=index)
-
-
-def refused(bpy, message, **given):
-    before = fingerprint.of_scene(bpy)
-    with pytest.raises(RuntimeError, match=message):
-        bpy.ops.ik2bone.plant_feet(**given)
-    assert fingerprint.of_scene(bpy) == before
 
 
 def test_nothing_is_told_of_locks_where_there_are_none(bpy, walker, slope):
