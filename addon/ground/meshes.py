@@ -12,6 +12,7 @@ from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
 from ik2bone.ground.surfaces import Surface, Surfaces
 from numpy.typing import NDArray
 
+from ..pose.skins import vertices_of
 from .choose import deformers, shows_collection
 from .motion import Instance, find_inner_motions, find_motions, find_unfollowed, instances_of, shown_by
 
@@ -142,22 +143,13 @@ def _may_scatter(ob: Object) -> bool:
 
 
 def _mesh(data: bpy.types.Mesh, matrix: Array, mesh_of: MeshOf) -> ik2bone.Mesh:
-    """The triangles of a mesh moved by a matrix.
-
-    Attributes are read a hundred times as fast as the properties of vertices, loops and triangles.
-    """
+    """The triangles of a mesh moved by a matrix."""
     corners, starts = np.empty(len(data.loops), np.int32), np.empty(len(data.polygons), np.int32)
     data.attributes[".corner_vert"].data.foreach_get("value", corners)
     data.polygons.foreach_get("loop_start", starts)
-    vertices = _vertices(data)
+    vertices = vertices_of(data)
     content = b"".join(part.tobytes() for part in (matrix, starts, corners, vertices))
     return mesh_of(content, lambda: ik2bone.Mesh(*_moved(vertices, _triangles(data), matrix)))
-
-
-def _vertices(data: bpy.types.Mesh) -> NDArray[np.float32]:
-    points = np.empty((len(data.vertices), 3), np.float32)
-    data.attributes["position"].data.foreach_get("vector", points.ravel())
-    return points
 
 
 def _triangles(data: bpy.types.Mesh) -> NDArray[np.int32]:
