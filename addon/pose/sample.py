@@ -54,20 +54,20 @@ class Sample:
     """What Blender shows: the clip for planting, and the poses of thigh, shin, foot and toe of each limb, of the hips
     and their parent, in the order of `names`.
 
-    `placing` (F, 3, 3), of the hips alone, tells how far in the world they move for each unit of their location
-    channel. `in_bulk` tells that F-curves were read instead of frames stepped.
+    `placing` (F, 3, 3), of the hips and of loose feet, tells how far in the world they move for each unit of their
+    location channel. `in_bulk` tells that F-curves were read instead of frames stepped.
     """
 
     clip: Clip
     frames: NDArray[np.int64]
     names: list[str]
     poses: Poses
-    placing: Array | None
+    placing: dict[str, Array]
     in_bulk: bool = False
 
     def cut(self, rows: slice) -> Sample:
         """The same sample over some of its frames."""
-        placing = None if self.placing is None else self.placing[rows]
+        placing = {name: matrices[rows] for name, matrices in self.placing.items()}
         parts = {"clip": self.clip.cut(rows), "frames": self.frames[rows], "poses": self.poses.cut(rows)}
         return replace(self, placing=placing, **parts)
 
@@ -175,17 +175,18 @@ def _stepped(armature: Object, legs: Sequence[Leg], hips: str | None, frames: Se
 def _sample(armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int], poses: Poses) -> Sample:
     names = _bone_names(armature, legs, hips)
     world, scale = (dict(zip(names, parts.swapaxes(0, 1), strict=True)) for parts in (poses.world, poses.scale))
-    placing = None if hips is None else _placing(armature.data.bones[hips], names.index(hips), poses, world)
+    bones = armature.data.bones
+    placing = {name: _placing(bones[name], names.index(name), poses, world) for name in _moved_names(legs, hips)}
     return Sample(_clip(armature, legs, world, scale), np.array(frames, np.int64), names, poses, placing)
 
 
-def _placing(hips: Bone, index: int, poses: Poses, world: dict[str, Array]) -> Array:
-    """How far the hips move in the world for each unit of their location (F, 3, 3), as columns."""
-    if curves.inherits_plainly(hips):
-        return world[hips.name][:, :3, :3] @ inverse_of(poses.basis[:, index])[:, :3, :3]
+def _placing(bone: Bone, index: int, poses: Poses, world: dict[str, Array]) -> Array:
+    """How far a bone moves in the world for each unit of its location (F, 3, 3), as columns."""
+    if curves.inherits_plainly(bone):
+        return world[bone.name][:, :3, :3] @ inverse_of(poses.basis[:, index])[:, :3, :3]
     placed = poses.placed
-    above = inverse_of(placed) @ world[hips.parent.name] if hips.parent else np.broadcast_to(np.eye(4), placed.shape)
-    return placed[:, :3, :3] @ np.array([_location_axes(hips, Matrix(matrix)) for matrix in above])
+    above = inverse_of(placed) @ world[bone.parent.name] if bone.parent else np.broadcast_to(np.eye(4), placed.shape)
+    return placed[:, :3, :3] @ np.array([_location_axes(bone, Matrix(matrix)) for matrix in above])
 
 
 def rest_clip(armature: Object, legs: Sequence[Leg]) -> Clip:
@@ -197,10 +198,15 @@ def rest_clip(armature: Object, legs: Sequence[Leg]) -> Clip:
 
 
 def _bone_names(armature: Object, legs: Sequence[Leg], hips: str | None) -> list[str]:
-    """The limbs' bones, and the hips with their parent."""
-    above = armature.data.bones[hips].parent if hips is not None else None
-    names = [name for leg in legs for name in leg.bones]
-    return list(dict.fromkeys([*names, *filter(None, (hips, above and above.name))]))
+    """The limbs' bones, and the hips; of what is moved the parents too."""
+    moved = _moved_names(legs, hips)
+    above = [bone.parent.name for bone in (armature.data.bones[name] for name in moved) if bone.parent]
+    return list(dict.fromkeys([*(name for leg in legs for name in leg.bones), *moved, *above]))
+
+
+def _moved_names(legs: Sequence[Leg], hips: str | None) -> list[str]:
+    """Names of the bones whose location is keyed: loose feet, and the hips."""
+    return [leg.foot for leg in legs if leg.loose] + ([] if hips is None else [hips])
 
 
 def _refuse_broken(poses: Poses, names: list[str], frames: Sequence[int], step: Callable[[int], Object]) -> None:
@@ -255,6 +261,7 @@ def _location_axes(bone: Bone, above: Matrix) -> Array:
 
 def _clip(armature: Object, legs: Sequence[Leg], poses: dict[str, Array], scale: dict[str, Array]) -> Clip:
     palms = [NO_PALM if leg.is_leg else find_palm(armature, leg) for leg in legs]
+    feet = [_foot(leg, poses) for leg in legs]
     balls = [
         _ball(armature, leg, poses) if leg.is_leg else _carry(poses[leg.foot], palm.point)
         for leg, palm in zip(legs, palms, strict=True)
@@ -267,10 +274,10 @@ def _clip(armature: Object, legs: Sequence[Leg], poses: dict[str, Array], scale:
         fps=render.fps / render.fps_base,
         thigh=np.stack([poses[leg.thigh] for leg in legs], axis=1),
         shin=np.stack([poses[leg.shin] for leg in legs], axis=1),
-        foot=np.stack([poses[leg.foot] for leg in legs], axis=1),
+        foot=np.stack(feet, axis=1),
         ball=np.stack(balls, axis=1),
         tip=np.stack(tips, axis=1),
-        toe=np.stack([poses[leg.toe or leg.foot] for leg in legs], axis=1),
+        toe=np.stack([poses[leg.toe] if leg.toe else foot for leg, foot in zip(legs, feet, strict=True)], axis=1),
         has_toe=np.array([leg.toe is not None for leg in legs]),
         scale=np.stack([_scales(leg, scale) for leg in legs], axis=1),
         up=UP,
@@ -280,10 +287,20 @@ def _clip(armature: Object, legs: Sequence[Leg], poses: dict[str, Array], scale:
     )
 
 
+def _foot(leg: Leg, poses: dict[str, Array]) -> Array:
+    """The poses (F, 4, 4) of the foot; of a leg without one its end, which has no direction of its own."""
+    if leg.end is None:
+        return poses[leg.foot]
+    foot = np.tile(np.eye(4), (len(poses[leg.shin]), 1, 1))
+    foot[:, :3, 3] = _carry(poses[leg.shin], np.array(leg.end))
+    return foot
+
+
 def _rest_hinge(armature: Object, leg: Leg) -> Array:
     """The hinge of a limb in the rest pose (3,), in the space of its lower bone; zero where it rests straight."""
     bones, world = armature.data.bones, np.array(armature.matrix_world)
-    thigh, shin, foot = (world @ np.array(bones[name].matrix_local) for name in (leg.thigh, leg.shin, leg.foot))
+    rest = {name: (world @ np.array(bones[name].matrix_local))[None] for name in leg.turned}
+    thigh, shin, foot = rest[leg.thigh][0], rest[leg.shin][0], _foot(leg, rest)[0]
     upper, lower = thigh[:3, 3] - shin[:3, 3], foot[:3, 3] - shin[:3, 3]
     sine = np.linalg.norm(np.cross(upper, lower)) / max(np.linalg.norm(upper) * np.linalg.norm(lower), 1e-300)
     return np.asarray(hinge_of(thigh, shin, foot[:3, 3])) if sine > MEANT else np.zeros(3)
@@ -291,12 +308,18 @@ def _rest_hinge(armature: Object, leg: Leg) -> Array:
 
 def _scales(leg: Leg, scale: dict[str, Array]) -> Array:
     """Own scales of thigh, shin, foot and toe (F, 4, 3)."""
-    toe = scale[leg.toe] if leg.toe else np.ones_like(scale[leg.foot])
-    return np.stack([scale[leg.thigh], scale[leg.shin], scale[leg.foot], toe], axis=1)
+    ones = np.ones_like(scale[leg.shin])
+    foot, toe = ones if leg.end else scale[leg.foot], scale[leg.toe] if leg.toe else ones
+    return np.stack([scale[leg.thigh], scale[leg.shin], foot, toe], axis=1)
 
 
 def _ball(armature: Object, leg: Leg, world: dict[str, Array]) -> Array:
-    """The head of the toe bone, else the tail of the foot bone, unless that points up: then the shin's line goes on."""
+    """The head of the toe bone, else the tail of the foot bone, unless that points up: then the shin's line goes on.
+
+    A leg without a foot stands on its end.
+    """
+    if leg.end is not None:
+        return _foot(leg, world)[:, :3, 3]
     if leg.toe:
         return world[leg.toe][:, :3, 3]
     foot = world[leg.foot]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
@@ -13,8 +14,10 @@ from bpy.types import Armature, Object, Scene
 from ik2bone.sole.skin import Skin
 from numpy.typing import NDArray
 
-from ..rig.find import Leg
 from .evaluate import private_scene
+
+if TYPE_CHECKING:
+    from ..rig.find import Leg
 
 Array = NDArray[np.float64]
 
@@ -22,6 +25,8 @@ Array = NDArray[np.float64]
 MOST = 0.5
 # Vertices farther from the foot's joint than this multiple of the shin, or of the foot, are no part of it: robes do so.
 NEAR = 1.5
+# What lies within this share of a shin's length from its far end belongs to that.
+FAR = 0.05
 
 
 @dataclass(frozen=True)
@@ -52,11 +57,22 @@ def find_skins(armature: Object, legs: Sequence[Leg]) -> tuple[Skin, ...] | None
     return tuple(_together(armature, leg, rows) for leg, rows in zip(legs, zip(*found, strict=True), strict=True))
 
 
+def find_end(armature: Object, leg: Leg) -> tuple[float, ...]:
+    """Where a leg without a foot ends, in shin space: in the middle of the far end of its skin, else at its tail."""
+    skins, length = find_skins(armature, [leg]), armature.data.bones[leg.shin].length
+    if skins is None or not len(skins[0].foot):
+        return 0.0, length, 0.0
+    along = skins[0].foot[:, 1]
+    last = skins[0].foot[along > along.max() - FAR * length]
+    return tuple((0.5 * (last.min(axis=0) + last.max(axis=0))).tolist())
+
+
 def _foot(bones: Armature, leg: Leg) -> Foot:
     foot, toes = (_below(bones, name) if name else set() for name in (leg.foot, leg.toe))
     ankle, knee = (np.array(bones.bones[name].head_local) for name in (leg.foot, leg.shin))
     length = sum(bones.bones[name].length for name in (leg.foot, leg.toe) if name)
-    return Foot((foot - toes, toes), ankle, NEAR * max(float(np.linalg.norm(knee - ankle)), length))
+    parts = (foot - toes, toes) if leg.end is None else (set(), set())
+    return Foot(parts, ankle, NEAR * max(float(np.linalg.norm(knee - ankle)), length))
 
 
 def _below(bones: Armature, name: str) -> set[str]:

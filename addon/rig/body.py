@@ -126,7 +126,7 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     check_chain(armature, limbs)
     _refuse_upside_down(armature, limbs)
     toes, told = _toes(armature, limbs, options)
-    told += _tell_scale(armature) + _tell_locks(armature, limbs)
+    told += _tell_scale(armature)
     numbers = tuple(choice.every.index(limb) for limb in limbs)
     legs = [limb for limb in limbs if limb.is_leg]
     planned = tuple(limb for limb in choice.every if limb in limbs or (legs and limb.is_leg))
@@ -171,12 +171,6 @@ def _tell_scale(armature: Object) -> tuple[str, ...]:
     return (
         f"{armature.name} is scaled unevenly, by {scales[-1]:.3g} to {scales[0]:.3g}, so it is planted less exactly",
     )
-
-
-def _tell_locks(armature: Object, limbs: Iterable[Leg]) -> tuple[str, ...]:
-    """A sentence about bones that are locked against turning, which keys do all the same."""
-    bones = [name for limb in limbs for name in limb.bones[:3] if any(armature.pose.bones[name].lock_rotation)]
-    return (f"the rotation of {', '.join(bones)} is locked in part, and keyed all the same",) if bones else ()
 
 
 def _curve_trouble(armature: Object, name: str, options: PlantingOptions) -> str | None:

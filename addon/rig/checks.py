@@ -92,6 +92,12 @@ class Moving:
             return f"has a driver on its {channel.replace('_', ' ')}"
         return None
 
+    def is_free(self, name: str) -> bool:
+        """Whether location keys on a bone move it, which nothing else places."""
+        bone = self.armature.pose.bones[name]
+        connected = bone.bone.use_connect and bone.parent is not None
+        return not (connected or any(bone.lock_location) or bone.path_from_id("location") in self.driven)
+
 
 def refuse_rest(armature: Object) -> None:
     """Refuse an armature that shows no pose at all."""
@@ -104,15 +110,17 @@ def check_chain(armature: Object, legs: Iterable[Leg]) -> None:
     moving = Moving(armature)
     for leg in legs:
         between = _between(armature, leg)
-        for name in (*leg.bones[:3], *between):
+        if leg.loose and not moving.is_free(leg.foot):
+            raise Refusal(f"bone {leg.foot} cannot be moved, so it would not follow its leg")
+        for name in (*leg.turned, *between):
             trouble = moving.trouble(name)
             why = "it does not simply follow the bones above" if name in between else "keys on it do not show"
             if trouble:
                 raise Refusal(f"bone {name} {trouble}, so {why}")
-        for name in (*leg.bones[1:3], *between):
+        for name in (leg.shin, *([] if leg.loose else [leg.foot]), *between):
             if not armature.data.bones[name].use_inherit_rotation:
                 raise Refusal(f"bone {name} does not inherit its parent's rotation, so the bones above cannot move it")
-        for name in leg.bones[:3]:
+        for name in leg.turned:
             trouble = _mode_trouble(moving, name)
             if trouble:
                 raise Refusal(f"{trouble}, so its rotation has no channels of its own")
@@ -120,7 +128,7 @@ def check_chain(armature: Object, legs: Iterable[Leg]) -> None:
 
 def _between(armature: Object, leg: Leg) -> list[str]:
     """Names of the bones that lie between those of a limb, as twist bones do."""
-    line = [bone.name for bone in _up(armature.pose.bones[leg.foot])]
+    line = [bone.name for bone in _up(armature.pose.bones[leg.shin if leg.loose else leg.foot])]
     return [name for name in line[1 : line.index(leg.thigh)] if name != leg.shin]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .checks import Moving
 
 if TYPE_CHECKING:
-    from bpy.types import Object, PoseBone
+    from bpy.types import Object
 
     from .find import Leg
 
@@ -30,7 +30,7 @@ def find_hips(armature: Object, legs: Sequence[Leg]) -> str | None:
         if moving.holds(bones[name]):
             # What holds it in its place would do so under any ancestor that moves.
             return None
-        if _is_free(bones[name], moving):
+        if moving.is_free(name):
             return name
     return None
 
@@ -39,8 +39,3 @@ def _largest_branch(armature: Object, name: str, legs: set[str]) -> int:
     """Bones in the largest subtree under a bone that holds no leg; the trunk is the largest of all such subtrees."""
     branches = [child for child in armature.data.bones[name].children if child.name not in legs]
     return max((1 + len(child.children_recursive) for child in branches), default=0)
-
-
-def _is_free(bone: PoseBone, moving: Moving) -> bool:
-    connected = bone.bone.use_connect and bone.parent is not None
-    return not (connected or any(bone.lock_location) or bone.path_from_id("location") in moving.driven)

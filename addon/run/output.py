@@ -94,7 +94,7 @@ class Output(ABC):
         return None
 
     def read(self, task: Task) -> list[Channel]:
-        """The channels that the run writes, as the source has them: rotations, then the hips' location."""
+        """The channels that the run writes, as the source has them: rotations, then locations."""
         return read_channels(task, actions.curves_of(self.source), {}, task.moves_hips)
 
     @abstractmethod
@@ -131,10 +131,11 @@ class Output(ABC):
 
 
 def read_channels(task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], with_hips: bool) -> list[Channel]:
-    """The rotations of all bones that are turned, and the location of the hips."""
+    """The rotations of all bones that are turned, and the locations of loose feet and of the hips."""
     bones, hips = task.armature.pose.bones, task.body.hips
+    moved = [limb.foot for limb in task.body.legs if limb.loose] + ([hips] if with_hips and hips else [])
     channels = [keys.read_rotation(curves, bones[name], task.frames, unkeyed) for name, *_ in task.turned]
-    return channels + ([keys.read_location(curves, bones[hips], task.frames, unkeyed)] if with_hips and hips else [])
+    return channels + [keys.read_location(curves, bones[name], task.frames, unkeyed) for name in moved]
 
 
 def write_keys(

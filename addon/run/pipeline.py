@@ -20,6 +20,7 @@ from ik2bone.ground.surfaces import Floor, Surfaces
 from ik2bone.hands.touch import measure_limbs
 from ik2bone.model import Clip
 from ik2bone.plan import Plan
+from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_from_matrix
 from ik2bone.sole.measure import Sole
 
 from .. import properties
@@ -203,19 +204,38 @@ def _sole_of_rest(task: Task) -> Sole | None:
 
 
 def _correct(task: Task, before: Sample, plan: Plan, read: list[Channel], curves: Curves) -> list[Channel]:
-    """The channels, rotations in the order of `turned` and the hips' location after them, with corrections.
+    """The channels, rotations in the order of `turned` and locations after them, with corrections.
 
     `curves` hold the keys before the first, which rotations continue: themselves where corrections fade in from them.
     """
-    rotations, offset = plan.rotations[task.part][:, task.body.chosen], plan.hips_offset[task.part]
+    part, limbs = plan.choose(task.body.chosen).cut(task.part), task.body.legs
     first, last = int(task.frames[0]), int(task.frames[-1])
+    fades_in, fades_out = ((first, True) in task.faded_ends), ((last, False) in task.faded_ends)
     corrected = []
-    for channel, (name, limb, place) in zip(read, task.turned, strict=False):
+    for channel, (name, number, place) in zip(read, task.turned, strict=False):
+        loose = limbs[number].loose and name == limbs[number].foot
+        turns = _turns_in_world(part, number) if loose else part.rotations[:, number, place]
         mode = task.armature.pose.bones[name].rotation_mode
-        fades_in, fades_out = ((first, True) in task.faded_ends), ((last, False) in task.faded_ends)
         last_key = channel.values[0] if fades_in else keys.value_before(curves, channel, first)
-        corrected.append(keys.turned(channel, mode, rotations[:, limb, place], last_key, fades_out))
-    return corrected + [keys.moved(hips, before.placing[task.part], offset) for hips in read[len(corrected) :]]
+        corrected.append(keys.turned(channel, mode, turns, last_key, fades_out))
+    ways = {limb.foot: _way(task, part, number) for number, limb in enumerate(limbs) if limb.loose}
+    ways |= {task.body.hips: part.hips_offset}
+    places = read[len(corrected) :]
+    return corrected + [keys.moved(place, before.placing[place.bone][task.part], ways[place.bone]) for place in places]
+
+
+def _turns_in_world(part: Plan, number: int) -> Array:
+    """Corrections (F, 4) of a loose foot, which no bone of its leg takes along."""
+    axes = nearest_rotations(part.clip.foot[:, number, :3, :3])
+    vectors = vector_from_matrix(part.targets.turn[:, number])
+    return quaternion_from_vector((vectors[:, None] @ axes)[:, 0])
+
+
+def _way(task: Task, part: Plan, number: int) -> Array:
+    """How far a loose foot moves (F, 3) from where it would be, which may be with the hips."""
+    way = part.targets.ankle[:, number] - part.clip.ankle[:, number]
+    above = {bone.name for bone in task.armature.data.bones[task.body.legs[number].foot].parent_recursive}
+    return way - part.hips_offset if task.body.hips in above else way
 
 
 def _tell_steps(task: Task, before: Clip, after: Clip) -> list[str]:
@@ -245,11 +265,7 @@ def _report(task: Task, plan: Plan, marks: Marks | None) -> Stages[tuple[Clip, R
 
 
 def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages[tuple[Rows, dict[str, Any]]]:
-    """Contacts and figures of the corrected scene sampled again.
-
-    Names of bones and surfaces and all that is told are put in. Contacts are those that stand and those that people
-    want.
-    """
+    """Contacts, those that stand and those that people want, and figures of the corrected scene sampled again."""
     wanted = _wanted(plan, marks, task.options.contacts).choose(task.body.chosen)
     after, plan = after.choose(task.body.chosen), plan.choose(task.body.chosen)
     part = plan.cut(task.part)
@@ -262,20 +278,24 @@ def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages
         return report.contact_spans(after, wanted), figures
 
     contacts, figures = yield from aside(measure, Progress("measuring", 0.0))
-    for leg, foot in zip(task.body.legs, figures["feet"], strict=True):
-        foot["bone"] = leg.foot
+    surfaces = plan.ground if isinstance(plan.ground, Surfaces) else Surfaces((), plan.clip.leg)
+    _put_in_names(task, surfaces, contacts, figures)
+    return contacts, figures | {"surfaces": surfaces.names, "told": [*figures["told"], *surfaces.told]}
+
+
+def _put_in_names(task: Task, surfaces: Surfaces, contacts: Rows, figures: dict[str, Any]) -> None:
+    """Put in what the scene calls limbs and frames, and where anchors are in the space of their supports."""
+    for limb, foot in zip(task.body.legs, figures["feet"], strict=True):
+        foot["bone"] = limb.foot
+        if limb.end is not None:
+            foot |= {"heel": list(limb.end), "ball": list(limb.end), "sole": [list(limb.end)] * 2}
     for span in contacts:
         span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
-    surfaces = plan.ground if isinstance(plan.ground, Surfaces) else Surfaces((), part.clip.leg)
     for span in (*figures["spans"], *contacts):
-        span["bone"], span["local"] = task.body.legs[span["leg"]].foot, None
-        if span["anchor"]:
-            # Where the anchor is in the space of its support.
-            row = span["start"] - int(task.whole[0])
-            span["local"] = surfaces.local(span["support"], np.array(span["anchor"]), row)
+        span["bone"], row = task.body.legs[span["leg"]].foot, span["start"] - int(task.whole[0])
+        span["local"] = surfaces.local(span["support"], np.array(span["anchor"]), row) if span["anchor"] else None
     for span in contacts:
         span["leg"] = task.body.numbers[span["leg"]]
-    return contacts, figures | {"surfaces": surfaces.names, "told": [*figures["told"], *surfaces.told]}
 
 
 def _wanted(plan: Plan, marks: Marks | None, mode: str) -> Plan:

@@ -60,7 +60,7 @@ class Task:
     def turned(self) -> list[tuple[str, int, int]]:
         """The bones that are turned, each with its limb and its place in that: first all but toes."""
         limbs = list(enumerate(self.body.legs))
-        bones = [(name, number, place) for number, limb in limbs for place, name in enumerate(limb.bones[:3])]
+        bones = [(name, number, place) for number, limb in limbs for place, name in enumerate(limb.turned)]
         return bones + [(limb.toe, number, 3) for number, limb in limbs if limb.toe in self.body.toes]
 
     @property

@@ -99,7 +99,12 @@ def keep_settings(undo: ExitStack, settings: Settings) -> None:
 
 def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:
     """Let an error bring the pose back, with hand-set values of keyed channels, which a change of action drops."""
-    for owner in (armature, *armature.pose.bones):
-        for name in TRANSFORMS:
-            on_error(undo, setattr, owner, name, tuple(getattr(owner, name)))
-    on_error(undo, context.view_layer.update)
+    owners = (armature, *armature.pose.bones)
+    before = [(owner, name, tuple(getattr(owner, name))) for owner in owners for name in TRANSFORMS]
+
+    def put_back() -> None:
+        context.view_layer.update()
+        for attribute in before:
+            setattr(*attribute)
+
+    on_error(undo, put_back)

@@ -12,11 +12,10 @@ from bpy.types import Action, Context, Event, Object, Operator, Panel
 from ik2bone.contacts.spans import ContactsError, Span, read_spans, write_spans
 
 from ..errors import Refusal, listed
-from ..keys import actions
 from ..rig.body import HANDED, find_armature
 from ..run import records
 from ..run.contacts import Rows, row_of
-from .panel import Sidebar
+from .panel import Sidebar, played_action
 
 Result = set[str]
 
@@ -42,13 +41,13 @@ class IK2BONE_PT_contacts(Sidebar, Panel):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Whether there is an action that could have contacts."""
-        return _action(find_armature(context)) is not None
+        return played_action(context) is not None
 
     def draw(self, context: Context) -> None:
         """Counts, the contacts from the current frame on, and the operators."""
-        layout, armature = self.layout, find_armature(context)
-        layout.context_pointer_set(HANDED, armature)
-        rows = records.read(_action(armature)).get("contacts") or []
+        layout = self.layout
+        layout.context_pointer_set(HANDED, find_armature(context))
+        rows = records.read(played_action(context)).get("contacts") or []
         counts = [f"{sum(row.get('state') == state for row in rows)} {name.lower()}" for state, name in NAMES.items()]
         layout.label(text=", ".join(counts) if rows else "None stored yet")
         column = layout.column(align=True)
@@ -67,10 +66,6 @@ def shown_rows(rows: Rows, frame: int) -> list[tuple[int, dict[str, Any]]]:
     """The contacts that end on a frame or later, with their numbers, in order of time."""
     later = [(number, row) for number, row in enumerate(rows) if row["end"] >= frame]
     return sorted(later, key=lambda item: (item[1]["start"], item[1]["bone"], item[1]["part"]))[:SHOWN]
-
-
-def _action(armature: Object | None) -> Action | None:
-    return actions.assigned(armature).action if armature else None
 
 
 def _rows_to_edit(action: Action) -> Rows:
@@ -97,13 +92,12 @@ class _Contacts:
     def poll(cls, context: Context) -> bool:
         """Whether there is an action to keep contacts on."""
         cls.poll_message_set("Needs an armature that plays an action")
-        return _action(find_armature(context)) is not None
+        return played_action(context) is not None
 
     def execute(self, context: Context) -> Result:
         """Do it, or tell why not."""
-        armature = find_armature(context)
         try:
-            told = self.change(armature, _action(armature))
+            told = self.change(find_armature(context), played_action(context))
         except Refusal as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}

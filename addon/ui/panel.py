@@ -179,7 +179,7 @@ def draw_frames(layout: UILayout, context: Context, owner: Any) -> None:
 
 def _ends_inside(context: Context, owner: Any) -> bool:
     """Whether the frames end before the action does, so that corrections can come and go over some frames."""
-    action = _action(context)
+    action = played_action(context)
     if action is None or owner.frame_range == "CURRENT":
         return False
     bounds = tuple(action.frame_range)
@@ -238,13 +238,14 @@ def _draw_row(table: UILayout, label: str, before: str, after: str, icon: str) -
             cell.label(text=text)
 
 
-def _action(context: Context) -> bpy.types.Action | None:
+def played_action(context: Context) -> bpy.types.Action | None:
+    """The action of the armature that a run would plant."""
     armature = find_armature(context)
     return actions.assigned(armature).action if armature else None
 
 
 def _record(context: Context) -> dict[str, Any]:
-    return records.read(_action(context))
+    return records.read(played_action(context))
 
 
 CLASSES: tuple[type, ...] = (IK2BONE_OT_toggle_limb, IK2BONE_PT_main, IK2BONE_PT_options, IK2BONE_PT_report)

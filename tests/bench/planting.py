@@ -79,8 +79,10 @@ def bake_seconds(bpy, data: Path, frames: int) -> float:
 
 def bake(bpy, armature, legs: list[tuple[str, str, str]], frames: int) -> float:
     """Bake Action on legs, each under an IK constraint, from visual transforms."""
-    for bone in armature.data.bones:
-        bone.select = any(bone.name in leg for leg in legs)
+    for bone in armature.pose.bones:
+        # Up to Blender 4.5 bones are selected, from 5.0 on their poses.
+        holder = bone if hasattr(bone, "select") else bone.bone
+        holder.select = any(bone.name in leg for leg in legs)
     for _, shin, foot in legs:
         target = bpy.data.objects.new(foot, None)
         bpy.context.scene.collection.objects.link(target)

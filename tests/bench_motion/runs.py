@@ -75,7 +75,8 @@ def load(bpy, entry: Entry, data: Path) -> Subject:
         found = chains.find_legs(armature, (frames[0], frames[-1]))
     except chains.Refusal as refusal:
         raise RuntimeError(str(refusal)) from None
-    legs = scenes.leg_names(armature, [leg.foot for leg in found])
+    bones = armature.data.bones
+    legs = [(leg.thigh, leg.shin, leg.foot, scenes.toe_of(bones[leg.foot])) for leg in found]
     source = scenes.watch(scene, armature, legs, frames)
     return Subject(armature, legs, frames, source, way_of(armature, frames))
 

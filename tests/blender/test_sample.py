@@ -164,7 +164,7 @@ def test_placing_tells_where_a_location_leads(bpy, addon, data, local, inherits)
     step = np.array([3.0, -5.0, 8.0])
     armature.pose.bones[hips].location += type(armature.pose.bones[hips].location)(step)
     bpy.context.view_layer.update()
-    assert np.abs(world_pose(armature, hips)[:3, 3] - before - sample.placing[0] @ step).max() < 1e-6
+    assert np.abs(world_pose(armature, hips)[:3, 3] - before - sample.placing[hips][0] @ step).max() < 1e-6
 
 
 def test_the_scene_stays_as_it_was(bpy, addon, walker):
