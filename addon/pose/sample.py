@@ -27,7 +27,7 @@ from .palms import NO_PALM, find_palm
 if TYPE_CHECKING:
     from bpy.types import Bone, Object
 
-    from ..run.kept import Bounded
+    from ..bounded import Bounded
 
 UP = np.array([0.0, 0.0, 1.0])
 # A point counts as the tip of the toes when it lies before the ball, within this angle of the foot's level heading

@@ -18,7 +18,7 @@ STAGES = {
     "limbs": (".rig.body", "find_body"),
     "sample": (".pose.sample", "sampling"),
     "skins": (".pose.skins", "find_skins"),
-    "ground": (".ground.meshes", "make_ground"),
+    "ground": (".ground.meshes", "making_ground"),
     "plan": ("ik2bone.plan", "plant"),
     "contacts": ("ik2bone.contacts.standing", "feet_that_stand"),
     "correct": (".run.pipeline", "_correct"),
