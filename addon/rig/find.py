@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -128,7 +129,13 @@ def _rest_tree(armature: Object, keyed: Iterable[str] = ()) -> Tree:
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones], np.intp)
     moved = frozenset(index[name] for name in keyed if name in index)
-    return Tree(list(index), parents, rest_heads(armature)[None], moved)
+    return _tree(tuple(index), tuple(parents.tolist()), rest_heads(armature).tobytes(), moved)
+
+
+@lru_cache(maxsize=8)
+def _tree(names: tuple[str, ...], parents: tuple[int, ...], heads: bytes, moved: frozenset[int]) -> Tree:
+    """The same tree of the same bones: pairs of limbs are found once, which takes 2 to 10 ms."""
+    return Tree(list(names), np.array(parents, np.intp), np.frombuffer(heads).reshape(1, -1, 3), moved)
 
 
 def _keyed(armature: Object) -> set[str]:
