@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,7 +12,7 @@ import numpy as np
 from ..contacts.detect import Stance
 from ..ground.query import Support, ask_on
 from ..model import Array, Ground, Note
-from ..rotations import vector_from_matrix
+from ..rotations import inverse_of, length_of, move_points, vector_from_matrix
 
 # A support that turns farther (degrees) under a standing foot twists the leg visibly.
 TWIST = 30.0
@@ -40,7 +41,7 @@ class Anchor:
 
     def on(self, support: Support, frame: int) -> Anchor:
         """The same anchor on a support where that is on a frame."""
-        motion = None if support.motion is None else support.motion @ np.linalg.inv(support.motion[frame])
+        motion = None if support.motion is None else support.motion @ inverse_of(support.motion[frame])
         return replace(self, support=support.name, motion=motion)
 
     @property
@@ -128,7 +129,7 @@ def tell_turns(anchors: Iterable[Anchor]) -> list[Note]:
     for anchor in anchors:
         if anchor.motion is not None:
             turns = vector_from_matrix(turns_of(anchor.motion))
-            angles = np.degrees(np.linalg.norm(turns, axis=-1))[anchor.stance.start : anchor.stance.end]
+            angles = np.degrees(length_of(turns))[anchor.stance.start : anchor.stance.end]
             most[anchor.support] = max(most.get(anchor.support, 0.0), float(angles.max(initial=0.0)))
     return [Note("support_turns", {"support": name, "degrees": angle}) for name, angle in most.items() if angle > TWIST]
 
@@ -144,19 +145,28 @@ def tell_steep(anchors: Sequence[Anchor], ground: Ground, up: Array, frames: int
     return [Note("steep_contacts", data)] if steep else []
 
 
-def anchor_at(anchors: Iterable[Anchor], leg: int, frame: int, part: str = "") -> Anchor | None:
-    """The anchor that a foot stands on, by a part of it where one is named."""
-    standing = (a for a in anchors if a.stance.leg == leg and a.stance.start <= frame < a.stance.end)
-    return next((anchor for anchor in standing if part in ("", anchor.part)), None)
+class StandingAnchors:
+    """The anchors on which feet stand, found by foot and frame without a look at all others."""
 
+    def __init__(self, anchors: Iterable[Anchor]) -> None:
+        self.legs: dict[int, list[Anchor]] = {}
+        for anchor in sorted(anchors, key=lambda anchor: anchor.stance.start):
+            if anchor.part != "swing":
+                self.legs.setdefault(anchor.stance.leg, []).append(anchor)
 
-def unridden(anchors: Iterable[Anchor], leg: int, frames: tuple[int, int], path: Array) -> Array:
-    """A path (N, 3) of a foot that stands on frames [first, last), without what its support moves it there."""
-    anchor = anchor_at(anchors, leg, frames[0])
-    if anchor is None or anchor.motion is None:
-        return path
-    back = np.linalg.inv(anchor.motion[slice(*frames)])
-    return np.einsum("fij,fj->fi", back[:, :3, :3], path) + back[:, :3, 3]
+    def at(self, leg: int, frame: int, part: str = "") -> Anchor | None:
+        """The anchor that a foot stands on, by a part of it where one is named."""
+        own = self.legs.get(leg, [])
+        row = bisect_right(own, frame, key=lambda anchor: anchor.stance.start) - 1
+        stands = row >= 0 and frame < own[row].stance.end and part in ("", own[row].part)
+        return own[row] if stands else None
+
+    def unridden(self, leg: int, frames: tuple[int, int], path: Array) -> Array:
+        """A path (N, 3) of a foot that stands on frames [first, last), without what its support moves it there."""
+        anchor = self.at(leg, frames[0])
+        if anchor is None or anchor.motion is None:
+            return path
+        return move_points(inverse_of(anchor.motion[slice(*frames)]), path)
 
 
 def shortened(ways: Array, near: float) -> Array:

@@ -21,6 +21,8 @@ from ..ground.carrier import GroundSeen, moved_by, slower
 from ..ground.query import NoGround, ask, support_of
 from ..model import Array, Clip, Ground, Mask
 from ..rotations import (
+    dot,
+    inverse_of,
     length_of,
     matrix_from_vector,
     move_points,
@@ -60,7 +62,7 @@ def with_floor_of(clip: Clip, sole: Sole) -> Sole:
 def _palms(clip: Clip) -> Sole:
     """Hands as soles without height: the wrist for a heel, the palm for ball and tip."""
     nothing = np.zeros((clip.legs, 3))
-    palm, tip = (np.median(move_points(np.linalg.inv(matrix), clip.ball), axis=0) for matrix in (clip.foot, clip.toe))
+    palm, tip = (np.median(move_points(inverse_of(matrix), clip.ball), axis=0) for matrix in (clip.foot, clip.toe))
     up = nothing if clip.palm is None else clip.palm
     lengths, source = np.zeros((clip.legs, 2)), ("palm",) * clip.legs
     return Sole(lengths[:, 0], nothing, palm, tip, palm, unit(palm), up, up, lengths, clip.floors[0], source)
@@ -224,7 +226,7 @@ def _clear_swings(
     path = targets.placed(move_points(clip.foot, sole.ball) - clip.ball)
     hits, normals, found = ask(ground, path, up)
     length = limb_lengths(clip)
-    height, root = (np.sum((points - hits) * normals, axis=-1) / length for points in (path, clip.hip))
+    height, root = (dot(points - hits, normals) / length for points in (path, clip.hip))
     near = found & (length_of(path - hits) < WITHIN * length)
     move = np.zeros_like(path)
     for leg in range(clip.legs):

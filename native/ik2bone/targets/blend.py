@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..anchors.anchor import Anchor, ride_of, shortened, turns_of
+from ..anchors.anchor import Anchor, StandingAnchors, ride_of, shortened, turns_of
 from ..contacts.detect import Stance
 from ..curves import smoothstep
 from ..ground.query import ask
@@ -42,6 +42,11 @@ class Targets:
     level: Array
     ride: Array
     anchors: tuple[Anchor, ...] = ()
+
+    @cached_property
+    def standing(self) -> StandingAnchors:
+        """The anchors on which feet stand."""
+        return StandingAnchors(self.anchors)
 
     def cut(self, first: int, last: int) -> Targets:
         """The targets of frames [first, last), with the anchors that stand there, counted from the first."""
