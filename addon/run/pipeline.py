@@ -79,6 +79,9 @@ def planting(context: Context, armatures: Sequence[Object], options: PlantingOpt
     """As `plant_all`, in stages; closed before its end it leaves the scene as it was."""
     refuse_numbers(options)
     refuse_shared(armatures, options)
+    # Objects that the calling script has just linked are missing until then. Once for all armatures: after each of them
+    # Blender would evaluate all others again.
+    context.view_layer.update()
     outcomes = []
     with ExitStack() as undo:
         keep_settings(undo, context.scene.ik2bone)
@@ -186,7 +189,7 @@ def _no_ground(task: Task, ground: Surfaces | Floor) -> Refusal:
 
 def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Stages[Surfaces | Floor]:
     if task.surfaces:
-        graph, near = task.context.evaluated_depsgraph_get(), task.options.direction == "NEAREST"
+        graph, near = task.context.view_layer.depsgraph, task.options.direction == "NEAREST"
         ground = making_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near, kept.meshes)
         return (yield from ground)
     return Floor((sole or measure_limbs(clip)).floor)
