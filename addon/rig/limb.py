@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 
 import numpy as np
@@ -40,7 +40,7 @@ TWIST_NAME = re.compile(r"twist|roll", re.IGNORECASE)
 Indices = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tree:
     """Bones by index: names, parents (-1 for roots), heads on P poses (P, B, 3), and those that the animation moves."""
 
@@ -142,6 +142,7 @@ Pair = tuple[Limb, Limb]
 Line = tuple[int, tuple[int, ...], float]
 
 
+@lru_cache(maxsize=16)
 def mirrored_pairs(tree: Tree, *, guess: bool = False) -> list[Pair]:
     """Pairs of limbs of equal lengths that branch off at equal depth and lie apart.
 
