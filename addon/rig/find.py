@@ -304,18 +304,18 @@ def _toe_of(tree: Tree, reach: float, foot: int) -> int | None:
     Control rigs hang a control into a bone in the same place.
     """
     toe = _farthest_child(tree, reach, foot, foot)
-    inner = [] if toe is None else [child for child in tree.children[toe] if tree.length(toe, child) < PLACE * reach]
-    if len(inner) == 1 and not tree.children[inner[0]]:
+    inner = [] if toe is None else [child for child in tree.children(toe) if tree.length(toe, child) < PLACE * reach]
+    if len(inner) == 1 and not tree.children(inner[0]):
         return inner[0]
     further = None if toe is None else _farthest_child(tree, reach, foot, toe)
-    if toe is None or further is None or not tree.children[further]:
+    if toe is None or further is None or not tree.children(further):
         return toe
     return further if tree.length(foot, toe) < INSTEP * tree.length(foot, further) else toe
 
 
 def _farthest_child(tree: Tree, reach: float, foot: int, bone: int) -> int | None:
     """The child of a bone that lies farthest from the foot; among equals the one that is keyed or carries more."""
-    away = {child: tree.length(foot, child) for child in tree.children[bone]}
+    away = {child: tree.length(foot, child) for child in tree.children(bone)}
     away = {child: length for child, length in away.items() if length > PLACE * reach}
     equals = [child for child, length in away.items() if length > 0.9 * max(away.values())]
     return max(equals, key=lambda child: _rank(tree, [child]), default=None)
@@ -323,7 +323,7 @@ def _farthest_child(tree: Tree, reach: float, foot: int, bone: int) -> int | Non
 
 def _footless_pair(tree: Tree) -> tuple[int, ...]:
     """The lowest mirrored pair of bones that are named like legs and have no bone under them."""
-    leaves = [bone for bone in range(len(tree.names)) if tree.depth[bone] > 1 and not tree.children[bone]]
+    leaves = [bone for bone in range(len(tree.names)) if tree.depth[bone] > 1 and not tree.children(bone)]
     leaves = [bone for bone in leaves if SHIN_NAME.search(tree.names[bone])]
     pairs = [(a, b) for a, b in combinations(leaves, 2) if are_branches(tree, a, b, MIRROR * tree.links[a])]
     return min(pairs, key=lambda pair: float(np.median(tree.heads[:, pair, 2])), default=())
