@@ -131,7 +131,7 @@ def _rest_tree(armature: Object, keyed: Iterable[str] = ()) -> Tree:
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones], np.intp)
     moved = frozenset(index[name] for name in keyed if name in index)
-    return _tree(tuple(index), tuple(parents.tolist()), rest_heads(armature).tobytes(), moved)
+    return _tree(tuple(index), tuple(parents.tolist()), rest_heads(armature).astype(float).tobytes(), moved)
 
 
 @lru_cache(maxsize=8)
