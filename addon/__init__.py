@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 MISSING_PACKAGE = (
     "IK2Bone cannot work without its compiled package 'ik2bone', which is missing or does not fit this Blender: "
     "install the extension file made for this system, or the package itself into Blender's Python"
@@ -16,23 +18,20 @@ def register() -> None:
     except ImportError as error:
         # Blender enables an extension without any message when none of its wheels fit.
         raise ImportError(f"{MISSING_PACKAGE} ({error})") from None
-    from . import properties
-    from .run import kept
-    from .ui import contact_operators, operators
-    from .ui import contacts as contact_panel
-    from .ui import panel as panels
-
-    for module in (properties, kept, operators, contact_operators, panels, contact_panel):
+    for module in _modules():
         module.register()
 
 
 def unregister() -> None:
     """Unregister in reverse order."""
+    for module in reversed(_modules()):
+        module.unregister()
+
+
+def _modules() -> tuple[ModuleType, ...]:
+    """What has classes or handlers, in the order in which they need each other."""
     from . import properties
     from .run import kept
-    from .ui import contact_operators, operators
-    from .ui import contacts as contact_panel
-    from .ui import panel as panels
+    from .ui import contacts, operators, panel
 
-    for module in (contact_panel, panels, contact_operators, operators, kept, properties):
-        module.unregister()
+    return properties, kept, operators, panel, contacts

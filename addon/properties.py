@@ -8,39 +8,13 @@ from math import radians
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import (
-    BoolProperty,
-    EnumProperty,
-    FloatProperty,
-    IntProperty,
-    PointerProperty,
-    StringProperty,
-)
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from .ground.choose import shows_collection
 from .rig.body import find_armature
 
 if TYPE_CHECKING:
     from bpy.types import Context
-
-OPTIONS = (
-    "chains",
-    "bones",
-    "frame_range",
-    "frame_start",
-    "frame_end",
-    "blend_in",
-    "blend_out",
-    "contacts",
-    "direction",
-    "use_hips",
-    "use_slope",
-    "max_drop",
-    "gives_way",
-    "max_slope",
-    "strength",
-    "output",
-)
 
 
 def bone_suggestions(_owner: Any, context: Context, text: str) -> Iterator[str]:
@@ -171,6 +145,10 @@ class PlantingOptions:
     )
 
 
+# The names of all options.
+OPTIONS = tuple(PlantingOptions.__annotations__)
+
+
 def _is_surface(_settings: Settings, candidate: bpy.types.Object) -> bool:
     return candidate.type == "MESH" or candidate.instance_type == "COLLECTION"
 
@@ -191,31 +169,21 @@ class Settings(PlantingOptions, bpy.types.PropertyGroup):
     )
 
 
-def copy_options(source: object, target: object) -> None:
-    """Copy every shared option."""
-    for name in OPTIONS:
-        setattr(target, name, getattr(source, name))
-
-
 def surface_name(settings: Settings) -> str:
     """The operator's `surface` for the settings' pointers: the object first, then the collection."""
     chosen = settings.surface_object or settings.surface_collection
     return chosen.name if chosen else ""
 
 
-def store_surface(settings: Settings, name: str) -> None:
-    """Set the settings' pointers from the operator's `surface`."""
-    chosen, collection = settings.id_data.objects.get(name), bpy.data.collections.get(name)
-    # Several names have no pointers.
-    if chosen or collection or not name:
-        settings.surface_object = chosen
-        settings.surface_collection = None if chosen else collection
-
-
 def store(settings: Settings, options: PlantingOptions) -> None:
     """Make a run's options the panel's."""
-    copy_options(options, settings)
-    store_surface(settings, options.surface)
+    for name in OPTIONS:
+        setattr(settings, name, getattr(options, name))
+    chosen, collection = settings.id_data.objects.get(options.surface), bpy.data.collections.get(options.surface)
+    # Several names have no pointers.
+    if chosen or collection or not options.surface:
+        settings.surface_object = chosen
+        settings.surface_collection = None if chosen else collection
 
 
 def has_changed(settings: Settings, stored: Any) -> bool:
@@ -223,8 +191,8 @@ def has_changed(settings: Settings, stored: Any) -> bool:
     known = stored if isinstance(stored, dict) else {}
     if any(name in known and known[name] != getattr(settings, name) for name in OPTIONS):
         return True
-    surface, present = known.get("surface"), surface_name(settings)
-    if surface == present or not isinstance(surface, str):
+    surface = known.get("surface")
+    if not isinstance(surface, str) or surface == surface_name(settings):
         return False
     # Several names have no pointers, nor has what was renamed or removed.
     return not surface or surface in settings.id_data.objects or surface in bpy.data.collections

@@ -54,8 +54,8 @@ def _feet(legs, clip) -> list[figure.Foot]:
     """The feet to draw, with soles as planting measures them."""
     sole = measure_sole(clip)
     return [
-        figure.Foot(leg.thigh, leg.shin, leg.foot, leg.toe, sole.heel[row], sole.ball[row], sole.tip[row])
-        for row, leg in enumerate(legs)
+        figure.Foot(leg.thigh, leg.shin, leg.foot, leg.toe, *(points if leg.end is None else [np.array(leg.end)] * 3))
+        for leg, points in zip(legs, zip(sole.heel, sole.ball, sole.tip, strict=True), strict=True)
     ]
 
 

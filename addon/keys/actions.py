@@ -100,28 +100,6 @@ def playing_strips(ob: Object) -> list[NlaStrip]:
     return [strip for strip in found if strip.frame_start <= last and strip.frame_end >= first]
 
 
-def strip_trouble(strip: NlaStrip) -> str | None:
-    """What keeps the action of an NLA strip from showing as it is, on its own frames, if anything does."""
-    shift = strip.frame_start - strip.action_frame_start
-    is_timed = strip.use_animated_time or strip.use_reverse or (strip.scale, strip.repeat) != (1.0, 1.0)
-    states = {
-        "does not replace what lies under it": strip.blend_type != "REPLACE",
-        "has an influence of its own": strip.use_animated_influence,
-        "blends in or out": max(strip.blend_in, strip.blend_out) > 0.0,
-        "has modifiers": any(not modifier.mute for modifier in strip.modifiers),
-        "changes the time of its action": is_timed,
-        f"plays its action {abs(shift):g} frames too {'late' if shift > 0.0 else 'early'}": abs(shift) > 1e-3,
-        "plays a part of its action alone": _is_cut(strip),
-    }
-    return next((name for name, is_so in states.items() if is_so), None)
-
-
-def _is_cut(strip: NlaStrip) -> bool:
-    """Whether the strip leaves out frames of its action."""
-    span = frame_span(_assignment_of(strip))
-    return span is not None and (strip.frame_start > span[0] + 1e-3 or strip.frame_end < span[1] - 1e-3)
-
-
 def curves_of(assignment: Assignment) -> Curves:
     """The curves that an object with this assignment plays."""
     action = assignment.action
@@ -130,16 +108,6 @@ def curves_of(assignment: Assignment) -> Curves:
     slot = _slot(action, assignment.slot)
     strip = action.layers[0].strips[0] if action.layers and action.layers[0].strips else None
     return Curves(strip.channelbag(slot) if strip and slot else None)
-
-
-def create(ob: Object, name: str) -> Assignment:
-    """A new action, ready to take curves for the object."""
-    action = bpy.data.actions.new(name)
-    if not hasattr(action, "slots"):
-        return Assignment(action)
-    slot = action.slots.new(id_type="OBJECT", name=ob.name)
-    action.layers.new("Layer").strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
-    return Assignment(action, slot.identifier)
 
 
 def copy(assignment: Assignment) -> Assignment:
@@ -215,21 +183,47 @@ def strips_of(action: Action, player: Object | None = None) -> list[str]:
     return [strip.name for ob in bpy.data.objects for strip in _strips(ob) if strip.action == action and strip != own]
 
 
-def is_mixed(ob: Object) -> bool:
-    """Whether the NLA shows the object's own action otherwise than it is, blended or weakened."""
-    data = ob.animation_data
-    if data is None or data.action is None or data.use_tweak_mode:
-        return False
-    weakened = data.action_blend_type != "REPLACE" or data.action_influence < 1.0
-    return weakened and any(True for _ in _strips(ob))
-
-
-def solo_track(ob: Object) -> str | None:
-    """The name of the NLA track that plays solo, instead of the object's own action."""
-    data = ob.animation_data
-    if data is None or data.action is None or data.use_tweak_mode or not data.use_nla:
+def trouble(ob: Object) -> str | None:
+    """What keeps keys of the action that the object plays from showing as they are, on their own frames, if anything
+    does."""
+    data, strip = ob.animation_data, strip_of(ob)
+    if strip is not None:
+        name = _strip_trouble(strip)
+        return (
+            f"NLA strip {strip.name} of {ob.name} {name}, so keys of the action would show otherwise" if name else None
+        )
+    if data is None:
         return None
-    return next((track.name for track in data.nla_tracks if track.is_solo), None)
+    if data.use_tweak_mode:
+        return f"the NLA strip of {ob.name} in tweak mode is muted or one of several: leave tweak mode"
+    solo = next((track.name for track in data.nla_tracks if track.is_solo), None) if data.use_nla else None
+    if data.action and solo is not None:
+        return f"NLA track {solo} of {ob.name} plays solo in place of the action: switch that off"
+    weakened = data.action_blend_type != "REPLACE" or data.action_influence < 1.0
+    if data.action and weakened and any(True for _ in _strips(ob)):
+        return f"the NLA of {ob.name} changes what its action shows: let it replace, with influence 1"
+    return None
+
+
+def _strip_trouble(strip: NlaStrip) -> str | None:
+    shift = strip.frame_start - strip.action_frame_start
+    is_timed = strip.use_animated_time or strip.use_reverse or (strip.scale, strip.repeat) != (1.0, 1.0)
+    states = {
+        "does not replace what lies under it": strip.blend_type != "REPLACE",
+        "has an influence of its own": strip.use_animated_influence,
+        "blends in or out": max(strip.blend_in, strip.blend_out) > 0.0,
+        "has modifiers": any(not modifier.mute for modifier in strip.modifiers),
+        "changes the time of its action": is_timed,
+        f"plays its action {abs(shift):g} frames too {'late' if shift > 0.0 else 'early'}": abs(shift) > 1e-3,
+        "plays a part of its action alone": _is_cut(strip),
+    }
+    return next((name for name, is_so in states.items() if is_so), None)
+
+
+def _is_cut(strip: NlaStrip) -> bool:
+    """Whether the strip leaves out frames of its action."""
+    span = frame_span(_assignment_of(strip))
+    return span is not None and (strip.frame_start > span[0] + 1e-3 or strip.frame_end < span[1] - 1e-3)
 
 
 def _strips(ob: Object) -> Iterator[NlaStrip]:

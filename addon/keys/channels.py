@@ -29,7 +29,6 @@ class Channel:
 
     bone: str
     path: str
-    indices: tuple[int, ...]
     values: Array
 
     @property
@@ -39,7 +38,11 @@ class Channel:
 
     def with_values(self, values: Array) -> Channel:
         """The same property with other values."""
-        return Channel(self.bone, self.path, self.indices, values)
+        return Channel(self.bone, self.path, values)
+
+    def curves(self, curves: Curves) -> list[FCurve | None]:
+        """The curve of each component, None where there is none."""
+        return [curves.find(self.path, index) for index in range(self.values.shape[1])]
 
 
 def read_rotation(curves: Curves, bone: PoseBone, frames: Frames, unkeyed: Unkeyed) -> Channel:
@@ -56,7 +59,7 @@ def _read(curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Un
     path = bone.path_from_id(name)
     present = unkeyed.get(path, tuple(getattr(bone, name)))
     columns = [_evaluate(curves.find(path, index), frames, value) for index, value in enumerate(present)]
-    return Channel(bone.name, path, tuple(range(len(present))), np.column_stack(columns))
+    return Channel(bone.name, path, np.column_stack(columns))
 
 
 def _evaluate(curve: FCurve | None, frames: Frames, present: float) -> Array:
@@ -65,8 +68,7 @@ def _evaluate(curve: FCurve | None, frames: Frames, present: float) -> Array:
 
 def unkeyed_values(curves: Curves, channels: Iterable[Channel]) -> dict[str, list[float]]:
     """Values of those properties of which some component has no curve: what a restored pose goes back to."""
-    partly = (c for c in channels if any(_is_silent(curves.find(c.path, index)) for index in c.indices))
-    return {channel.path: channel.values[0].tolist() for channel in partly}
+    return {c.path: c.values[0].tolist() for c in channels if any(map(_is_silent, c.curves(curves)))}
 
 
 def _is_silent(curve: FCurve | None) -> bool:
@@ -106,7 +108,7 @@ def moved(channel: Channel, placing: Array, offset: Array) -> Channel:
 
 def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
     """The property on the frame before `frame`, None where no component has a key before it."""
-    found = [curves.find(channel.path, index) for index in channel.indices]
+    found = channel.curves(curves)
     if not any(np.any(fcurves.times(curve) < frame - fcurves.SAME_FRAME) for curve in found if curve):
         return None
     last = np.array([frame - 1])
@@ -126,13 +128,13 @@ def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, i
     `bounds` are the whole action's first and last frame: modifiers are baked over it, and a property without keys
     keeps its `unkeyed` value outside the frames. Under corrections that do not fade, frames beside them get keys too.
     """
-    for column, index in enumerate(channel.indices):
+    for index, values in enumerate(channel.values.T):
         curve = curves.ensure(channel.path, index, channel.bone)
         if _is_silent(curve):
-            _wake(curve, unkeyed[channel.path][column], frames, bounds)
+            _wake(curve, unkeyed[channel.path][index], frames, bounds)
         fcurves.bake(curve, bounds)
-        fcurves.keep_beside(curve, frames, channel.values[:, column], bounds)
-        fcurves.write(curve, frames, channel.values[:, column])
+        fcurves.keep_beside(curve, frames, values, bounds)
+        fcurves.write(curve, frames, values)
 
 
 def _wake(curve: FCurve, value: float, frames: Frames, bounds: tuple[int, int]) -> None:
@@ -157,7 +159,7 @@ def insert(armature: Object, channel: Channel, frame: int) -> None:
         bone = armature.pose.bones[channel.bone]
         bone.keyframe_insert(channel.name, frame=frame, group=channel.bone, keytype="GENERATED")
     curves = curves_of(assigned(armature))
-    for index, value in zip(channel.indices, channel.values[0], strict=True):
+    for index, value in enumerate(channel.values[0]):
         curve = curves.ensure(channel.path, index, channel.bone)
         if not armature.animation_data.action:
             curve.keyframe_points.insert(frame, value)

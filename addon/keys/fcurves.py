@@ -3,46 +3,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from math import ceil, floor
 
 import bpy
 import numpy as np
-from bpy.types import FCurve, FModifier
+from bpy.types import FCurve
 from numpy.typing import NDArray
 
 from .splines import split, stored, straight
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.int64]
-Keys = dict[str, NDArray]
 
 # Blender takes keys closer than this for one key.
 SAME_FRAME = 0.01
-
-# Every attribute of a key that Blender stores, the numbers with their width.
-NUMBERS = {"co": 2, "handle_left": 2, "handle_right": 2, "amplitude": 1, "back": 1, "period": 1}
-ENUMS = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
-FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
-KINDS = {name: kind for names, kind in ((NUMBERS, np.float32), (ENUMS, np.int32), (FLAGS, np.bool_)) for name in names}
+# Every attribute of a key that Blender stores.
+KEY = np.dtype(
+    [
+        *((name, np.float32, 2) for name in ("co", "handle_left", "handle_right")),
+        *((name, np.float32) for name in ("amplitude", "back", "period")),
+        *((name, np.int32) for name in ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")),
+        *((name, np.bool_) for name in ("select_control_point", "select_left_handle", "select_right_handle")),
+    ]
+)
+# Rows of that type.
+Keys = NDArray[np.void]
 # What a curve says about itself, besides keys, samples and modifiers.
 OWN = ("extrapolation", "mute", "lock", "hide", "select", "auto_smoothing", "color_mode", "color")
 # What a key says about the piece of curve that follows it.
 PIECE = ("interpolation", "easing", "amplitude", "back", "period")
 # What keys are that Blender adds: setting an attribute of 1,000 keys takes 50 microseconds, half as long as evaluating.
-ADDED = {"easing": "AUTO", "handle_left_type": "AUTO_CLAMPED", "handle_right_type": "AUTO_CLAMPED"}
-AUTOMATIC = {"handle_left_type", "handle_right_type"}
+ADDED: dict[str, str | bool] = {
+    "easing": "AUTO",
+    "handle_left_type": "AUTO_CLAMPED",
+    "handle_right_type": "AUTO_CLAMPED",
+}
+ADDED |= dict.fromkeys(("select_control_point", "select_left_handle", "select_right_handle"), True)
+# Our keys are LINEAR as Blender's own baking makes them: a smooth curve would overshoot between frames, into the
+# ground, while a foot stands still.
+BAKED = {"interpolation": "LINEAR", "type": "GENERATED", **ADDED}
 # Pieces of these kinds can be cut in two; the others are formulas for the whole piece.
-CUT = {"CONSTANT", "LINEAR", "BEZIER"}
+CUT = ("CONSTANT", "LINEAR", "BEZIER")
 # Pieces of this kind alone use amplitude and period.
 WAVE = "ELASTIC"
+# What tells whether a key was made or changed by hand.
+TOLD = ("co", "amplitude", "period", "interpolation", "type")
 # The period of keys whose value is zero: the smallest normal number, which tells them from keys without any.
 NO_VALUE = np.finfo(np.float32).tiny
 
 
 def evaluate(curve: FCurve, frames: Frames) -> Array:
     """Values of the curve (F,); those of keys are read in bulk, 20 times as fast and the same bit for bit."""
-    keys = _read(curve, "co")
+    keys = _column(curve, "co")
     rows = np.searchsorted(keys[:, 0], frames).clip(max=max(len(keys) - 1, 0))
     if len(keys) and not _is_modified(curve) and np.all(np.diff(keys[:, 0]) > 0.0) and (keys[rows, 0] == frames).all():
         return keys[rows, 1].astype(float)
@@ -55,7 +69,7 @@ def _is_modified(curve: FCurve) -> bool:
 
 def times(curve: FCurve) -> Array:
     """Frames of the curve's keys."""
-    return _read(curve, "co")[:, 0].astype(float)
+    return _column(curve, "co")[:, 0].astype(float)
 
 
 def inside(keyed: NDArray, frames: Frames) -> NDArray[np.bool_]:
@@ -68,78 +82,75 @@ def count_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> int:
 
     Those that a tool made and that were changed since count too.
     """
-    keys = {name: _read(curve, name) for name in ("type", "co", "interpolation", "amplitude", "period")}
-    handmade = (keys["type"][:, 0] != _number("type", "GENERATED")) | _are_changed(keys)
+    keys = read(curve, TOLD)
+    handmade = (keys["type"] != _number("type", "GENERATED")) | _are_changed(keys)
+    chosen = keys["co"][handmade & inside(keys["co"][:, 0], frames)]
+    if not len(chosen) or source is None:
+        return len(chosen)
     # Frame and value of a key as one number, which makes the search 10 times as fast.
-    own = keys["co"].view(np.int64)[handmade & inside(keys["co"][:, 0], frames)]
-    copied = _read(source, "co").view(np.int64) if source and len(own) else own[:0]
-    return int(np.count_nonzero(~np.isin(own, copied)))
+    return int(np.count_nonzero(~np.isin(chosen.view(np.int64), _column(source, "co").view(np.int64))))
 
 
 def mark_generated(curve: FCurve, frame: int) -> None:
     """Give the key on a frame, which keeps the type it had before it was inserted again, the type of our keys."""
-    keys, here = _read_all(curve), inside(times(curve), np.array([frame]))
+    keys, here = read(curve), inside(times(curve), np.array([frame]))
     keys["type"][here] = _number("type", "GENERATED")
-    _sign(keys, here)
+    keys[here] = _signed(keys[here])
     # In bulk, because setting the type of a single key has the whole action evaluated again.
-    for name in ("type", "amplitude", "period"):
-        curve.keyframe_points.foreach_set(name, keys[name].reshape(-1))
+    _set(curve, keys, ("type", "amplitude", "period"))
 
 
-def _sign(keys: Keys, rows: NDArray[np.bool_]) -> None:
-    """Note the values of some keys in their periods, which pieces without waves do not use.
+def _signed(keys: Keys) -> Keys:
+    """The keys with their values noted in their periods, which pieces without waves do not use.
 
     Blender keeps the type of a key over which another is inserted, so that only this tells that a key was changed.
     """
-    rows = rows & ~_are_waves(keys)
-    keys["amplitude"][rows] = 0.0
-    keys["period"][rows] = _signature(keys)[rows]
+    waves = _are_waves(keys)
+    signed = keys.copy()
+    signed["amplitude"] = np.where(waves, keys["amplitude"], 0.0)
+    signed["period"] = np.where(waves, keys["period"], _signature(keys))
+    return signed
 
 
 def _signature(keys: Keys) -> NDArray[np.float32]:
-    """What signed keys have for a period (K, 1)."""
-    values = keys["co"][:, 1:]
+    """What signed keys have for a period."""
+    values = keys["co"][:, 1]
     return np.where(values == 0.0, NO_VALUE, values)
 
 
 def _are_changed(keys: Keys) -> NDArray[np.bool_]:
     """Which keys were signed and have other values now; keys that other tools insert have an amplitude."""
-    signed = (keys["amplitude"] == 0.0) & (keys["period"] != 0.0)
-    return (signed & (keys["period"] != _signature(keys)))[:, 0] & ~_are_waves(keys)
+    signed = (keys["amplitude"] == 0.0) & (keys["period"] != 0.0) & ~_are_waves(keys)
+    return signed & (keys["period"] != _signature(keys))
 
 
 def _are_waves(keys: Keys) -> NDArray[np.bool_]:
     """Which keys begin pieces that use amplitude and period."""
-    return keys["interpolation"][:, 0] == _number("interpolation", WAVE)
+    return keys["interpolation"] == _number("interpolation", WAVE)
 
 
 def copy(source: FCurve, target: FCurve) -> None:
     """Make a curve the same as another one, of the same property in another action."""
     _clear(target)
-    keys = _read_all(source)
+    keys = read(source)
     _replace(target, keys)
     if source.sampled_points:
-        points = [tuple(point.co) for point in source.sampled_points]
-        _replace(target, _generated(*np.array(points).T))
-        target.convert_to_samples(round(points[0][0]), round(points[-1][0]) + 1)
+        points = np.array([point.co for point in source.sampled_points])
+        _replace(target, _baked(*points.T))
+        target.convert_to_samples(round(points[0, 0]), round(points[-1, 0]) + 1)
     for modifier in source.modifiers:
-        _copy_modifier(modifier, target.modifiers.new(modifier.type))
+        new = target.modifiers.new(modifier.type)
+        for point in getattr(modifier, "control_points", ()):
+            added = new.control_points.add(point.frame)
+            added.min, added.max = point.min, point.max
+        # Twice, because some values limit others.
+        for name in [p.identifier for p in modifier.bl_rna.properties if not p.is_readonly] * 2:
+            setattr(new, name, getattr(modifier, name))
     for name in OWN:
         setattr(target, name, getattr(source, name))
-    if keys["co"].size:
+    if len(keys):
         # Blender has worked out the handles again meanwhile, down to the last bit not always the same.
-        for name in ("handle_left", "handle_right"):
-            target.keyframe_points.foreach_set(name, keys[name].reshape(-1))
-
-
-def _copy_modifier(source: FModifier, target: FModifier) -> None:
-    for point in getattr(source, "control_points", ()):
-        new = target.control_points.add(point.frame)
-        new.min, new.max = point.min, point.max
-    names = [p.identifier for p in source.bl_rna.properties if not p.is_readonly]
-    # Twice, because some values limit others.
-    for name in names * 2:
-        setattr(target, name, getattr(source, name))
+        _set(target, keys, ("handle_left", "handle_right"))
 
 
 def _clear(curve: FCurve) -> None:
@@ -147,6 +158,10 @@ def _clear(curve: FCurve) -> None:
     if curve.sampled_points:
         curve.convert_to_keyframes(0, 1)
     curve.keyframe_points.clear()
+    _remove_modifiers(curve)
+
+
+def _remove_modifiers(curve: FCurve) -> None:
     for modifier in list(curve.modifiers):
         curve.modifiers.remove(modifier)
 
@@ -208,8 +223,7 @@ def bake(curve: FCurve, bounds: tuple[int, int]) -> None:
     if _is_modified(curve):
         frames = np.arange(bounds[0], bounds[1] + 1)
         values = evaluate(curve, frames)
-        for modifier in list(curve.modifiers):
-            curve.modifiers.remove(modifier)
+        _remove_modifiers(curve)
         write(curve, frames, values)
 
 
@@ -227,8 +241,8 @@ def keep_beside(curve: FCurve, frames: Frames, values: Array, bounds: tuple[int,
         if goes_on and (changes or trouble_beyond(curve, frame, step < 0)):
             beside.append(_frames_beside(curve, frame + step, step, bound))
     # All are read before any is written, which rounds the handles that the other side may go on by.
-    read = [evaluate(curve, where) for where in beside]
-    for where, kept in zip(beside, read, strict=True):
+    shown = [evaluate(curve, where) for where in beside]
+    for where, kept in zip(beside, shown, strict=True):
         if len(where):
             write(curve, where, kept)
 
@@ -253,119 +267,106 @@ def write(curve: FCurve, frames: Frames, values: Array) -> None:
     Keys outside keep frame, value, interpolation and type. The handles at the seams are those of the present curve cut
     there, so that outside values stay where the first and the last value do not change.
     """
-    new, keyed = _generated(frames, values), times(curve)
+    new, keyed = _baked(frames, values), times(curve)
     if inside(keyed, frames).all():
-        _replace(curve, new)
+        _replace(curve, _signed(new))
         return
-    present = _read_all(curve)
-    before = _rows(present, keyed <= frames[0] - SAME_FRAME)
-    after = _rows(present, keyed >= frames[-1] + SAME_FRAME)
-    if len(before["co"]):
-        _join_before(present, before, new, float(frames[0]), curve.evaluate(frames[0]))
-    if len(after["co"]):
-        _join_after(present, new, after, float(frames[-1]), curve.evaluate(frames[-1]))
-    _sign(new, np.ones(len(frames), bool))
-    _replace(curve, {name: np.concatenate([before[name], new[name], after[name]]) for name in present})
-
-
-def _join_before(present: Keys, before: Keys, new: Keys, frame: float, value: float) -> None:
-    last = len(before["co"]) - 1
-    piece = _piece(present, last, frame, value, before=True)
-    _set_handle(before, -1, "handle_right", piece[1])
-    _set_handle(new, 0, "handle_left", piece[2] + (new["co"][0] - piece[3]))
-    if not _can_be_cut(before, last):
-        before["interpolation"][last] = _number("interpolation", "LINEAR")
-
-
-def _join_after(present: Keys, new: Keys, after: Keys, frame: float, value: float) -> None:
-    last = len(present["co"]) - len(after["co"]) - 1
-    piece = _piece(present, last, frame, value, before=False)
-    _set_handle(new, -1, "handle_right", piece[1] + (new["co"][-1] - piece[0]))
-    _set_handle(after, 0, "handle_left", piece[2])
-    if last >= 0 and _can_be_cut(present, last):
+    keys = read(curve)
+    before, first, _ = _cut(keys, float(frames[0]), curve.evaluate(frames[0]))
+    _, last, after = _cut(keys, float(frames[-1]), curve.evaluate(frames[-1]))
+    if len(before):
+        new["handle_left"][0] = first["handle_left"] + (new["co"][0] - first["co"])
+        _free(before[-1:], new[:1])
+    if len(after):
+        new["handle_right"][-1] = last["handle_right"] + (new["co"][-1] - last["co"])
         for name in PIECE:
-            new[name][-1] = present[name][last]
+            new[name][-1] = last[name]
+        _free(new[-1:], after[:1])
+    _replace(curve, np.concatenate([before, _signed(new), after]))
 
 
-def _can_be_cut(keys: Keys, row: int) -> bool:
-    """Whether a part of the piece after a key has the shape of the same kind of piece."""
-    return keys["interpolation"][row, 0] in [_number("interpolation", kind) for kind in CUT]
+def _cut(keys: Keys, frame: float, value: float) -> tuple[Keys, np.void, Keys]:
+    """The keys before a frame, one on it and those after it, of a curve with this value there, which keeps its shape.
 
-
-def _piece(keys: Keys, left: int, frame: float, value: float, before: bool) -> Array:
-    """Control points (4, 2) of what the curve from key `left` to the next one is before or after `frame`.
-
-    Straight past either end. A piece that ends there as it is stays bit for bit, so that writing twice is writing once.
+    A key that is there stays as it is, bit for bit, so that writing twice is writing once.
     """
-    cut_point, right = np.array([frame, value]), left + 1
-    if left >= 0 and right < len(keys["co"]):
-        points = [keys["co"][left], keys["handle_right"][left], keys["handle_left"][right], keys["co"][right]]
-        piece = np.array(points, float)
-        if piece[-1 if before else 0, 0] == frame:
-            return piece
-        halves = split(piece, frame)
-        return stored(halves[:4] if before else halves[3:])
-    if before:
-        return straight(keys["co"][left].astype(float), cut_point)
-    return straight(cut_point, keys["co"][right].astype(float))
+    ahead = keys["co"][:, 0] - frame
+    before, here, after = keys[ahead <= -SAME_FRAME], keys[np.abs(ahead) < SAME_FRAME], keys[ahead >= SAME_FRAME]
+    if len(here):
+        return before, here[-1], after
+    key = _baked(np.array([frame]), np.array([value]))[0]
+    if len(before) and before["interpolation"][-1] not in [_number("interpolation", kind) for kind in CUT]:
+        before["interpolation"][-1] = key["interpolation"]
+    elif len(before):
+        for name in PIECE:
+            key[name] = before[name][-1]
+    left, right = _pieces(before[-1:], key, after[:1])
+    if len(before):
+        before["handle_right"][-1], key["handle_left"] = left
+    if len(after):
+        key["handle_right"], after["handle_left"][0] = right
+    return before, key, after
 
 
-def _set_handle(keys: Keys, row: int, name: str, point: Array) -> None:
-    keys[name][row] = point
-    # Blender would move automatic handles with the new neighbour, and with them the curve on the key's other side.
-    for side in ("handle_left_type", "handle_right_type"):
-        keys[side][row] = _number(side, "FREE")
+def _pieces(before: Keys, key: np.void, after: Keys) -> tuple[Array, Array]:
+    """The handles (2, 2) of the curve's pieces on both sides of a new key; past the ends the curve is straight."""
+    here = key["co"].astype(float)
+    if len(before) and len(after):
+        handles = before["co"], before["handle_right"], after["handle_left"], after["co"]
+        halves = split(np.concatenate(handles).astype(float), here[0])
+        return stored(halves[:4])[1:3], stored(halves[3:])[1:3]
+    ends = [side["co"][0].astype(float) if len(side) else here for side in (before, after)]
+    return straight(ends[0], here)[1:3], straight(here, ends[1])[1:3]
 
 
-def content(curve: FCurve) -> bytes:
-    """The curve's keys, by which equal ones are known."""
-    return b"".join(values.tobytes() for values in _read_all(curve).values())
+def _free(*sides: Keys) -> None:
+    """Keep Blender from moving automatic handles with a new neighbour, and with them the curve on the other side."""
+    for side in sides:
+        side["handle_left_type"] = side["handle_right_type"] = _number("handle_left_type", "FREE")
 
 
-def _read_all(curve: FCurve) -> Keys:
-    return {name: _read(curve, name) for name in KINDS}
+def read(curve: FCurve, names: Sequence[str] = KEY.names) -> Keys:
+    """What the curve's keys say."""
+    keys = np.empty(len(curve.keyframe_points), [(name, KEY[name]) for name in names])
+    for name in names:
+        keys[name] = _column(curve, name)
+    return keys
 
 
-def _read(curve: FCurve, name: str) -> NDArray:
-    kind, points = KINDS[name], curve.keyframe_points
-    values = np.empty((len(points), NUMBERS.get(name, 1)), kind)
-    points.foreach_get(name, values.reshape(-1))
+def _column(curve: FCurve, name: str) -> NDArray:
+    """One attribute of all keys."""
+    values = np.empty((len(curve.keyframe_points), *KEY[name].shape), KEY[name].base)
+    curve.keyframe_points.foreach_get(name, values.reshape(-1))
     return values
 
 
-def _generated(frames: Frames, values: Array) -> Keys:
-    """New keys, LINEAR as Blender's own baking makes them: a smooth curve would overshoot between frames, into the
-    ground, while a foot stands still."""
-    co = np.column_stack([frames, values]).astype(np.float32)
-    keys: Keys = {"co": co, "handle_left": co.copy(), "handle_right": co.copy()}
-    keys |= {name: np.full((len(co), 1), _default(name), np.float32) for name in NUMBERS if name not in keys}
-    enums = zip(ENUMS, ("LINEAR", "AUTO", "GENERATED", "AUTO_CLAMPED", "AUTO_CLAMPED"), strict=True)
-    keys |= {name: np.full((len(co), 1), _number(name, item), np.int32) for name, item in enums}
-    keys |= {name: np.zeros((len(co), 1), np.bool_) for name in FLAGS}
-    _sign(keys, np.ones(len(co), bool))
+def _baked(frames: Frames, values: Array) -> Keys:
+    """New keys, not signed yet."""
+    keys = np.zeros(len(frames), KEY)
+    for name in ("co", "handle_left", "handle_right"):
+        keys[name] = np.column_stack([frames, values])
+    for name, item in BAKED.items():
+        keys[name] = _number(name, item)
+    keys["back"] = bpy.types.Keyframe.bl_rna.properties["back"].default
     return keys
 
 
 def _replace(curve: FCurve, keys: Keys) -> None:
+    """Give the curve these keys in place of its own."""
     curve.keyframe_points.clear()
-    curve.keyframe_points.add(len(keys["co"]))
+    curve.keyframe_points.add(len(keys))
     known = {name for name, item in ADDED.items() if (keys[name] == _number(name, item)).all()}
     # Blender works out automatic handles.
-    known |= {"handle_left", "handle_right"} if known >= AUTOMATIC else set()
-    for name in keys.keys() - known:
-        curve.keyframe_points.foreach_set(name, keys[name].reshape(-1))
+    known |= {"handle_left", "handle_right"} if known >= {"handle_left_type", "handle_right_type"} else set()
+    _set(curve, keys, [name for name in KEY.names if name not in known])
     curve.update()
 
 
-def _rows(keys: Keys, rows: NDArray[np.bool_]) -> Keys:
-    return {name: values[rows] for name, values in keys.items()}
+def _set(curve: FCurve, keys: Keys, names: Sequence[str]) -> None:
+    for name in names:
+        curve.keyframe_points.foreach_set(name, np.ascontiguousarray(keys[name]).reshape(-1))
 
 
 @cache
-def _default(name: str) -> float:
-    return bpy.types.Keyframe.bl_rna.properties[name].default
-
-
-@cache
-def _number(name: str, item: str) -> int:
-    return bpy.types.Keyframe.bl_rna.properties[name].enum_items[item].value
+def _number(name: str, item: str | bool) -> int:
+    return item if isinstance(item, bool) else bpy.types.Keyframe.bl_rna.properties[name].enum_items[item].value

@@ -23,14 +23,14 @@ def property_of(mode: str) -> str:
 
 
 def to_quaternions(mode: str, channels: Array) -> Array:
-    """Quaternions (F, 4) of channels (F, 3 or 4); those of quaternion channels keep their length."""
+    """Quaternions (..., 4) of channels (..., 3 or 4); those of quaternion channels keep their length."""
     if mode == "QUATERNION":
         return channels
     if mode == "AXIS_ANGLE":
-        return _about(_normalized(channels[:, 1:]), channels[:, 0])
-    first, middle, last = ("XYZ".index(axis) for axis in mode)
-    turns = [_about(np.eye(3)[axis], channels[:, axis]) for axis in (first, middle, last)]
-    return multiply(turns[2], multiply(turns[1], turns[0]))
+        half = channels[..., :1] / 2.0
+        return np.concatenate([np.cos(half), np.sin(half) * _normalized(channels[..., 1:])], axis=-1)
+    first, middle, last = (_about("XYZ".index(axis), channels) for axis in mode)
+    return multiply(last, multiply(middle, first))
 
 
 def from_quaternions(mode: str, quaternions: Array, before: Array) -> Array:
@@ -67,9 +67,11 @@ def _whole_turns_near(angles: Array, others: Array) -> Array:
     return angles + 2.0 * np.pi * np.round((others - angles) / (2.0 * np.pi))
 
 
-def _about(axis: Array, angle: Array) -> Array:
-    half = angle[:, None] / 2.0
-    return np.concatenate([np.cos(half), np.sin(half) * axis], axis=1)
+def _about(axis: int, angles: Array) -> Array:
+    """Turns (..., 4) about one of the axes by its angle of three (..., 3)."""
+    half, turns = angles[..., axis] / 2.0, np.zeros((*angles.shape[:-1], 4))
+    turns[..., 0], turns[..., 1 + axis] = np.cos(half), np.sin(half)
+    return turns
 
 
 def _normalized(vectors: Array) -> Array:
@@ -100,22 +102,13 @@ def _eulers(order: str, quaternions: Array, before: Array) -> Array:
     both = _euler_candidates(order, quaternions)
     chain = np.concatenate([np.stack([before, before])[None], both])
     steps = chain[1:, None, :] - chain[:-1, :, None]
-    costs = np.abs((steps + np.pi) % (2.0 * np.pi) - np.pi).sum(axis=-1)
-    chosen = both[np.arange(len(both)), _nearest_chain(costs[..., 1] < costs[..., 0])]
-    return np.unwrap(np.concatenate([before[None], chosen]), axis=0)[1:]
-
-
-def _nearest_chain(takes_second: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The candidate (F,) nearest to the one before, 0 or 1, where (F, 2) tells which candidate before takes the second.
-
-    It starts anew where either candidate before leads to the same; elsewhere it stays or swaps.
-    """
-    after_first, after_second = takes_second.T
-    rows = np.arange(len(takes_second))
-    anew = np.maximum.accumulate(np.where(after_first == after_second, rows, -1))
-    swaps = np.cumsum(after_first & ~after_second)
-    started = anew >= 0
-    return (swaps - np.where(started, swaps[anew], 0) + (started & after_first[anew])) % 2
+    ways = np.abs((steps + np.pi) % (2.0 * np.pi) - np.pi).sum(axis=-1)
+    chosen = [0]
+    # Which of the two is the nearer one, for either of those before.
+    for nearer in ways.argmin(axis=-1).tolist():
+        chosen.append(nearer[chosen[-1]])
+    angles = both[np.arange(len(both)), chosen[1:]]
+    return np.unwrap(np.concatenate([before[None], angles]), axis=0)[1:]
 
 
 def _euler_candidates(order: str, quaternions: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,12 @@ import bpy
 import ik2bone
 import numpy as np
 from bpy.utils import escape_identifier
+from ik2bone.rotations import inverse_of
+from numpy.typing import NDArray
 
 from ..keys import actions, fcurves, rotations
 from ..stages import Progress, Stages, part_of
-from .evaluate import Array, Poses, inverse, is_layered, may_move, step_worlds
+from .evaluate import Array, Poses, is_layered, may_move, step_worlds
 
 if TYPE_CHECKING:
     from bpy.types import AnimData, Bone, FCurve, Object, PoseBone
@@ -114,29 +117,44 @@ def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:
     return list({bone.name: bone for bone in chain.from_iterable(lines)}.values())
 
 
-def poses(armature: Object, names: Sequence[str], frames: Sequence[int], placed: Array) -> Stages[Poses]:
-    """The poses of bones whose F-curves tell all; what is not keyed is as it stands.
+@dataclass(frozen=True)
+class Channels:
+    """Bones and their ancestors with what they are placed by: parents (B,), rest poses in these (B, 4, 4), and over the
+    frames locations (F, B, 3), quaternions (F, B, 4) and scales (F, B, 3) as Blender takes them.
 
-    `placed` (4, 4) is where the armature lies in the world on any of the frames.
+    `rows` are those of the bones that were asked for, `placed` (F, 4, 4) is where the armature lies in the world.
     """
+
+    rows: list[int]
+    parents: NDArray[np.int64]
+    rest: Array
+    local: list[Array]
+    placed: Array
+
+    @property
+    def poses(self) -> Poses:
+        """The poses of the bones that were asked for."""
+        world = ik2bone.aggregate(self.parents, *self.local, rest=self.rest, base=self.placed)[:, self.rows]
+        local = [channel[:, self.rows] for channel in self.local]
+        basis = ik2bone.aggregate(np.full(len(self.rows), -1), *local)
+        return Poses(self.placed, world, basis, local[2])
+
+
+def read(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stages[Channels]:
+    """The channels of bones whose F-curves tell all; what is not keyed is as it stands."""
     bones = _with_ancestors(armature, names)
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones])
     rest = np.array([bone.bone.matrix_local for bone in bones])
-    rest = np.where((parents >= 0)[:, None, None], inverse(rest[parents]) @ rest, rest)
-    local = yield from part_of(_channels(armature, bones, np.array(frames)), 0.0, 0.5)
-    base = np.tile(placed, (len(frames), 1, 1))
+    rest = np.where((parents >= 0)[:, None, None], inverse_of(rest[parents]) @ rest, rest)
+    local = yield from part_of(_local(armature, bones, np.array(frames)), 0.0, 0.5)
+    placed = np.tile(np.array(armature.matrix_world, np.float64), (len(frames), 1, 1))
     if may_move(armature):
-        (base,) = yield from part_of(step_worlds([armature], frames), 0.5, 1.0)
-    yield Progress("placing bones", 1.0)
-    rows = [index[name] for name in names]
-    world = ik2bone.aggregate(parents, *local, rest=rest, base=base)[:, rows]
-    basis = ik2bone.aggregate(np.full(len(rows), -1), *(channel[:, rows] for channel in local))
-    return Poses(base, world, basis, local[2][:, rows])
+        (placed,) = yield from part_of(step_worlds([armature], frames), 0.5, 1.0)
+    return Channels([index[name] for name in names], parents, rest, local, placed)
 
 
-def _channels(armature: Object, bones: Sequence[PoseBone], frames: fcurves.Frames) -> Stages[list[Array]]:
-    """Locations (F, B, 3), quaternions (F, B, 4) and scales (F, B, 3) as Blender takes them."""
+def _local(armature: Object, bones: Sequence[PoseBone], frames: fcurves.Frames) -> Stages[list[Array]]:
     played = actions.curves_of(actions.assigned(armature))
     curves = {(curve.data_path, curve.array_index): curve for curve in played if not curve.mute}
     columns = []

@@ -77,6 +77,10 @@ class Poses:
     basis: Array
     scale: Array
 
+    def cut(self, rows: slice) -> Poses:
+        """The same poses on some of the frames."""
+        return Poses(self.placed[rows], self.world[rows], self.basis[rows], self.scale[rows])
+
 
 def read_poses(step: Callable[[int], Object], names: Sequence[str], frames: Sequence[int]) -> Stages[Poses]:
     """Step frames and copy numbers as they are; all else is done afterwards, for all frames at once."""
@@ -93,27 +97,6 @@ def _numbers(evaluated: Object, names: Sequence[str]) -> tuple[NDArray, ...]:
     index = [evaluated.pose.bones.find(name) for name in names]
     sizes = {"matrix": 16, "matrix_basis": 16, "scale": 3}
     return np.array(evaluated.matrix_world), *(read(evaluated, name, size)[index] for name, size in sizes.items())
-
-
-def inverse(matrices: Array) -> Array:
-    """Inverses of affine matrices (..., 4, 4), 30 times as fast as one by one."""
-    rows, volume = cofactors(matrices)
-    result = np.zeros_like(matrices)
-    result[..., :3, :3] = rows / volume[..., None, None]
-    result[..., :3, 3] = -(result[..., :3, :3] @ matrices[..., :3, 3:])[..., 0]
-    result[..., 3, 3] = 1.0
-    return result
-
-
-def cofactors(matrices: Array) -> tuple[Array, Array]:
-    """The inverse of each matrix's axes times their volume (..., 3, 3), and that volume (...)."""
-    axes, result = matrices[..., :3, :3], np.empty((*matrices.shape[:-2], 3, 3))
-    for i, j in np.ndindex(3, 3):
-        # Negative indices count from the end: the two rows and the two columns after the element, round in a circle.
-        result[..., i, j] = (
-            axes[..., j - 2, i - 2] * axes[..., j - 1, i - 1] - axes[..., j - 2, i - 1] * axes[..., j - 1, i - 2]
-        )
-    return result, np.sum(axes[..., 0] * result[..., 0, :], axis=-1)
 
 
 def may_move(ob: Object) -> bool:
@@ -191,7 +174,8 @@ def _heads(evaluated: Object) -> tuple[Array, Array]:
 
 
 def _to_world(armature: Object, points: Array) -> Array:
-    world = np.array(armature.matrix_world)
+    # From Blender 5.2 on, matrices make arrays in single precision.
+    world = np.array(armature.matrix_world, float)
     return points @ world[:3, :3].T + world[:3, 3]
 
 

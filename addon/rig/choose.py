@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import Refusal
-from .find import Leg, find_arms, find_legs, leg_of
+from .find import Leg, find_arms, find_legs, legs_of
 
 if TYPE_CHECKING:
     from bpy.types import Context, Object
@@ -73,20 +73,16 @@ def _named(armature: Object, known: tuple[Leg, ...], names: list[str], strict: b
     owned = {name for limb in known for name in _owned(armature, limb)}
     rows, left = _rows_of_three(armature, names if strict else [name for name in names if name not in owned])
     lost = [name for name in left if name not in owned]
-    rows = [_as_known(armature, row, known) for row in rows]
-    kept = tuple(limb for limb in known if limb in rows or not any(_share(limb, row) for row in rows))
+    legs = {leg.turned: leg for row in rows for leg in legs_of(armature, row.turned, known)}
+    rows = [legs.get(row.turned) or next((limb for limb in known if limb.turned == row.turned), row) for row in rows]
+    # The other leg of a pair counts as one too, where no other bones are known to be that.
+    others = [leg for leg in legs.values() if not any(limb.is_leg and _share(limb, leg) for limb in (*known, *rows))]
+    kept = tuple(limb for limb in known if limb in rows or not any(_share(limb, row) for row in (*rows, *others)))
     limbs = dict.fromkeys((*_owners(armature, kept, left if strict else names), *rows))
     if lost and (strict or not limbs):
         raise Refusal(f"bone {lost[0]} belongs to no limb: name an upper bone, a lower bone and the end under it")
-    every = sorted(dict.fromkeys((*kept, *rows)), key=lambda limb: not limb.is_leg)
+    every = sorted(dict.fromkeys((*kept, *rows, *others)), key=lambda limb: not limb.is_leg)
     return Choice(tuple(limbs), tuple(every))
-
-
-def _as_known(armature: Object, row: Leg, known: Sequence[Leg]) -> Leg:
-    """A named row as the known limb that it is, or as a leg where it has two bones of one."""
-    same = next((limb for limb in known if limb.bones[:3] == row.bones), None)
-    is_leg = any(limb.is_leg and len(set(limb.bones[:3]).intersection(row.bones)) >= 2 for limb in known)
-    return same or (leg_of(armature, row.bones) if is_leg else row)
 
 
 def _share(limb: Leg, row: Leg) -> bool:
@@ -112,6 +108,6 @@ def _owners(armature: Object, limbs: Sequence[Leg], names: Sequence[str]) -> tup
 
 
 def _owned(armature: Object, limb: Leg) -> set[str]:
-    """Names of the bones that name a limb: its upper bone and all under it."""
-    upper = armature.data.bones[limb.thigh]
-    return {upper.name} | {bone.name for bone in upper.children_recursive}
+    """Names of the bones that name a limb: its upper bone, its end, and all under them."""
+    tops = [armature.data.bones[name] for name in (limb.thigh, limb.foot)]
+    return {bone.name for top in tops for bone in (top, *top.children_recursive)}

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,11 @@ import numpy as np
 from ..errors import Refusal
 from ..keys import actions
 from ..pose.evaluate import heads, rest_heads
-from .limb import MIRROR, PLACE, Limb, Pair, Tree, are_branches, mirrored_pairs
+from ..pose.skins import find_end
+from .limb import MIRROR, PLACE, PROPORTION, STRAIGHT, Limb, Pair, Tree, are_branches, mirrored_pairs
 
 if TYPE_CHECKING:
-    from bpy.types import Object
+    from bpy.types import Bone, Object
 
 # Poses looked at over the range: enough to see a gait, and about 10 ms to evaluate.
 POSES = 12
@@ -44,6 +46,7 @@ EQUAL = 0.03
 # What begins nearer and carries toes on is a bone of the instep, as the metatarsals of Daz's figures are.
 INSTEP = 0.55
 SHIN_NAME = re.compile(r"leg|shin|calf|knee", re.IGNORECASE)
+FOOT_NAME = re.compile(r"foot|ankle", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,9 @@ class Leg:
     """Bone names of a leg; its joints are their heads. `toe` is None where no bone hangs under the foot.
 
     Further bones may lie between them, which follow the one above. Of any other limb, such as an arm, they are those of
-    its upper bone, its lower bone and its end: `is_leg` is false.
+    its upper bone, its lower bone and its end: `is_leg` is false. A `loose` foot does not hang under its shin and is
+    moved beside it, as in clips whose inverse kinematics were baked. A leg without a foot bone has its shin for a foot,
+    and stands on the point `end` in the space of that.
     """
 
     thigh: str
@@ -59,11 +64,18 @@ class Leg:
     foot: str
     toe: str | None
     is_leg: bool = True
+    loose: bool = False
+    end: tuple[float, ...] | None = None
+
+    @property
+    def turned(self) -> tuple[str, ...]:
+        """The names of thigh, shin and foot, if there is one."""
+        return tuple(dict.fromkeys((self.thigh, self.shin, self.foot)))
 
     @property
     def bones(self) -> tuple[str, ...]:
-        """The names from the thigh down, without a missing toe."""
-        return (self.thigh, self.shin, self.foot) + ((self.toe,) if self.toe else ())
+        """The names from the thigh down, without what is missing."""
+        return self.turned + ((self.toe,) if self.toe else ())
 
 
 def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
@@ -75,27 +87,39 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
     if not armature.data.bones:
         raise Refusal(f"{armature.name} has no bones")
     if "rig_id" in armature.data:
-        raise Refusal(f"{armature.name} is a generated Rigify rig, driven by constraints: plant its metarig instead")
+        raise Refusal(f"{armature.name} is a generated Rigify rig: name its FK bones, or plant its metarig")
     rest = _rest_tree(armature, _keyed(armature))
     limbs = [limb for pair in leg_pairs(rest, lambda: _animated_tree(armature, rest, frames)) for limb in pair]
-    if not limbs:
-        raise Refusal(_why_none(armature.name, rest))
+    shins = () if limbs else _footless_pair(rest)
+    if not (limbs or shins):
+        raise Refusal(f"{armature.name} has no legs: no mirrored pair of thigh and shin bones hangs down to the ground")
+    if shins:
+        return tuple(_footless(armature, rest, shin) for shin in shins)
     return tuple(_leg(rest, limb) for limb in sorted(limbs, key=lambda limb: limb.root))
 
 
 def find_arms(armature: Object, legs: Sequence[Leg]) -> tuple[Leg, ...]:
     """Mirrored pairs of further limbs, as seen in the rest pose."""
     rest = _rest_tree(armature)
-    known = [_limb(rest, *(rest.names.index(name) for name in leg.bones[:3])) for leg in legs]
+    known = [_limb(rest, *(rest.names.index(name) for name in (leg.thigh, leg.shin, leg.foot))) for leg in legs]
     arms = [limb for pair in arm_pairs(rest, known) for limb in pair]
     names = [[rest.names[bone] for bone in arm.bones] for arm in sorted(arms, key=lambda arm: arm.root)]
     return tuple(Leg(*name, toe=None, is_leg=False) for name in names)
 
 
-def leg_of(armature: Object, bones: Sequence[str]) -> Leg:
-    """The leg of three bones, with the toes that hang under it."""
+def legs_of(armature: Object, bones: Sequence[str], known: Iterable[Leg]) -> tuple[Leg, ...]:
+    """The leg of three bones, two of which are a known one's; else that and the one that mirrors it, where both are
+    named like legs or stand; else that alone where it is named so; else none.
+    """
     rest = _rest_tree(armature)
-    return _leg(rest, _limb(rest, *(rest.names.index(name) for name in bones)))
+    named = tuple(rest.names.index(name) for name in bones)
+    own = _limb(rest, *named)
+    if any(limb.is_leg and len(set(limb.turned).intersection(bones)) >= 2 for limb in known):
+        return (_leg(rest, own),)
+    pairs = [pair for pair in mirrored_pairs(rest, guess=True) if named in (pair[0].bones, pair[1].bones)]
+    alike = [pair for pair in pairs if _is_named(rest, pair)] or _standing(rest, pairs)
+    alone = (own,) if _is_named(rest, (own, own)) else ()
+    return tuple(_leg(rest, limb) for limb in (alike[0] if alike else alone))
 
 
 def _limb(tree: Tree, root: int, mid: int, end: int) -> Limb:
@@ -107,7 +131,13 @@ def _rest_tree(armature: Object, keyed: Iterable[str] = ()) -> Tree:
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones], np.intp)
     moved = frozenset(index[name] for name in keyed if name in index)
-    return Tree(list(index), parents, rest_heads(armature)[None], moved)
+    return _tree(tuple(index), tuple(parents.tolist()), rest_heads(armature).astype(float).tobytes(), moved)
+
+
+@lru_cache(maxsize=8)
+def _tree(names: tuple[str, ...], parents: tuple[int, ...], heads: bytes, moved: frozenset[int]) -> Tree:
+    """The same tree of the same bones: pairs of limbs are found once, which takes 2 to 10 ms."""
+    return Tree(list(names), np.array(parents, np.intp), np.frombuffer(heads).reshape(1, -1, 3), moved)
 
 
 def _keyed(armature: Object) -> set[str]:
@@ -128,12 +158,23 @@ def _leg(tree: Tree, limb: Limb) -> Leg:
     return Leg(thigh, shin, foot, None if toe is None else tree.names[toe])
 
 
-def _why_none(armature: str, tree: Tree) -> str:
-    footless = _footless_pair(tree)
-    if footless is not None:
-        names = " and ".join(tree.names[bone] for bone in footless)
-        return f"{armature} has no legs that can be planted: no foot bone hangs under {names}"
-    return f"{armature} has no legs: no mirrored pair of thigh, shin and foot bones hangs down to the ground"
+def _footless(armature: Object, tree: Tree, shin: int) -> Leg:
+    """The leg of a shin with no bone under it: its foot hangs elsewhere, or it stands on its end."""
+    thigh, bones = int(tree.parents[shin]), armature.data.bones
+    named = (foot for foot, name in enumerate(tree.names) if FOOT_NAME.search(name))
+    foot = next((foot for foot in named if _ends_at(bones[tree.names[shin]], bones[tree.names[foot]])), None)
+    if foot is not None:
+        return replace(_leg(tree, _limb(tree, thigh, shin, foot)), loose=True)
+    leg = Leg(tree.names[thigh], tree.names[shin], tree.names[shin], toe=None)
+    return replace(leg, end=find_end(armature, leg))
+
+
+def _ends_at(shin: Bone, foot: Bone) -> bool:
+    """Whether a foot bone begins on the line of a shin, far enough from its head."""
+    to_foot = shin.matrix_local.inverted() @ foot.head_local
+    upper = (shin.head_local - shin.parent.head_local).length
+    aside = np.hypot(to_foot.x, to_foot.z)
+    return aside < STRAIGHT * to_foot.y and upper < PROPORTION * to_foot.y and to_foot.y < PROPORTION * upper
 
 
 def leg_pairs(rest: Tree, animated: Callable[[], Tree]) -> list[Pair]:
@@ -260,25 +301,31 @@ def _is_beside(tree: Tree, pair: Pair, limbs: Sequence[Limb]) -> bool:
 
 
 def _toe_of(tree: Tree, reach: float, foot: int) -> int | None:
-    """The toes: the child of the foot that lies farthest from it, or its child where that is part of the instep."""
+    """The toes: the child of the foot that lies farthest from it, or its child where that is part of the instep.
+
+    Control rigs hang a control into a bone in the same place.
+    """
     toe = _farthest_child(tree, reach, foot, foot)
+    inner = [] if toe is None else [child for child in tree.children(toe) if tree.length(toe, child) < PLACE * reach]
+    if len(inner) == 1 and not tree.children(inner[0]):
+        return inner[0]
     further = None if toe is None else _farthest_child(tree, reach, foot, toe)
-    if toe is None or further is None or not tree.children[further]:
+    if toe is None or further is None or not tree.children(further):
         return toe
     return further if tree.length(foot, toe) < INSTEP * tree.length(foot, further) else toe
 
 
 def _farthest_child(tree: Tree, reach: float, foot: int, bone: int) -> int | None:
     """The child of a bone that lies farthest from the foot; among equals the one that is keyed or carries more."""
-    away = {child: tree.length(foot, child) for child in tree.children[bone]}
+    away = {child: tree.length(foot, child) for child in tree.children(bone)}
     away = {child: length for child, length in away.items() if length > PLACE * reach}
     equals = [child for child, length in away.items() if length > 0.9 * max(away.values())]
     return max(equals, key=lambda child: _rank(tree, [child]), default=None)
 
 
-def _footless_pair(tree: Tree) -> tuple[int, int] | None:
+def _footless_pair(tree: Tree) -> tuple[int, ...]:
     """The lowest mirrored pair of bones that are named like legs and have no bone under them."""
-    leaves = [bone for bone in range(len(tree.names)) if tree.depth[bone] > 1 and not tree.children[bone]]
+    leaves = [bone for bone in range(len(tree.names)) if tree.depth[bone] > 1 and not tree.children(bone)]
     leaves = [bone for bone in leaves if SHIN_NAME.search(tree.names[bone])]
     pairs = [(a, b) for a, b in combinations(leaves, 2) if are_branches(tree, a, b, MIRROR * tree.links[a])]
-    return min(pairs, key=lambda pair: float(np.median(tree.heads[:, pair, 2])), default=None)
+    return min(pairs, key=lambda pair: float(np.median(tree.heads[:, pair, 2])), default=())

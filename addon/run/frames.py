@@ -36,7 +36,7 @@ def action_bounds(assignment: actions.Assignment) -> Bounds:
 
 def choose_frames(scene: Scene, options: PlantingOptions, bounds: Bounds) -> NDArray[np.int64]:
     """The frames that `options.frame_range` means within the action's bounds."""
-    wanted = _wanted(scene, options, bounds)
+    wanted = wanted_frames(scene, options, bounds)
     first, last = max(wanted[0], bounds[0]), min(wanted[1], bounds[1])
     if first > last:
         raise Refusal(
@@ -70,7 +70,8 @@ def blend(frames: NDArray[np.int64], bounds: Bounds, lengths: tuple[int, int]) -
     return shares if (shares < 1.0).any() else None
 
 
-def _wanted(scene: Scene, options: PlantingOptions, bounds: Bounds) -> Bounds:
+def wanted_frames(scene: Scene, options: PlantingOptions, bounds: Bounds) -> Bounds:
+    """The first and the last frame that are asked for, of an action of these bounds."""
     if options.frame_range == "CUSTOM":
         return options.frame_start, options.frame_end
     if options.frame_range == "SCENE":

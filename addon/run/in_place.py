@@ -5,60 +5,56 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil, floor
+from typing import Any
+
+from ik2bone.plan import Plan
 
 from ..errors import Refusal
 from ..keys import actions, fcurves
 from ..keys import channels as keys
-from ..keys.actions import Assignment
 from ..keys.channels import Channel
-from ..pose.sample import Sample
 from ..stages import Stages
 from . import records
-from .frames import Bounds, blend, usual_blend
+from .contacts import Rows
+from .frames import blend, usual_blend
 from .output import Output, write_keys
 from .refusals import refuse_unkeyable
-from .soles import soles_as_data
-from .task import Array, Plan, Report, Task
-from .transaction import curves_kept_on_error, marks_kept_on_error
+from .task import Array, Task
+from .transaction import keep_curves, keep_marks
 
 
 class InPlace(Output):
     """Plants the action that the armature plays; keys outside the frames stay, and corrections fade towards them."""
 
-    def choose(self, played: Assignment) -> None:
+    def choose(self) -> None:
         """What the armature plays is planted as it is."""
-        self.source = self.target = played
-        self.record = records.read(played.action)
+        self.source = self.target = self.played
+        self.record = records.read(self.played.action)
 
     def shares(self, frames: keys.Frames) -> Array | None:
-        """Corrections always fade at ends within the action."""
+        """Corrections always fade at ends within the action, or within keys that a manual frame range leaves out."""
         render = self.context.scene.render
         usual = usual_blend(len(frames), render.fps / render.fps_base)
-        return blend(frames, self._reach(), (self.options.blend_in or usual, self.options.blend_out or usual))
-
-    def _reach(self) -> Bounds:
-        """The action's bounds and beyond them the keys that a manual frame range leaves out."""
         first, last = actions.curves_of(self.source).span() or self.bounds
-        return min(self.bounds[0], floor(first)), max(self.bounds[1], ceil(last))
+        reach = min(self.bounds[0], floor(first)), max(self.bounds[1], ceil(last))
+        return blend(frames, reach, (self.options.blend_in or usual, self.options.blend_out or usual))
 
     def read(self, task: Task) -> list[Channel]:
         """As of any output; a `Refusal` where keys would not show, or what lies outside the frames would change."""
         channels, curves = super().read(task), actions.curves_of(self.source)
         refuse_unkeyable(curves, channels)
         for channel in channels:
-            for curve in filter(None, (curves.find(channel.path, index) for index in channel.indices)):
+            for curve in filter(None, channel.curves(curves)):
                 for frame, before in task.faded_ends:
-                    _refuse_uncut(channel, fcurves.trouble_beyond(curve, frame, before), frame)
+                    trouble = fcurves.trouble_beyond(curve, frame, before)
+                    if trouble:
+                        raise Refusal(
+                            f"the F-curve of {channel.name} of bone {channel.bone} {trouble}, "
+                            f"so it cannot be cut at frame {frame} and keep its shape"
+                        )
         return channels
 
-    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
-        """Key what was corrected."""
-        self.undo.enter_context(curves_kept_on_error(self.target))
-        self.undo.enter_context(marks_kept_on_error(self.target.action))
-        unkeyed = keys.unkeyed_values(actions.curves_of(self.source), read)
-        return write_keys(self.target, task, corrected, (int(task.frames[0]), int(task.frames[-1])), unkeyed)
-
-    def told(self, _task: Task, _read: list[Channel], _before: Sample) -> Iterator[str]:
+    def told(self, _task: Task, _read: list[Channel]) -> Iterator[str]:
         """Who plays the action and changes with it, and which source it loses."""
         name, source = self.target.action.name, records.source_of(self.target.action)
         if source:
@@ -66,28 +62,23 @@ class InPlace(Output):
                 f"{name} is planted in place now, and no longer tied to its source {source.name}: "
                 "planting into a new action starts from that again"
             )
-        others = actions.others_playing(self.target, self.armature)
-        if others:
-            yield f"{', '.join(others)} also plays {name} and changes with it"
-        strips = actions.strips_of(self.target.action, self.armature)
-        if strips:
-            yield f"NLA strips play {name} and change with it: {', '.join(strips)}"
+        yield from self.told_of_players(self.target, True)
 
-    def keep(self, task: Task, plan: Plan, _read: list[Channel], report: Report) -> None:
-        """Write the record over that of an earlier run."""
-        soles = soles_as_data(task.body.planned, plan.planned.sole, plan.before.clip.leg)
+    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
+        """Key what was corrected."""
+        keep_curves(self.undo, self.target)
+        unkeyed = keys.unkeyed_values(actions.curves_of(self.source), read)
+        return write_keys(self.target, task, corrected, (int(task.frames[0]), int(task.frames[-1])), unkeyed)
+
+    def keep(self, task: Task, plan: Plan, _read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
+        """Write the record over that of an earlier run, with the soles: feet on hills no longer tell how high they
+        stand.
+        """
+        keep_marks(self.undo, self.target.action)
+        soles = records.soles_as_data(task.body.planned, plan.sole, plan.clip.leg)
         record = self.new_record(None, self.record["channels"]) | {
-            "contacts": self.all_rows(task, report.contacts, True),
-            "report": report.figures,
-            "soles": self.record.get("soles", {}) | soles,
+            "contacts": self.rows_to_store(task, contacts),
+            "report": figures,
+            "soles": self.record["soles"] | soles,
         }
-        records.store(self.target.action, None, records.as_text(record))
-
-
-def _refuse_uncut(channel: Channel, trouble: str | None, frame: int) -> None:
-    """Refuse a curve that could not keep its shape outside of the frames."""
-    if trouble:
-        raise Refusal(
-            f"the F-curve of {channel.name} of bone {channel.bone} {trouble}, "
-            f"so it cannot be cut at frame {frame} and keep its shape"
-        )
+        records.store(self.target.action, None, record)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output New Action: keys go into a copy of the action, which remembers its source.
-
-What is written goes into a draft, which is kept only when every armature was planted.
-"""
+"""The output New Action: keys go into a copy of the action, which remembers its source."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
+
+from ik2bone.plan import Plan
 
 from ..keys import actions, fcurves
 from ..keys import channels as keys
@@ -17,11 +17,11 @@ from ..pose.sample import Sample
 from ..rig.body import find_armatures
 from ..stages import Stages
 from . import records
+from .contacts import Rows
 from .frames import blend
 from .output import Output, read_channels, write_keys
-from .seams import tell_steps
-from .task import Array, Plan, Report, Task
-from .transaction import copy_playing, curves_kept_on_error, draft_of, marks_kept_on_error, playing
+from .task import Array, Task
+from .transaction import copy_playing, keep_curves, keep_marks, playing, switch, switch_to_copy
 
 
 class NewAction(Output):
@@ -31,13 +31,13 @@ class NewAction(Output):
     what this run does not write stays as it is there; an armature that plays the source gets it planted afresh.
     """
 
-    def choose(self, played: Assignment) -> None:
+    def choose(self) -> None:
         """The source of what the armature plays, or that itself."""
-        origin = records.origin_of(played.action)
+        origin = records.origin_of(self.played.action)
         self.again = origin is not None
-        self.source = actions.counterpart(played, origin) if origin else played
-        self.planted = played if origin else records.planted_of(self.armature, self.source)
-        self.target = played
+        self.source = actions.counterpart(self.played, origin) if origin else self.played
+        self.planted = self.played if origin else records.planted_of(self.armature, self.source)
+        self.target = self.played
         self.record = records.read(self.planted.action if self.planted else None)
 
     @contextmanager
@@ -63,36 +63,21 @@ class NewAction(Output):
         if self.planted is None or not self.again or task.moves_hips:
             return None
         with copy_playing(self.armature, self.planted) as copy:
-            yield from self._write(copy, task, read, read)
+            yield from write_keys(copy, task, read, self.bounds, self._unkeyed(read))
             moved = yield from task.sample()
             return moved.clip.hip - before.clip.hip
-
-    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
-        """Into a draft that plays from here on."""
-        self.draft = self.undo.enter_context(draft_of(self.armature, self.target))
-        return self._write(self.draft, task, read, corrected)
-
-    def _write(self, assignment: Assignment, task: Task, read: list[Channel], channels: list[Channel]) -> Stages[None]:
-        return write_keys(assignment, task, channels, self.bounds, self._unkeyed(read))
 
     def _unkeyed(self, read: list[Channel]) -> dict[str, list[float]]:
         return keys.unkeyed_values(actions.curves_of(self.source), read)
 
-    def told(self, task: Task, read: list[Channel], before: Sample) -> Iterator[str]:
-        """Who goes on playing the source, and what was replaced in the planted action."""
+    def told(self, task: Task, read: list[Channel]) -> Iterator[str]:
+        """Who goes on playing the source, and what is replaced in the planted action."""
         if self.planted:
             yield from self._told_of_planted(self.planted, task, read)
         yield from self._told_of_repeating(read)
-        name = self.source.action.name
         # Those that this run plants too get planted actions of their own.
         planted = {armature.name for armature in find_armatures(self.context)}
-        others = [other for other in actions.others_playing(self.source, self.armature) if other not in planted]
-        if others:
-            yield f"{', '.join(others)} also plays {name} and goes on doing so"
-        strips = actions.strips_of(self.source.action)
-        if strips:
-            yield f"NLA strips keep playing {name}: {', '.join(strips)}"
-        yield from tell_steps(task, before.clip)
+        yield from self.told_of_players(self.source, False, planted)
 
     def _told_of_planted(self, planted: Assignment, task: Task, read: list[Channel]) -> Iterator[str]:
         curves, original = actions.curves_of(planted), actions.curves_of(self.source)
@@ -102,9 +87,7 @@ class NewAction(Output):
         handmade = keys.count_handmade(curves, original, frames, paths)
         if handmade:
             yield f"{handmade} keys made by hand were replaced"
-        others = actions.others_playing(planted, self.armature)
-        if others:
-            yield f"{', '.join(others)} also plays {planted.action.name} and changes with it"
+        yield from self.told_of_players(planted, True)
 
     def _told_of_repeating(self, read: list[Channel]) -> Iterator[str]:
         """A sentence about curves that no longer go on beyond the action where the scene does."""
@@ -117,27 +100,32 @@ class NewAction(Output):
                 f"{self.source.action.name}: set its manual frame range to all that is to be planted"
             )
 
-    def keep(self, task: Task, _plan: Plan, read: list[Channel], report: Report) -> None:
-        """Make the draft the planted action, or an earlier one equal to it: strips and scripts may point to that."""
-        record = records.as_text(self._record(task, read, report))
-        source = self.source.action
-        self.undo.enter_context(marks_kept_on_error(source))
-        if self.planted is None:
-            self.draft.action.name = f"{source.name}.planted"
-            records.store(self.draft.action, source, record)
-            return
-        self.undo.enter_context(curves_kept_on_error(self.planted))
-        self.undo.enter_context(marks_kept_on_error(self.planted.action))
-        actions.overwrite(self.planted, self.draft, {channel.path for channel in read} if self.again else None)
-        records.store(self.planted.action, source, record)
-        actions.assign(self.armature, self.planted)
+    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
+        """Into the planted action, or a first copy of the source, which plays from here on."""
+        self._open()
+        return write_keys(self.target, task, corrected, self.bounds, self._unkeyed(read))
 
-    def _record(self, task: Task, read: list[Channel], report: Report) -> records.Record:
-        unkeyed = self._unkeyed(read)
+    def _open(self) -> None:
+        """Make the planted action what it is without the keys of this run: strips and scripts may point to it."""
+        if self.planted is None:
+            self.target = switch_to_copy(self.undo, self.armature, self.source)
+            return
+        self.target = self.planted
+        keep_curves(self.undo, self.planted)
+        if not self.again:
+            actions.overwrite(self.planted, self.source)
+            switch(self.undo, self.armature, self.planted)
+
+    def keep(self, task: Task, _plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
+        """Tie the planted action to its source."""
+        unkeyed, source = self._unkeyed(read), self.source.action
         # Planted afresh, the action is a copy of its source without what earlier runs wrote.
         channels = self.record["channels"] if self.again else {}
         channels = channels | {channel.path: unkeyed.get(channel.path) for channel in read}
-        return self.new_record(self.source.action, channels) | {
-            "contacts": self.all_rows(task, report.contacts, self.again),
-            "report": report.figures,
+        record = self.new_record(source, channels) | {
+            "contacts": self.rows_to_store(task, contacts),
+            "report": figures,
         }
+        for action in (source, self.target.action):
+            keep_marks(self.undo, action)
+        records.store(self.target.action, source, record)

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from bpy.types import Action, Context, Object
 from ik2bone.contacts.spans import Marks
+from ik2bone.plan import Plan
 from ik2bone.sole.measure import Sole
 
 from .. import properties
@@ -22,41 +24,43 @@ from ..pose.sample import Sample
 from ..properties import PlantingOptions
 from ..rig.body import Body
 from ..stages import Progress, Stages
-from . import records
-from .contacts import Rows, kept_rows, marks_for, wanted_rows, wished_rows
+from . import kept, records
+from .contacts import Rows, marks_for, rows_to_store
 from .frames import Bounds, action_bounds, choose_frames
-from .soles import known_sole
-from .task import Array, Plan, Report, Task
+from .task import Array, Task
 
 
 class Output(ABC):
     """One way to put out what is planted. `undo` takes what keeps the scene as it was, should the run fail.
 
     `source` is the motion that is planted, `target` holds the keys that the written ones replace, `record` tells of an
-    earlier run, `rows` are the stored contacts that count.
+    earlier run; `again` means that feet that are not planted now stay as that run planted them.
     """
 
     source: Assignment
     target: Assignment
     record: records.Record
+    again = True
 
     def __init__(self, context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> None:
         self.context, self.armature, self.options, self.undo = context, armature, options, undo
-        self.choose(actions.assigned(armature))
+        self.played = actions.assigned(armature)
+        self.choose()
         self.bounds = self.find_bounds()
 
     @abstractmethod
-    def choose(self, played: Assignment) -> None:
+    def choose(self) -> None:
         """Set source, target and record by what the armature plays."""
 
     def find_bounds(self) -> Bounds:
         """First and last frame of the action."""
         return action_bounds(self.source)
 
-    @property
+    @cached_property
     def rows(self) -> Rows | None:
-        """The stored contacts that count."""
-        return wanted_rows(self.armature, self.record)
+        """The stored contacts that count: those on the action that the armature plays, else an earlier run's."""
+        rows = records.readable(self.played.action).get("contacts")
+        return self.record.get("contacts") if rows is None else rows
 
     def showing(self) -> AbstractContextManager[None]:
         """The time in which the scene shows the source."""
@@ -72,13 +76,17 @@ class Output(ABC):
         """How much of its correction each frame (F,) gets; None where all of them get the whole."""
         return None
 
+    def sample(self, task: Task) -> Stages[Sample]:
+        """The source's pose over the whole, kept for a next run."""
+        return kept.sampled(*task.subject, task.whole.tolist())
+
     def marks(self, task: Task) -> Marks | None:
         """What people want of contacts."""
         return marks_for(task.body, task.whole, self.rows, self.options.contacts, self.armature)
 
     def sole(self, task: Task, before: Sample) -> Sole | None:
         """The soles, where they are known already."""
-        return known_sole(task.body.planned, before.clip, records.read(self.source.action))
+        return records.known_sole(task.body.planned, before.clip, records.read(self.source.action))
 
     def offset(self, _task: Task, _before: Sample, _read: list[Channel]) -> Stages[Array | None]:
         """How far an earlier run has moved the hip joints (F, L, 3) that this one leaves where they are."""
@@ -86,36 +94,48 @@ class Output(ABC):
         return None
 
     def read(self, task: Task) -> list[Channel]:
-        """The channels that the run writes, as the source has them: rotations, then the hips' location."""
+        """The channels that the run writes, as the source has them: rotations, then locations."""
         return read_channels(task, actions.curves_of(self.source), {}, task.moves_hips)
+
+    @abstractmethod
+    def told(self, task: Task, read: list[Channel]) -> Iterator[str]:
+        """Sentences about what else plays or changes with what will be written."""
+
+    def told_of_players(self, assignment: Assignment, changes: bool, apart: Container[str] = ()) -> Iterator[str]:
+        """Sentences about other objects, but for some, and NLA strips that play an action, which `changes` or not."""
+        name = assignment.action.name
+        others = [other for other in actions.others_playing(assignment, self.armature) if other not in apart]
+        if others:
+            yield f"{', '.join(others)} also plays {name} and {'changes with it' if changes else 'goes on doing so'}"
+        strips = actions.strips_of(assignment.action, self.armature)
+        if strips:
+            play = f"play {name} and change with it" if changes else f"keep playing {name}"
+            yield f"NLA strips {play}: {', '.join(strips)}"
 
     @abstractmethod
     def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
         """Let the scene show the corrected channels, for the report."""
 
     @abstractmethod
-    def told(self, task: Task, read: list[Channel], before: Sample) -> Iterator[str]:
-        """Sentences about what else plays or changes with what is written, once it is."""
-
-    @abstractmethod
-    def keep(self, task: Task, plan: Plan, read: list[Channel], report: Report) -> None:
+    def keep(self, task: Task, plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
         """Make what was written stay, with its record."""
 
     def new_record(self, source: Action | None, channels: dict[str, Any]) -> records.Record:
         """A record of this run, without contacts and report."""
-        return records.new(source, self.armature, properties.as_dict(self.options), channels)
+        name, settings = source.name if source else None, properties.as_dict(self.options)
+        return {"source": name, "armature": self.armature.name, "settings": settings, "channels": channels}
 
-    def all_rows(self, task: Task, contacts: Rows, again: bool) -> Rows:
-        """The contacts to store; `again` where feet that are not planted now stay as they were planted before."""
-        legs, rows, mode = task.body.legs, self.rows, self.options.contacts
-        return [*kept_rows(legs, rows, again, mode), *contacts, *wished_rows(legs, task.body.numbers, rows, mode)]
+    def rows_to_store(self, task: Task, found: Rows) -> Rows:
+        """The contacts that the record of this run holds."""
+        return rows_to_store(task.body, self.rows, found, self.options.contacts, self.again)
 
 
 def read_channels(task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], with_hips: bool) -> list[Channel]:
-    """The rotations of all bones that are turned, and the location of the hips."""
+    """The rotations of all bones that are turned, and the locations of loose feet and of the hips."""
     bones, hips = task.armature.pose.bones, task.body.hips
-    channels = [keys.read_rotation(curves, bones[name], task.frames, unkeyed) for name in task.turned_bones]
-    return channels + ([keys.read_location(curves, bones[hips], task.frames, unkeyed)] if with_hips and hips else [])
+    moved = [limb.foot for limb in task.body.legs if limb.loose] + ([hips] if with_hips and hips else [])
+    channels = [keys.read_rotation(curves, bones[name], task.frames, unkeyed) for name, *_ in task.turned]
+    return channels + [keys.read_location(curves, bones[name], task.frames, unkeyed) for name in moved]
 
 
 def write_keys(

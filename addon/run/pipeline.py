@@ -1,33 +1,68 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plant Feet from the options to the report: choose, sample, plan, correct, write, report.
+"""Plant Feet from the options to the report: choose, sample, plan, correct, write, report, keep.
 
-All armatures go through it as one: what each went through is kept for the case that a later one is refused.
+All armatures go through it as one: a later one that is refused takes back what the earlier ones went through.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+import numpy as np
 from bpy.types import Context, Object
+from ik2bone import plan as core
+from ik2bone import report
+from ik2bone.contacts.spans import Marks
+from ik2bone.ground.surfaces import Floor, Surfaces
+from ik2bone.hands.touch import measure_limbs
+from ik2bone.model import Clip
+from ik2bone.plan import Plan
+from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_from_matrix
+from ik2bone.sole.measure import Sole
 
 from .. import properties
 from ..errors import Refusal
 from ..ground.choose import find_surfaces
+from ..ground.meshes import making_ground
 from ..keys import actions
+from ..keys import channels as keys
+from ..keys.actions import Curves
+from ..keys.channels import Channel
+from ..pose.sample import Sample, proven, rest_clip
+from ..pose.skins import find_skins
 from ..properties import PlantingOptions
 from ..rig.body import find_body
-from ..stages import Progress, Stages, finish, part_of
+from ..stages import Progress, Stages, aside, finish, part_of
+from . import kept
+from .contacts import Rows
 from .in_place import InPlace
 from .new_action import NewAction
-from .outcome import OWN_FLOOR, Outcome, outcome_of, together, told_of_locks
 from .output import Output
 from .present import PresentPose
-from .refusals import refuse_numbers, refuse_shared, refuse_uneditable, refuse_unshown
-from .task import Plan, Report, Task, correct, make_plan, make_report
-from .transaction import pose_kept_on_error, settings_kept_on_error
+from .refusals import refuse_numbers, refuse_shared, refuse_uneditable, refuse_unshown, tell_locks
+from .task import Array, Task
+from .transaction import keep_pose, keep_settings
 
 OUTPUTS: dict[str, type[Output]] = {"NEW_ACTION": NewAction, "IN_PLACE": InPlace}
+OWN_FLOOR = "no surface was found: planted on the clip's own floor"
+# Hips lie over the feet by at least this share of the leg where a rest pose stands.
+UPRIGHT = 0.7
+# A correction that is told where it starts or stops, and one that is none (leg lengths).
+STEP, NONE = 1e-3, 1e-5
+
+
+class Outcome(NamedTuple):
+    """What the user is told: a line for each armature, whether it is a warning, the add-on's own share of it, and
+    the figures of each report.
+    """
+
+    summary: str
+    is_warning: bool
+    warnings: tuple[str, ...]
+    reports: tuple[dict[str, Any], ...]
 
 
 def plant_feet(context: Context, armature: Object, options: PlantingOptions) -> Outcome:
@@ -44,63 +79,232 @@ def planting(context: Context, armatures: Sequence[Object], options: PlantingOpt
     """As `plant_all`, in stages; closed before its end it leaves the scene as it was."""
     refuse_numbers(options)
     refuse_shared(armatures, options)
-    with settings_kept_on_error(context.scene.ik2bone), ExitStack() as undo:
-        outcomes = []
+    # Objects that the calling script has just linked are missing until then. Once for all armatures: after each of them
+    # Blender would evaluate all others again.
+    context.view_layer.update()
+    outcomes = []
+    with ExitStack() as undo:
+        keep_settings(undo, context.scene.ik2bone)
         for number, armature in enumerate(armatures):
             stages = _planting(context, armature, options, undo)
             try:
                 outcome = yield from part_of(stages, number / len(armatures), (number + 1) / len(armatures))
             except Refusal as refusal:
-                raise _of_several(armatures, armature, refusal) from None
+                if len(armatures) == 1:
+                    raise
+                everyone = f"all {len(armatures)} armatures stay as they were"
+                raise Refusal(f"{armature.name}: {refusal}; {everyone}") from None
             outcomes.append(outcome)
         properties.store(context.scene.ik2bone, options)
-    return together(armatures, outcomes)
+    return outcomes[0] if len(outcomes) == 1 else _together([armature.name for armature in armatures], outcomes)
 
 
-def _of_several(armatures: Sequence[Object], armature: Object, refusal: Refusal) -> Refusal:
-    """The refusal of one armature, told for all of them."""
-    if len(armatures) == 1:
-        return refusal
-    return Refusal(f"{armature.name}: {refusal}; all {len(armatures)} armatures stay as they were")
+def _together(names: Sequence[str], outcomes: Sequence[Outcome]) -> Outcome:
+    """One outcome of several, each told on a line of its own by the name of its armature."""
+    told = list(zip(names, outcomes, strict=True))
+    return Outcome(
+        "\n".join(f"{name}: {outcome.summary}" for name, outcome in told),
+        any(outcome.is_warning for outcome in outcomes),
+        tuple(f"{name}: {warning}" for name, outcome in told for warning in outcome.warnings),
+        tuple(report for outcome in outcomes for report in outcome.reports),
+    )
 
 
 def _planting(context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> Stages[Outcome]:
     refuse_uneditable(armature, options)
     refuse_unshown(context.scene, armature)
     surfaces = tuple(find_surfaces(context, armature, options.surface))
-    undo.enter_context(pose_kept_on_error(context, armature))
+    keep_pose(undo, context, armature)
     chosen = PresentPose if options.frame_range == "CURRENT" else OUTPUTS[options.output]
     output = chosen(context, armature, options, undo)
     with output.showing():
         yield Progress("finding limbs", 0.0)
         task = output.task(find_body(context, armature, options, output.bounds), surfaces)
-        before = yield from part_of(task.source(), 0.0, 0.3)
+        before = yield from part_of(output.sample(task), 0.0, 0.3)
     marks, read = output.marks(task), output.read(task)
     offset = yield from part_of(output.offset(task, before, read), 0.3, 0.4)
-    sole = output.sole(task, before)
-    plan = yield from part_of(make_plan(task, before, sole, offset, marks), 0.4, 0.6)
-    corrected = correct(task, plan.cut(task.part), read, actions.curves_of(output.target))
-    told = (*_told(task), *told_of_locks(armature, actions.curves_of(output.source), read))
+    plan = yield from part_of(_plan(task, before.clip, output.sole(task, before), offset, marks), 0.4, 0.6)
+    corrected = _correct(task, before, plan, read, actions.curves_of(output.target))
+    locks = tell_locks(armature, actions.curves_of(output.source), read)
+    told = [*_tell(task), *locks, *output.told(task, read)]
     yield from part_of(output.write(task, read, corrected), 0.6, 0.7)
-    warnings = (*told, *output.told(task, read, before))
-    report = yield from part_of(_reporting(task, plan, warnings), 0.7, 1.0)
+    after, contacts, figures = yield from part_of(_report(task, plan, marks), 0.7, 1.0)
+    warnings = (*told, *_tell_steps(task, before.clip, after))
+    figures["told"] += warnings
     yield Progress("keeping what was written", 1.0)
-    output.keep(task, plan, read, report)
-    return outcome_of(report.figures, warnings)
+    output.keep(task, plan, read, contacts, figures)
+    worse = any(note["code"].startswith("worse") for note in figures["notes"])
+    is_warning = bool(warnings or worse or figures["after"]["short_frames"])
+    return Outcome(report.summary(figures), is_warning, warnings, (figures,))
 
 
-def _reporting(task: Task, plan: Plan, warnings: tuple[str, ...]) -> Stages[Report]:
-    """The report of the scene as it is now, proven by Blender's own evaluation on the frames that it calls worst."""
-    after = yield from part_of(task.sample(), 0.0, 0.5)
-    report = yield from part_of(make_report(task, plan, after.clip, warnings), 0.5, 0.8)
-    seen = yield from part_of(task.proven(after, sorted(set(report.figures["worst"].values()))), 0.8, 1.0)
-    return report if seen is after else (yield from part_of(make_report(task, plan, seen.clip, warnings), 1.0, 1.0))
-
-
-def _told(task: Task) -> Iterator[str]:
+def _tell(task: Task) -> Iterator[str]:
     """Sentences on what is planted, whatever the output."""
     yield from task.body.told
     if not task.surfaces:
         yield OWN_FLOOR
     for frame, before in task.faded_ends:
         yield f"corrections {'fade in from' if before else 'fade out towards'} frame {frame}, within the action"
+
+
+def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks: Marks | None) -> Stages[Plan]:
+    """Plan how the sampled pose stands.
+
+    `sole` is measured from the action where the pose is a single one of it; a pose that is all there is takes that of
+    the rest pose. `offset` (F, L, 3) is how far the hip joints lie from the sampled ones already. `marks` are what
+    people want of contacts.
+    """
+    options = task.options
+    clip = replace(clip, skins=find_skins(task.armature, task.body.planned))
+    sole = sole or (_sole_of_rest(task) if clip.frames == 1 else None)
+    ground = yield from part_of(_find_ground(task, clip, sole), 0.0, 0.5)
+    settings = core.Settings(
+        contacts="ALWAYS" if task.present else options.contacts,
+        use_hips=task.moves_hips if offset is None else options.use_hips,
+        use_slope=options.use_slope,
+        max_slope=options.max_slope,
+        max_drop=options.max_drop,
+        gives_way=options.gives_way,
+        strength=task.strength,
+        direction=options.direction,
+        marks=marks,
+        asked=task.body.chosen,
+    )
+    last = kept.last_plan(task.armature)
+    try:
+        plan = yield from aside(
+            lambda: core.plant(clip, ground, settings, sole, offset, last), Progress("planning", 0.5)
+        )
+    except core.NoGround:
+        raise _no_ground(task, ground) from None
+    return kept.keep_plan(task.armature, plan)
+
+
+def _no_ground(task: Task, ground: Surfaces | Floor) -> Refusal:
+    looked = "; ".join([f"nothing but {', '.join(ground.names) or 'meshes without faces'} was looked at", *ground.told])
+    stand = task.options.direction == "DOWN" and all(limb.is_leg for limb in task.body.planned)
+    where = "under the feet" if stand else "within reach of the limbs"
+    return Refusal(f"no surface lies {where} of {task.armature.name}: {looked}")
+
+
+def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Stages[Surfaces | Floor]:
+    if task.surfaces:
+        graph, near = task.context.view_layer.depsgraph, task.options.direction == "NEAREST"
+        ground = making_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near, kept.meshes)
+        return (yield from ground)
+    return Floor((sole or measure_limbs(clip)).floor)
+
+
+def _sole_of_rest(task: Task) -> Sole | None:
+    """The soles by the rest pose, if that stands: the only other one there is where nothing is animated."""
+    limbs = task.body.planned
+    clip = replace(rest_clip(task.armature, limbs), skins=find_skins(task.armature, limbs))
+    feet = ~clip.hands
+    stands = (clip.hip - clip.ball) @ clip.up > UPRIGHT * clip.leg
+    sole = measure_limbs(clip)
+    if not feet.any() or not stands[:, feet].all() or "proportion" in sole.source:
+        return None
+    return replace(sole, source=tuple("rest pose" if name == "clip's floor" else name for name in sole.source))
+
+
+def _correct(task: Task, before: Sample, plan: Plan, read: list[Channel], curves: Curves) -> list[Channel]:
+    """The channels, rotations in the order of `turned` and locations after them, with corrections.
+
+    `curves` hold the keys before the first, which rotations continue: themselves where corrections fade in from them.
+    """
+    part, limbs = plan.choose(task.body.chosen).cut(task.part), task.body.legs
+    first, last = int(task.frames[0]), int(task.frames[-1])
+    fades_in, fades_out = ((first, True) in task.faded_ends), ((last, False) in task.faded_ends)
+    corrected = []
+    for channel, (name, number, place) in zip(read, task.turned, strict=False):
+        loose = limbs[number].loose and name == limbs[number].foot
+        turns = _turns_in_world(part, number) if loose else part.rotations[:, number, place]
+        mode = task.armature.pose.bones[name].rotation_mode
+        last_key = channel.values[0] if fades_in else keys.value_before(curves, channel, first)
+        corrected.append(keys.turned(channel, mode, turns, last_key, fades_out))
+    ways = {limb.foot: _way(task, part, number) for number, limb in enumerate(limbs) if limb.loose}
+    ways |= {task.body.hips: part.hips_offset}
+    places = read[len(corrected) :]
+    return corrected + [keys.moved(place, before.placing[place.bone][task.part], ways[place.bone]) for place in places]
+
+
+def _turns_in_world(part: Plan, number: int) -> Array:
+    """Corrections (F, 4) of a loose foot, which no bone of its leg takes along."""
+    axes = nearest_rotations(part.clip.foot[:, number, :3, :3])
+    vectors = vector_from_matrix(part.targets.turn[:, number])
+    return quaternion_from_vector((vectors[:, None] @ axes)[:, 0])
+
+
+def _way(task: Task, part: Plan, number: int) -> Array:
+    """How far a loose foot moves (F, 3) from where it would be, which may be with the hips."""
+    way = part.targets.ankle[:, number] - part.clip.ankle[:, number]
+    above = {bone.name for bone in task.armature.data.bones[task.body.legs[number].foot].parent_recursive}
+    return way - part.hips_offset if task.body.hips in above else way
+
+
+def _tell_steps(task: Task, before: Clip, after: Clip) -> list[str]:
+    """A sentence about planted frames beside frames of the action that are as they were."""
+    joints = [np.array([clip.hip, clip.knee, clip.ankle])[:, :, task.body.chosen] for clip in (before, after)]
+    moved = np.linalg.norm(joints[1] - joints[0], axis=-1).max(axis=(0, 2)) / before.leg
+    beyond = {task.part.start: task.part.start - 1, task.part.stop - 1: task.part.stop}
+    steps = [row for row, next_row in beyond.items() if 0 <= next_row < len(moved) and moved[next_row] <= NONE]
+    steps = [row for row in steps if moved[row] > STEP]
+    if not steps:
+        return []
+    where, most = " and ".join(str(task.whole[row]) for row in steps), before.leg * moved[steps].max()
+    return [f"planted frames end within the action: corrections of up to {most:.3g} start or stop at frame {where}"]
+
+
+def _report(task: Task, plan: Plan, marks: Marks | None) -> Stages[tuple[Clip, Rows, dict[str, Any]]]:
+    """The scene as it is now, and as plain data the contacts of the whole and the figures of the written frames.
+
+    Blender's own evaluation proves it on some frames, those that the figures call worst among them.
+    """
+    after = yield from part_of(task.sample(prove=False), 0.0, 0.5)
+    made = yield from part_of(_measure(task, plan, marks, after.clip), 0.5, 0.8)
+    seen = yield from part_of(proven(after, *task.subject, sorted(set(made[1]["worst"].values()))), 0.8, 1.0)
+    if seen is not after:
+        made = yield from part_of(_measure(task, plan, marks, seen.clip), 1.0, 1.0)
+    return seen.clip, *made
+
+
+def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages[tuple[Rows, dict[str, Any]]]:
+    """Contacts, those that stand and those that people want, and figures of the corrected scene sampled again."""
+    wanted = _wanted(plan, marks, task.options.contacts).choose(task.body.chosen)
+    after, plan = after.choose(task.body.chosen), plan.choose(task.body.chosen)
+    part = plan.cut(task.part)
+    if task.shares is not None:
+        # Where corrections fade, feet slide.
+        part = replace(part, contacts=part.contacts & (task.shares == 1.0)[:, None, None])
+
+    def measure() -> tuple[Rows, dict[str, Any]]:
+        figures = report.figures(part.clip, after.cut(task.part), part, part.ground, task.frames.tolist())
+        return report.contact_spans(after, wanted), figures
+
+    contacts, figures = yield from aside(measure, Progress("measuring", 0.0))
+    surfaces = plan.ground if isinstance(plan.ground, Surfaces) else Surfaces((), plan.clip.leg)
+    _put_in_names(task, surfaces, contacts, figures)
+    return contacts, figures | {"surfaces": surfaces.names, "told": [*figures["told"], *surfaces.told]}
+
+
+def _put_in_names(task: Task, surfaces: Surfaces, contacts: Rows, figures: dict[str, Any]) -> None:
+    """Put in what the scene calls limbs and frames, and where anchors are in the space of their supports."""
+    for limb, foot in zip(task.body.legs, figures["feet"], strict=True):
+        foot["bone"] = limb.foot
+        if limb.end is not None:
+            foot |= {"heel": list(limb.end), "ball": list(limb.end), "sole": [list(limb.end)] * 2}
+    for span in contacts:
+        span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
+    for span in (*figures["spans"], *contacts):
+        span["bone"], row = task.body.legs[span["leg"]].foot, span["start"] - int(task.whole[0])
+        span["local"] = surfaces.local(span["support"], np.array(span["anchor"]), row) if span["anchor"] else None
+    for span in contacts:
+        span["leg"] = task.body.numbers[span["leg"]]
+
+
+def _wanted(plan: Plan, marks: Marks | None, mode: str) -> Plan:
+    """The plan with the contacts that people want as they want them, even where heels had to rise for reach."""
+    if marks is None:
+        return plan
+    contacts = marks.standing if mode == "STORED" else plan.contacts | marks.enforced
+    return replace(plan, contacts=contacts, enforced=marks.enforced)

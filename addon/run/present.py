@@ -4,33 +4,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from bpy.types import Object
+from ik2bone.ground.carrier import as_made
+from ik2bone.hands.touch import measure_limbs
+from ik2bone.plan import Plan
 from ik2bone.sole.measure import Sole
 
+from ..ground.meshes import make_ground
+from ..ground.motion import find_motions
 from ..keys import actions
 from ..keys import channels as keys
 from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
-from ..pose.sample import Sample
+from ..pose.sample import Sample, sample
+from ..pose.skins import find_skins
 from ..rig.body import Body
-from ..stages import Stages
+from ..stages import Stages, finish
 from . import records
+from .contacts import Rows
 from .frames import Bounds, action_bounds
 from .output import Output, read_channels
 from .refusals import refuse_between, refuse_unkeyable
-from .task import Plan, Report, Task, sole_of_action
-from .transaction import curves_kept_on_error, draft_of
+from .task import Task
+from .transaction import keep_curves, switch_to_copy
 
 
 class PresentPose(Output):
     """Plants the pose with all that is set by hand."""
 
-    def choose(self, played: Assignment) -> None:
+    def choose(self) -> None:
         """The pose counts, whatever keys it has."""
         self.source = self.target = Assignment(None)
-        self.played, self.record = played, records.EMPTY
+        self.record = records.EMPTY
 
     def find_bounds(self) -> Bounds:
         """The frames on which the action may be keyed: where it has no keys, any."""
@@ -45,18 +54,35 @@ class PresentPose(Output):
         frames = np.array([self.context.scene.frame_current])
         return Task(self.context, self.armature, body, self.options, surfaces, frames, frames, present=True)
 
+    def sample(self, task: Task) -> Stages[Sample]:
+        """The pose as it stands."""
+        return task.sample()
+
     def marks(self, _task: Task) -> None:
         """A pose stands with all its feet."""
 
     def sole(self, task: Task, _before: Sample) -> Sole | None:
-        """As the whole action tells them."""
-        return sole_of_action(task, self.bounds) if self.bounds[1] > self.bounds[0] else None
+        """As the whole action tells them, wherever that was made."""
+        if self.bounds[1] == self.bounds[0]:
+            return None
+        whole, limbs = range(self.bounds[0], self.bounds[1] + 1), task.body.planned
+        clip = replace(sample(*task.subject, whole).clip, skins=find_skins(self.armature, limbs))
+        if finish(find_motions(task.surfaces, whole)):
+            depsgraph, near = self.context.evaluated_depsgraph_get(), self.options.direction == "NEAREST"
+            clip = as_made(
+                clip, make_ground(depsgraph, task.surfaces, clip.leg, whole, near), None if near else clip.up
+            )
+        return measure_limbs(clip)
 
     def read(self, task: Task) -> list[Channel]:
         """What the bones have now."""
         channels = read_channels(task, Curves(None), {}, task.moves_hips)
         refuse_unkeyable(actions.curves_of(self.played), channels)
         return channels
+
+    def told(self, _task: Task, _read: list[Channel]) -> Iterator[str]:
+        """Nothing."""
+        return iter(())
 
     def write(self, task: Task, _read: list[Channel], corrected: list[Channel]) -> Stages[None]:
         """Pose only: keys would have all else evaluated again that was set by hand."""
@@ -66,26 +92,16 @@ class PresentPose(Output):
         self.context.view_layer.update()
         self.corrected = corrected
 
-    def told(self, _task: Task, _read: list[Channel], _before: Sample) -> Iterator[str]:
-        """Nothing."""
-        return iter(())
-
-    def keep(self, task: Task, _plan: Plan, read: list[Channel], _report: Report) -> None:
+    def keep(self, task: Task, _plan: Plan, read: list[Channel], _contacts: Rows, _figures: dict[str, Any]) -> None:
         """Key the pose as it is now, in a copy of the action where that is linked."""
         action = self.played.action
         if action is None:
             return
         if action.is_editable:
-            self.undo.enter_context(curves_kept_on_error(self.played))
+            keep_curves(self.undo, self.played)
         else:
-            self._play_copy(read)
+            unkeyed = keys.unkeyed_values(actions.curves_of(self.played), read)
+            record = self.new_record(action, {channel.path: unkeyed.get(channel.path) for channel in read})
+            records.store(switch_to_copy(self.undo, self.armature, self.played).action, action, record)
         for channel in self.corrected:
             keys.insert(task.armature, channel, int(task.frames[0]))
-
-    def _play_copy(self, read: list[Channel]) -> None:
-        source = self.played.action
-        unkeyed = keys.unkeyed_values(actions.curves_of(self.played), read)
-        copy = self.undo.enter_context(draft_of(self.armature, self.played))
-        copy.action.name = f"{source.name}.planted"
-        record = self.new_record(source, {channel.path: unkeyed.get(channel.path) for channel in read})
-        records.store(copy.action, source, records.as_text(record))

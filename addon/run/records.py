@@ -1,26 +1,48 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a planted action remembers: its source, and as JSON text the settings, contacts and report of the last run."""
+"""What a planted action remembers: its source, and as JSON text the settings, contacts, soles and report of a run.
+
+People and scripts may have edited the text: what can be used of it counts, and what is wrong with the rest is told.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import lru_cache
 from typing import Any
 
 import bpy
-from bpy.types import Action, Object, PoseBone
+import numpy as np
+from bpy.types import Action, Object
+from ik2bone.contacts.spans import ContactsError, Span, read_spans
+from ik2bone.hands.touch import with_floor_of
+from ik2bone.model import Clip
+from ik2bone.report import ROWS
+from ik2bone.sole.measure import Sole
 
-from ..errors import Refusal
+from ..errors import Refusal, cut
 from ..keys import actions
 from ..keys.actions import Assignment
-from .reading import Record, read_record
+from ..rig.find import Leg
+
+# `channels` of a record: each written data path with the values that it had while nothing animated it, or None.
+Record = dict[str, Any]
 
 SOURCE, RECORD = "ik2bone_source", "ik2bone"
 # The source that a planted action had before it was planted in place.
 ORIGIN = "ik2bone_origin"
+EMPTY: Record = {"channels": {}, "soles": {}, "report": {}}
 # What planting writes of a bone.
 CHANNELS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler")
-
-EMPTY: Record = {"channels": {}, "soles": {}, "report": {}}
+# What a record tells of one sole in numbers, beside the leg length that it was measured at. Points and directions have
+# three; these have others.
+SOLE = [field.name for field in fields(Sole) if field.name not in ("floor", "source")]
+SHAPES: dict[str, tuple[int, ...]] = {"leg": (), "ball_height": (), "lengths": (2,)}
+# Records and files of contacts are nested six deep; Python's JSON functions give up at some hundreds.
+DEEPEST = 64
+# The largest number in single precision, and the last frame that Blender has.
+LARGEST, LAST_FRAME = 3.4e38, 1_048_574
 
 
 def source_of(action: Action | None) -> Action | None:
@@ -62,12 +84,122 @@ def _reading(action: Action | None) -> tuple[Record, str | None]:
     return read_record(text) if isinstance(text, str) else (EMPTY, f"is no text but of type {type(text).__name__}")
 
 
-def new(
-    source: Action | None, armature: Object, settings: dict[str, Any], channels: dict[str, Any] | None = None
-) -> Record:
-    """A record without contacts and report."""
-    name = source.name if source else None
-    return {"source": name, "armature": armature.name, "settings": settings, "channels": channels or {}}
+@lru_cache(maxsize=8)
+def read_record(text: str) -> tuple[Record, str | None]:
+    """The usable part of a record, with `channels`, `soles` and `report`, and what is wrong with the text or with the
+    contacts in it, if anything is.
+
+    Cached because the panel reads the record on every redraw.
+    """
+    try:
+        data = _parse(text)
+    except ValueError as error:
+        return EMPTY, f"is no JSON text that can be read ({error})"
+    if not isinstance(data, dict):
+        return EMPTY, f"is no JSON object but {cut(text)!r}"
+    channels, soles, report = (_object(data.get(name)) for name in EMPTY)
+    usable = data | {
+        "channels": {path: v for path, v in channels.items() if v is None or _shape(v) in ((3,), (4,))},
+        "soles": {name: sole for name, sole in soles.items() if _is_sole(_object(sole))},
+        "report": report if _is_report(report) else {},
+    }
+    try:
+        read_contacts(data.get("contacts", []))
+    except ContactsError as error:
+        return usable | {"contacts": []}, f"holds no contacts that can be used: {error}"
+    return usable, None
+
+
+def read_contacts(source: Any) -> list[Span]:
+    """The spans in a list or in JSON text, on frames that Blender has; a `ContactsError` where they are none."""
+    try:
+        spans = read_spans(_parse(source) if isinstance(source, str) else source)
+    except ContactsError as error:
+        raise ContactsError(cut(str(error), 200)) from None
+    except ValueError as error:
+        raise ContactsError(f"contacts: expected JSON text, got {cut(source)!r} ({error})") from None
+    for number, span in enumerate(spans):
+        for name, frame in (("start", span.start), ("end", span.end)):
+            if abs(frame) > LAST_FRAME:
+                expected = f"expected a frame from {-LAST_FRAME} to {LAST_FRAME}"
+                raise ContactsError(f"contacts[{number}].{name}: {expected}, got {cut(str(frame))}")
+    return spans
+
+
+def _parse(text: str) -> Any:
+    """The data in JSON text, which may start with a byte order mark; a `ValueError` where it cannot be read."""
+    too_deep = ValueError(f"brackets are nested more than {DEEPEST} deep")
+    try:
+        data = json.loads(text.removeprefix("\ufeff"))
+    except RecursionError:
+        raise too_deep from None
+    level = [data]
+    for _ in range(DEEPEST):
+        parts = [part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list)]
+        level = [item for part in parts for item in part]
+    if level:
+        raise too_deep
+    return data
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """A JSON object, an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(values: Any) -> bool:
+    """Whether this is a list of JSON objects."""
+    return isinstance(values, list) and all(isinstance(value, dict) for value in values)
+
+
+def _shape(values: Any) -> tuple[int, ...] | None:
+    """The shape of a number or of lists of numbers that single precision holds, None for anything else."""
+    try:
+        array = np.array(values)
+    except ValueError:
+        return None
+    return array.shape if array.dtype.kind in "if" and (np.abs(array) < LARGEST).all() else None
+
+
+def _is_sole(sole: dict[str, Any]) -> bool:
+    shapes = (_shape(sole.get(name)) == SHAPES.get(name, (3,)) for name in ("leg", *SOLE))
+    return all(shapes) and isinstance(sole.get("source"), str)
+
+
+def _is_report(report: dict[str, Any]) -> bool:
+    """Whether the panel can show the report: a leg length, figures before and after, notes, sentences and feet."""
+    leg, told, feet = report.get("leg"), report.get("told"), report.get("feet", [])
+    sides = [_object(report.get(side)) for side in ("before", "after")]
+    return (
+        _shape(leg) == ()
+        and leg > 0.0
+        and all(side and all(_shape(side.get(name, 0)) == () for name, _ in ROWS) for side in sides)
+        and isinstance(told, list)
+        and all(isinstance(text, str) for text in told)
+        and _objects(report.get("notes", []))
+        and _objects(feet)
+        and all(isinstance(foot.get("bone"), str) for foot in feet)
+    )
+
+
+def known_sole(limbs: Sequence[Leg], clip: Clip, record: Record) -> Sole | None:
+    """The soles that an earlier run measured, if it knew all feet of this one and they have the same size still.
+
+    Where the floor lies is told by the clip as it is now.
+    """
+    known = [record["soles"].get(limb.foot) for limb in limbs]
+    if None in known or not np.allclose([sole["leg"] for sole in known], clip.leg, rtol=1e-3):
+        return None
+    rows = {name: np.array([sole[name] for sole in known], float) for name in SOLE}
+    return with_floor_of(clip, Sole(**rows, floor=0.0, source=tuple(sole["source"] for sole in known)))
+
+
+def soles_as_data(limbs: Sequence[Leg], sole: Sole, leg: float) -> dict[str, Any]:
+    """The soles as plain data by foot bone, for runs to come."""
+    return {
+        limb.foot: {"leg": leg, "source": sole.source[i]} | {name: row[i].tolist() for name, row in sole.rows()}
+        for i, limb in enumerate(limbs)
+    }
 
 
 def as_text(record: Record) -> str:
@@ -75,12 +207,12 @@ def as_text(record: Record) -> str:
     return json.dumps(record, separators=(",", ":"))
 
 
-def store(action: Action, source: Action | None, text: str) -> None:
+def store(action: Action, source: Action | None, record: Record) -> None:
     """Mark an action as planted, from a source or in place.
 
     Action and source keep a fake user, so that saving loses neither while the other plays.
     """
-    mark(action, {SOURCE: source, ORIGIN: None if source else origin_of(action), RECORD: text})
+    mark(action, {SOURCE: source, ORIGIN: None if source else origin_of(action), RECORD: as_text(record)})
     if source is not None:
         action.use_fake_user = True
         # A linked source stays in its library, which keeps it.
@@ -125,21 +257,12 @@ def restore(armature: Object) -> str:
 
 def put_back(armature: Object, record: Record) -> None:
     """Set what the source does not animate, which would keep the values that planting gave it."""
-    for path, values in record["channels"].items():
-        owner, _, name = path.rpartition(".")
-        if values is not None and _length(armature, owner, name) == len(values):
-            # As a whole: values put into a slice of Euler angles would set their order to XYZ in Blender 5.2.
-            setattr(armature.path_resolve(owner), name, values)
-
-
-def _length(armature: Object, owner: str, name: str) -> int:
-    """How many numbers a bone's location or rotation holds, none for what is neither: the bone may have been renamed
-    or removed, and people and scripts edit records."""
-    try:
-        bone = armature.path_resolve(owner)
-    except ValueError:
-        return 0
-    return len(getattr(bone, name)) if isinstance(bone, PoseBone) and name in CHANNELS else 0
+    for bone in armature.pose.bones if record["channels"] else ():
+        for name in CHANNELS:
+            values = record["channels"].get(bone.path_from_id(name))
+            if values is not None and len(values) == len(getattr(bone, name)):
+                # As a whole: values put into a slice of Euler angles would set their order to XYZ in Blender 5.2.
+                setattr(bone, name, values)
 
 
 def planted_of(armature: Object, source: Assignment) -> Assignment | None:

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run refuses before it changes anything: options, data that take no keys, keys that would not show."""
+"""What a run refuses before it changes anything: options, data that take no keys, keys that would not show.
+
+Locks and mutes, which keys pass over, are told instead.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 
-from bpy.types import Object, Scene
+from bpy.types import Object, PoseBone, Scene
 
 from ..errors import Refusal, listed
 from ..keys import actions, fcurves
@@ -16,15 +19,19 @@ from ..properties import PlantingOptions
 from . import records
 from .frames import Bounds
 
+NUMBERS = {
+    "strength": "a share from 0 to 1",
+    "max_slope": "an angle in radians",
+    "max_drop": "a number of leg lengths",
+}
+
 
 def refuse_numbers(options: PlantingOptions) -> None:
     """Refuse what properties take from scripts and nothing can be reckoned with."""
-    if not 0.0 <= options.strength <= 1.0:
-        raise Refusal(f"strength should be a number from 0 to 1, but it is {options.strength}")
-    if not isfinite(options.max_slope):
-        raise Refusal(f"max_slope should be an angle in radians, but it is {options.max_slope}")
-    if not isfinite(options.max_drop):
-        raise Refusal(f"max_drop should be a number of leg lengths, but it is {options.max_drop}")
+    for name, expected in NUMBERS.items():
+        value = getattr(options, name)
+        if not isfinite(value):
+            raise Refusal(f"{name} should be {expected}, but it is {value}")
 
 
 def refuse_uneditable(armature: Object, options: PlantingOptions) -> None:
@@ -67,20 +74,11 @@ def refuse_shared(armatures: Sequence[Object], options: PlantingOptions) -> None
 
 def refuse_unshown(scene: Scene, armature: Object) -> None:
     """Refuse an action that does not show as it is."""
-    solo, strip = actions.solo_track(armature), actions.strip_of(armature)
-    if solo is not None:
-        raise Refusal(f"NLA track {solo} of {armature.name} plays solo in place of the action: switch that off")
     if scene.render.frame_map_old != scene.render.frame_map_new:
         raise Refusal(f"scene {scene.name} remaps time, so keys do not show on their frames: set Old and New equal")
-    if actions.is_mixed(armature):
-        raise Refusal(f"the NLA of {armature.name} changes what its action shows: let it replace, with influence 1")
-    trouble = actions.strip_trouble(strip) if strip else None
+    trouble = actions.trouble(armature)
     if trouble:
-        raise Refusal(
-            f"NLA strip {strip.name} of {armature.name} {trouble}, so keys of the action would show otherwise"
-        )
-    if strip is None and armature.animation_data and armature.animation_data.use_tweak_mode:
-        raise Refusal(f"the NLA strip of {armature.name} in tweak mode is muted or one of several: leave tweak mode")
+        raise Refusal(trouble)
 
 
 def refuse_between(scene: Scene, assignment: Assignment, bounds: Bounds) -> None:
@@ -97,7 +95,25 @@ def refuse_between(scene: Scene, assignment: Assignment, bounds: Bounds) -> None
 def refuse_unkeyable(curves: Curves, channels: Iterable[Channel]) -> None:
     """Refuse F-curves on which a new key would not show, or cannot be put."""
     for channel in channels:
-        for curve in filter(None, (curves.find(channel.path, index) for index in channel.indices)):
+        for curve in filter(None, channel.curves(curves)):
             trouble = fcurves.trouble(curve)
             if trouble:
                 raise Refusal(f"the F-curve of {channel.name} of bone {channel.bone} {trouble}, so no key can be set")
+
+
+def tell_locks(armature: Object, curves: Curves, channels: Sequence[Channel]) -> Iterator[str]:
+    """Sentences about locks and mutes of the user's that the keys of some channels pass over."""
+    bones = {channel.bone: None for channel in channels if _is_locked(armature.pose.bones[channel.bone], channel.name)}
+    if bones:
+        yield f"keyed though locked on the bones: {listed(list(bones))}"
+    for name, is_so in (("locked", fcurves.is_locked), ("muted", fcurves.is_muted)):
+        found = {c.bone: None for c in channels if any(curve and is_so(curve) for curve in c.curves(curves))}
+        if found:
+            yield f"{name} F-curves were replaced, those of {listed(list(found))}"
+
+
+def _is_locked(bone: PoseBone, name: str) -> bool:
+    """Whether the user has locked any part of the bone's location or rotation."""
+    if name == "location":
+        return any(bone.lock_location)
+    return any(bone.lock_rotation) or (name != "rotation_euler" and bone.lock_rotation_w)

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Trying something on an armature that must leave no trace when it fails: other actions, drafts, changed poses."""
+"""What leaves no trace: another action that plays for a while, and changes that an error, or Esc, takes back.
+
+A run keeps an `ExitStack` of what takes its changes back, the last one first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import bpy
 from bpy.types import Action, Context, Object
@@ -14,7 +18,7 @@ from ..keys.actions import Assignment
 from ..properties import Settings
 from . import records
 
-BACKUP, DRAFT = ".ik2bone backup", ".ik2bone draft"
+BACKUP = ".ik2bone backup"
 TRANSFORMS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
 
 
@@ -43,80 +47,64 @@ def copy_playing(armature: Object, original: Assignment) -> Iterator[Assignment]
         bpy.data.actions.remove(copy.action)
 
 
-@contextmanager
-def draft_of(armature: Object, original: Assignment) -> Iterator[Assignment]:
-    """A copy of an action, playing from here on; it goes in the end unless the armature still plays it.
+def on_error(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:
+    """Have something called if the run is refused, fails or is stopped."""
 
-    On any error it goes too, and the armature plays what it did before.
-    """
-    before = actions.assigned(armature)
-    draft = actions.copy(original)
-    # The name that Blender gives copies is the next one that a planted action would take.
-    draft.action.name = DRAFT
-    actions.assign(armature, draft)
-    try:
-        yield draft
-    except BaseException:
-        actions.assign(armature, before)
-        bpy.data.actions.remove(draft.action)
-        raise
-    if actions.assigned(armature) != draft:
-        bpy.data.actions.remove(draft.action)
+    def leave(error: type[BaseException] | None, *_: object) -> None:
+        if error:
+            call(*arguments)
+
+    undo.push(leave)
 
 
-@contextmanager
-def curves_kept_on_error(assignment: Assignment) -> Iterator[None]:
-    """On any error make the curves of an action again what they were before."""
+def switch(undo: ExitStack, armature: Object, assignment: Assignment) -> None:
+    """Let the armature play another action from here on."""
+    on_error(undo, actions.assign, armature, actions.assigned(armature))
+    actions.assign(armature, assignment)
+
+
+def switch_to_copy(undo: ExitStack, armature: Object, original: Assignment) -> Assignment:
+    """Let the armature play a copy of an action, named as a planted one, from here on."""
+    copy = actions.copy(original)
+    on_error(undo, bpy.data.actions.remove, copy.action)
+    copy.action.name = f"{original.action.name}.planted"
+    switch(undo, armature, copy)
+    return copy
+
+
+def keep_curves(undo: ExitStack, assignment: Assignment) -> None:
+    """Let an error bring the curves of an action back."""
+    if not getattr(assignment.action, "slots", True):
+        on_error(undo, actions.make_blank, assignment.action)
+        return
     backup = actions.copy(assignment)
+    # The name that Blender gives copies is the next one that a planted action would take.
     backup.action.name = BACKUP
-    had_slots = bool(getattr(assignment.action, "slots", True))
-    try:
-        yield
-    except BaseException:
-        if had_slots:
-            actions.overwrite(assignment, backup)
-        else:
-            actions.make_blank(assignment.action)
-        raise
-    finally:
-        bpy.data.actions.remove(backup.action)
+    undo.callback(bpy.data.actions.remove, backup.action)
+    on_error(undo, actions.overwrite, assignment, backup)
 
 
-@contextmanager
-def marks_kept_on_error(action: Action) -> Iterator[None]:
-    """On any error put back what an action remembers of its planting, and whether it has a fake user."""
-    before, fake_user = records.marks_of(action), action.use_fake_user
-    try:
-        yield
-    except BaseException:
-        records.mark(action, before)
-        action.use_fake_user = fake_user
-        raise
+def keep_marks(undo: ExitStack, action: Action) -> None:
+    """Let an error bring back what an action remembers of its planting, and whether it has a fake user."""
+    on_error(undo, setattr, action, "use_fake_user", action.use_fake_user)
+    on_error(undo, records.mark, action, records.marks_of(action))
 
 
-@contextmanager
-def settings_kept_on_error(settings: Settings) -> Iterator[None]:
-    """On any error put the panel's settings back."""
-    names = [p.identifier for p in settings.bl_rna.properties if not p.is_readonly and p.identifier != "name"]
-    before = {name: getattr(settings, name) for name in names}
-    try:
-        yield
-    except BaseException:
-        for name, value in before.items():
-            setattr(settings, name, value)
-        raise
+def keep_settings(undo: ExitStack, settings: Settings) -> None:
+    """Let an error bring the panel's settings back."""
+    for p in settings.bl_rna.properties:
+        if not p.is_readonly and p.identifier != "name":
+            on_error(undo, setattr, settings, p.identifier, getattr(settings, p.identifier))
 
 
-@contextmanager
-def pose_kept_on_error(context: Context, armature: Object) -> Iterator[None]:
-    """On any error put the pose back, hand-set values of keyed channels included: a change of action drops those."""
-    owners = [armature, *armature.pose.bones]
-    before = [{name: tuple(getattr(owner, name)) for name in TRANSFORMS} for owner in owners]
-    try:
-        yield
-    except BaseException:
+def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:
+    """Let an error bring the pose back, with hand-set values of keyed channels, which a change of action drops."""
+    owners = (armature, *armature.pose.bones)
+    before = [(owner, name, tuple(getattr(owner, name))) for owner in owners for name in TRANSFORMS]
+
+    def put_back() -> None:
         context.view_layer.update()
-        for owner, values in zip(owners, before, strict=True):
-            for name, value in values.items():
-                setattr(owner, name, value)
-        raise
+        for attribute in before:
+            setattr(*attribute)
+
+    on_error(undo, put_back)

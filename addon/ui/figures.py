@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import floor, isfinite, log10
@@ -13,7 +13,7 @@ import blf
 import bpy
 from bpy.types import UnitSettings
 from ik2bone.model import Note
-from ik2bone.report import ROWS
+from ik2bone.report import ROWS, summary
 from ik2bone.report.measures import FOOT_POP, KNEE_POP, SHORT, SIDES, SPAN_FIGURES
 from ik2bone.report.notes import worded
 
@@ -46,18 +46,6 @@ class Row:
     icon: str
 
 
-def is_readable(report: Any) -> bool:
-    """Whether a record's report can be shown: people and scripts may have written anything."""
-    if not isinstance(report, dict) or not _is_number(report.get("leg")) or report["leg"] <= 0.0:
-        return False
-    sides = [report.get(side) for side in SIDES]
-    if not all(isinstance(side, dict) and all(_is_number(side.get(name, 0)) for name, _ in ROWS) for side in sides):
-        return False
-    notes, told = report.get("notes"), report.get("told")
-    codes = isinstance(notes, list) and all(isinstance(note, dict) for note in notes)
-    return codes and isinstance(told, list) and all(isinstance(text, str) for text in told)
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and isfinite(value)
 
@@ -71,6 +59,19 @@ def rows_of(report: Figures, units: UnitSettings) -> Iterator[Row]:
         if before != zero or after != zero:
             shown = before if name in SPAN_FIGURES else ""
             yield Row(sentence(label.removesuffix(UNIT_IN_LABEL)), shown, after, _verdict(report, name))
+
+
+def short(reports: Sequence[Figures], units: UnitSettings) -> str:
+    """What the status bar has room for; all of it is in the sidebar."""
+    if len(reports) > 1:
+        return f"Planted {len(reports)} armatures: the sidebar has the report of the active one"
+    report = reports[0]
+    counted = summary(report | {"told": []}).partition(":")[0]
+    after, leg, labels = report["after"], report["leg"], dict(ROWS)
+    figures = [f"{labels[name]} {_text(name, after[name], leg, units)}" for name in SPAN_FIGURES]
+    notes = len(report["told"])
+    told = f"; {notes} note{'s' if notes > 1 else ''} in the sidebar" if notes else ""
+    return f"{counted}: {', '.join(figures)}{told}"
 
 
 def _verdict(report: Figures, name: str) -> str:
@@ -114,7 +115,7 @@ def _length(value: float, leg: float, units: UnitSettings) -> str:
 
 def notes_of(report: Figures, units: UnitSettings) -> list[tuple[str, str]]:
     """What the user should know, each sentence with its icon: damage first, then misses, then what was done."""
-    told, notes = report["told"], report["notes"]
+    told, notes = report["told"], report.get("notes", [])
     # What the add-on itself tells has no note and follows what the package tells.
     notes = [*notes, *({} for _ in told[len(notes) :])]
     pairs = zip(notes, told, strict=False)

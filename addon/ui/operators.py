@@ -17,6 +17,7 @@ from ..properties import OPTIONS, PlantingOptions
 from ..rig.body import find_armature, find_armatures, why_no_armature
 from ..run import records
 from ..run.pipeline import planting
+from .figures import short
 from .panel import draw_frames, draw_limbs, draw_options
 
 Result = set[str]
@@ -112,7 +113,10 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
             while time.monotonic() < until:
                 self._progress = next(self._stages)
         except StopIteration as end:
-            self.report({"WARNING" if end.value.is_warning else "INFO"}, end.value.summary)
+            kind, units = {"WARNING" if end.value.is_warning else "INFO"}, bpy.context.scene.unit_settings
+            self.report(kind, end.value.summary)
+            # The status bar shows the last line, as far as there is room.
+            self.report(kind, short(end.value.reports, units))
             return {"FINISHED"}
         except Refusal as refusal:
             self.report({"ERROR"}, f"Not planted: {refusal}")

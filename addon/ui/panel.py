@@ -12,7 +12,8 @@ from ..keys import actions
 from ..properties import has_changed
 from ..rig.body import HANDED, find_armature, find_armatures
 from ..run import records
-from .figures import is_readable, notes_of, rows_of, wrapped
+from ..run.frames import wanted_frames
+from .figures import notes_of, rows_of, wrapped
 
 # So many armatures are named.
 NAMED = 8
@@ -81,7 +82,7 @@ class IK2BONE_PT_report(Sidebar, Panel):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Whether there is a report to show."""
-        return is_readable(_record(context).get("report"))
+        return bool(_record(context)["report"])
 
     def draw(self, context: Context) -> None:
         """What the user should know, then the figures before and after."""
@@ -117,16 +118,8 @@ class IK2BONE_OT_toggle_limb(Operator):
 def known_feet(context: Context) -> dict[str, bool]:
     """The end bones of the limbs that the record of the action knows, each with whether it is a foot."""
     record = _record(context)
-    report = record.get("report")
-    feet = _with_bones(report.get("feet") if isinstance(report, dict) else None)
-    known = {row["bone"]: row.get("limb") != "hand" for row in (*_with_bones(record.get("contacts")), *feet)}
-    return dict(sorted(known.items()))
-
-
-def _with_bones(rows: Any) -> list[dict[str, Any]]:
-    """Those parts of a list in a record that name a bone."""
-    rows = rows if isinstance(rows, list) else []
-    return [row for row in rows if isinstance(row, dict) and isinstance(row.get("bone"), str)]
+    rows = (*(record.get("contacts") or ()), *record["report"].get("feet", ()))
+    return dict(sorted({row["bone"]: row.get("limb") != "hand" for row in rows}.items()))
 
 
 def _planted(settings: Any, feet: dict[str, bool]) -> list[str]:
@@ -186,18 +179,12 @@ def draw_frames(layout: UILayout, context: Context, owner: Any) -> None:
 
 def _ends_inside(context: Context, owner: Any) -> bool:
     """Whether the frames end before the action does, so that corrections can come and go over some frames."""
-    scene, action = context.scene, _action(context)
+    action = played_action(context)
     if action is None or owner.frame_range == "CURRENT":
         return False
-    if owner.frame_range == "CUSTOM":
-        first, last = owner.frame_start, owner.frame_end
-    elif owner.frame_range == "SCENE":
-        first, last = scene.frame_start, scene.frame_end
-    elif scene.use_preview_range:
-        first, last = scene.frame_preview_start, scene.frame_preview_end
-    else:
-        return False
-    return bool(first > action.frame_range[0] or last < action.frame_range[1])
+    bounds = tuple(action.frame_range)
+    first, last = wanted_frames(context.scene, owner, bounds)
+    return first > bounds[0] or last < bounds[1]
 
 
 def draw_limbs(layout: UILayout, owner: Any) -> None:
@@ -251,13 +238,14 @@ def _draw_row(table: UILayout, label: str, before: str, after: str, icon: str) -
             cell.label(text=text)
 
 
-def _action(context: Context) -> bpy.types.Action | None:
+def played_action(context: Context) -> bpy.types.Action | None:
+    """The action of the armature that a run would plant."""
     armature = find_armature(context)
     return actions.assigned(armature).action if armature else None
 
 
 def _record(context: Context) -> dict[str, Any]:
-    return records.read(_action(context))
+    return records.read(played_action(context))
 
 
 CLASSES: tuple[type, ...] = (IK2BONE_OT_toggle_limb, IK2BONE_PT_main, IK2BONE_PT_options, IK2BONE_PT_report)

@@ -91,7 +91,6 @@ CLIPS = (
     Entry("gltf/mannequiny.glb", "air_land", "jump"),
     Entry("gltf/mannequiny.glb", "idle"),
     Entry("gltf/RobotExpressive_raylib.glb", "Robot_Walking"),
-    Entry("gltf/greenman.glb", "2_move"),
 )
 
 GROUNDS = (

@@ -132,3 +132,13 @@ def thin(armature, step=7.3, interpolation="BEZIER"):
             point = curve.keyframe_points.insert(frame, value)
             point.interpolation, point.type = interpolation, "EXTREME"
         curve.update()
+
+
+def make_action(bpy, actions, ob, name):
+    """An action without keys, ready to take curves for the object."""
+    action = bpy.data.actions.new(name)
+    if not hasattr(action, "slots"):
+        return actions.Assignment(action)
+    slot = action.slots.new(id_type="OBJECT", name=ob.name)
+    action.layers.new("Layer").strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
+    return actions.Assignment(action, slot.identifier)

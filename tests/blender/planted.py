@@ -7,6 +7,7 @@ import json
 
 import fingerprint
 import numpy as np
+import pytest
 
 FEET = ("foot.L", "foot.R")
 
@@ -40,3 +41,13 @@ def values_of(armature, frames):
         (curve.data_path, curve.array_index): [curve.evaluate(frame) for frame in frames]
         for curve in fingerprint.curves_of(action)
     }
+
+
+def refused(bpy, sentence, operator="plant_feet", **given):
+    """Run an operator, expect one short sentence and an unchanged scene, hand-set values of keyed channels included."""
+    before = fingerprint.of_scene(bpy)
+    with pytest.raises(RuntimeError, match=sentence) as refusal:
+        getattr(bpy.ops.ik2bone, operator)(**given)
+    told = str(refusal.value).strip()
+    assert len(told.splitlines()) == 1 and len(told) < 500
+    assert fingerprint.of_scene(bpy) == before

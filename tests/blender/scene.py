@@ -17,10 +17,10 @@ def report_of(armature) -> dict:
 def leg_names(armature, feet: list[str]) -> list[tuple[str, str, str, str]]:
     """Thigh, shin, foot and toe of each foot: parents upward, the child that lies farthest ahead downward."""
     bones = armature.data.bones
-    return [(bones[f].parent.parent.name, bones[f].parent.name, f, _toe(bones[f])) for f in feet]
+    return [(bones[f].parent.parent.name, bones[f].parent.name, f, toe_of(bones[f])) for f in feet]
 
 
-def _toe(foot) -> str:
+def toe_of(foot) -> str:
     """The child with most descendants, as toes have nails and leaf bones; the foot itself where there is none."""
     children = [bone for bone in foot.children if (bone.head_local - foot.head_local).length > 1e-6]
     return max(children, key=lambda bone: len(bone.children_recursive)).name if children else foot.name

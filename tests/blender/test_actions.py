@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import biped
 import pytest
 
 PATH = 'pose.bones["bone"].location'
@@ -21,7 +22,7 @@ def _object(bpy, name):
 
 def _animated(bpy, actions, name, keys=((1, 0.0), (10, 1.0))):
     ob = _object(bpy, name)
-    assignment = actions.create(ob, f"{name}Action")
+    assignment = biped.make_action(bpy, actions, ob, f"{name}Action")
     curve = actions.curves_of(assignment).ensure(PATH, 0, "bone")
     for frame, value in keys:
         curve.keyframe_points.insert(frame, value)
@@ -109,7 +110,7 @@ def test_a_manual_frame_range_counts_as_the_action_s(bpy, actions):
 
 
 def test_an_action_without_keys_has_no_span(bpy, actions):
-    assert actions.frame_span(actions.create(_object(bpy, "A"), "Empty")) is None
+    assert actions.frame_span(biped.make_action(bpy, actions, _object(bpy, "A"), "Empty")) is None
 
 
 def test_other_players_and_strips_are_found(bpy, actions):
@@ -128,10 +129,10 @@ def test_an_action_that_the_nla_blends_is_told_from_one_that_it_shows(bpy, actio
     ob = _animated(bpy, actions, "A")
     data = ob.animation_data
     data.action_influence = 0.5
-    assert not actions.is_mixed(ob)
+    assert actions.trouble(ob) is None
     data.nla_tracks.new().strips.new("Walk", 1, data.action)
-    assert actions.is_mixed(ob)
+    assert "changes what its action shows" in actions.trouble(ob)
     data.action_influence = 1.0
-    assert not actions.is_mixed(ob)
+    assert actions.trouble(ob) is None
     data.action_blend_type = "ADD"
-    assert actions.is_mixed(ob)
+    assert "changes what its action shows" in actions.trouble(ob)

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import json
 
-import fingerprint
 import pytest
-from planted import plant, record_of
+from planted import plant, record_of, refused
 
 DEEP = "[" * 100_000
 HUGE = "9" * 5_000
@@ -16,16 +15,7 @@ REPORT = {"leg": 1.0, "before": {"drift": 0.5}, "after": {"drift": 0.1}, "told":
 
 @pytest.fixture
 def reading(addon):
-    return addon("run.reading")
-
-
-def refused(bpy, message, operator="plant_feet", **given):
-    before = fingerprint.of_scene(bpy)
-    with pytest.raises(RuntimeError, match=message) as refusal:
-        getattr(bpy.ops.ik2bone, operator)(**given)
-    assert len(str(refusal.value).strip().splitlines()) == 1
-    assert len(str(refusal.value)) < 500
-    assert fingerprint.of_scene(bpy) == before
+    return addon("run.records")
 
 
 def row(**changes):

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import biped
 import pytest
+from scene import report_of
 
 from demo import clips
 
@@ -140,3 +141,52 @@ def test_three_named_bones_that_are_a_leg_keep_its_toes(bpy, walker, addon):
     choice = addon("rig.choose").choose_limbs(bpy.context, walker, options, (1, 400))
     assert [limb.bones for limb in choice.limbs] == [("LeftHip", "LeftKnee", "LeftAnkle", "LeftToe")]
     assert choice.every[0] in choice.limbs and len(choice.every) == 2
+
+
+FK = [f"{part}_fk.{side}" for side in "LR" for part in ("thigh", "shin", "foot")]
+
+
+@pytest.fixture
+def generated(bpy):
+    """A walker with bones named and marked like those of a rig that Rigify generated, a control inside of its toes."""
+    rig = biped.make_walker(bpy)
+    for bone in rig.data.bones:
+        part, dot, side = bone.name.partition(".")
+        if dot:
+            bone.name = f"MCH-toe_fk.{side}" if part == "toe" else f"{part}_fk.{side}"
+    bpy.ops.object.mode_set(mode="EDIT")
+    for side in "LR":
+        bones = rig.data.edit_bones
+        control, outer = bones.new(f"toe_fk.{side}"), bones[f"MCH-toe_fk.{side}"]
+        control.head, control.tail, control.parent = outer.head, outer.tail, outer
+    bpy.ops.object.mode_set(mode="OBJECT")
+    rig.data["rig_id"] = "1a2b3c"
+    return rig
+
+
+@pytest.mark.parametrize(("named", "count"), [(FK, 2), (FK[:3], 1)])
+def test_named_bones_that_look_like_legs_on_both_sides_are_legs(bpy, addon, generated, named, count):
+    options = SimpleNamespace(chains="AUTO", bones=", ".join(named))
+    choice = addon("rig.choose").choose_limbs(bpy.context, generated, options, (1, biped.LAST))
+    assert [limb.bones for limb in choice.limbs] == [(*FK[:3], "toe_fk.L"), (*FK[3:], "toe_fk.R")][:count]
+    assert all(limb.is_leg for limb in choice.limbs)
+    assert {limb.thigh for limb in choice.every if limb.is_leg} == {"thigh_fk.L", "thigh_fk.R"}
+
+
+def test_named_legs_of_a_generated_rig_stand_on_heels_and_balls(bpy, generated, slope):
+    assert bpy.ops.ik2bone.plant_feet(bones=", ".join(FK)) == {"FINISHED"}
+    report = report_of(generated)["report"]
+    assert [foot["limb"] for foot in report["feet"]] == ["foot", "foot"]
+    assert {span["part"] for span in report["spans"]} == {"heel", "ball"}
+    assert report["after"]["drift"] < 0.002 and report["after"]["penetration"] < 0.002
+
+
+def test_the_only_leg_of_a_figure_is_one_where_its_bones_are_named_so(bpy, addon):
+    rig = biped.make_walker(bpy)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name in [bone.name for bone in rig.data.edit_bones if bone.name.endswith(".R")]:
+        rig.data.edit_bones.remove(rig.data.edit_bones[name])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    options = SimpleNamespace(chains="AUTO", bones="thigh.L, shin.L, foot.L")
+    choice = addon("rig.choose").choose_limbs(bpy.context, rig, options, (1, biped.LAST))
+    assert [(limb.bones, limb.is_leg) for limb in choice.limbs] == [(("thigh.L", "shin.L", "foot.L", "toe.L"), True)]

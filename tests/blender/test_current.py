@@ -7,16 +7,13 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
+from planted import refused
 
 PATH = 'pose.bones["shin.L"].rotation_quaternion'
 
 
 def _refused(bpy, sentence):
-    before = fingerprint.of_scene(bpy)
-    with pytest.raises(RuntimeError, match=sentence) as refusal:
-        bpy.ops.ik2bone.plant_feet(frame_range="CURRENT")
-    assert len(str(refusal.value).strip().splitlines()) == 1
-    assert fingerprint.of_scene(bpy) == before
+    refused(bpy, sentence, frame_range="CURRENT")
 
 
 def _curve(armature):
@@ -62,7 +59,9 @@ def test_an_action_without_keys_stays_so_where_another_armature_is_refused(bpy, 
     other.select_set(True)
     _refused(bpy, "Other shows its rest position")
     assert not fingerprint.curves_of(action)
-    assert [slot.identifier for slot in getattr(action, "slots", ())] == ["OBWalker"] * with_slot
+    # Up to Blender 4.3 actions have no slots.
+    if hasattr(action, "slots"):
+        assert [slot.identifier for slot in action.slots] == ["OBWalker"] * with_slot
 
 
 def _blank_action(bpy, armature, with_slot):

@@ -30,11 +30,11 @@ def error(bpy, walker, sample):
     worst = 0.0
     for row, frame in enumerate(FRAMES):
         bpy.context.scene.frame_set(frame)
-        for name, basis in sample.basis.items():
+        for column, name in enumerate(sample.names):
             bone = walker.pose.bones[name]
             world = np.array(walker.matrix_world @ bone.matrix)
-            worst = max(worst, np.abs(sample.parent[name][row] @ basis[row] - world).max())
-            worst = max(worst, np.abs(basis[row] - np.array(bone.matrix_basis)).max())
+            worst = max(worst, np.abs(sample.poses.world[row, column] - world).max())
+            worst = max(worst, np.abs(sample.poses.basis[row, column] - np.array(bone.matrix_basis)).max())
     return worst
 
 
@@ -131,6 +131,7 @@ def scale_the_hips(bpy, walker):
 
 def scale_the_object(bpy, walker):
     walker.scale, walker.rotation_euler, walker.location = (0.5, 1.4, -0.8), (0.3, 0.2, 1.0), (1, 2, 0.5)
+    bpy.context.view_layer.update()
 
 
 def key_quaternions_of_zeros(bpy, walker):
@@ -420,13 +421,13 @@ def test_part_of_a_sample_in_bulk_is_in_bulk(addon, walker):
 
 
 def test_report_is_proven_on_its_worst_frames(bpy, addon, walker, slope, monkeypatch):
-    asked, proven = [], addon("run.task").proven
+    asked, proven = [], addon("run.pipeline").proven
 
     def watched(found, *of):
         asked.append((found.in_bulk, of[-1]))
         return proven(found, *of)
 
-    monkeypatch.setattr(addon("run.task"), "proven", watched)
+    monkeypatch.setattr(addon("run.pipeline"), "proven", watched)
     bpy.ops.ik2bone.plant_feet(surface=slope.name)
     worst = scenes.report_of(walker)["report"]["worst"]
     assert asked == [(True, sorted(set(worst.values())))]
@@ -440,6 +441,6 @@ def test_report_tells_what_the_scene_shows_where_curves_do_not(bpy, addon, walke
         foot[..., 2, 3] += 0.2
         return replace(found, clip=replace(found.clip, foot=foot))
 
-    monkeypatch.setattr(addon("run.task"), "proven", lifted)
+    monkeypatch.setattr(addon("run.pipeline"), "proven", lifted)
     bpy.ops.ik2bone.plant_feet(surface=slope.name)
     assert scenes.report_of(walker)["report"]["after"]["short"] == pytest.approx(0.2, abs=0.001)

@@ -21,8 +21,6 @@ PLANTED = {
 }
 REFUSED = {
     "fbx/ozz_pab_arnaud_mesh.fbx": "plays no action",
-    "gltf/RobotExpressive_raylib.glb": "no foot bone hangs under",
-    "gltf/greenman.glb": "no foot bone hangs under",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from biped import make_slope
 from game_character import LAST, MOTIONS, make_game_character, play
@@ -43,3 +44,21 @@ def test_each_action_is_planted(bpy, hero, action):
     assert bpy.ops.ik2bone.plant_feet(surface="Slope") == {"FINISHED"}
     report = json.loads(hero.animation_data.action["ik2bone"])["report"]
     assert report["after"]["penetration"] < 1e-3
+
+
+@pytest.mark.parametrize("action", ["jump", "fall"])
+def test_a_lone_jump_or_fall_is_told_to_stand_nowhere_and_touches_where_it_is_lowest(bpy, hero, action):
+    play(bpy, hero, action)
+    frames = range(1, LAST + 1)
+    heights = np.array([height_of(bpy, hero, frame) for frame in frames])
+    assert bpy.ops.ik2bone.plant_feet(surface="Slope") == {"FINISHED"}
+    report = json.loads(hero.animation_data.action["ik2bone"])["report"]
+    assert any("no foot ever stands still" in sentence for sentence in report["told"])
+    touched = {frame for span in report["spans"] for frame in range(span["start"], span["end"] + 1)}
+    low = heights < heights.min() + 0.1 * report["leg"]
+    assert touched <= set(np.array(frames)[low].tolist())
+
+
+def height_of(bpy, hero, frame):
+    bpy.context.scene.frame_set(frame)
+    return (hero.matrix_world @ hero.pose.bones["foot.L"].head).z

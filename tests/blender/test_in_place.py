@@ -7,7 +7,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import bone_curves, heads, plant, record_of, values_of
+from planted import bone_curves, heads, plant, record_of, refused, values_of
 
 FRAMES = np.arange(1, biped.LAST + 1)
 QUARTERS = np.arange(-2.0, biped.LAST + 3.0, 0.25)
@@ -22,11 +22,7 @@ def _part(first, last):
 
 
 def _refused(bpy, sentence, **given):
-    before = fingerprint.of_scene(bpy)
-    with pytest.raises(RuntimeError, match=sentence) as refusal:
-        bpy.ops.ik2bone.plant_feet(output="IN_PLACE", **given)
-    assert len(str(refusal.value).strip().splitlines()) == 1
-    assert fingerprint.of_scene(bpy) == before
+    refused(bpy, sentence, output="IN_PLACE", **given)
 
 
 def _curve(armature, bone="shin.L", index=1):
@@ -359,7 +355,7 @@ def test_undo_gives_the_old_keys_back(bpy, walker, slope):
     ("module", "name", "function", "after"),
     [
         ("run.output", "keys", "write", 3),
-        ("run.task", "report", "figures", 0),
+        ("run.pipeline", "report", "figures", 0),
         ("run.pipeline", "properties", "store", 0),
     ],
 )

@@ -20,9 +20,9 @@ def sampled(bpy, walker, slope, addon):
     kept, stages, legs = addon("run.kept"), addon("stages"), addon("rig.find").find_legs(walker, (1, biped.LAST))
 
     def sample(limbs=legs, hips="hips", frames=FRAMES):
-        before = list(kept._samples.values())
+        before = [id(value) for value, _ in kept.samples.values()]
         found = stages.finish(kept.sampled(bpy.data.objects["Walker"], limbs, hips, list(frames)))
-        return found, found in before
+        return found, id(found) in before
 
     kept.forget()
     return sample
@@ -278,37 +278,51 @@ def test_other_settings_give_what_they_give_without_anything_kept(bpy, walker, s
 
 
 def test_a_second_run_samples_only_what_it_has_written(bpy, walker, slope, addon, monkeypatch):
-    kept, calls = addon("run.kept"), []
-    sampling = kept.sampling
-    monkeypatch.setattr(kept, "sampling", lambda *given: calls.append(given) or sampling(*given))
+    kept, module, calls = addon("run.kept"), addon("pose.sample"), []
+    sample, proven = module._sample, module.proven
+    monkeypatch.setattr(module, "_sample", lambda *given: calls.append("made") or sample(*given))
+    monkeypatch.setattr(module, "proven", lambda *given: calls.append("proven") or proven(*given))
     kept.forget()
     plant(bpy)
+    assert calls == ["made", "proven", "made"]
+    calls.clear()
     plant(bpy, strength=0.5)
-    assert len(calls) == 1
+    assert calls == ["made"]
 
 
 def test_the_mesh_of_an_unchanged_ground_is_made_once(bpy, walker, slope, addon):
     kept = addon("run.kept")
     kept.forget()
     plant(bpy)
-    meshes = [mesh for mesh, _ in kept._meshes.values()]
+    meshes = list(kept.meshes.values())
     plant(bpy, strength=0.5)
-    assert [mesh for mesh, _ in kept._meshes.values()] == meshes and len(meshes) == 1
+    assert list(kept.meshes.values()) == meshes and len(meshes) == 1
 
 
 def test_memory_is_bounded(bpy, walker, slope, addon, monkeypatch):
     kept = addon("run.kept")
     kept.forget()
     plant(bpy)
-    bpy.context.view_layer.objects.active = biped.make_walker(bpy, "Other")
+    for most, count in ((2 * biped.LAST, 2), (2 * biped.LAST - 1, 1), (biped.LAST - 1, 0)):
+        monkeypatch.setattr(kept.samples, "most", most)
+        monkeypatch.setattr(kept.plans, "most", most)
+        other = biped.make_walker(bpy, f"Other {count}")
+        other.location.x = 0.1 * count
+        bpy.context.view_layer.objects.active = other
+        plant(bpy)
+        assert len(kept.samples) == len(kept.plans) == count
+    monkeypatch.setattr(kept.meshes, "most", 0)
     plant(bpy)
-    assert len(kept._samples) == len(kept._plans) == 1
-    monkeypatch.setattr(kept, "MOST", 0)
-    monkeypatch.setattr(kept, "LONGEST", 60)
-    plant(bpy)
-    slope.location.z = 0.01
-    plant(bpy)
-    assert not kept._meshes and not kept._plans
+    assert not kept.meshes
+
+
+def test_what_was_used_last_stays(addon):
+    bounded = addon("run.kept").Bounded(2)
+    for key in "aba":
+        bounded.put(key, key.upper(), 1)
+    bounded.put("c", "C", 1)
+    assert bounded == {"a": ("A", 1), "c": ("C", 1)}
+    assert bounded.put("d", "D", 3) == "D" and not bounded
 
 
 def test_nothing_is_kept_over_the_loading_of_a_file(bpy, walker, slope, addon, tmp_path):
@@ -316,9 +330,9 @@ def test_nothing_is_kept_over_the_loading_of_a_file(bpy, walker, slope, addon, t
     plant(bpy)
     path = str(tmp_path / "scene.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
-    assert kept._samples and kept._plans and kept._meshes
+    assert kept.samples and kept.plans and kept.meshes
     bpy.ops.wm.open_mainfile(filepath=path)
-    assert not (kept._samples or kept._plans or kept._meshes)
+    assert not (kept.samples or kept.plans or kept.meshes)
 
 
 def test_runs_before_and_after_undo_give_the_same(bpy, walker, slope, addon):
@@ -327,6 +341,6 @@ def test_runs_before_and_after_undo_give_the_same(bpy, walker, slope, addon):
     first = values_of(walker, FRAMES)
     bpy.ops.ed.undo_push(message="Plant Feet")
     bpy.ops.ed.undo()
-    assert addon("run.kept")._samples
+    assert addon("run.kept").samples
     plant(bpy)
     assert values_of(bpy.data.objects["Walker"], FRAMES) == first

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import biped
 import numpy as np
 import pytest
 
@@ -29,7 +30,7 @@ def rig(bpy, actions):
     bpy.ops.object.mode_set(mode="EDIT")
     ob.data.edit_bones.new('the "bone"').tail = (0.1, 0.2, 1)
     bpy.ops.object.mode_set(mode="OBJECT")
-    assignment = actions.create(ob, "Action")
+    assignment = biped.make_action(bpy, actions, ob, "Action")
     actions.assign(ob, assignment)
     return ob, ob.pose.bones[0], actions.curves_of(assignment)
 
@@ -167,6 +168,18 @@ def test_the_curve_outside_the_range_keeps_its_shape(bpy, keys, rig, interpolati
     np.testing.assert_allclose(_values(curves, path, outside), before, atol=2e-6)
     kinds = {point.interpolation for point in curves.find(path, 0).keyframe_points if point.type != "GENERATED"}
     assert kinds <= {interpolation}
+
+
+@pytest.mark.parametrize("span", [(1, 8), (8, 16), (8, 8)])
+@pytest.mark.parametrize("interpolation", ["BACK", "ELASTIC"])
+def test_easing_that_ends_or_begins_at_the_range_keeps_its_shape(bpy, keys, rig, interpolation, span):
+    _ob, bone, curves = rig
+    _fill(curves, bone, "location", [(1, 0.0), (8, 2.0), (16, 1.0)], interpolation)
+    frames, path = np.arange(span[0], span[1] + 1), bone.path_from_id("location")
+    outside = [frame for frame in np.arange(1, 16, 0.25) if not span[0] <= frame <= span[1]]
+    before = _values(curves, path, outside)
+    keys.write(curves, keys.read_location(curves, bone, frames, {}), frames, (1, 16), {})
+    np.testing.assert_allclose(_values(curves, path, outside), before, atol=1e-6)
 
 
 @pytest.mark.parametrize("interpolation", ["BEZIER", "CONSTANT", "BACK", "ELASTIC"])

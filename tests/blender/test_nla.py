@@ -183,7 +183,7 @@ def test_an_error_half_way_leaves_the_strip_as_it_was(bpy, walker, slope, addon,
     push_down(walker)
     if mode == "tweak mode":
         tweak(walker)
-    report = addon("run.task").report
+    report = addon("run.pipeline").report
 
     def fail(*_arguments):
         raise ArithmeticError("half way")

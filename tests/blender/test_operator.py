@@ -223,3 +223,13 @@ def test_the_info_line_tells_the_figures(bpy, walker, slope, capfd):
     plant(bpy, bones="thigh.L")
     told = capfd.readouterr().out
     assert "Warning: Planted 1 foot" in told and "the hips stay" in told
+
+
+def test_the_last_line_has_room_in_the_status_bar_and_units(bpy, walker, slope, capfd):
+    plant(bpy, bones="thigh.L")
+    whole, last = capfd.readouterr().out.strip().splitlines()[-2:]
+    assert last == (
+        "Warning: Planted 1 foot, 2 contacts: drift in contacts 0 m, under ground 0 m, over ground 0 m; "
+        "2 notes in the sidebar"
+    )
+    assert "the hips stay" in whole

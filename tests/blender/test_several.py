@@ -7,7 +7,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import heads, plant, record_of, values_of
+from planted import heads, plant, record_of, refused, values_of
 
 FRAMES = np.arange(1, biped.LAST + 1)
 
@@ -27,14 +27,6 @@ def pair(bpy, walker, slope):
     other.location.x = 2.0
     _choose(bpy, other, walker, other)
     return walker, other
-
-
-def _refused(bpy, sentence, **given):
-    before = fingerprint.of_scene(bpy)
-    with pytest.raises(RuntimeError, match=sentence) as refusal:
-        bpy.ops.ik2bone.plant_feet(**given)
-    assert len(str(refusal.value).strip().splitlines()) == 1
-    assert fingerprint.of_scene(bpy) == before
 
 
 def test_all_selected_armatures_are_planted_each_into_its_own_action(bpy, pair):
@@ -63,6 +55,12 @@ def test_they_are_told_by_name_on_lines_of_their_own_the_active_one_first(bpy, p
     assert [line.partition("Planted 2 feet, ")[0] for line in lines] == ["Other: ", "Walker: "]
 
 
+def test_the_status_bar_counts_them(bpy, pair, capfd):
+    plant(bpy)
+    last = capfd.readouterr().out.strip().splitlines()[-1]
+    assert last == "Info: Planted 2 armatures: the sidebar has the report of the active one"
+
+
 def test_a_selected_armature_that_is_not_active_is_planted_beside_the_active_one_only_when_selected(bpy, pair):
     _choose(bpy, pair[1], pair[1])
     plant(bpy)
@@ -75,20 +73,35 @@ def test_selected_armatures_are_planted_though_the_active_object_is_the_ground(b
     assert [armature.animation_data.action.name for armature in pair] == ["walk.planted", "stroll.planted"]
 
 
+def test_a_selected_prop_that_plays_nothing_keeps_nobody_from_being_planted(bpy, pair):
+    prop = bpy.data.objects.new("Prop", bpy.data.armatures.new("Prop"))
+    bpy.context.collection.objects.link(prop)
+    _choose(bpy, pair[1], prop, pair[1])
+    plant(bpy)
+    assert pair[1].animation_data.action.name == "stroll.planted" and prop.animation_data is None
+
+
+def test_a_context_that_names_another_active_object_plants_that(bpy, pair):
+    _choose(bpy, pair[1])
+    with bpy.context.temp_override(active_object=pair[0]):
+        plant(bpy)
+    assert [armature.animation_data.action.name for armature in pair] == ["walk.planted", "stroll"]
+
+
 @pytest.mark.parametrize("given", [{}, {"output": "IN_PLACE"}, {"frame_range": "CURRENT"}])
 @pytest.mark.parametrize("before", ["source", "planted"])
-def test_none_is_planted_where_one_is_refused(bpy, pair, given, before):
+def test_none_is_planted_where_one_isrefused(bpy, pair, given, before):
     if before == "planted":
         plant(bpy)
     constraint = pair[0].pose.bones["shin.L"].constraints.new("COPY_ROTATION")
     constraint.target = bpy.data.objects["Slope"]
     bpy.context.scene.frame_set(20)
-    _refused(bpy, "Walker: bone shin.L is under the active constraint .*; all 2 armatures stay as they were", **given)
+    refused(bpy, "Walker: bone shin.L is under the active constraint .*; all 2 armatures stay as they were", **given)
 
 
 def test_an_error_in_a_later_one_takes_the_earlier_ones_back(bpy, pair, addon, monkeypatch):
     plant(bpy, strength=0.5)
-    core, calls = addon("run.task").core, []
+    core, calls = addon("run.pipeline").core, []
 
     def fail(*arguments):
         calls.append(arguments)
@@ -131,19 +144,19 @@ def test_a_twin_planted_with_one_that_is_planted_already_takes_the_next_name(bpy
 
 
 @pytest.mark.parametrize("given", [{"output": "IN_PLACE"}, {"frame_range": "CURRENT"}])
-def test_twins_that_would_write_one_action_are_refused(bpy, walker, slope, given):
+def test_twins_that_would_write_one_action_arerefused(bpy, walker, slope, given):
     twin = walker.copy()
     bpy.context.collection.objects.link(twin)
     _choose(bpy, walker, walker, twin)
-    _refused(bpy, "Walker and Walker.001 both play walk", **given)
+    refused(bpy, "Walker and Walker.001 both play walk", **given)
 
 
-def test_twins_that_share_a_planted_action_are_refused(bpy, walker, slope):
+def test_twins_that_share_a_planted_action_arerefused(bpy, walker, slope):
     plant(bpy)
     twin = walker.copy()
     bpy.context.collection.objects.link(twin)
     _choose(bpy, walker, walker, twin)
-    _refused(bpy, "Walker and Walker.001 both play walk.planted")
+    refused(bpy, "Walker and Walker.001 both play walk.planted")
 
 
 def test_the_chains_are_those_selected_on_each(bpy, pair):
@@ -158,7 +171,7 @@ def test_the_chains_are_those_selected_on_each(bpy, pair):
     for bone in pair[0].pose.bones:
         owner = bone if hasattr(bone, "select") else bone.bone
         owner.select = False
-    _refused(bpy, "Walker: no bones are selected on Walker", chains="SELECTED")
+    refused(bpy, "Walker: no bones are selected on Walker", chains="SELECTED")
 
 
 def test_all_are_restored_at_once(bpy, pair):

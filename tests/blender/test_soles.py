@@ -17,17 +17,21 @@ LIMBS = [SimpleNamespace(foot=f"foot.{side}") for side in "LR"]
 @pytest.fixture
 def kept(addon):
     """The module, a clip, its soles, and what an action keeps of them."""
-    soles, clip = addon("run.soles"), make_walk(seconds=2.0).clip
+    soles, clip = addon("run.records"), make_walk(seconds=2.0).clip
     sole = measure_limbs(clip)
     return soles, clip, sole, json.loads(json.dumps(soles.soles_as_data(LIMBS, sole, clip.leg)))
 
 
 def test_soles_are_read_back_as_they_were_written(kept):
     soles, clip, sole, data = kept
-    known = soles.known_sole(LIMBS, clip, {"soles": data})
+    known = soles.known_sole(LIMBS, clip, records_of(soles, data))
     for (name, row), (_, written) in zip(known.rows(), sole.rows(), strict=True):
         np.testing.assert_array_equal(row, written, err_msg=name)
     assert known.source == sole.source and known.floor == pytest.approx(sole.floor, abs=1e-3)
+
+
+def records_of(records, soles):
+    return records.read_record(json.dumps({"soles": soles}))[0]
 
 
 @pytest.mark.parametrize(
@@ -38,8 +42,8 @@ def test_soles_are_read_back_as_they_were_written(kept):
 def test_broken_soles_are_measured_anew(kept, name, value):
     soles, clip, _, data = kept
     data["foot.R"][name] = value
-    assert soles.known_sole(LIMBS, clip, {"soles": data}) is None
-    assert soles.known_sole(LIMBS[:1], clip.choose(np.array([True, False])), {"soles": data}) is not None
+    assert soles.known_sole(LIMBS, clip, records_of(soles, data)) is None
+    assert soles.known_sole(LIMBS[:1], clip.choose(np.array([True, False])), records_of(soles, data)) is not None
 
 
 @pytest.mark.parametrize("frames", [slice(0, 900), slice(0, 850), slice(0, 780), slice(30, 994)])

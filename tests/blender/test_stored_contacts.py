@@ -10,7 +10,7 @@ import fingerprint
 import numpy as np
 import pytest
 from ik2bone.contacts.spans import Span, read_spans, write_spans
-from planted import heads, plant, record_of, values_of
+from planted import heads, plant, record_of, refused, values_of
 
 FRAMES = np.arange(1, biped.LAST + 1)
 FEET = ["foot.L", "foot.R"]
@@ -180,14 +180,6 @@ def test_contacts_are_kept_in_place_too(bpy, walker, slope):
         assert wanted in spans_on(action)
         toes = heads(bpy, walker, range(wanted.start, wanted.end + 1), ("toe.L",))
         assert np.ptp(toes, axis=0).max() < 1e-4
-
-
-def refused(bpy, message, operator="plant_feet", **given):
-    before = fingerprint.of_scene(bpy)
-    with pytest.raises(RuntimeError, match=message) as refusal:
-        getattr(bpy.ops.ik2bone, operator)(**given)
-    assert len(str(refusal.value).strip().splitlines()) == 1
-    assert fingerprint.of_scene(bpy) == before
 
 
 def test_stored_contacts_are_refused_where_there_are_none(bpy, walker, slope):

@@ -373,3 +373,35 @@ def test_foot_that_rests_where_it_carried_the_figure_stands_though_the_other_is_
     contacts = find_contacts(path, path + [0.15, 0.0, 0.0], fps=fps, leg=1.0)
     assert contacts[30:100, 1].all() and contacts[280:350, 1].all()
     assert contacts[280:350, 0].all() and not contacts[:230, 0].any()
+
+
+def falling(height):
+    """Heels and balls (F, L, 3) of a figure that does nothing but go up and down: by its height (F,) in leg lengths."""
+    offsets = np.array([[[-0.1, 0.1, 0.0], [-0.1, -0.1, 0.02]], [[0.15, 0.1, 0.0], [0.15, -0.1, 0.02]]])
+    return offsets[:, None] + np.asarray(height)[:, None, None] * UP
+
+
+TIME = np.linspace(0.0, 1.25, 31)
+
+
+@pytest.mark.parametrize(
+    "height",
+    [3.0 * TIME * (1.25 - TIME), 1.5 - 0.6 * TIME**2, np.where(TIME < 0.4, 1.0, 1.0 - 2.0 * (TIME - 0.4) ** 2)],
+    ids=["jump", "fall", "fall after a while"],
+)
+@pytest.mark.parametrize("exact", [False, True])
+def test_feet_that_sink_with_their_figure_did_not_stand_before(height, exact) -> None:
+    assert not find_contacts(*falling(height), fps=24.0, leg=1.0, exact=exact).any()
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_feet_stand_before_and_after_a_jump_alone(exact) -> None:
+    height = np.maximum(0.0, 0.45 * (1.0 - ((TIME - 0.6) / 0.35) ** 2))
+    found = find_contacts(*falling(height), fps=24.0, leg=1.0, exact=exact)
+    assert (found == (height == 0.0)[:, None, None]).all()
+
+
+def test_feet_that_go_down_one_after_the_other_stand_between() -> None:
+    feet = np.stack([falling(-0.3 * np.clip(np.round(TIME / 0.6 + shift) / 2, 0, 1)) for shift in (0.0, 0.5)])
+    heel, ball = (np.stack([feet[0][part][:, 0], feet[1][part][:, 1]], axis=1) for part in (0, 1))
+    assert find_contacts(heel, ball, fps=24.0, leg=1.0).any(axis=-1).mean() > 0.5

@@ -81,3 +81,22 @@ def test_idle_figure_keeps_its_pose_on_its_own_floor() -> None:
     axes = np.einsum("flji,fljk->flik", clip.foot[still, :, :3, :3], after.foot[still, :, :3, :3])
     cosine = (np.trace(axes, axis1=-2, axis2=-1).min() - 1.0) / 2.0
     assert np.degrees(np.arccos(min(cosine, 1.0))) < 0.5
+
+
+def test_legs_whose_balls_lie_at_their_ankles_stand_on_that_point() -> None:
+    clip = WALK.clip
+    pegs = clip.having(ball=clip.ankle, tip=clip.ankle, toe=clip.foot, has_toe=np.zeros(2, bool), floors=(-7.0,))
+    sole = measure_sole(pegs)
+    assert sole.source == ("point",) * 2
+    assert not sole.ball_height.any() and not sole.lengths.any()
+    assert sole.floor == pytest.approx(ANKLE, abs=0.01)
+    plan = plant(pegs, hills)
+    after = plan.apply(pegs).ball
+    standing = plan.contacts[..., 1]
+    assert standing.any(axis=0).all()
+    assert after[standing][:, 2] == pytest.approx(hills(after[standing][:, :2]), abs=1e-3 * clip.leg)
+    assert (after[..., 2] - hills(after[..., :2].reshape(-1, 2)).reshape(standing.shape)).min() > -0.01 * clip.leg
+
+
+def hills(xy):
+    return 0.06 * np.sin(2.0 * xy[:, 0]) + 0.04 * np.sin(3.0 * xy[:, 1] + 1.0)

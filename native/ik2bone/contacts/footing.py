@@ -8,13 +8,16 @@ import numpy as np
 from ..curves import runs
 from ..model import Array, Mask
 from ..rotations import length_of
-from .paths import SAME_PLACE, Feet
+from .paths import ENTER_SPEED, SAME_PLACE, Feet
 from .stance import LEAST_CONTACT, STEP, Stance
 
 # A spell lies on the ground within this height (leg lengths) of the lowest that any foot has nearby in time: so much
 # lies between the treads of two feet on stairs. On rocks no other foot may be as low; then a foot stands while no lower
 # one is slow. Without that the two walks over uneven ground lose a fifth of their contacts.
 HEIGHT = 0.12
+# Feet that fall with their figure are alike in speed but for this share: 0 as animators make falls; 0.4 where a tracked
+# dancer's body sinks while one foot stands.
+ALIKE = 0.2
 
 
 def find_spells(feet: Feet, either: Mask) -> list[Stance]:
@@ -37,9 +40,11 @@ def _same_place(feet: Feet, last: Stance, start: int) -> bool:
 
 def grounded(feet: Feet, still: Mask, spells: list[Stance], height: float) -> list[Stance]:
     """The spells with ground under them: they lie as low as those nearby, carry the figure alone, or lie as such do.
+    Where the whole figure falls on from there, as after the top of a jump, there is none.
 
     `still` (F, L) are the frames in which heel or ball is hardly moving, `height` (leg lengths) is as `HEIGHT`.
     """
+    spells = [spell for spell in spells if not _falls(feet, spell)]
     if not spells:
         return []
     heights = np.array([np.median(feet.heights[s.start : s.end, s.leg].min(axis=-1)) for s in spells])
@@ -57,6 +62,17 @@ def grounded(feet: Feet, still: Mask, spells: list[Stance], height: float) -> li
     level &= (legs == legs[:, None]) & ~np.eye(len(spells), dtype=bool)
     keep = carry | (low & near.any(axis=1)) | level.any(axis=1)
     return [spell for spell, kept in zip(spells, keep, strict=True) if kept]
+
+
+def _falls(feet: Feet, spell: Stance) -> bool:
+    """Whether a spell ends as all feet go down alike, this one to where it was not: steps and hops begin upward, and on
+    the way down stairs the other foot stands.
+    """
+    after = feet.heights[spell.end : spell.end + max(1, round(0.5 * STEP * feet.fps)), spell.leg]
+    sinks = -feet.climb[spell.end : spell.end + 1]
+    if not len(after) or sinks.min() < max(ENTER_SPEED, (1.0 - ALIKE) * sinks.max()):
+        return False
+    return bool(after.min() < feet.heights[spell.start : spell.end, spell.leg].min() - SAME_PLACE)
 
 
 def _are_crests(starts: Array, ends: Array, heights: Array, height: float, least: float) -> Mask:

@@ -82,22 +82,24 @@ class Sole:
 def measure_sole(clip: Clip) -> Sole:
     """Measure the soles from the skin of the feet, or from the flat parts of the stances.
 
-    Each stance has one vote, however long it lasts, so that soles do not depend on how a clip is trimmed.
+    Each stance has one vote, however long it lasts, so that soles do not depend on how a clip is trimmed. Legs whose
+    balls lie at their ankles stand on that point.
     """
     contacts = _contacts(clip)
     standing = _standing_heights(clip, contacts[..., 1])
     height, floor, source = _ball_height(clip, standing)
-    feet = [_flat_foot(clip, leg, contacts[:, leg], height / unit_length(clip, leg)) for leg in range(clip.legs)]
-    sources = [source] * clip.legs
+    sources = [source if foot else "point" for foot in (clip.ball != clip.ankle).any(axis=(0, 2))]
+    heights = [0.0 if name == "point" else height / unit_length(clip, leg) for leg, name in enumerate(sources)]
+    feet = [_flat_foot(clip, leg, contacts[:, leg], own) for leg, own in enumerate(heights)]
     for leg, skin in enumerate(clip.skins or ()):
         found = lay_flat(skin, feet[leg], clip.leg / unit_length(clip, leg))
         if found is not None:
             feet[leg], sources[leg] = found, "mesh"
-    sole, by_mesh = _sole_of(clip, feet, floor, tuple(sources)), np.array(sources) == "mesh"
-    if not by_mesh.any():
+    sole, known = _sole_of(clip, feet, floor, tuple(sources)), np.isin(sources, ("mesh", "point"))
+    if not known.any():
         return sole
-    told = [heights for heights, counts in zip(standing, by_mesh, strict=True) if counts]
-    return replace(sole, floor=_floor_under(told, sole.ball_height[by_mesh], clip.leg))
+    told = [heights for heights, counts in zip(standing, known, strict=True) if counts]
+    return replace(sole, floor=_floor_under(told, sole.ball_height[known], clip.leg))
 
 
 def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[str, ...]) -> Sole:
