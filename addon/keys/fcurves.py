@@ -12,7 +12,7 @@ import numpy as np
 from bpy.types import FCurve
 from numpy.typing import NDArray
 
-from .splines import split, stored, straight
+from .splines import halves, has_room, split, straight
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.int64]
@@ -186,11 +186,20 @@ def trouble_beyond(curve: FCurve, frame: int, before: bool) -> str | None:
     beyond = keyed <= frame - SAME_FRAME if before else keyed >= frame + SAME_FRAME
     if not beyond.any():
         return "goes on in a straight line beyond its keys" if curve.extrapolation == "LINEAR" else None
-    if np.any(np.abs(keyed - frame) < SAME_FRAME):
+    return None if np.any(np.abs(keyed - frame) < SAME_FRAME) else _trouble_of_cut(curve, frame, before)
+
+
+def _trouble_of_cut(curve: FCurve, frame: int, before: bool) -> str | None:
+    """What keeps the part `before` or after a frame from keeping its shape where the curve is cut there."""
+    left = int(np.count_nonzero(times(curve) < frame)) - 1
+    kind = curve.keyframe_points[left].interpolation if left >= 0 else "LINEAR"
+    if kind not in CUT:
+        return f"eases by {kind}"
+    keys = read(curve)[max(left, 0) : left + 2]
+    if kind != "BEZIER" or len(keys) < 2:
         return None
-    earlier = np.flatnonzero(keyed < frame)
-    kind = curve.keyframe_points[int(earlier[-1])].interpolation if len(earlier) else "LINEAR"
-    return None if kind in CUT else f"eases by {kind}"
+    part = halves(_points(*keys), frame)[0 if before else 1]
+    return None if has_room(part) else "has handles that overlap too far"
 
 
 def repeats(curve: FCurve) -> bool:
@@ -247,7 +256,7 @@ def _frames_beside(curve: FCurve, frame: int, step: int, bound: int) -> Frames:
     if np.any((ahead > SAME_FRAME - 1.0) & (ahead < SAME_FRAME)):
         return np.arange(0)
     left, start, end = int(np.count_nonzero(keyed < frame)) - 1, frame, frame
-    if 0 <= left < len(keyed) - 1 and curve.keyframe_points[left].interpolation not in CUT:
+    if 0 <= left < len(keyed) - 1 and _trouble_of_cut(curve, frame, step < 0):
         start, end = ceil(keyed[left] + SAME_FRAME), floor(keyed[left + 1] - SAME_FRAME)
     elif curve.extrapolation == "LINEAR" and not np.any(ahead > 0.0):
         start, end = min(frame, bound), max(frame, bound)
@@ -305,11 +314,15 @@ def _pieces(before: Keys, key: np.void, after: Keys) -> tuple[Array, Array]:
     """The handles (2, 2) of the curve's pieces on both sides of a new key; past the ends the curve is straight."""
     here = key["co"].astype(float)
     if len(before) and len(after):
-        handles = before["co"], before["handle_right"], after["handle_left"], after["co"]
-        halves = split(np.concatenate(handles).astype(float), here[0])
-        return stored(halves[:4])[1:3], stored(halves[3:])[1:3]
+        left, right = split(_points(before[0], after[0]), here[0])
+        return left[1:3], right[1:3]
     ends = [side["co"][0].astype(float) if len(side) else here for side in (before, after)]
     return straight(ends[0], here)[1:3], straight(here, ends[1])[1:3]
+
+
+def _points(key: np.void, next_key: np.void) -> Array:
+    """Control points (4, 2) of the piece between two keys."""
+    return np.array([key["co"], key["handle_right"], next_key["handle_left"], next_key["co"]], float)
 
 
 def _free(*sides: Keys) -> None:
