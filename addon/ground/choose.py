@@ -17,10 +17,9 @@ IMPORTER_COLLECTION = "glTF_not_exported"
 def find_surfaces(context: Context, armature: Object, name: str) -> list[Object]:
     """The objects to plant on: the named one, those of the named collection, or for "" every visible ground.
 
-    They are meshes, and empties that show a collection with meshes in it. Several names are separated by commas.
+    They are meshes, and empties that show a collection with meshes in it. Several names are separated by commas. The
+    view layer has to be up to date.
     """
-    # Objects that the calling script has just linked are missing from the view layer until then.
-    context.view_layer.update()
     if name:
         found = [ob for part in _names(context, name) for ob in _named_surfaces(context, armature, part)]
         return list(dict.fromkeys(found))
@@ -74,7 +73,7 @@ def _collection_surfaces(context: Context, armature: Object, name: str) -> list[
 
 def _is_evaluated(context: Context, ob: Object) -> bool:
     """Whether the scene has worked out the object's shape, which it does not while that is disabled in viewports."""
-    return bool(ob.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated)
+    return bool(ob.evaluated_get(context.view_layer.depsgraph).is_evaluated)
 
 
 def _is_solid(ob: Object) -> bool:

@@ -3,22 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import bpy
 import ik2bone
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
 from ik2bone.ground.surfaces import Surface, Surfaces
+from ik2bone.rotations import inverse_of
 from numpy.typing import NDArray
 
+from ..bounded import Bounded
+from ..pose.skins import vertices_of
+from ..stages import Progress, Stages, aside, finish, part_of
 from .choose import deformers, shows_collection
 from .motion import Instance, find_inner_motions, find_motions, find_unfollowed, instances_of, shown_by
 
 Array = NDArray[np.float64]
-# Gives the mesh of some content, made by a function where it is not at hand.
-MeshOf = Callable[[bytes, Callable[[], ik2bone.Mesh]], ik2bone.Mesh]
-
 # Volume of an object's axes over the cube of the longest under which it has no inverse worth the name.
 FLAT = 1e-9
 # Axes that differ by more than this share are scaled unevenly.
@@ -26,53 +27,65 @@ UNEVEN = 1e-4
 
 
 def make_ground(
+    depsgraph: Depsgraph, objects: Sequence[Object], leg: float, frames: Sequence[int] = (), nearest: bool = False
+) -> Surfaces:
+    """As `making_ground`, at once."""
+    return finish(making_ground(depsgraph, objects, leg, frames, nearest, Bounded(0)))
+
+
+def making_ground(
     depsgraph: Depsgraph,
     objects: Sequence[Object],
     leg: float,
-    frames: Sequence[int] = (),
-    nearest: bool = False,
-    mesh_of: MeshOf = lambda _, make: make(),
-) -> Surfaces:
+    frames: Sequence[int],
+    nearest: bool,
+    kept: Bounded[ik2bone.Mesh],
+) -> Stages[Surfaces]:
     """Take the evaluated meshes as ground for feet of legs so long; those without faces are left out.
 
     Meshes are taken as they are now, objects that move follow their motion over `frames` of the scene. Only with
     `nearest` a ground may be asked for the nearest points: then meshes hold what objects stretch unevenly stretched.
-    `mesh_of` may know a mesh of the same content already.
+    Meshes of the same content as those `kept` are taken from there.
     """
-    motions = find_motions(objects, frames)
+    motions = yield from part_of(find_motions(objects, frames), 0.0, 0.3)
     gone = [ob.name for ob, motion in motions.items() if any(_is_flat(matrix) for matrix in motion)]
     objects = [ob for ob in objects if ob.name not in gone]
-    surfaces = [surface for ob in objects for surface in _surfaces(depsgraph, ob, motions.get(ob), nearest, mesh_of)]
-    owners = [ob for ob in objects if shows_collection(ob)]
-    surfaces += _instances(depsgraph, owners, motions, find_inner_motions(owners, frames), nearest, mesh_of)
+    owners, surfaces = [ob for ob in objects if shows_collection(ob)], []
+    for ob in objects:
+        yield Progress(f"reading {ob.name}", 0.3)
+        surfaces += yield from part_of(_surface(depsgraph, ob, motions.get(ob), nearest, kept), 0.3, 0.3)
+    inner = yield from part_of(find_inner_motions(owners, frames), 0.3, 0.6)
+    surfaces += yield from part_of(_instances(depsgraph, owners, motions, inner, nearest, kept), 0.6, 0.7)
+    shown = [ob for owner in owners for ob in shown_by(owner)]
+    unfollowed = yield from part_of(find_unfollowed(list(dict.fromkeys([*objects, *shown])), frames), 0.7, 1.0)
     told = [f"{name} is scaled to nothing on some frames, and was left out" for name in gone]
-    inner = [ob for owner in owners for ob in shown_by(owner)]
-    told += [*find_unfollowed(list(dict.fromkeys([*objects, *inner])), frames), *_scattered(depsgraph, objects)]
-    return Surfaces(tuple(surfaces), leg, tuple(told))
+    return Surfaces(tuple(surfaces), leg, (*told, *unfollowed, *_scattered(depsgraph, objects)))
 
 
-def _surfaces(
-    depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bool, mesh_of: MeshOf
-) -> Iterator[Surface]:
+def _surface(
+    depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bool, kept: Bounded[ik2bone.Mesh]
+) -> Stages[list[Surface]]:
     """The object's own mesh, where it has one with faces."""
     if ob.type != "MESH":
-        return
+        return []
     evaluated = ob.evaluated_get(depsgraph)
+    matrix = np.array(evaluated.matrix_world)
+    stays_flat = motion is None and _is_flat(matrix)
+    stretch = matrix if stays_flat else _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
     # Not its data: where the graphics card subdivides for the view, that is coarser.
     data = evaluated.to_mesh()
     try:
         if not data.polygons:
-            return
-        matrix = np.array(evaluated.matrix_world)
-        if motion is None and _is_flat(matrix):
-            yield Surface(_mesh(data, matrix, mesh_of), ob.name)
-        else:
-            stretch = _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
-            shrink = np.linalg.inv(stretch)
-            placing = (matrix if motion is None else motion) @ shrink
-            yield Surface(_mesh(data, stretch, mesh_of), ob.name, placing, shrink)
+            return []
+        content, make = _read(data, stretch, kept)
     finally:
+        # Before anything else goes on: Blender may evaluate the object again meanwhile.
         evaluated.to_mesh_clear()
+    mesh = yield from _made(content, make, kept)
+    if stays_flat:
+        return [Surface(mesh, ob.name)]
+    shrink = inverse_of(stretch)
+    return [Surface(mesh, ob.name, (matrix if motion is None else motion) @ shrink, shrink)]
 
 
 def _instances(
@@ -81,17 +94,15 @@ def _instances(
     motions: Mapping[Object, Array],
     inner: Mapping[Instance, Array],
     nearest: bool,
-    mesh_of: MeshOf,
-) -> list[Surface]:
+    kept: Bounded[ik2bone.Mesh],
+) -> Stages[list[Surface]]:
     """The meshes that objects show of their collections, named by those objects, which share what is the same.
 
     They follow their `inner` motion where they have one, else that of the object.
     """
-    if not owners:
-        return []
     meshes: dict[tuple[int, bytes], ik2bone.Mesh] = {}
     surfaces = []
-    for name, instance in instances_of(depsgraph, owners):
+    for name, instance in instances_of(depsgraph, owners) if owners else ():
         if instance.object.type != "MESH" or any(True for _ in deformers(instance.object)):
             continue
         mesh, matrix = instance.object.data, np.array(instance.matrix_world)
@@ -100,10 +111,11 @@ def _instances(
         stretch = _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
         key = mesh.as_pointer(), stretch.tobytes()
         if key not in meshes:
-            meshes[key] = _mesh(mesh, stretch, mesh_of)
+            meshes[key] = finish(_made(*_read(mesh, stretch, kept), kept))
         owner = instance.parent.original
-        placing = _placing(instance, np.linalg.inv(stretch), motions.get(owner), inner.get(name))
+        placing = _placing(instance, inverse_of(stretch), motions.get(owner), inner.get(name))
         surfaces.append(Surface(meshes[key], owner.name, *placing))
+    yield Progress("reading instances", 1.0)
     return surfaces
 
 
@@ -117,7 +129,7 @@ def _placing(
     if inner is not None:
         return inner @ shrink, None
     matrix = np.array(instance.matrix_world)
-    inside = np.linalg.inv(np.array(instance.parent.matrix_world)) @ matrix @ shrink
+    inside = inverse_of(np.array(instance.parent.matrix_world)) @ matrix @ shrink
     return matrix @ shrink if motion is None else motion @ inside, inside
 
 
@@ -141,23 +153,23 @@ def _may_scatter(ob: Object) -> bool:
     return nodes or ob.instance_type != "NONE"
 
 
-def _mesh(data: bpy.types.Mesh, matrix: Array, mesh_of: MeshOf) -> ik2bone.Mesh:
-    """The triangles of a mesh moved by a matrix.
-
-    Attributes are read a hundred times as fast as the properties of vertices, loops and triangles.
-    """
+def _read(data: bpy.types.Mesh, matrix: Array, kept: Bounded[ik2bone.Mesh]) -> tuple[bytes, Callable[[], ik2bone.Mesh]]:
+    """The content of a mesh moved by a matrix, and what makes its triangles if they are not kept."""
     corners, starts = np.empty(len(data.loops), np.int32), np.empty(len(data.polygons), np.int32)
     data.attributes[".corner_vert"].data.foreach_get("value", corners)
     data.polygons.foreach_get("loop_start", starts)
-    vertices = _vertices(data)
+    vertices = vertices_of(data)
     content = b"".join(part.tobytes() for part in (matrix, starts, corners, vertices))
-    return mesh_of(content, lambda: ik2bone.Mesh(*_moved(vertices, _triangles(data), matrix)))
+    triangles = np.empty((0, 3), np.int32) if content in kept else _triangles(data)
+    return content, lambda: _moved(vertices, triangles, matrix)
 
 
-def _vertices(data: bpy.types.Mesh) -> NDArray[np.float32]:
-    points = np.empty((len(data.vertices), 3), np.float32)
-    data.attributes["position"].data.foreach_get("vector", points.ravel())
-    return points
+def _made(content: bytes, make: Callable[[], ik2bone.Mesh], kept: Bounded[ik2bone.Mesh]) -> Stages[ik2bone.Mesh]:
+    """The kept mesh of some content, or a new one."""
+    if content in kept:
+        return kept.put(content, *kept[content])
+    made = yield from aside(make, Progress("building the ground", 0.0))
+    return kept.put(content, made, len(content))
 
 
 def _triangles(data: bpy.types.Mesh) -> NDArray[np.int32]:
@@ -167,13 +179,11 @@ def _triangles(data: bpy.types.Mesh) -> NDArray[np.int32]:
     return triangles
 
 
-def _moved(
-    vertices: NDArray[np.float32], triangles: NDArray[np.int32], matrix: Array
-) -> tuple[Array, NDArray[np.int32]]:
-    """Vertices moved by a matrix, without the triangles that broken geometry has at infinity."""
+def _moved(vertices: NDArray[np.float32], triangles: NDArray[np.int32], matrix: Array) -> ik2bone.Mesh:
+    """The mesh of vertices moved by a matrix, without the triangles that broken geometry has at infinity."""
     good = np.isfinite(vertices).all(axis=1)
     vertices = np.where(good[:, None], vertices, 0.0)
-    return vertices @ matrix[:3, :3].T + matrix[:3, 3], triangles[good[triangles].all(axis=1)]
+    return ik2bone.Mesh(vertices @ matrix[:3, :3].T + matrix[:3, 3], triangles[good[triangles].all(axis=1)])
 
 
 def _is_uneven(matrix: Array) -> bool:

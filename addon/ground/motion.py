@@ -11,7 +11,8 @@ from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, Scene
 from numpy.typing import NDArray
 
 from ..pose.evaluate import may_move, private_scene, step_worlds
-from ..stages import finish
+from ..pose.skins import vertices_of
+from ..stages import Progress, Stages
 from .choose import shows_collection
 
 Array = NDArray[np.float64]
@@ -24,16 +25,16 @@ STILL = 1e-6
 SHAPES = 5
 
 
-def find_motions(objects: Sequence[Object], frames: Sequence[int]) -> dict[Object, Array]:
+def find_motions(objects: Sequence[Object], frames: Sequence[int]) -> Stages[dict[Object, Array]]:
     """World matrices (F, 4, 4) on whole scene frames of those objects that move."""
     candidates = [ob for ob in objects if may_move(ob)]
     if not candidates or len(frames) < 2:
         return {}
-    matrices = finish(step_worlds(candidates, frames))
+    matrices = yield from step_worlds(candidates, frames)
     return {ob: matrix for ob, matrix in zip(candidates, matrices, strict=True) if _moves(ob, matrix)}
 
 
-def find_inner_motions(owners: Sequence[Object], frames: Sequence[int]) -> dict[Instance, Array]:
+def find_inner_motions(owners: Sequence[Object], frames: Sequence[int]) -> Stages[dict[Instance, Array]]:
     """World matrices (F, 4, 4) on whole scene frames of what objects show of collections in which things move.
 
     Frames are stepped in a scene of its own that holds only those objects.
@@ -41,9 +42,11 @@ def find_inner_motions(owners: Sequence[Object], frames: Sequence[int]) -> dict[
     moving = [ob for ob in owners if any(may_move(inner) for inner in shown_by(ob))]
     if not moving or len(frames) < 2:
         return {}
-    scene = private_scene(moving)
+    scene, rows = private_scene(moving), []
     try:
-        rows = [_instance_matrices(scene, moving, frame) for frame in frames]
+        for number, frame in enumerate(frames):
+            rows.append(_instance_matrices(scene, moving, frame))
+            yield Progress(f"sampling frame {frame}", number / len(frames))
     finally:
         bpy.data.scenes.remove(scene)
     # What is hidden on some frames is taken as it is now.
@@ -81,14 +84,14 @@ def _moves(ob: Object, matrices: Array) -> bool:
     return bool(np.ptp(places, axis=0).max() > STILL * size)
 
 
-def find_unfollowed(objects: Sequence[Object], frames: Sequence[int]) -> list[str]:
+def find_unfollowed(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[str]]:
     """Sentences about surfaces that change in ways that are not followed over the frames."""
     if len(frames) < 2:
         return []
     now = bpy.context.scene.frame_current
     bodies = [ob for ob in objects if ob.rigid_body and ob.rigid_body.type == "ACTIVE"]
     told = [f"{ob.name} is simulated, and was taken where it is on frame {now}: bake it to keys" for ob in bodies]
-    changing = _changing([ob for ob in objects if _may_change(ob)], frames)
+    changing = yield from _changing([ob for ob in objects if _may_change(ob)], frames)
     return told + [f"{ob.name} changes its shape, and was taken as it is on frame {now}" for ob in changing]
 
 
@@ -96,29 +99,20 @@ def _may_change(ob: Object) -> bool:
     return ob.type == "MESH" and bool(ob.modifiers or ob.data.shape_keys or ob.data.animation_data)
 
 
-def _changing(objects: Sequence[Object], frames: Sequence[int]) -> list[Object]:
+def _changing(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[Object]]:
     """Those of the objects whose evaluated shape is not the same on all of some frames."""
     if not objects:
         return []
-    scene = private_scene(objects)
+    scene, shapes = private_scene(objects), []
     try:
-        chosen = [frames[i] for i in np.unique(np.linspace(0, len(frames) - 1, SHAPES).round().astype(int))]
-        shapes = [_shapes(scene, objects, frame) for frame in chosen]
+        for row in np.unique(np.linspace(0, len(frames) - 1, SHAPES).round().astype(int)):
+            scene.frame_set(int(frames[row]))
+            depsgraph = scene.view_layers[0].depsgraph
+            shapes.append([vertices_of(ob.evaluated_get(depsgraph).data) for ob in objects])
+            yield Progress(f"looking at surfaces on frame {frames[row]}", row / len(frames))
     finally:
         bpy.data.scenes.remove(scene)
-    return [ob for i, ob in enumerate(objects) if any(_differ(shapes[0][i], shape[i]) for shape in shapes[1:])]
-
-
-def _shapes(scene: Scene, objects: Sequence[Object], frame: int) -> list[Array]:
-    scene.frame_set(int(frame))
-    depsgraph = scene.view_layers[0].depsgraph
-    shapes = []
-    for ob in objects:
-        vertices = ob.evaluated_get(depsgraph).data.vertices
-        points = np.empty(3 * len(vertices), np.float32)
-        vertices.foreach_get("co", points)
-        shapes.append(points.reshape(-1, 3))
-    return shapes
+    return [ob for ob, first, *others in zip(objects, *shapes, strict=True) if any(_differ(first, o) for o in others)]
 
 
 def _differ(before: Array, after: Array) -> bool:

@@ -35,7 +35,12 @@ OWN = ("extrapolation", "mute", "lock", "hide", "select", "auto_smoothing", "col
 # What a key says about the piece of curve that follows it.
 PIECE = ("interpolation", "easing", "amplitude", "back", "period")
 # What keys are that Blender adds: setting an attribute of 1,000 keys takes 50 microseconds, half as long as evaluating.
-ADDED = {"easing": "AUTO", "handle_left_type": "AUTO_CLAMPED", "handle_right_type": "AUTO_CLAMPED"}
+ADDED: dict[str, str | bool] = {
+    "easing": "AUTO",
+    "handle_left_type": "AUTO_CLAMPED",
+    "handle_right_type": "AUTO_CLAMPED",
+}
+ADDED |= dict.fromkeys(("select_control_point", "select_left_handle", "select_right_handle"), True)
 # Our keys are LINEAR as Blender's own baking makes them: a smooth curve would overshoot between frames, into the
 # ground, while a foot stands still.
 BAKED = {"interpolation": "LINEAR", "type": "GENERATED", **ADDED}
@@ -43,6 +48,8 @@ BAKED = {"interpolation": "LINEAR", "type": "GENERATED", **ADDED}
 CUT = ("CONSTANT", "LINEAR", "BEZIER")
 # Pieces of this kind alone use amplitude and period.
 WAVE = "ELASTIC"
+# What tells whether a key was made or changed by hand.
+TOLD = ("co", "amplitude", "period", "interpolation", "type")
 # The period of keys whose value is zero: the smallest normal number, which tells them from keys without any.
 NO_VALUE = np.finfo(np.float32).tiny
 
@@ -75,7 +82,7 @@ def count_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> int:
 
     Those that a tool made and that were changed since count too.
     """
-    keys = read(curve)
+    keys = read(curve, TOLD)
     handmade = (keys["type"] != _number("type", "GENERATED")) | _are_changed(keys)
     chosen = keys["co"][handmade & inside(keys["co"][:, 0], frames)]
     if not len(chosen) or source is None:
@@ -331,10 +338,10 @@ def _free(*sides: Keys) -> None:
         side["handle_left_type"] = side["handle_right_type"] = _number("handle_left_type", "FREE")
 
 
-def read(curve: FCurve) -> Keys:
-    """All that the curve's keys say."""
-    keys = np.empty(len(curve.keyframe_points), KEY)
-    for name in KEY.names:
+def read(curve: FCurve, names: Sequence[str] = KEY.names) -> Keys:
+    """What the curve's keys say."""
+    keys = np.empty(len(curve.keyframe_points), [(name, KEY[name]) for name in names])
+    for name in names:
         keys[name] = _column(curve, name)
     return keys
 
@@ -374,5 +381,5 @@ def _set(curve: FCurve, keys: Keys, names: Sequence[str]) -> None:
 
 
 @cache
-def _number(name: str, item: str) -> int:
-    return bpy.types.Keyframe.bl_rna.properties[name].enum_items[item].value
+def _number(name: str, item: str | bool) -> int:
+    return item if isinstance(item, bool) else bpy.types.Keyframe.bl_rna.properties[name].enum_items[item].value

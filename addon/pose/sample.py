@@ -27,7 +27,7 @@ from .palms import NO_PALM, find_palm
 if TYPE_CHECKING:
     from bpy.types import Bone, Object
 
-    from ..run.kept import Bounded
+    from ..bounded import Bounded
 
 UP = np.array([0.0, 0.0, 1.0])
 # A point counts as the tip of the toes when it lies before the ball, within this angle of the foot's level heading
@@ -131,15 +131,19 @@ def _told(
 def proven(
     found: Sample, armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int] = ()
 ) -> Stages[Sample]:
-    """A sample itself if Blender's evaluation agrees with it on these and some other frames, else one by stepping."""
+    """A sample itself if Blender's evaluation agrees with it on its ends and on these frames, else one by stepping.
+
+    Without `frames` some are chosen.
+    """
     if not found.in_bulk:
         return found
-    spots = sorted({*_spots(found.frames.tolist()), *frames})
+    every = found.frames.tolist()
+    spots = sorted({every[0], every[-1], *(frames or _spots(every))})
     with stepping(armature) as step:
         seen = yield from part_of(read_poses(step, found.names, spots), 0.0, 0.1)
     if _agree(found, spots, seen):
         return found
-    return (yield from part_of(_stepped(armature, legs, hips, found.frames.tolist()), 0.1, 1.0))
+    return (yield from part_of(_stepped(armature, legs, hips, every), 0.1, 1.0))
 
 
 def _spots(frames: Sequence[int]) -> list[int]:

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import bpy
@@ -18,7 +17,6 @@ from ..keys import actions, fcurves, rotations
 from .checks import Moving, check_chain, refuse_rest, toe_trouble
 from .choose import choose_limbs
 from .find import Leg
-from .hips import find_hips
 
 if TYPE_CHECKING:
     from bpy.types import Context, Object
@@ -31,6 +29,7 @@ SOME_LEGS = "only some of the legs are planted, so the hips stay"
 EVEN = 1.01
 # The pointer by which panels hand their armature to their buttons.
 HANDED = "ik2bone_armature"
+ARMATURE = bpy.types.Object.bl_rna.properties["type"].enum_items["ARMATURE"].value
 NO_HIPS = "no bone that carries all legs is free to move, so the hips stay"
 
 
@@ -75,28 +74,10 @@ def find_armatures(context: Context) -> list[Object]:
 
 
 def _armatures() -> list[Object]:
-    """Every armature of the file; panels ask on each redraw, and a look at 5,000 objects takes 3 ms."""
-    users = tuple((data.name_full, data.users) for data in bpy.data.armatures)
-    found = [_armature_at(*place) for place in _armature_places(users)]
-    if None not in found:
-        return found
-    # Objects have come or gone, or the file is another one.
-    _armature_places.cache_clear()
-    return [bpy.data.objects[place] for place, _ in _armature_places(users)]
-
-
-@lru_cache(maxsize=1)
-def _armature_places(_users: tuple[tuple[str, int], ...]) -> tuple[tuple[int, str], ...]:
-    """Places and names of all armatures in the list of objects, remembered while their data have the same users."""
-    return tuple((place, ob.name) for place, ob in enumerate(bpy.data.objects) if ob.type == "ARMATURE")
-
-
-def _armature_at(place: int, name: str) -> Object | None:
-    """The object at a place, where it is still an armature of this name."""
-    if place >= len(bpy.data.objects):
-        return None
-    ob = bpy.data.objects[place]
-    return ob if ob.type == "ARMATURE" and ob.name == name else None
+    """Every armature of the file; panels ask on each redraw, and a look at 5,000 objects one by one takes 3 ms."""
+    kinds = np.empty(len(bpy.data.objects), np.int32)
+    bpy.data.objects.foreach_get("type", kinds)
+    return [bpy.data.objects[int(place)] for place in np.flatnonzero(kinds == ARMATURE)]
 
 
 def why_no_armature(context: Context) -> str:
@@ -137,6 +118,33 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     hips = find_hips(armature, legs)
     stay = options.use_hips and hips is None
     return Body(limbs, planned, numbers, hips, toes, told + ((NO_HIPS,) if stay else ()))
+
+
+def find_hips(armature: Object, legs: Sequence[Leg]) -> str | None:
+    """The lowest bone that carries all legs and the trunk; where that cannot move, its next ancestor that can."""
+    bones, moving = armature.pose.bones, Moving(armature)
+    lines = [[leg.thigh, *(bone.name for bone in bones[leg.thigh].parent_recursive)] for leg in legs]
+    shared = [name for name in lines[0][1:] if all(name in line for line in lines)]
+    if not shared:
+        return None
+    carried = [_largest_branch(armature, name, {line for leg in lines for line in leg}) for name in shared]
+    lowest = carried.index(max(carried))
+    between = {name for line in lines for name in line[1 : line.index(shared[lowest])]}
+    if any(moving.holds(bones[name]) for name in between):
+        return None
+    for name in shared[lowest:]:
+        if moving.holds(bones[name]):
+            # What holds it in its place would do so under any ancestor that moves.
+            return None
+        if moving.is_free(name):
+            return name
+    return None
+
+
+def _largest_branch(armature: Object, name: str, legs: set[str]) -> int:
+    """Bones in the largest subtree under a bone that holds no leg; the trunk is the largest of all such subtrees."""
+    branches = [child for child in armature.data.bones[name].children if child.name not in legs]
+    return max((1 + len(child.children_recursive) for child in branches), default=0)
 
 
 def _refuse_upside_down(armature: Object, limbs: Iterable[Leg]) -> None:

@@ -50,17 +50,13 @@ class Moving:
     @cached_property
     def reached(self) -> dict[str, str]:
         """Names of bones that a chain of inverse kinematics moves, each with the bone that owns the constraint."""
-        return dict(self._reached())
-
-    def _reached(self) -> Iterator[tuple[str, str]]:
+        found = {}
         for bone in self.armature.pose.bones:
-            for constraint in self.active(bone):
-                if constraint.type not in {"IK", "SPLINE_IK"}:
-                    continue
-                line = [bone, *bone.parent_recursive]
+            for constraint in (each for each in self.active(bone) if each.type in {"IK", "SPLINE_IK"}):
                 start = 0 if getattr(constraint, "use_tail", True) else 1
                 end = start + constraint.chain_count if constraint.chain_count else None
-                yield from ((moved.name, bone.name) for moved in line[start:end])
+                found |= {moved.name: bone.name for moved in [bone, *bone.parent_recursive][start:end]}
+        return found
 
     def active(self, bone: PoseBone) -> list[Constraint]:
         """Constraints that turn or move a bone, or may do so on some frame because they are keyed or driven."""
@@ -106,24 +102,28 @@ def refuse_rest(armature: Object) -> None:
 
 
 def check_chain(armature: Object, legs: Iterable[Leg]) -> None:
-    """Refuse legs on which rotation keys do not show as they are, naming the bone and what holds it."""
+    """Refuse legs on which keys do not show as they are, naming the bone and what holds it."""
     moving = Moving(armature)
-    for leg in legs:
-        between = _between(armature, leg)
-        if leg.loose and not moving.is_free(leg.foot):
-            raise Refusal(f"bone {leg.foot} cannot be moved, so it would not follow its leg")
-        for name in (*leg.turned, *between):
-            trouble = moving.trouble(name)
-            why = "it does not simply follow the bones above" if name in between else "keys on it do not show"
-            if trouble:
-                raise Refusal(f"bone {name} {trouble}, so {why}")
-        for name in (leg.shin, *([] if leg.loose else [leg.foot]), *between):
-            if not armature.data.bones[name].use_inherit_rotation:
-                raise Refusal(f"bone {name} does not inherit its parent's rotation, so the bones above cannot move it")
-        for name in leg.turned:
-            trouble = _mode_trouble(moving, name)
-            if trouble:
-                raise Refusal(f"{trouble}, so its rotation has no channels of its own")
+    for sentence in (sentence for leg in legs for sentence in _troubles(moving, leg)):
+        raise Refusal(sentence)
+
+
+def _troubles(moving: Moving, leg: Leg) -> Iterator[str]:
+    bones, between = moving.armature.pose.bones, _between(moving.armature, leg)
+    if leg.loose and not moving.is_free(leg.foot):
+        yield f"bone {leg.foot} cannot be moved, so it would not follow its leg"
+    if leg.loose and moving.keyed and bones[leg.foot].path_from_id("location") not in moving.keyed:
+        yield f"bone {leg.foot} hangs under no shin, and no location keys take it along with {leg.shin}"
+    for name in (*leg.turned, *between):
+        why = "it does not simply follow the bones above" if name in between else "keys on it do not show"
+        if trouble := moving.trouble(name):
+            yield f"bone {name} {trouble}, so {why}"
+    for name in (leg.shin, *([] if leg.loose else [leg.foot]), *between):
+        if not bones[name].bone.use_inherit_rotation:
+            yield f"bone {name} does not inherit its parent's rotation, so the bones above cannot move it"
+    for name in leg.turned:
+        if trouble := _mode_trouble(moving, name):
+            yield f"{trouble}, so its rotation has no channels of its own"
 
 
 def _between(armature: Object, leg: Leg) -> list[str]:

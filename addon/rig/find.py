@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -128,7 +129,13 @@ def _rest_tree(armature: Object, keyed: Iterable[str] = ()) -> Tree:
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones], np.intp)
     moved = frozenset(index[name] for name in keyed if name in index)
-    return Tree(list(index), parents, rest_heads(armature)[None], moved)
+    return _tree(tuple(index), tuple(parents.tolist()), rest_heads(armature).tobytes(), moved)
+
+
+@lru_cache(maxsize=8)
+def _tree(names: tuple[str, ...], parents: tuple[int, ...], heads: bytes, moved: frozenset[int]) -> Tree:
+    """The same tree of the same bones: pairs of limbs are found once, which takes 2 to 10 ms."""
+    return Tree(list(names), np.array(parents, np.intp), np.frombuffer(heads).reshape(1, -1, 3), moved)
 
 
 def _keyed(armature: Object) -> set[str]:
@@ -155,17 +162,9 @@ def _footless(armature: Object, tree: Tree, shin: int) -> Leg:
     named = (foot for foot, name in enumerate(tree.names) if FOOT_NAME.search(name))
     foot = next((foot for foot in named if _ends_at(bones[tree.names[shin]], bones[tree.names[foot]])), None)
     if foot is not None:
-        _refuse_left_behind(armature, tree.names[shin], tree.names[foot])
         return replace(_leg(tree, _limb(tree, thigh, shin, foot)), loose=True)
     leg = Leg(tree.names[thigh], tree.names[shin], tree.names[shin], toe=None)
     return replace(leg, end=find_end(armature, leg))
-
-
-def _refuse_left_behind(armature: Object, shin: str, foot: str) -> None:
-    """Refuse a foot that nothing takes along with its shin."""
-    path = armature.pose.bones[foot].path_from_id("location")
-    if not any(curve.data_path == path for curve in actions.curves_of(actions.assigned(armature))):
-        raise Refusal(f"{armature.name}: no foot bone hangs under {shin}, and {foot} has no keys that take it along")
 
 
 def _ends_at(shin: Bone, foot: Bone) -> bool:
@@ -305,18 +304,18 @@ def _toe_of(tree: Tree, reach: float, foot: int) -> int | None:
     Control rigs hang a control into a bone in the same place.
     """
     toe = _farthest_child(tree, reach, foot, foot)
-    inner = [] if toe is None else [child for child in tree.children[toe] if tree.length(toe, child) < PLACE * reach]
-    if len(inner) == 1 and not tree.children[inner[0]]:
+    inner = [] if toe is None else [child for child in tree.children(toe) if tree.length(toe, child) < PLACE * reach]
+    if len(inner) == 1 and not tree.children(inner[0]):
         return inner[0]
     further = None if toe is None else _farthest_child(tree, reach, foot, toe)
-    if toe is None or further is None or not tree.children[further]:
+    if toe is None or further is None or not tree.children(further):
         return toe
     return further if tree.length(foot, toe) < INSTEP * tree.length(foot, further) else toe
 
 
 def _farthest_child(tree: Tree, reach: float, foot: int, bone: int) -> int | None:
     """The child of a bone that lies farthest from the foot; among equals the one that is keyed or carries more."""
-    away = {child: tree.length(foot, child) for child in tree.children[bone]}
+    away = {child: tree.length(foot, child) for child in tree.children(bone)}
     away = {child: length for child, length in away.items() if length > PLACE * reach}
     equals = [child for child, length in away.items() if length > 0.9 * max(away.values())]
     return max(equals, key=lambda child: _rank(tree, [child]), default=None)
@@ -324,7 +323,7 @@ def _farthest_child(tree: Tree, reach: float, foot: int, bone: int) -> int | Non
 
 def _footless_pair(tree: Tree) -> tuple[int, ...]:
     """The lowest mirrored pair of bones that are named like legs and have no bone under them."""
-    leaves = [bone for bone in range(len(tree.names)) if tree.depth[bone] > 1 and not tree.children[bone]]
+    leaves = [bone for bone in range(len(tree.names)) if tree.depth[bone] > 1 and not tree.children(bone)]
     leaves = [bone for bone in leaves if SHIN_NAME.search(tree.names[bone])]
     pairs = [(a, b) for a, b in combinations(leaves, 2) if are_branches(tree, a, b, MIRROR * tree.links[a])]
     return min(pairs, key=lambda pair: float(np.median(tree.heads[:, pair, 2])), default=())

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 
 import numpy as np
@@ -40,7 +40,7 @@ TWIST_NAME = re.compile(r"twist|roll", re.IGNORECASE)
 Indices = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tree:
     """Bones by index: names, parents (-1 for roots), heads on P poses (P, B, 3), and those that the animation moves."""
 
@@ -68,21 +68,9 @@ class Tree:
         """The bone and its ancestors up to the root."""
         return [bone, *(int(above) for above in self.above[: self.depth[bone], bone])]
 
-    @cached_property
-    def children(self) -> list[list[int]]:
-        """The bones straight under each bone."""
-        found: list[list[int]] = [[] for _ in self.names]
-        for bone, parent in enumerate(self.parents.tolist()):
-            if parent >= 0:
-                found[parent].append(bone)
-        return found
-
-    @cached_property
-    def upward(self) -> list[tuple[int, int]]:
-        """Every bone that has a parent with that parent, the deepest first."""
-        bones = np.argsort(-self.depth, kind="stable")
-        bones = bones[self.parents[bones] >= 0]
-        return list(zip(bones.tolist(), self.parents[bones].tolist(), strict=True))
+    def children(self, bone: int) -> list[int]:
+        """The bones straight under a bone."""
+        return [int(child) for child in np.flatnonzero(self.parents == bone)]
 
     def length(self, bone: Indices | int, other: Indices | int) -> Array:
         """Distance of two heads on the median pose."""
@@ -90,38 +78,37 @@ class Tree:
         return away[0] if len(away) == 1 else np.median(away, axis=0)
 
     @cached_property
-    def links(self) -> list[float]:
+    def links(self) -> Array:
         """Distance of each bone to its parent."""
-        return self.length(np.arange(len(self.names)), self.parents).tolist()
+        return self.length(np.arange(len(self.names)), self.parents)
 
     @cached_property
-    def sizes(self) -> list[int]:
+    def sizes(self) -> Indices:
         """How many bones hang under each bone, itself included."""
-        sizes = [1] * len(self.names)
-        for bone, parent in self.upward:
-            sizes[parent] += sizes[bone]
-        return sizes
+        return 1 + np.bincount(self.above[self.above >= 0], minlength=len(self.names))
 
     @cached_property
-    def hanging(self) -> list[float]:
+    def hanging(self) -> Array:
         """Length of the longest line of joints under each bone."""
-        lengths = [0.0] * len(self.names)
-        for bone, parent in self.upward:
-            lengths[parent] = max(lengths[parent], self.links[bone] + lengths[bone])
+        lengths, way, bones = np.zeros(len(self.names)), np.zeros(len(self.names)), np.arange(len(self.names))
+        for above in self.above:
+            way = way + self.links[bones]
+            np.maximum.at(lengths, above[above >= 0], way[above >= 0])
+            bones = above
         return lengths
 
     @cached_property
     def lowest(self) -> Array:
         """Height of the lowest joint under each bone, itself included, on each pose (P, B)."""
         low = self.heads[..., 2].copy()
-        for bone, parent in self.upward:
-            np.minimum(low[:, parent], low[:, bone], out=low[:, parent])
+        for above in self.above:
+            np.minimum.at(low, (slice(None), above[above >= 0]), self.heads[:, above >= 0, 2])
         return low
 
     @cached_property
-    def heights(self) -> list[float]:
+    def heights(self) -> Array:
         """Height of each bone over the lowest joint under it on the median pose."""
-        return np.median(self.heads[..., 2] - self.lowest, axis=0).tolist()
+        return np.median(self.heads[..., 2] - self.lowest, axis=0)
 
     @cached_property
     def likeness(self) -> list[int]:
@@ -155,6 +142,7 @@ Pair = tuple[Limb, Limb]
 Line = tuple[int, tuple[int, ...], float]
 
 
+@lru_cache(maxsize=16)
 def mirrored_pairs(tree: Tree, *, guess: bool = False) -> list[Pair]:
     """Pairs of limbs of equal lengths that branch off at equal depth and lie apart.
 

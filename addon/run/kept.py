@@ -7,8 +7,8 @@ all that they were made from, and a plan is compared by the package; so nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import bpy
 import ik2bone
@@ -16,31 +16,15 @@ from bpy.app.handlers import persistent
 from bpy.types import Object
 from ik2bone.plan import Plan
 
+from ..bounded import Bounded
 from ..pose.sample import Sample, sampling
 from ..rig.find import Leg
 from ..stages import Stages
-
-Value = TypeVar("Value")
 
 # The most frames of kept samples, and of kept plans: these take about 100 MB, 5 kB a frame.
 FRAMES = 20_000
 # The most bytes of what kept meshes are made from.
 BYTES = 100_000_000
-
-
-class Bounded(dict[Hashable, tuple[Value, int]]):
-    """Values with their sizes, the one used last at the end; the first ones go while all are larger than `most`."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-
-    def put(self, key: Hashable, value: Value, size: int) -> Value:
-        """Keep a value as the one used last."""
-        self.pop(key, None)
-        self[key] = value, size
-        while sum(size for _, size in self.values()) > self.most:
-            del self[next(iter(self))]
-        return value
 
 
 samples: Bounded[Sample] = Bounded(FRAMES)
@@ -67,12 +51,6 @@ def last_plan(armature: Object) -> Plan | None:
 def keep_plan(armature: Object, plan: Plan) -> Plan:
     """Keep a plan in place of the last one of its armature."""
     return plans.put(armature.name_full, plan, plan.clip.frames)
-
-
-def mesh(content: bytes, make: Callable[[], ik2bone.Mesh]) -> ik2bone.Mesh:
-    """The mesh that is made from some content, or the kept one of the same."""
-    found, _ = meshes.get(content) or (make(), 0)
-    return meshes.put(content, found, len(content))
 
 
 @persistent

@@ -26,7 +26,7 @@ from ik2bone.sole.measure import Sole
 from .. import properties
 from ..errors import Refusal
 from ..ground.choose import find_surfaces
-from ..ground.meshes import make_ground
+from ..ground.meshes import making_ground
 from ..keys import actions
 from ..keys import channels as keys
 from ..keys.actions import Curves
@@ -79,6 +79,9 @@ def planting(context: Context, armatures: Sequence[Object], options: PlantingOpt
     """As `plant_all`, in stages; closed before its end it leaves the scene as it was."""
     refuse_numbers(options)
     refuse_shared(armatures, options)
+    # Objects that the calling script has just linked are missing until then. Once for all armatures: after each of them
+    # Blender would evaluate all others again.
+    context.view_layer.update()
     outcomes = []
     with ExitStack() as undo:
         keep_settings(undo, context.scene.ik2bone)
@@ -154,7 +157,7 @@ def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks
     options = task.options
     clip = replace(clip, skins=find_skins(task.armature, task.body.planned))
     sole = sole or (_sole_of_rest(task) if clip.frames == 1 else None)
-    ground = _find_ground(task, clip, sole)
+    ground = yield from part_of(_find_ground(task, clip, sole), 0.0, 0.5)
     settings = core.Settings(
         contacts="ALWAYS" if task.present else options.contacts,
         use_hips=task.moves_hips if offset is None else options.use_hips,
@@ -170,7 +173,7 @@ def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks
     last = kept.last_plan(task.armature)
     try:
         plan = yield from aside(
-            lambda: core.plant(clip, ground, settings, sole, offset, last), Progress("planning", 0.0)
+            lambda: core.plant(clip, ground, settings, sole, offset, last), Progress("planning", 0.5)
         )
     except core.NoGround:
         raise _no_ground(task, ground) from None
@@ -184,10 +187,11 @@ def _no_ground(task: Task, ground: Surfaces | Floor) -> Refusal:
     return Refusal(f"no surface lies {where} of {task.armature.name}: {looked}")
 
 
-def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Surfaces | Floor:
+def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Stages[Surfaces | Floor]:
     if task.surfaces:
-        graph, near = task.context.evaluated_depsgraph_get(), task.options.direction == "NEAREST"
-        return make_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near, kept.mesh)
+        graph, near = task.context.view_layer.depsgraph, task.options.direction == "NEAREST"
+        ground = making_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near, kept.meshes)
+        return (yield from ground)
     return Floor((sole or measure_limbs(clip)).floor)
 
 

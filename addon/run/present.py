@@ -23,7 +23,7 @@ from ..keys.channels import Channel
 from ..pose.sample import Sample, sample
 from ..pose.skins import find_skins
 from ..rig.body import Body
-from ..stages import Stages
+from ..stages import Stages, finish
 from . import records
 from .contacts import Rows
 from .frames import Bounds, action_bounds
@@ -67,7 +67,7 @@ class PresentPose(Output):
             return None
         whole, limbs = range(self.bounds[0], self.bounds[1] + 1), task.body.planned
         clip = replace(sample(*task.subject, whole).clip, skins=find_skins(self.armature, limbs))
-        if find_motions(task.surfaces, whole):
+        if finish(find_motions(task.surfaces, whole)):
             depsgraph, near = self.context.evaluated_depsgraph_get(), self.options.direction == "NEAREST"
             clip = as_made(
                 clip, make_ground(depsgraph, task.surfaces, clip.leg, whole, near), None if near else clip.up

@@ -7,7 +7,7 @@ import numpy as np
 
 from .curves import hann_average, odd_window
 from .model import Array, Mask, level_part
-from .rotations import unit
+from .rotations import length_of, unit
 
 # Place of the ball of the foot seen from the ankle, ahead and below (leg lengths): medians of the eight motion-captured
 # people of the test clips, who have 0.13 to 0.15 and 0.03 to 0.06.
@@ -51,7 +51,7 @@ def continuous_hinge(fps: float, hip: Array, knee: Array, ankle: Array, foot: Ar
     bend = np.cross(unit(hip - knee), unit(ankle - knee))
     mean = np.einsum("flij,fli->lj", foot, bend)
     usual = hann_average(_turned_to(bend, unit(np.einsum("flij,lj->fli", foot, mean))), odd_window(BEND_WINDOW, fps))
-    known = np.linalg.norm(usual, axis=-1) > STRAIGHT
+    known = length_of(usual) > STRAIGHT
     for leg in range(usual.shape[1]):
         usual[:, leg] = _between(usual[:, leg], known[:, leg]) if known[:, leg].any() else otherwise[:, leg]
     usual = unit(usual)
@@ -87,7 +87,7 @@ def ball_by_proportion(fps: float, thigh: Array, shin: Array, foot: Array, up: A
     They lie ahead of the ankle, where the knee points, and below it, as they do in people.
     """
     hip, knee, ankle = (matrix[..., :3, 3] for matrix in (thigh, shin, foot))
-    leg = np.median(np.linalg.norm(knee - hip, axis=-1) + np.linalg.norm(ankle - knee, axis=-1))
+    leg = np.median(length_of(knee - hip) + length_of(ankle - knee))
     hinge = continuous_hinge(fps, hip, knee, ankle, foot[..., :3, :3], np.cross(_level_axes(foot, hip, up), up))
     ahead = unit(np.cross(up, hinge))
     return _fixed_to(foot, ankle + leg * (BALL_AHEAD * ahead - BALL_BELOW * up), ankle @ up)
@@ -102,7 +102,7 @@ def tip_by_proportion(foot: Array, toe: Array, ball: Array, up: Array) -> Array:
 def _level_axes(foot: Array, hip: Array, up: Array) -> Array:
     """The axis of each foot that is the most level (F, L, 3), pointing to where the hips (F, L, 3) go."""
     axes = level_part(np.swapaxes(foot[..., :3, :3], -1, -2), up)
-    most = np.linalg.norm(axes, axis=-1).mean(axis=0).argmax(axis=-1)
+    most = length_of(axes).mean(axis=0).argmax(axis=-1)
     axis = np.take_along_axis(axes, most[None, :, None, None], axis=2)[:, :, 0]
     way = np.sum(axis.mean(axis=0) * (hip[-1] - hip[0]), axis=-1, keepdims=True)
     return axis * np.where(way < 0.0, -1.0, 1.0)

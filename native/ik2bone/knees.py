@@ -10,7 +10,7 @@ import numpy as np
 from ._core import hinge_of
 from .curves import smooth_between, smoothstep, without_dips
 from .model import Array, Clip, Mask
-from .rotations import unit
+from .rotations import dot, length_of, unit
 
 # Sine of the angle (9 degrees) under which a knee's own bend is rather noise: it turns sideways, or over backwards.
 BENT = 0.15
@@ -54,7 +54,7 @@ def find_knees(clip: Clip) -> Knees:
     usual = unit((weight * own).sum(axis=0))
     if clip.rest_hinge is not None:
         usual = np.where(usual.any(axis=-1, keepdims=True), usual, clip.rest_hinge)
-    natural = sine * np.sign(np.sum(own * usual, axis=-1))
+    natural = sine * np.sign(dot(own, usual))
     doubt = np.where(usual.any(axis=-1), 1.0 - smoothstep(natural / BENT), 0.0)
     hinge = (1.0 - doubt)[..., None] * own + doubt[..., None] * usual
     axes = unit(np.swapaxes(clip.shin[..., :3, :3], -1, -2))
@@ -64,13 +64,13 @@ def find_knees(clip: Clip) -> Knees:
 def knee_sine(clip: Clip) -> Array:
     """Sine (F, L) of the angle between thigh and shin."""
     upper, lower = clip.hip - clip.knee, clip.ankle - clip.knee
-    lengths = np.linalg.norm(upper, axis=-1) * np.linalg.norm(lower, axis=-1)
-    return np.linalg.norm(np.cross(upper, lower), axis=-1) / np.maximum(lengths, 1e-300)
+    lengths = length_of(upper) * length_of(lower)
+    return length_of(np.cross(upper, lower)) / np.maximum(lengths, 1e-300)
 
 
 def _lengths(clip: Clip) -> tuple[Array, Array]:
     """Lengths (F, L) of thighs and of shins."""
-    return np.linalg.norm(clip.knee - clip.hip, axis=-1), np.linalg.norm(clip.ankle - clip.knee, axis=-1)
+    return length_of(clip.knee - clip.hip), length_of(clip.ankle - clip.knee)
 
 
 def bend_of(clip: Clip, distance: Array) -> Array:
@@ -88,7 +88,7 @@ def _distance(clip: Clip, bend: Array | float) -> Array:
 
 def shortest(clip: Clip) -> Array:
     """Distance (F, L) from hip to ankle at which a leg is folded as far as it may be."""
-    return np.minimum(_distance(clip, FOLDED), np.linalg.norm(clip.ankle - clip.hip, axis=-1))
+    return np.minimum(_distance(clip, FOLDED), length_of(clip.ankle - clip.hip))
 
 
 def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array) -> Array:
@@ -98,8 +98,8 @@ def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array
     into what the stances beside the swing have.
     """
     line = ankle - hip
-    distance = np.maximum(np.linalg.norm(line, axis=-1), 1e-300)
-    source = bend_of(clip, np.linalg.norm(clip.ankle - clip.hip, axis=-1))
+    distance = np.maximum(length_of(line), 1e-300)
+    source = bend_of(clip, length_of(clip.ankle - clip.hip))
     added = bend_of(clip, np.where(swings, np.minimum(distance, reach), distance)) - source
     eased = smooth_between(added, clip.fps, SLOW, added, np.where(swings, np.inf, added))
     share = np.where(swings, _distance(clip, source + eased) / distance - 1.0, 0.0)
@@ -111,8 +111,8 @@ def eased_reach(clip: Clip, line: Array, reach: Array) -> Array:
 
     `line` (F, L, 3) goes from hip to ankle, of which heels that rise bring as much as is over the `reach` (F, L).
     """
-    source = bend_of(clip, np.linalg.norm(clip.ankle - clip.hip, axis=-1))
-    added = bend_of(clip, np.minimum(np.linalg.norm(line, axis=-1), reach)) - source
+    source = bend_of(clip, length_of(clip.ankle - clip.hip))
+    added = bend_of(clip, np.minimum(length_of(line), reach)) - source
     return np.minimum(_distance(clip, source + without_dips(added, clip.fps, SUDDEN)), reach)
 
 
@@ -123,8 +123,8 @@ def unfold_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask) -> Array:
     """
     own = unit(clip.ankle - clip.hip)
     line = ankle - hip
-    along = np.sum(line * own, axis=-1)
-    square = shortest(clip) ** 2 - np.sum(line**2, axis=-1)
+    along = dot(line, own)
+    square = shortest(clip) ** 2 - dot(line, line)
     # Where they fold too far, the positive root of |line + way * own| = shortest.
     way = np.sqrt(np.maximum(along**2 + square, 0.0)) - along
     return np.where(swings & (square > 0.0), way, 0.0)[..., None] * own

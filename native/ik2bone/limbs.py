@@ -12,7 +12,7 @@ from .checks import ROUNDING
 from .knees import Knees
 from .model import Array, Clip
 from .results import PoseSolution
-from .rotations import matrix_from_vector, vector_from_matrix
+from .rotations import length_of, matrix_from_vector, vector_from_matrix
 from .targets.blend import Targets
 
 # Under a thigh stretched along itself the shin changes its length as the knee bends, which the solver leaves as a miss.
@@ -48,12 +48,12 @@ def solve_legs(
     solution = _solve(joints, target, share, knees, clip)
     for _ in range(ROUNDS):
         away = asked - solution.position
-        if not (np.linalg.norm(away, axis=-1) > ROUNDING * clip.leg).any():
+        if not (length_of(away) > ROUNDING * clip.leg).any():
             break
         target = target + away / np.where(share > 0.0, share, 1.0)[..., None]
         solution = _solve(joints, target, share, knees, clip)
     assert solution.end is not None
-    miss = np.linalg.norm(solution.position - asked, axis=-1)
+    miss = length_of(solution.position - asked)
     return np.stack([solution.root, solution.mid, solution.end], axis=2), miss
 
 

@@ -23,7 +23,7 @@ from .knees import Knees, draw_swings, find_knees, unfold_swings
 from .limbs import solve_legs, weaken
 from .model import Array, Clip, Ground, Mask, Note, Plan
 from .reach import SHORT, heel_room, own_reach, raise_heels_to_reach, tell_reach
-from .rotations import quaternion_from_vector, turn_vectors
+from .rotations import length_of, quaternion_from_vector, turn_vectors
 from .settings import Settings
 from .sole.measure import Sole, tell_doubts
 from .targets.blend import Held, Targets
@@ -275,7 +275,7 @@ def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Set
 def starts_in_calibration_pose(clip: Clip) -> bool:
     """Whether the first frame is a pose for the recording's sake, which the clip leaves at a jump."""
     joints = np.concatenate([clip.knee - clip.hip, clip.ankle - clip.hip, clip.ball - clip.hip], axis=1)
-    steps = np.linalg.norm(np.diff(joints[:3], axis=0), axis=-1).max(axis=-1, initial=0.0) / clip.leg
+    steps = length_of(np.diff(joints[:3], axis=0)).max(axis=-1, initial=0.0) / clip.leg
     return len(steps) > 1 and bool(steps[0] > steps[1] + CALIBRATION_JUMP)
 
 

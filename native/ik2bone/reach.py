@@ -8,7 +8,7 @@ import numpy as np
 from .curves import runs, smooth_between, smoothstep
 from .knees import eased_reach, shortest
 from .model import Array, Clip, Mask, Note, level_part
-from .rotations import unit
+from .rotations import dot, length_of, unit
 from .sole.measure import Sole
 from .targets.blend import Targets
 
@@ -33,7 +33,7 @@ STANDS = np.radians(0.5)
 
 def own_reach(clip: Clip) -> Array:
     """How far each leg (F, L) may be stretched: as in the clip, and always to an easy stretch."""
-    stretch = np.linalg.norm(clip.ankle - clip.hip, axis=-1)
+    stretch = length_of(clip.ankle - clip.hip)
     return np.maximum(stretch, EASY * clip.reach)
 
 
@@ -54,7 +54,7 @@ def _height_and_level(clip: Clip, ankle: Array) -> tuple[Array, Array]:
     """Heights (F, L) of ankles (F, L, 3) over their hips, and the squares (F, L) of their level distances."""
     across = ankle - clip.hip
     height = across @ clip.up
-    return height, np.sum(across**2, axis=-1) - height**2
+    return height, dot(across, across) - height**2
 
 
 def heel_room(clip: Clip, sole: Sole, feet: Mask) -> Array:
@@ -65,7 +65,7 @@ def heel_room(clip: Clip, sole: Sole, feet: Mask) -> Array:
     axes = unit(np.swapaxes(clip.foot[..., :3, :3], -1, -2))
     forward, up = (np.einsum("flji,lj->fli", axes, way) for way in (sole.forward, sole.up))
     shin = clip.knee - clip.ankle
-    plantar = np.arctan2(-np.sum(shin * forward, axis=-1), np.sum(shin * up, axis=-1))
+    plantar = np.arctan2(-dot(shin, forward), dot(shin, up))
     bent = np.arcsin(np.clip(-(forward @ clip.up), -1.0, 1.0))
     return np.where(feet, np.maximum(np.minimum(PLANTARFLEXION - plantar, TOE_EXTENSION - bent), 0.0), 0.0)
 
@@ -120,14 +120,14 @@ def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: 
     The ankle turns about the ball: its component towards the hip joint is middle + swing * cos(pitch - best).
     """
     axis, away, line = _pitch_axis(clip, targets), targets.ankle - targets.ball, hip - targets.ball
-    middle = np.sum(line * axis, axis=-1) * np.sum(away * axis, axis=-1)
-    across = np.sum(line * away, axis=-1) - middle
-    aside = np.sum(line * np.cross(axis, away), axis=-1)
-    wanted = 0.5 * (np.sum(line**2, axis=-1) + np.sum(away**2, axis=-1) - reach**2) - middle
+    middle = dot(line, axis) * dot(away, axis)
+    across = dot(line, away) - middle
+    aside = dot(line, np.cross(axis, away))
+    wanted = 0.5 * (dot(line, line) + dot(away, away) - reach**2) - middle
     swing, best = np.hypot(across, aside), np.arctan2(aside, across)
     share = np.clip(wanted / np.maximum(swing, 1e-300), -1.0, 1.0)
     pitch = np.clip(best - np.arccos(share), 0.0, room)
-    short = np.linalg.norm(targets.ankle - hip, axis=-1) > reach * (1.0 + 1e-9)
+    short = length_of(targets.ankle - hip) > reach * (1.0 + 1e-9)
     return np.where(short & axis.any(axis=-1) & (best > 0.0), pitch, 0.0)
 
 

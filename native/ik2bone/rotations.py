@@ -8,10 +8,14 @@ import numpy as np
 from .model import Array
 
 
+def dot(vectors: Array, others: Array) -> Array:
+    """Dot products (...) of vectors (..., D), in less than half the time that `numpy.sum` takes along short axes."""
+    return np.asarray(np.einsum("...i,...i->...", vectors, others))
+
+
 def length_of(vectors: Array) -> Array:
-    """Lengths (...) of vectors (..., 3), in an eighth of the time that `numpy.linalg.norm` takes on short axes."""
-    x, y, z = vectors[..., 0], vectors[..., 1], vectors[..., 2]
-    return np.sqrt(x * x + y * y + z * z)
+    """Lengths (...) of vectors (..., D), in less than half the time that `numpy.linalg.norm` takes along short axes."""
+    return np.sqrt(dot(vectors, vectors))
 
 
 def unit(vectors: Array) -> Array:
@@ -40,7 +44,7 @@ def inverse_of(motion: Array) -> Array:
     across = np.cross(y, z)
     rows = np.stack([across, np.cross(z, x), np.cross(x, y)], axis=-2)
     result = np.zeros(motion.shape)
-    result[..., :3, :3] = rows / np.sum(x * across, axis=-1)[..., None, None]
+    result[..., :3, :3] = rows / dot(x, across)[..., None, None]
     result[..., :3, 3] = -turn_vectors(result, motion[..., :3, 3])
     result[..., 3, 3] = 1.0
     return result
@@ -78,7 +82,7 @@ def quaternion_from_vector(vectors: Array) -> Array:
 def shortest_turns(vectors: Array, directions: Array) -> Array:
     """Rotation vectors (..., 3) of the shortest turns of vectors (..., 3) onto directions (..., 3), of any length."""
     axis = np.cross(vectors, directions)
-    sine, cosine = length_of(axis)[..., None], np.einsum("...i,...i->...", vectors, directions)[..., None]
+    sine, cosine = length_of(axis)[..., None], dot(vectors, directions)[..., None]
     angle = np.arctan2(sine, cosine)
     return axis * np.where(sine > 0.0, angle / np.maximum(sine, 1e-300), 0.0)
 

@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import logging
 import os
+import resource
 import sys
 import time
 import tracemalloc
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from demo import session
+from tests.bench import characters, stages
 from tests.bench.page import markdown, number, processor, publish
 from tests.bench_motion import runs
 from tests.bench_motion.clips import CLIPS, Entry, Place
@@ -38,6 +40,16 @@ FRAMES = (1_000, 10_000, 100_000)
 ROUNDS = 3
 # The other setting of a second run: how far hips may come down, leg lengths.
 SECOND = {"max_drop": 0.2}
+# How many times as fast as the bake a run is to be, and one again with another setting, by character.
+CHARACTERS = {
+    "31 bones, bare": (2.5, 8.0),
+    "159 bones, Rigify's metarig": (20.0, 60.0),
+    "31 bones beside 50,592 skinned vertices": (40.0, 100.0),
+}
+# A clip in place, and a short one that walks.
+LONG_CLIP, CROWD_CLIP = "cmu_ic_005_02_dance", "cmu_ic_002_01_walk"
+METARIG_LEGS = [(f"thigh.{side}", f"shin.{side}", f"foot.{side}") for side in "LR"]
+CROWD = 100
 
 
 @dataclass(frozen=True)
@@ -60,14 +72,18 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def bake_seconds(bpy, data: Path, frames: int) -> float:
-    """Bake Action on the legs of a bare rig of 31 bones, each under an IK constraint, from visual transforms."""
+    """Bake Action on the legs of a bare rig of 31 bones."""
     session.reset(bpy)
-    armature = runs.load(bpy, RIG, data).armature
+    return bake(bpy, runs.load(bpy, RIG, data).armature, RIG_LEGS, frames)
+
+
+def bake(bpy, armature, legs: list[tuple[str, str, str]], frames: int) -> float:
+    """Bake Action on legs, each under an IK constraint, from visual transforms."""
     for bone in armature.pose.bones:
         # Up to Blender 4.5 bones are selected, from 5.0 on their poses.
         holder = bone if hasattr(bone, "select") else bone.bone
-        holder.select = any(bone.name in leg for leg in RIG_LEGS)
-    for _, shin, foot in RIG_LEGS:
+        holder.select = any(bone.name in leg for leg in legs)
+    for _, shin, foot in legs:
         target = bpy.data.objects.new(foot, None)
         bpy.context.scene.collection.objects.link(target)
         target.matrix_world = armature.matrix_world @ armature.pose.bones[foot].matrix
@@ -75,8 +91,7 @@ def bake_seconds(bpy, data: Path, frames: int) -> float:
         constraint.target, constraint.chain_count = target, 2
     bpy.ops.object.mode_set(mode="POSE")
     options = {"only_selected": True, "visual_keying": True, "bake_types": {"POSE"}}
-    bake = lambda: bpy.ops.nla.bake(frame_start=1, frame_end=frames, **options)  # noqa: E731
-    return min(seconds(bake) for _ in range(ROUNDS))
+    return min(seconds(lambda: bpy.ops.nla.bake(frame_start=1, frame_end=frames, **options)) for _ in range(ROUNDS))
 
 
 def plant_seconds(bpy, entry: Entry, data: Path) -> tuple[Times, Call]:
@@ -84,10 +99,8 @@ def plant_seconds(bpy, entry: Entry, data: Path) -> tuple[Times, Call]:
     session.reset(bpy)
     subject = runs.load(bpy, entry, data)
     surface, rounds = runs.lay(bpy, GROUND, subject.way).name, []
-    kept = importlib.import_module(f"{session.ADDON}.run.kept")
     for _ in range(ROUNDS):
-        # Else the first run of every round but one would take over what the one before it made.
-        kept.forget()
+        forget()
         first, operator = operate(bpy, surface=surface)
         _, second_operator = operate(bpy, surface=surface, **SECOND)
         rounds.append((first.seconds, operator, second_seconds(first), second_operator))
@@ -150,8 +163,113 @@ def growth_table(call: Call) -> Iterator[str]:
     return markdown(rows)
 
 
+@dataclass(frozen=True)
+class Speed:
+    """Seconds of the bake and of the operator, and again, by stage and as a whole."""
+
+    frames: int
+    bake: float
+    stages: tuple[dict[str, float], dict[str, float]]
+
+
+def character(bpy, data: Path, name: str) -> Speed:
+    """One of the CHARACTERS, walking over hills."""
+    session.reset(bpy)
+    subject = runs.load(bpy, RIG, data)
+    rig, legs, frames = subject.armature, RIG_LEGS, subject.frames
+    if "metarig" in name:
+        rig, legs = characters.metarig(bpy, rig, frames), METARIG_LEGS
+    elif "skinned" in name:
+        characters.skin(bpy, rig)
+    surface, rounds = runs.lay(bpy, GROUND, runs.way_of(rig, frames)).name, []
+    for _ in range(ROUNDS):
+        forget()
+        rounds.append([staged(bpy, surface=surface, **given) for given in ({}, SECOND)])
+        bpy.ops.ik2bone.restore()
+    least = [{stage: min(run[stage] for run in runs_) for stage in runs_[0]} for runs_ in zip(*rounds, strict=True)]
+    return Speed(len(frames), bake(bpy, rig, legs, len(frames)), (least[0], least[1]))
+
+
+def forget() -> None:
+    """Let no first run of a round but one take over what the one before it made."""
+    importlib.import_module(f"{session.ADDON}.run.kept").forget()
+
+
+def staged(bpy, **options) -> dict[str, float]:
+    """Seconds of the operator, as a whole and by stage."""
+    with stages.timed() as spent:
+        whole = seconds(lambda: bpy.ops.ik2bone.plant_feet(**options))
+    return {"whole": whole, **spent, "rest": whole - sum(spent.values())}
+
+
+def character_tables(speeds: dict[str, Speed]) -> Iterator[str]:
+    """How many times as fast as the bake each character is planted, and milliseconds by stage."""
+    rows = [
+        ["character", "frames", "bake, ms", "first, ms", "times as fast", "aim", "again, ms", "times as fast", "aim"]
+    ]
+    for name, speed in speeds.items():
+        row = [name, f"{speed.frames:,}", number(1000 * speed.bake)]
+        for spent, aim in zip(speed.stages, CHARACTERS[name], strict=True):
+            times = speed.bake / spent["whole"]
+            row += [number(1000 * spent["whole"]), number(times), f"{aim:g}" + ("" if times >= aim else " missed")]
+        rows.append(row)
+    yield from markdown(rows)
+    yield ""
+    rows = [["milliseconds", *next(iter(speeds.values())).stages[0]]]
+    for name, speed in speeds.items():
+        for run, spent in zip(("first", "again"), speed.stages, strict=True):
+            rows.append([f"{name}, {run}", *(number(1000 * value) for value in spent.values())])
+    yield from markdown(rows)
+
+
+def crowd_seconds(bpy, data: Path) -> dict[int, tuple[float, float]]:
+    """Seconds of the operator, first and again, for one character and for a crowd, each with an action of its own."""
+    found = {}
+    for count in (1, CROWD):
+        session.reset(bpy)
+        subject = runs.load(bpy, next(entry for entry in CLIPS if entry.name == CROWD_CLIP), data)
+        surface = runs.lay(bpy, GROUND, subject.way).name
+        characters.crowd(bpy, subject.armature, count)
+        forget()
+        first, again = (staged(bpy, surface=surface, **given)["whole"] for given in ({}, SECOND))
+        found[count] = first, again
+    return found
+
+
+def crowd_table(found: dict[int, tuple[float, float]]) -> Iterator[str]:
+    rows = [["characters", "first, s", "ms a character", "again, s", "ms a character"]]
+    for count, spent in found.items():
+        rows.append([str(count), *(number(value) for whole in spent for value in (whole, 1000 * whole / count))])
+    return markdown(rows)
+
+
+def long_run(bpy, data: Path, frames: int) -> tuple[float, float]:
+    """Seconds of the operator, and bytes that it takes at most, on a clip that repeats until it has so many frames.
+
+    The clip goes in place, so that it stays on the ground.
+    """
+    session.reset(bpy)
+    subject = runs.load(bpy, next(entry for entry in CLIPS if entry.name == LONG_CLIP), data)
+    action = subject.armature.animation_data.action
+    action.use_frame_range, action.frame_start, action.frame_end = True, 1, frames
+    for curve in action.fcurves:
+        curve.modifiers.new("CYCLES")
+    surface = runs.lay(bpy, GROUND, subject.way).name
+    forget()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    spent = seconds(lambda: bpy.ops.ik2bone.plant_feet(surface=surface))
+    return spent, 1024.0 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+
+
+def long_table(found: dict[int, tuple[float, float]]) -> Iterator[str]:
+    rows = [["frames", "operator, s", "ms a 1,000 frames", "more memory, MB", "KB a frame"]]
+    for frames, (spent, peak) in found.items():
+        rows.append([f"{frames:,}", *map(number, (spent, 1e6 * spent / frames, peak / 1e6, peak / 1e3 / frames))])
+    return markdown(rows)
+
+
 def page(data: Path, parts: list[str]) -> Iterator[str]:
-    """All lines: the machine, the clips, the growth."""
+    """All lines: the machine, the clips, the growth, the characters, the crowd."""
     bpy = session.start()
     # This needs mathutils, which is there once Blender is.
     from demo.picture import silence
@@ -167,9 +285,18 @@ def page(data: Path, parts: list[str]) -> Iterator[str]:
     yield f"{processor()}, Blender {bpy.app.version_string}, numpy {np.__version__}."
     yield "Milliseconds, and in brackets the share of the bake.\n"
     yield from table(measured, bakes)
-    if RIG.name in calls:
+    if RIG.name not in calls:
+        return
+    yield ""
+    yield from growth_table(calls[RIG.name])
+    with silence():
+        # Memory first, for what a process has had counts no more.
+        long = {frames: long_run(bpy, data, frames) for frames in FRAMES}
+        speeds = {name: character(bpy, data, name) for name in CHARACTERS}
+        found = crowd_seconds(bpy, data)
+    for lines in (long_table(long), character_tables(speeds), crowd_table(found)):
         yield ""
-        yield from growth_table(calls[RIG.name])
+        yield from lines
 
 
 def missing(data: Path) -> str:

@@ -35,7 +35,7 @@ def measure(bpy, entry: Entry, data: Path) -> Times:
     # These need Blender.
     from demo import clips, picture
 
-    names = ("rig.find", "rig.hips", "pose.sample", "pose.curves")
+    names = ("rig.find", "rig.body", "pose.sample", "pose.curves")
     find, trunk, sampling, curves = (import_module(f"{session.ADDON}.{name}") for name in names)
     session.reset(bpy)
     with picture.silence():

@@ -66,7 +66,7 @@ def load(bpy, entry: Entry, data: Path) -> Subject:
     # These need mathutils, which is there once Blender is.
     from demo import clips, picture
 
-    chains, sampling = (import_module(f"{session.ADDON}.{name}") for name in ("rig.find", "pose.sample"))
+    chains = import_module(f"{session.ADDON}.rig.find")
     with picture.silence():
         armature, scene = clips.load(bpy, data / entry.path, entry.action), bpy.context.scene
     bpy.context.view_layer.objects.active = armature
@@ -77,8 +77,15 @@ def load(bpy, entry: Entry, data: Path) -> Subject:
         raise RuntimeError(str(refusal)) from None
     bones = armature.data.bones
     legs = [(leg.thigh, leg.shin, leg.foot, scenes.toe_of(bones[leg.foot])) for leg in found]
-    way = track.find_track(sampling.sample(armature, found, None, frames).clip)
-    return Subject(armature, legs, frames, scenes.watch(scene, armature, legs, frames), way)
+    source = scenes.watch(scene, armature, legs, frames)
+    return Subject(armature, legs, frames, source, way_of(armature, frames))
+
+
+def way_of(armature, frames: range) -> track.Track:
+    """Where an armature goes over some frames."""
+    chains, sampling = (import_module(f"{session.ADDON}.{name}") for name in ("rig.find", "pose.sample"))
+    found = chains.find_legs(armature, (frames[0], frames[-1]))
+    return track.find_track(sampling.sample(armature, found, None, frames).clip)
 
 
 def lay(bpy, place: Place, way: track.Track):

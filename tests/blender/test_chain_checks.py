@@ -19,9 +19,9 @@ def test_hips_that_are_locked_or_held_give_way_to_a_free_ancestor(bpy, addon, da
     chains = addon("rig.find")
     legs = chains.find_legs(armature, frame_range(bpy))
     armature.pose.bones["hips"].lock_location[2] = True
-    assert addon("rig.hips").find_hips(armature, legs) == "root"
+    assert addon("rig.body").find_hips(armature, legs) == "root"
     armature.pose.bones["root"].constraints.new("LIMIT_LOCATION").use_min_x = True
-    assert addon("rig.hips").find_hips(armature, legs) is None
+    assert addon("rig.body").find_hips(armature, legs) is None
 
 
 def constrain(armature, name, kind="COPY_ROTATION"):
@@ -127,9 +127,9 @@ def knight(bpy, addon, data):
 def test_hips_with_a_driver_on_their_location_give_way_to_a_free_ancestor(addon, knight):
     armature, legs = knight
     driver = armature.pose.bones["hips"].driver_add("location", 1)
-    assert addon("rig.hips").find_hips(armature, legs) == "root"
+    assert addon("rig.body").find_hips(armature, legs) == "root"
     driver.mute = True
-    assert addon("rig.hips").find_hips(armature, legs) == "hips"
+    assert addon("rig.body").find_hips(armature, legs) == "hips"
 
 
 @pytest.mark.parametrize(("kind", "expected"), [("COPY_LOCATION", None), ("LIMIT_ROTATION", "hips")])
@@ -139,7 +139,7 @@ def test_hips_stay_where_a_constraint_places_them(bpy, addon, knight, kind, expe
     constraint.influence = 0.5
     if kind == "COPY_LOCATION":
         constraint.target = bpy.data.objects.new("Place", None)
-    assert addon("rig.hips").find_hips(armature, legs) == expected
+    assert addon("rig.body").find_hips(armature, legs) == expected
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_hips_stay_where_a_constraint_places_a_bone_between_them_and_the_thighs(
     armature = load(bpy, data, "bvh/cmu_ic_002_01_walk.bvh")
     legs = addon("rig.find").find_legs(armature, frame_range(bpy))
     setattr(armature.pose.bones["CC_Base_Pelvis"].constraints.new(kind), limit, True)
-    assert addon("rig.hips").find_hips(armature, legs) == expected
+    assert addon("rig.body").find_hips(armature, legs) == expected
 
 
 @pytest.mark.parametrize(("count", "expected"), [(1, "hips"), (0, None)])
@@ -160,7 +160,7 @@ def test_hips_stay_where_inverse_kinematics_turns_them(addon, knight, count, exp
     armature, legs = knight
     constraint = armature.pose.bones["head"].constraints.new("IK")
     constraint.target, constraint.subtarget, constraint.chain_count = armature, "root", count
-    assert addon("rig.hips").find_hips(armature, legs) == expected
+    assert addon("rig.body").find_hips(armature, legs) == expected
 
 
 @pytest.mark.parametrize("name", ["influence", "enabled"])

@@ -85,7 +85,7 @@ def test_finds_legs_and_hips_of_recorded_clips(bpy, addon, data, clip, legs, hip
     armature = load(bpy, data, clip)
     found = addon("rig.find").find_legs(armature, frame_range(bpy))
     assert {leg.bones for leg in found} == legs
-    assert addon("rig.hips").find_hips(armature, found) == hips
+    assert addon("rig.body").find_hips(armature, found) == hips
 
 
 @pytest.mark.parametrize(("bones", "found"), [(("thigh", "shin", "foot"), True), (("a", "b", "c"), False)])

@@ -31,7 +31,7 @@ def test_the_planted_action_is_a_marked_copy_of_an_untouched_source(bpy, walker,
 
 
 def test_only_leg_rotations_and_the_location_of_the_hips_are_rewritten(bpy, walker, slope):
-    walker.pose.bones["chest"].keyframe_insert("rotation_quaternion", frame=5)
+    walker.pose.bones["chest"].keyframe_insert("rotation_quaternion", frame=5, group="chest")
     source = walker.animation_data.action
     plant(bpy)
     planted = walker.animation_data.action

@@ -42,7 +42,7 @@ def sampled(bpy, addon, armature, frames=None):
     scene = bpy.context.scene
     frames = frames or range(scene.frame_start, scene.frame_end + 1)
     legs = addon("rig.find").find_legs(armature, (frames[0], frames[-1]))
-    hips = addon("rig.hips").find_hips(armature, legs)
+    hips = addon("rig.body").find_hips(armature, legs)
     return addon("pose.sample").sample(armature, legs, hips, frames), legs, hips
 
 

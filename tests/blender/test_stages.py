@@ -90,3 +90,15 @@ def test_work_aside_stops_with_the_run(bpy, addon):
     waiting.close()
     time.sleep(0.5)
     assert threading.active_count() == threads
+
+
+def test_a_moving_ground_is_followed_in_stages_and_a_stop_leaves_no_scene(bpy, walker, slope, options, addon):
+    for frame in (1, biped.LAST):
+        slope.location.z = 0.001 * frame
+        slope.keyframe_insert("location", frame=frame)
+    before = fingerprint.of_scene(bpy)
+    stages = addon("run.pipeline").planting(bpy.context, [walker], options())
+    assert any(step.share > 0.4 and step.doing.startswith("sampling frame") for step in stages)
+    assert len(bpy.data.scenes) == 2
+    stages.close()
+    assert fingerprint.of_scene(bpy) == before

@@ -48,6 +48,12 @@ def _plane(bpy, name="Plane", height=0.0, size=1.0, looks_up=True):
     return _mesh(bpy, name, corners, [(0, 1, 2, 3) if looks_up else (3, 2, 1, 0)])
 
 
+def _find(bpy, surfaces, armature, name):
+    """The surfaces of a view layer that is up to date, as a run brings it."""
+    bpy.context.view_layer.update()
+    return surfaces.find_surfaces(bpy.context, armature, name)
+
+
 def _names(found):
     return sorted(ob.name for ob in found)
 
@@ -64,32 +70,32 @@ def test_every_visible_mesh_is_ground_unless_it_is_part_of_a_character(bpy, surf
     objects["Hat"].parent, objects["Hat"].parent_bone, objects["Hat"].parent_type = armature, "bone", "BONE"
     objects["Hair"].parent = objects["Body"]
     armature.pose.bones[0].custom_shape = objects["Shape"]
-    assert _names(surfaces.find_surfaces(bpy.context, armature, "")) == ["Hill", "Road"]
+    assert _names(_find(bpy, surfaces, armature, "")) == ["Hill", "Road"]
 
 
 def test_what_follows_the_armature_in_any_way_is_ground_only_by_its_own_name(bpy, surfaces, armature):
     raft, mast = _plane(bpy, "Raft"), _plane(bpy, "Mast")
     raft.parent, mast.parent = armature, raft
-    assert surfaces.find_surfaces(bpy.context, armature, "") == []
+    assert _find(bpy, surfaces, armature, "") == []
     level = bpy.data.collections.new("Level")
     bpy.context.scene.collection.children.link(level)
     level.objects.link(raft)
     with pytest.raises(surfaces.Refusal, match="holds no mesh"):
-        surfaces.find_surfaces(bpy.context, armature, "Level")
-    assert _names(surfaces.find_surfaces(bpy.context, armature, "Raft")) == ["Raft"]
+        _find(bpy, surfaces, armature, "Level")
+    assert _names(_find(bpy, surfaces, armature, "Raft")) == ["Raft"]
 
 
 def test_what_carries_the_armature_is_ground(bpy, surfaces, armature):
     armature.parent = _plane(bpy, "Deck")
-    assert _names(surfaces.find_surfaces(bpy.context, armature, "")) == ["Deck"]
+    assert _names(_find(bpy, surfaces, armature, "")) == ["Deck"]
 
 
 def test_several_names_mean_all_of_their_surfaces(bpy, surfaces, armature):
     for name in ("Hill", "Road", "Other"):
         _plane(bpy, name)
-    assert _names(surfaces.find_surfaces(bpy.context, armature, "Hill, Road")) == ["Hill", "Road"]
+    assert _names(_find(bpy, surfaces, armature, "Hill, Road")) == ["Hill", "Road"]
     with pytest.raises(surfaces.Refusal, match="named 'Nowhere'"):
-        surfaces.find_surfaces(bpy.context, armature, "Hill, Nowhere")
+        _find(bpy, surfaces, armature, "Hill, Nowhere")
 
 
 def _instancer(bpy, name, content, location):
@@ -110,8 +116,8 @@ def _content(bpy, *objects):
 def test_the_meshes_of_a_shown_collection_are_ground_where_they_show(bpy, surfaces, armature, ground_of):
     content = _content(bpy, _plane(bpy, "Deck", height=1.0), _plane(bpy, "Steps", height=2.0))
     one, other = _instancer(bpy, "One", content, (5.0, 0.0, 0.0)), _instancer(bpy, "Other", content, (0.0, 0.0, 10.0))
-    found = surfaces.find_surfaces(bpy.context, armature, "")
-    assert _names(found) == ["One", "Other"] and surfaces.find_surfaces(bpy.context, armature, "One") == [one]
+    found = _find(bpy, surfaces, armature, "")
+    assert _names(found) == ["One", "Other"] and _find(bpy, surfaces, armature, "One") == [one]
     ground = ground_of(one, other)
     hits, _normals, met = ground(np.array([[5.0, 0.0, 0.9], [5.0, 0.0, 2.1], [0.0, 0.0, 0.0]]), DOWN)
     assert met.all() and ground.names == ["One", "Other"]
@@ -122,9 +128,9 @@ def test_a_shown_collection_of_a_character_is_no_ground(bpy, surfaces, armature)
     body = _plane(bpy, "Body")
     body.modifiers.new("Armature", "ARMATURE").object = armature
     _instancer(bpy, "Crowd", _content(bpy, body), (0.0, 0.0, 0.0))
-    assert surfaces.find_surfaces(bpy.context, armature, "") == []
+    assert _find(bpy, surfaces, armature, "") == []
     with pytest.raises(surfaces.Refusal, match="collection without meshes"):
-        surfaces.find_surfaces(bpy.context, armature, "Crowd")
+        _find(bpy, surfaces, armature, "Crowd")
 
 
 def test_what_is_scattered_on_a_mesh_is_told_and_no_ground(bpy, ground_of):
@@ -137,7 +143,7 @@ def test_what_is_scattered_on_a_mesh_is_told_and_no_ground(bpy, ground_of):
 
 
 def test_without_any_ground_nothing_is_found(bpy, surfaces, armature):
-    assert surfaces.find_surfaces(bpy.context, armature, "") == []
+    assert _find(bpy, surfaces, armature, "") == []
 
 
 def test_a_name_means_the_object_before_the_collection(bpy, surfaces, armature):
@@ -145,16 +151,16 @@ def test_a_name_means_the_object_before_the_collection(bpy, surfaces, armature):
     collection = bpy.data.collections.new("Both")
     bpy.context.scene.collection.children.link(collection)
     collection.objects.link(_plane(bpy, "Inside"))
-    assert _names(surfaces.find_surfaces(bpy.context, armature, "Both")) == ["Both"]
+    assert _names(_find(bpy, surfaces, armature, "Both")) == ["Both"]
     bpy.data.objects["Both"].name = "Other"
-    assert _names(surfaces.find_surfaces(bpy.context, armature, "Both")) == ["Inside"]
+    assert _names(_find(bpy, surfaces, armature, "Both")) == ["Inside"]
 
 
 def test_a_named_mesh_counts_even_when_it_is_hidden(bpy, surfaces, armature, ground_of):
     proxy = _plane(bpy, "Proxy", height=2.0)
     bpy.context.view_layer.update()
     proxy.hide_set(True)
-    found = surfaces.find_surfaces(bpy.context, armature, "Proxy")
+    found = _find(bpy, surfaces, armature, "Proxy")
     hits, _normals, _found = ground_of(*found)(np.zeros((1, 3)), DOWN)
     assert hits[0, 2] == pytest.approx(2.0)
 
@@ -166,7 +172,7 @@ def test_a_named_collection_means_all_its_meshes_that_have_a_shape(bpy, surfaces
         collection.objects.link(_plane(bpy, name))
     bpy.data.objects["Wire"].display_type = "WIRE"
     bpy.data.objects["Disabled"].hide_viewport = True
-    assert _names(surfaces.find_surfaces(bpy.context, armature, "Ground")) == ["Hill", "Wire"]
+    assert _names(_find(bpy, surfaces, armature, "Ground")) == ["Hill", "Wire"]
 
 
 @pytest.mark.parametrize(
@@ -183,7 +189,7 @@ def test_a_name_that_is_no_surface_is_refused(bpy, surfaces, armature, name, sen
     _plane(bpy, "Body").modifiers.new("Armature", "ARMATURE").object = armature
     bpy.data.collections.new("Empty")
     with pytest.raises(surfaces.Refusal, match=sentence):
-        surfaces.find_surfaces(bpy.context, armature, name)
+        _find(bpy, surfaces, armature, name)
 
 
 def test_the_ground_of_a_moved_turned_and_stretched_object_is_in_world_space(bpy, ground_of):

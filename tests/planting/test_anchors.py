@@ -34,6 +34,13 @@ def hills(start=0.0):
     return height_field(lambda x, y: 0.12 * np.sin(2.2 * (x - start)) * np.cos(1.7 * y))
 
 
+def bumps(start=0.0):
+    """Waves hardly longer than a step and as long as two feet, with slopes of up to 40 degrees."""
+    return height_field(
+        lambda x, y: 0.06 * np.sin(7.0 * (x - start) + 2.0 * y) + 0.03 * np.sin(13.0 * y + 5.0 * (x - start))
+    )
+
+
 @pytest.fixture(scope="module")
 def walk():
     return make_walk(seconds=6.0, roll=0.4)
@@ -41,8 +48,8 @@ def walk():
 
 @pytest.mark.parametrize(
     "make",
-    [steps, lambda start: steps(start, turn=0.3), lambda start: steps(start, turn=0.8), hills],
-    ids=["steps", "steps turned by 17 degrees", "steps turned by 46 degrees", "hills"],
+    [steps, lambda start: steps(start, turn=0.3), lambda start: steps(start, turn=0.8), hills, bumps],
+    ids=["steps", "steps turned by 17 degrees", "steps turned by 46 degrees", "hills", "bumps"],
 )
 def test_small_shift_of_the_ground_moves_feet_by_little_but_over_an_edge(walk, make) -> None:
     """A foot that is lifted or lowered by more than a tenth of a riser went over an edge."""

@@ -12,7 +12,7 @@ import numpy as np
 from ..contacts.detect import Stance
 from ..ground.query import Support, ask_on
 from ..model import Array, Ground, Note
-from ..rotations import inverse_of, move_points, vector_from_matrix
+from ..rotations import inverse_of, length_of, move_points, vector_from_matrix
 
 # A support that turns farther (degrees) under a standing foot twists the leg visibly.
 TWIST = 30.0
@@ -129,7 +129,7 @@ def tell_turns(anchors: Iterable[Anchor]) -> list[Note]:
     for anchor in anchors:
         if anchor.motion is not None:
             turns = vector_from_matrix(turns_of(anchor.motion))
-            angles = np.degrees(np.linalg.norm(turns, axis=-1))[anchor.stance.start : anchor.stance.end]
+            angles = np.degrees(length_of(turns))[anchor.stance.start : anchor.stance.end]
             most[anchor.support] = max(most.get(anchor.support, 0.0), float(angles.max(initial=0.0)))
     return [Note("support_turns", {"support": name, "degrees": angle}) for name, angle in most.items() if angle > TWIST]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..contacts.detect import Stance, stances
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, level_part
-from ..rotations import unit
+from ..rotations import dot, unit
 from ..sole.measure import Sole
 from ..targets.lock import standing_frames
 from .time import standing_places
@@ -167,14 +167,25 @@ def _points(lengths: Array, on_heel: Mask) -> tuple[Array, Array]:
 
 
 def unevenness(points: Array, room: Array, surface: Surface) -> Array:
-    """Cost (...) of footprints in leg lengths: 0 when even, growing with what is out of the plane along the ground at
-    the standing point by more than there is `room` for (..., P), at points (..., P, 2) on a surface (..., P).
+    """Cost (...) of footprints in leg lengths, at points (..., P, 2) on a surface (..., P): 0 where no edge is near by
+    more than there is `room` for (..., P).
     """
-    slope, gentle = surface.slope[..., 0, :], surface.gentle[..., 0]
-    plane = surface.height[..., :1] + np.einsum("...pi,...i->...p", points - points[..., :1, :], slope)
-    out = (surface.height - plane) / np.sqrt(1.0 + np.sum(slope**2, axis=-1))[..., None]
-    out[..., :SOLE] = np.abs(out[..., :SOLE])
-    return np.asarray(UNEVEN_COST * np.where(gentle, np.maximum((out - room).max(axis=-1), 0.0), 1.0))
+    out = np.maximum((over_edge(points, surface) - room).max(axis=-1), 0.0)
+    return np.asarray(UNEVEN_COST * np.where(surface.gentle[..., 0], out, 1.0))
+
+
+def over_edge(points: Array, surface: Surface) -> Array:
+    """How far (..., P) points (..., P, 2) on a surface (..., P) lie off the ground at the first of them: over an edge.
+
+    Curved ground lies between the heights that the slopes at both ends of the way tell; points beside the sole count
+    only where they lie higher.
+    """
+    slope, away = surface.slope, points - points[..., :1, :]
+    here, there = dot(away, slope[..., :1, :]), dot(away, slope)
+    climb = surface.height - surface.height[..., :1]
+    out, under = climb - np.maximum(here, there), np.minimum(here, there) - climb
+    out[..., :SOLE] = np.maximum(out, under)[..., :SOLE]
+    return np.asarray(out / np.sqrt(1.0 + np.sum(slope[..., :1, :] ** 2, axis=-1)))
 
 
 def slope_turns(axes: Array, points: Array, surface: Surface) -> Array:
@@ -182,9 +193,7 @@ def slope_turns(axes: Array, points: Array, surface: Surface) -> Array:
     mean of the normals under the sole, but for what lies over an edge.
     """
     normals = unit(np.concatenate([-surface.slope, np.ones_like(surface.slope[..., :1])], axis=-1))[:, :SOLE]
-    away = np.concatenate([points, surface.height[..., None]], axis=-1)[:, :SOLE]
-    off = np.abs(((away - away[:, :1]) * normals[:, :1]).sum(axis=-1))
-    even = surface.gentle[:, :SOLE] & (off <= EVEN)
+    even = surface.gentle[:, :SOLE] & (over_edge(points, surface)[:, :SOLE] <= EVEN)
     normal = unit(np.where(even.any(axis=1)[:, None], (even[..., None] * normals).sum(axis=1), normals[:, 0]))
     along = unit(np.stack([normal[:, 2], 0.0 * normal[:, 0], -normal[:, 0]], axis=-1))
     slope = np.stack([along, np.cross(normal, along), normal], axis=-1)

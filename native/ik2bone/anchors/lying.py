@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask
-from ..rotations import unit
+from ..rotations import dot, unit
 from ..sole.measure import Sole
 from .anchor import Anchor
 
@@ -31,7 +31,7 @@ def lie_along(soles_up: Array, normals: Array, up: Array) -> bool:
     if not len(soles_up):
         return False
     slope, to_ground, to_level = (
-        np.quantile(np.arccos(np.clip(np.sum(rows * other, axis=-1), -1.0, 1.0)), LOW_SHARE)
+        np.quantile(np.arccos(np.clip(dot(rows, other), -1.0, 1.0)), LOW_SHARE)
         for rows, other in ((normals, up), (unit(soles_up), normals), (unit(soles_up), up))
     )
     return bool(slope > LEAST_SLOPE and to_ground < ALONG * to_level)

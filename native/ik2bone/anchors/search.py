@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..curves import SHARPEST
 from ..model import Array, Clip
+from ..rotations import dot, length_of
 from .footprint import Site, unevenness
 from .time import HASTY
 
@@ -38,7 +39,7 @@ class Search:
         prints, free = self.site.prints, self.free
         flat = shifts.reshape(len(free), -1, 2)
         under = self.site.ask(free, prints.points[free][:, None] + flat[:, :, None])
-        length, gentle = np.linalg.norm(flat, axis=-1), under.gentle[..., 0]
+        length, gentle = length_of(flat), under.gentle[..., 0]
         costs = length + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
         costs[~gentle & (length > 0.0)] = np.inf
         away = self.site.leg * np.concatenate([flat, under.height[..., :1]], axis=-1)
@@ -110,4 +111,4 @@ def hurry_costs(changes: Array, times: Array | float, leg: float) -> Array:
     Acceleration HASTY costs as much as putting a foot 1 leg aside; less costs by its square.
     """
     weight = (SHARPEST / (HASTY * leg)) ** 2 / np.maximum(times, 1e-3) ** 4
-    return np.asarray(weight * np.sum(changes**2, axis=-1))
+    return np.asarray(weight * dot(changes, changes))

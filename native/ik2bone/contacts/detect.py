@@ -10,6 +10,7 @@ import numpy as np
 from ..checks import array, number
 from ..curves import gaps, runs
 from ..model import Array, Mask
+from ..rotations import length_of
 from .events import held_while_still, refined
 from .footing import HEIGHT, find_spells, grounded
 from .paths import ENTER_SPEED, LEAVE_SPEED, REST, SAME_PLACE, Feet, finer, observe
@@ -123,7 +124,7 @@ def _adapted(limits: Limits, feet: Feet, floor: Array) -> Limits:
     lose up to a third of their contacts.
     """
     faster = max(1.0, gait_speed(feet) / FAST)
-    slack = NEAR * float(np.linalg.norm(floor, axis=-1).mean())
+    slack = NEAR * float(length_of(floor).mean())
     return replace(limits, enter=faster * limits.enter + slack, leave=faster * limits.leave + slack)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..curves import runs, velocity
 from ..model import Array, Mask
+from ..rotations import length_of
 from .paths import REST, WINDOWS, Feet
 from .stance import LEAST_CONTACT, STEP, Stance, part_stances
 
@@ -63,7 +64,7 @@ def held_while_still(feet: Feet, slow: Mask) -> Mask:
     """
     held, back = slow.copy(), feet.reversed()
     for run in part_stances(slow):
-        steps = np.linalg.norm(np.diff(feet.paths[run.start : run.end, run.leg, run.part], axis=0), axis=-1)
+        steps = length_of(np.diff(feet.paths[run.start : run.end, run.leg, run.part], axis=0))
         still = run.start + np.flatnonzero(steps < ON_LINE)
         # So many steps has the shortest contact between its first and last; noise rests for fewer now and then.
         if len(still) > max(1, LEAST_CONTACT * feet.fps - 2):
@@ -80,11 +81,11 @@ def _risen(feet: Feet, run: Stance, rest: int) -> int:
     """
     path, heights = feet.paths[rest:, run.leg, run.part], feet.heights[rest : run.end, run.leg, run.part]
     seen = run.end - rest
-    away = np.linalg.norm(path[: seen + 1] - path[0], axis=-1)
+    away = length_of(path[: seen + 1] - path[0])
     # The rest of a long clip is looked at only as far as the part stays.
     while seen < len(path) and (away < ON_LINE).all():
         seen *= 2
-        away = np.linalg.norm(path[: seen + 1] - path[0], axis=-1)
+        away = length_of(path[: seen + 1] - path[0])
     stays = int(np.argmin(np.append(away < ON_LINE, False)))
     creeps = np.abs(heights - heights[0]) <= 0.5 * away[: len(heights)]
     return rest + max(stays, 1 + int(np.flatnonzero(creeps).max(initial=0)))
@@ -105,7 +106,7 @@ def _off_line(feet: Feet, run: Stance, late: float) -> int:
     last = first + int(np.flatnonzero(straight)[-1])
     origin, slope = _line_fit(count) @ path[last - count : last]
     ahead = path[last:] - origin - slope * np.arange(len(path) - last)[:, None]
-    off = np.linalg.norm(ahead, axis=-1) > ON_LINE
+    off = length_of(ahead) > ON_LINE
     return last + int(np.argmax(off)) if off.any() else 0
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..curves import runs
 from ..model import Array, Mask
+from ..rotations import length_of
 from .paths import ENTER_SPEED, SAME_PLACE, Feet
 from .stance import LEAST_CONTACT, STEP, Stance
 
@@ -34,7 +35,7 @@ def find_spells(feet: Feet, either: Mask) -> list[Stance]:
 def _same_place(feet: Feet, last: Stance, start: int) -> bool:
     """Whether heel or ball is where it was at the end of the last spell."""
     away = feet.paths[start, last.leg] - feet.paths[last.end - 1, last.leg]
-    return bool(np.linalg.norm(away, axis=-1).min() < SAME_PLACE)
+    return bool(length_of(away).min() < SAME_PLACE)
 
 
 def grounded(feet: Feet, still: Mask, spells: list[Stance], height: float) -> list[Stance]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..curves import between, velocity
 from ..model import Array, Mask
+from ..rotations import length_of
 
 # A part is slow from the moment its speed falls below the first for as long as it stays below the second (leg lengths a
 # second). Published rules spread from 4 to 89 cm/s; on the CMU walks 0.20 and 0.30 miss the start and end of a stance
@@ -78,15 +79,15 @@ def finer(feet: Feet, up: Array) -> Feet:
 def _look(paths: Array, fps: float, up: Array, noise: float) -> Feet:
     half = _half_window(noise, fps)
     velocities = velocity(paths, fps, 2 * half / fps)
-    speeds = np.linalg.norm(velocities, axis=-1)
-    turning = np.linalg.norm(velocities[:, :, :1] - velocities[:, :, 1:], axis=-1) * _stiff(paths)
+    speeds = length_of(velocities)
+    turning = length_of(velocities[:, :, :1] - velocities[:, :, 1:]) * _stiff(paths)
     rolls = (speeds < ROLLING_SHARE * turning) & (turning > LEAVE_SPEED)
     return Feet(fps, paths, paths, speeds, paths @ up, velocities @ up, rolls, _tremble(noise, half, fps), half)
 
 
 def _stiff(paths: Array) -> Mask:
     """Frames (F, L, 1) in which feet (F, L, 2, 3) are as long as usual."""
-    lengths = np.linalg.norm(paths[:, :, :1] - paths[:, :, 1:], axis=-1)
+    lengths = length_of(paths[:, :, :1] - paths[:, :, 1:])
     usual = np.median(lengths, axis=0)
     return np.asarray(np.abs(lengths - usual) <= STIFF * usual)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..curves import hann_average, odd_window, smoothstep
 from ..model import Array, Clip
-from ..rotations import matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
+from ..rotations import dot, matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
 
 # A foot trembles where its direction bends to and fro by as many frames as there are in this time (s); at fewer than 50
 # samples a second, noise and motion look alike.
@@ -46,7 +46,7 @@ def trembling(clip: Clip) -> Array:
     bend = way[2 * lag :] - 2 * way[lag:-lag] + way[: -2 * lag]
     square, product = np.zeros((2, clip.frames, clip.legs))
     square[lag:-lag] = np.sum(bend**2, axis=-1)
-    product[lag : -2 * lag] = -np.sum(bend[:-lag] * bend[lag:], axis=-1)
+    product[lag : -2 * lag] = -dot(bend[:-lag], bend[lag:])
     square, product = (hann_average(values, odd_window(NEAR, clip.fps)) for values in (square, product))
     # The variance of such a bend of noise is six times that of the noise.
     share = smoothstep(np.sqrt(square / 6) / NOISE - 1.0)

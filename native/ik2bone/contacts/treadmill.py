@@ -7,6 +7,7 @@ import numpy as np
 
 from ..curves import odd_window, smoothed, velocity
 from ..model import Array, Mask, level_part
+from ..rotations import length_of
 from .paths import SAME_PLACE, Feet, steady_velocity
 from .stance import STEP
 
@@ -54,7 +55,7 @@ def _slide(velocities: Array, low: Mask, travel: Array, aside: Array) -> Array:
     A figure counts as on its way while it is at least half as fast as usual. Its feet slide as one where half of their
     velocities are alike, and twice as many as rest; what goes half as fast as the figure glides with it.
     """
-    speeds, none = np.linalg.norm(travel, axis=-1), np.zeros(2)
+    speeds, none = length_of(travel), np.zeros(2)
     speed = float(np.median(speeds[speeds > SLOWEST])) if (speeds > SLOWEST).any() else np.inf
     low = low & (speeds > 0.5 * speed)[:, None, None]
     if not low.any():
@@ -70,7 +71,7 @@ def _slide(velocities: Array, low: Mask, travel: Array, aside: Array) -> Array:
 
 def gait_speed(feet: Feet) -> float:
     """How fast the figure goes over its floor, leg lengths a second: the median speed of the middle of its feet."""
-    return float(np.median(np.linalg.norm(_travel(feet.paths, feet.fps), axis=-1)))
+    return float(np.median(length_of(_travel(feet.paths, feet.fps))))
 
 
 def _travel(paths: Array, fps: float) -> Array:
@@ -90,7 +91,7 @@ def _mode(velocities: Array) -> Array:
     mode = np.median(velocities, axis=0)
     # Means of ever nearer neighbours, the last within a third of what counts as near.
     for closer in np.linspace(1.0, 1 / 3, 8):
-        near = np.linalg.norm(velocities - mode, axis=-1) <= closer * _radius(mode)
+        near = length_of(velocities - mode) <= closer * _radius(mode)
         if near.any():
             mode = velocities[near].mean(axis=0)
     return mode
@@ -102,4 +103,4 @@ def _radius(floor: Array) -> float:
 
 def _share(velocities: Array, floor: Array, radius: float) -> float:
     """Share of velocities (N, D) that are those of this floor (D,)."""
-    return float((np.linalg.norm(velocities - floor, axis=-1) <= radius).mean())
+    return float((length_of(velocities - floor) <= radius).mean())

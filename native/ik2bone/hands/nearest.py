@@ -7,7 +7,7 @@ import numpy as np
 
 from ..ground.query import Frames, ask
 from ..model import Array, Ground, Mask
-from ..rotations import length_of, unit
+from ..rotations import dot, length_of, unit
 
 # Farther from every surface than this (limb lengths) nothing is touched, only missed: 12 cm for a person's arm.
 WITHIN = 0.2
@@ -37,7 +37,7 @@ def find_spots(
     if soles_up is not None and up is None:
         # A foot on something narrow, such as a rung, stands on its top, and not on the next one.
         higher, facing, there = ask(ground, hits + 2.0 * AROUND * length * soles_up, up, frames)
-        climbs = there & ~wide & (np.sum((facing - normals) * soles_up, axis=-1) > 0.0)
+        climbs = there & ~wide & (dot(facing - normals, soles_up) > 0.0)
         climbs &= length_of(higher - hits) < AROUND * length
         hits = np.where(climbs[:, None], higher, hits)
     return hits, mean, wide & found, found

@@ -21,6 +21,7 @@ from ..ground.carrier import GroundSeen, moved_by, slower
 from ..ground.query import NoGround, ask, support_of
 from ..model import Array, Clip, Ground, Mask
 from ..rotations import (
+    dot,
     inverse_of,
     length_of,
     matrix_from_vector,
@@ -225,7 +226,7 @@ def _clear_swings(
     path = targets.placed(move_points(clip.foot, sole.ball) - clip.ball)
     hits, normals, found = ask(ground, path, up)
     length = limb_lengths(clip)
-    height, root = (np.sum((points - hits) * normals, axis=-1) / length for points in (path, clip.hip))
+    height, root = (dot(points - hits, normals) / length for points in (path, clip.hip))
     near = found & (length_of(path - hits) < WITHIN * length)
     move = np.zeros_like(path)
     for leg in range(clip.legs):

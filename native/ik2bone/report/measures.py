@@ -32,7 +32,7 @@ from ..curves import running_maximum, runs
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, Note, Plan
 from ..reach import SHORT
-from ..rotations import length_of, move_points
+from ..rotations import dot, length_of, move_points
 from ..targets.lock import standing_place
 
 Frames = NDArray[np.int64]
@@ -143,7 +143,7 @@ def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:
 def _series(before: Clip, clip: Clip, plan: Plan, ground: Ground, spans: list[Data]) -> dict[str, Array]:
     """Every figure of one side on every frame: of contacts (F, L, 2), of feet (F, L), of the body (F,)."""
     is_source = clip is before
-    miss = np.linalg.norm(clip.ankle - plan.targets.ankle, axis=-1)
+    miss = length_of(clip.ankle - plan.targets.ankle)
     miss = np.where(miss > SHORT * clip.leg, miss, 0.0)
     under, over = _heights(clip, plan, ground)
     straighter = [knee_angle(side)[:, ~clip.hands].min(axis=1, initial=180.0) for side in (before, clip)]
@@ -178,7 +178,7 @@ def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
     if not touching.all():
         points = np.stack([heel, ball, clip.ball], axis=2)[:, ~touching]
         hits, normals, found = ask(ground, points, clip.up)
-        height = np.sum((points - hits) * normals, axis=-1)
+        height = dot(points - hits, normals)
         # Where there is no ground a point is neither over nor under it.
         is_ground = found & (normals @ clip.up >= plan.slopes.least)
         height[..., 2] -= sole.ball_height[~touching]
@@ -188,7 +188,7 @@ def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
     if touching.any():
         hits, normals, found = ask(ground, ball[:, touching], None if plan.nearest else clip.up)
         away = ball[:, touching] - hits
-        distance, behind = np.where(found, np.linalg.norm(away, axis=-1), 0.0), np.sum(away * normals, axis=-1) < 0.0
+        distance, behind = np.where(found, length_of(away), 0.0), dot(away, normals) < 0.0
         under[:, touching] = np.where(behind, distance, 0.0)[..., None]
         over[:, touching] = np.where(behind, 0.0, distance)[..., None]
     return under * plan.contacts, over * plan.contacts
@@ -212,8 +212,8 @@ def _side(before: Clip, series: dict[str, Array], spans: list[Data], side: str, 
         **{f"{name}_frames": _count([foot[f"{name}_at"] for foot in feet]) for name in FRAME_FIGURES},
         "flexion": float(np.percentile(series["flexion"], 95.0)),
         "flexion_median": float(np.median(series["flexion"])),
-        "hips_offset": float(np.linalg.norm(offset, axis=-1).max()),
-        "hips_change": float(np.linalg.norm(np.diff(offset, axis=0), axis=-1).max(initial=0.0)),
+        "hips_offset": float(length_of(offset).max()),
+        "hips_change": float(length_of(np.diff(offset, axis=0)).max(initial=0.0)),
         "hips_peak": float(acceleration.max(initial=0.0)),
         "hips_rms": float(np.sqrt(np.mean(acceleration**2))) if len(acceleration) else 0.0,
         "feet": feet,
@@ -270,7 +270,7 @@ def _worse(leg: float, sides: dict[str, Data], worst: dict[str, int]) -> list[No
 def knee_angle(clip: Clip) -> Array:
     """Angle (F, L) by which the knee is bent, degrees; 0 is straight."""
     thigh, shin = clip.knee - clip.hip, clip.ankle - clip.knee
-    return np.degrees(np.arctan2(np.linalg.norm(np.cross(thigh, shin), axis=-1), np.sum(thigh * shin, axis=-1)))
+    return np.degrees(np.arctan2(length_of(np.cross(thigh, shin)), dot(thigh, shin)))
 
 
 def pop(before: Array, after: Array, fps: float) -> Array:
@@ -290,4 +290,4 @@ def _step(fps: float) -> int:
 def _second_difference(values: Array, step: int) -> Array:
     """Lengths (F - 2 steps, ...) of second differences of points (F, ..., D)."""
     count = max(len(values) - 2 * step, 0)
-    return np.linalg.norm(values[2 * step :] - 2 * values[step : step + count] + values[:count], axis=-1)
+    return length_of(values[2 * step :] - 2 * values[step : step + count] + values[:count])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..contacts.detect import LEAST_CONTACT, find_contacts
 from ..curves import runs
 from ..model import Array, Clip, Mask, Note, level_part, put_in
-from ..rotations import inverse_of, move_points, unit
+from ..rotations import dot, inverse_of, length_of, move_points, unit
 from ..targets.lock import standing_core
 from .skin import BALL_HEIGHTS, FlatFoot, lay_flat
 
@@ -236,7 +236,7 @@ def _lying(clip: Clip, leg: int, frames: Frames) -> tuple[Array, Array, Array]:
 def _toes_lying(clip: Clip, leg: int, frames: Frames) -> tuple[Array, Array]:
     """How far the tip lies ahead of the ball, in scene units, and the transform (4, 4) from foot to toe bone space."""
     way = (clip.tip - clip.ball)[frames, leg]
-    ahead = np.maximum(np.sum(way * _headings(clip, leg, frames), axis=-1), 0.0)
+    ahead = np.maximum(dot(way, _headings(clip, leg, frames)), 0.0)
     into_toe = inverse_of(clip.toe[frames, leg]) @ clip.foot[frames, leg]
     return np.median(ahead), np.median(into_toe, axis=0)
 
@@ -244,10 +244,10 @@ def _toes_lying(clip: Clip, leg: int, frames: Frames) -> tuple[Array, Array]:
 def _headings(clip: Clip, leg: int, frames: Frames) -> Array:
     """Level unit directions (N, 3) in which a foot points on some frames."""
     level = level_part(clip.ball[frames, leg] - clip.ankle[frames, leg], clip.up)
-    if np.median(np.linalg.norm(level, axis=-1)) < 1e-3 * clip.leg:
+    if np.median(length_of(level)) < 1e-3 * clip.leg:
         # A foot without length along the ground has no heading: the axis that lies most level will do for its sole.
         axes = level_part(np.swapaxes(clip.foot[frames, leg, :3, :3], -1, -2), clip.up)
-        level = axes[:, np.argmax(np.linalg.norm(axes, axis=-1).mean(axis=0))]
+        level = axes[:, np.argmax(length_of(axes).mean(axis=0))]
     return unit(level)
 
 
@@ -264,7 +264,7 @@ def _struck_heel(clip: Clip, leg: int, foot: FlatFoot, ball: Mask) -> float:
     clear = falls > max(0.5 * float(falls.max(initial=0.0)), 1e-9)
     if clear.sum() < LEAST or foot.heel >= 0.0:
         return foot.heel
-    places = -np.sum(moved * turned, axis=-1)[clear] / np.sum(turned**2, axis=-1)[clear]
+    places = -dot(moved, turned)[clear] / np.sum(turned**2, axis=-1)[clear]
     middle = float(np.median(places))
     agree = np.median(np.abs(places - middle)) < -AGREE * foot.heel
     # No heel lies ahead of the ball, or behind the ankle by more than the ball lies ahead of it.

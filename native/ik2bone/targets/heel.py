@@ -11,7 +11,7 @@ import numpy as np
 
 from ..curves import odd_window, runs, smooth_cover
 from ..model import Array, Clip, Ground, Mask, level_part
-from ..rotations import matrix_from_vector, move_points
+from ..rotations import length_of, matrix_from_vector, move_points
 from ..sole.measure import Sole
 from .blend import WINDOW, Targets
 
@@ -50,7 +50,7 @@ def _pitched(
         away = np.einsum("flij,flj->fli", turn, ends[1] - ends[0])
         depth = targets.depths((pivot + away)[:, :, None], feet, ground, clip.up)[..., 0]
         level = level_part(away, clip.up)
-        length = np.maximum(np.linalg.norm(level, axis=-1), 1e-9 * clip.leg)
+        length = np.maximum(length_of(level), 1e-9 * clip.leg)
         needed = np.arctan2(np.maximum(depth, 0.0), length)
         if not needed.any():
             break
@@ -71,5 +71,5 @@ def held_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, grou
             # It is where it stands while it stands alone, if it ever does.
             alone = ~contacts[start:end, leg, 1]
             place = np.median(places[alone] if alone.any() else places, axis=0)
-            held[start:end, leg, 0] &= np.linalg.norm(places - place, axis=-1) <= STAYS * clip.leg
+            held[start:end, leg, 0] &= length_of(places - place) <= STAYS * clip.leg
     return held

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..contacts.detect import Stance, stances
 from ..curves import fade, velocity
 from ..model import Array, Clip, Mask, level_part
-from ..rotations import matrix_from_vector, shortest_turns, unit
+from ..rotations import length_of, matrix_from_vector, shortest_turns, unit
 
 # What holds a foot fades in before its contact, and out after it, within this time (s).
 FADE = 0.2
@@ -66,7 +66,7 @@ def hold_feet(
         moved[last + 1 :] = behind[last] + moved[last] - behind[last + 1 :]
         for path, start, end in ((behind, 0, first), (main, first, last + 1), (behind, last + 1, len(moved))):
             alone = int(end - start < 2)
-            steps = np.linalg.norm(np.diff(path[max(start - alone, 0) : end + alone], axis=0), axis=-1)
+            steps = length_of(np.diff(path[max(start - alone, 0) : end + alone], axis=0))
             slides[rows][start:end] *= len(steps) > 0 and np.median(steps) >= STILL * clip.leg / clip.fps
     return Hold(fade(shift, known, FADE * clip.fps, -slides / clip.fps), turn)
 

@@ -8,7 +8,16 @@ import numpy as np
 from ..anchors.footprint import EVEN
 from ..curves import fade, runs
 from ..model import Array, Clip, Ground, Mask, Note
-from ..rotations import matrix_from_vector, move_points, nearest_rotations, shortest_turns, unit, vector_from_matrix
+from ..rotations import (
+    dot,
+    length_of,
+    matrix_from_vector,
+    move_points,
+    nearest_rotations,
+    shortest_turns,
+    unit,
+    vector_from_matrix,
+)
 from ..sole.measure import Sole
 from .blend import Targets
 from .lock import FADE, LARGEST_TURN
@@ -44,9 +53,9 @@ def _laid(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground
     normals, up = _normals(clip, sole, targets)[stands], _directions(clip.toe, sole.toe_up, targets, stands)
     upright = matrix_from_vector(shortest_turns(up, normals))
     tip = np.einsum("nij,nj->ni", upright, _tips(clip, sole, targets, stands))
-    aside, length = unit(np.cross(tip, normals)), np.maximum(np.linalg.norm(tip, axis=-1), 1e-300)
+    aside, length = unit(np.cross(tip, normals)), np.maximum(length_of(tip), 1e-300)
     # The tip's height over the ball's joint along the normal, as it is and as it should be.
-    present, goal = np.sum(tip * normals, axis=-1), -sole.ball_height[np.nonzero(stands)[1]]
+    present, goal = dot(tip, normals), -sole.ball_height[np.nonzero(stands)[1]]
     facing, points = np.maximum(normals @ clip.up, 1e-3), np.zeros((*stands.shape, 1, 3))
     points[stands, 0] = targets.ball[stands] + tip
     lift = targets.depths(points, stands, ground, clip.up)[stands, 0] - (goal - present) / facing
@@ -84,9 +93,6 @@ def _within_range(clip: Clip, sole: Sole, targets: Targets, stands: Mask, turns:
     up, forward = (_directions(clip.foot, way, targets, stands) for way in (sole.up, sole.forward))
     toe_up, toe = _directions(clip.toe, sole.toe_up, targets, stands), _tips(clip, sole, targets, stands)
     toe = toe - np.sum(toe * toe_up, axis=-1, keepdims=True) * toe_up
-    own, asked = (
-        np.arctan2(np.sum(way * up, axis=-1), np.sum(way * forward, axis=-1))
-        for way in (toe, np.einsum("nij,nj->ni", turns, toe))
-    )
+    own, asked = (np.arctan2(dot(way, up), dot(way, forward)) for way in (toe, np.einsum("nij,nj->ni", turns, toe)))
     back = asked - np.clip(asked, np.minimum(-BENT_DOWN, own), np.maximum(BENT_UP, own))
     return matrix_from_vector(back[:, None] * np.cross(up, forward)) @ turns, np.abs(back) > LARGEST_TURN

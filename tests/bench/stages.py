@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the operator's time goes: seconds of its stages, by the functions that do their work."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from demo import session
+
+# By stage the module and the function that do its work; modules of the add-on begin with a dot.
+STAGES = {
+    "limbs": (".rig.body", "find_body"),
+    "sample": (".pose.sample", "sampling"),
+    "skins": (".pose.skins", "find_skins"),
+    "ground": (".ground.meshes", "making_ground"),
+    "plan": ("ik2bone.plan", "plant"),
+    "contacts": ("ik2bone.contacts.standing", "feet_that_stand"),
+    "correct": (".run.pipeline", "_correct"),
+    "write": (".run.output", "write_keys"),
+    "report": (".run.pipeline", "_report"),
+}
+
+
+@contextmanager
+def timed() -> Iterator[dict[str, float]]:
+    """Collect the seconds of processor time of every stage, without those of other stages within it."""
+    spent, within = dict.fromkeys(STAGES, 0.0), [0.0]
+    changed = []
+    for stage, (place, name) in STAGES.items():
+        plain = getattr(import_module(f"{session.ADDON}{place}" if place.startswith(".") else place), name)
+        watched = _watched(plain, stage, spent, within)
+        for module in list(sys.modules.values()):
+            if getattr(module, "__dict__", {}).get(name) is plain:
+                setattr(module, name, watched)
+                changed.append((module, name, plain))
+    try:
+        yield spent
+    finally:
+        for module, name, plain in changed:
+            setattr(module, name, plain)
+
+
+def _watched(plain: Callable[..., Any], stage: str, spent: dict[str, float], within: list[float]) -> Callable[..., Any]:
+    """A function that adds its own time to its stage's; `within` holds the time of stages inside those that run."""
+
+    def measure(work: Callable[[], Any]) -> Any:
+        began = time.process_time()
+        within.append(0.0)
+        try:
+            return work()
+        finally:
+            whole = time.process_time() - began
+            spent[stage] += whole - within.pop()
+            within[-1] += whole
+
+    def steps(*given: Any, **named: Any) -> Iterator[Any]:
+        made, end = plain(*given, **named), object()
+        result: list[Any] = []
+
+        def ended() -> Iterator[Any]:
+            result.append((yield from made))
+
+        run = ended()
+        while (step := measure(lambda: next(run, end))) is not end:
+            yield step
+        return result[0]
+
+    if inspect.isgeneratorfunction(plain):
+        return steps
+    return lambda *given, **named: measure(lambda: plain(*given, **named))
