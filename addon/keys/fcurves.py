@@ -78,17 +78,17 @@ def inside(keyed: NDArray, frames: Frames) -> NDArray[np.bool_]:
 
 
 def count_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> int:
-    """How many keys between the first and the last of `frames` neither a tool made nor the source has too.
-
-    Those that a tool made and that were changed since count too.
+    """How many keys between the first and the last of `frames` a tool made and somebody changed since, or neither a
+    tool made nor the source has too.
     """
     keys = read(curve, TOLD)
-    handmade = (keys["type"] != _number("type", "GENERATED")) | _are_changed(keys)
-    chosen = keys["co"][handmade & inside(keys["co"][:, 0], frames)]
-    if not len(chosen) or source is None:
-        return len(chosen)
-    # Frame and value of a key as one number, which makes the search 10 times as fast.
-    return int(np.count_nonzero(~np.isin(chosen.view(np.int64), _column(source, "co").view(np.int64))))
+    keys = keys[inside(keys["co"][:, 0], frames)]
+    changed, others = _are_changed(keys), keys["type"] != _number("type", "GENERATED")
+    if source is not None and others.any():
+        # Frame and value of a key as one number, which makes the search 10 times as fast.
+        own, known = (np.ascontiguousarray(points).view(np.int64) for points in (keys["co"], _column(source, "co")))
+        others &= ~np.isin(own[:, 0], known)
+    return int(np.count_nonzero(changed | others))
 
 
 def mark_generated(curve: FCurve, frame: int) -> None:
