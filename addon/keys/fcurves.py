@@ -202,7 +202,7 @@ def _trouble_of_cut(curve: FCurve, frame: int, before: bool) -> str | None:
     kind = curve.keyframe_points[left].interpolation if left >= 0 else "LINEAR"
     if kind not in CUT:
         return f"eases by {kind}"
-    keys = read(curve)[max(left, 0) : left + 2]
+    keys = read(curve, ("co", "handle_left", "handle_right"))[max(left, 0) : left + 2]
     if kind != "BEZIER" or len(keys) < 2:
         return None
     part = halves(_points(*keys), frame)[0 if before else 1]
