@@ -48,6 +48,7 @@ BAKED = {"interpolation": "LINEAR", "type": "GENERATED", **ADDED}
 CUT = ("CONSTANT", "LINEAR", "BEZIER")
 # Pieces of this kind alone use amplitude and period.
 WAVE = "ELASTIC"
+HANDLES = ("handle_left", "handle_right")
 # What tells whether a key was made or changed by hand.
 TOLD = ("co", "amplitude", "period", "interpolation", "type")
 # The period of keys whose value is zero: the smallest normal number, which tells them from keys without any.
@@ -150,7 +151,7 @@ def copy(source: FCurve, target: FCurve) -> None:
         setattr(target, name, getattr(source, name))
     if len(keys):
         # Blender has worked out the handles again meanwhile, down to the last bit not always the same.
-        _set(target, keys, ("handle_left", "handle_right"))
+        _set(target, keys, HANDLES)
 
 
 def _clear(curve: FCurve) -> None:
@@ -202,7 +203,7 @@ def _trouble_of_cut(curve: FCurve, frame: int, before: bool) -> str | None:
     kind = curve.keyframe_points[left].interpolation if left >= 0 else "LINEAR"
     if kind not in CUT:
         return f"eases by {kind}"
-    keys = read(curve, ("co", "handle_left", "handle_right"))[max(left, 0) : left + 2]
+    keys = read(curve, ("co", *HANDLES))[max(left, 0) : left + 2]
     if kind != "BEZIER" or len(keys) < 2:
         return None
     part = halves(_points(*keys), frame)[0 if before else 1]
@@ -291,7 +292,9 @@ def write(curve: FCurve, frames: Frames, values: Array) -> None:
         for name in PIECE:
             new[name][-1] = last[name]
         _free(new[-1:], after[:1])
-    _replace(curve, np.concatenate([before, _signed(new), after]))
+    keys = np.concatenate([before, _signed(new), after])
+    _replace(curve, keys)
+    _put_back(curve, keys, ~inside(keys["co"][:, 0], frames))
 
 
 def _cut(keys: Keys, frame: float, value: float) -> tuple[Keys, np.void, Keys]:
@@ -373,6 +376,16 @@ def _replace(curve: FCurve, keys: Keys) -> None:
     known |= {"handle_left", "handle_right"} if known >= {"handle_left_type", "handle_right_type"} else set()
     _set(curve, keys, [name for name in KEY.names if name not in known])
     curve.update()
+
+
+def _put_back(curve: FCurve, keys: Keys, rows: NDArray[np.bool_]) -> None:
+    """Set the handles of some keys, which Blender has worked out again meanwhile: those of automatic ones differ in
+    their last bits, by 0.00003 at frame 5000.
+    """
+    present = read(curve, HANDLES)
+    for name in HANDLES:
+        present[name][rows] = keys[name][rows]
+    _set(curve, present, HANDLES)
 
 
 def _set(curve: FCurve, keys: Keys, names: Sequence[str]) -> None:
