@@ -174,7 +174,8 @@ def _heads(evaluated: Object) -> tuple[Array, Array]:
 
 
 def _to_world(armature: Object, points: Array) -> Array:
-    world = np.array(armature.matrix_world)
+    # From Blender 5.2 on, matrices make arrays in single precision.
+    world = np.array(armature.matrix_world, float)
     return points @ world[:3, :3].T + world[:3, 3]
 
 
