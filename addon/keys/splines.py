@@ -58,9 +58,7 @@ def _stored(half: Array, whole: Array) -> Array:
     """
     frames = half[0, 0] + (half[3, 0] - half[0, 0]) * DENSER_AT_ENDS
     values = _values(shortened(whole), frames)
-    near = half[1:3, 0].astype(np.float32)
-    rows = [np.nextafter(near, np.float32(-np.inf)), near, np.nextafter(near, np.float32(np.inf))]
-    times = list(product(*np.transpose(rows)))
+    times = _single_near(half[1:3, 0])
     fits = np.tile(half, (len(times), 1, 1))
     fits[:, 1:3, 0] = times
     weights = _weights(_parameters(fits[..., 0], frames))
@@ -68,6 +66,13 @@ def _stored(half: Array, whole: Array) -> Array:
     fits[:, 1:3, 1] = (np.linalg.pinv(weights[..., 1:3]) @ wanted[..., None])[..., 0]
     misfits = np.abs((weights @ fits[..., 1:])[..., 0] - values).max(axis=-1)
     return fits[misfits.argmin()]
+
+
+def _single_near(times: Array) -> Array:
+    """Every choice (N, 2) of numbers in single precision next to two times."""
+    near = times.astype(np.float32)
+    rows = [np.nextafter(near, np.float32(-np.inf)), near, np.nextafter(near, np.float32(np.inf))]
+    return np.array(list(product(*np.transpose(rows))), float)
 
 
 def _values(points: Array, frames: Array) -> Array:
