@@ -148,7 +148,7 @@ def read(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stage
     rest = np.array([bone.bone.matrix_local for bone in bones])
     rest = np.where((parents >= 0)[:, None, None], inverse_of(rest[parents]) @ rest, rest)
     local = yield from part_of(_local(armature, bones, np.array(frames)), 0.0, 0.5)
-    placed = np.tile(np.array(armature.matrix_world), (len(frames), 1, 1))
+    placed = np.tile(np.array(armature.matrix_world, np.float64), (len(frames), 1, 1))
     if may_move(armature):
         (placed,) = yield from part_of(step_worlds([armature], frames), 0.5, 1.0)
     return Channels([index[name] for name in names], parents, rest, local, placed)

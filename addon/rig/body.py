@@ -59,18 +59,25 @@ def find_armatures(context: Context) -> list[Object]:
     """What a run plants: the armature of the active object first, and every other one that is selected.
 
     The active object's is itself, else the one deforming or parented under it. Where nothing is chosen so, the only
-    visible armature is. In pose mode the armatures that are posed count as selected.
+    visible armature is. In pose mode the armatures that are posed count as selected. Selected ones that play nothing,
+    as props do, are left out beside others.
     """
     # Blender names the objects of a mode only where there is a window.
     posed = getattr(context, "objects_in_mode", ())
     selected = posed if context.mode == "POSE" else context.view_layer.objects.selected
-    active = context.view_layer.objects.active
+    active = active_object(context)
     near = [ob for ob in (active, *deformers(active)) if ob and ob.type == "ARMATURE"]
     every = [] if near else _armatures()
     first = next(iter([*near, *(ob for ob in every if active and is_under(ob, active))]), None)
-    found = list(dict.fromkeys(ob for ob in (first, *selected) if ob and ob.type == "ARMATURE"))
+    chosen = list(dict.fromkeys(ob for ob in (first, *selected) if ob and ob.type == "ARMATURE"))
+    found = [ob for ob in chosen if ob in (first, *posed) or ob.animation_data] or chosen
     visible = [ob for ob in every if ob.visible_get()]
     return found or (visible if len(visible) == 1 else [])
+
+
+def active_object(context: Context) -> Object | None:
+    """The active object, that of `Context.temp_override` included, which the view layer does not know."""
+    return context.active_object if hasattr(context, "active_object") else context.view_layer.objects.active
 
 
 def _armatures() -> list[Object]:
@@ -82,7 +89,7 @@ def _armatures() -> list[Object]:
 
 def why_no_armature(context: Context) -> str:
     """What to do where there is no armature to plant."""
-    active = context.view_layer.objects.active
+    active = active_object(context)
     collection = active.instance_collection if active and shows_collection(active) else None
     if collection and any(ob.type == "ARMATURE" for ob in collection.all_objects):
         remedy = "make a library override of it" if collection.library else "make the instance real"

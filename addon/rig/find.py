@@ -109,15 +109,17 @@ def find_arms(armature: Object, legs: Sequence[Leg]) -> tuple[Leg, ...]:
 
 def legs_of(armature: Object, bones: Sequence[str], known: Iterable[Leg]) -> tuple[Leg, ...]:
     """The leg of three bones, two of which are a known one's; else that and the one that mirrors it, where both are
-    named like legs or stand; else none.
+    named like legs or stand; else that alone where it is named so; else none.
     """
     rest = _rest_tree(armature)
     named = tuple(rest.names.index(name) for name in bones)
+    own = _limb(rest, *named)
     if any(limb.is_leg and len(set(limb.turned).intersection(bones)) >= 2 for limb in known):
-        return (_leg(rest, _limb(rest, *named)),)
+        return (_leg(rest, own),)
     pairs = [pair for pair in mirrored_pairs(rest, guess=True) if named in (pair[0].bones, pair[1].bones)]
     alike = [pair for pair in pairs if _is_named(rest, pair)] or _standing(rest, pairs)
-    return tuple(_leg(rest, limb) for limb in alike[0]) if alike else ()
+    alone = (own,) if _is_named(rest, (own, own)) else ()
+    return tuple(_leg(rest, limb) for limb in (alike[0] if alike else alone))
 
 
 def _limb(tree: Tree, root: int, mid: int, end: int) -> Limb:
@@ -129,7 +131,7 @@ def _rest_tree(armature: Object, keyed: Iterable[str] = ()) -> Tree:
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones], np.intp)
     moved = frozenset(index[name] for name in keyed if name in index)
-    return _tree(tuple(index), tuple(parents.tolist()), rest_heads(armature).tobytes(), moved)
+    return _tree(tuple(index), tuple(parents.tolist()), rest_heads(armature).astype(float).tobytes(), moved)
 
 
 @lru_cache(maxsize=8)

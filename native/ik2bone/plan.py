@@ -202,7 +202,8 @@ def _after_first(clip: Clip, ground: Ground) -> tuple[Clip, Ground]:
 def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides: bool) -> Held:
     """When limbs stand or touch, and where they shall go: feet on their soles, all others by one point.
 
-    The figure `rides` along with supports, as its anchors tell, or nowhere if its hips stay.
+    The figure `rides` along with supports, as its anchors tell, or nowhere if its hips stay. Raises `NoGround` where
+    there is none for any of them.
     """
     touching, ride = settings.touching(clip), None if rides else np.zeros((clip.frames, 3))
     parts = [
@@ -210,7 +211,11 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides
         for limbs, hold in ((~touching, stand), (touching, touch))
         if limbs.any()
     ]
-    return parts[0] if len(parts) == 1 else parts[0].beside(parts[1], touching)
+    held = parts[0] if len(parts) == 1 else parts[0].beside(parts[1], touching)
+    if not held.grounded:
+        limbs = "within reach of the limbs" if touching.any() else "under the character's feet"
+        raise NoGround(f"There is no surface {limbs}")
+    return held
 
 
 def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:

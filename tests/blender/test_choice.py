@@ -193,3 +193,14 @@ def test_named_legs_of_a_generated_rig_stand_on_heels_and_balls(bpy, generated, 
     assert [foot["limb"] for foot in report["feet"]] == ["foot", "foot"]
     assert {span["part"] for span in report["spans"]} == {"heel", "ball"}
     assert report["after"]["drift"] < 0.002 and report["after"]["penetration"] < 0.002
+
+
+def test_the_only_leg_of_a_figure_is_one_where_its_bones_are_named_so(bpy, addon):
+    rig = biped.make_walker(bpy)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name in [bone.name for bone in rig.data.edit_bones if bone.name.endswith(".R")]:
+        rig.data.edit_bones.remove(rig.data.edit_bones[name])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    options = SimpleNamespace(chains="AUTO", bones="thigh.L, shin.L, foot.L")
+    choice = addon("rig.choose").choose_limbs(bpy.context, rig, options, (1, biped.LAST))
+    assert [(limb.bones, limb.is_leg) for limb in choice.limbs] == [(("thigh.L", "shin.L", "foot.L", "toe.L"), True)]

@@ -59,7 +59,9 @@ def test_an_action_without_keys_stays_so_where_another_armature_is_refused(bpy, 
     other.select_set(True)
     _refused(bpy, "Other shows its rest position")
     assert not fingerprint.curves_of(action)
-    assert [slot.identifier for slot in getattr(action, "slots", ())] == ["OBWalker"] * with_slot
+    # Up to Blender 4.3 actions have no slots.
+    if hasattr(action, "slots"):
+        assert [slot.identifier for slot in action.slots] == ["OBWalker"] * with_slot
 
 
 def _blank_action(bpy, armature, with_slot):

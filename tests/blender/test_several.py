@@ -73,6 +73,21 @@ def test_selected_armatures_are_planted_though_the_active_object_is_the_ground(b
     assert [armature.animation_data.action.name for armature in pair] == ["walk.planted", "stroll.planted"]
 
 
+def test_a_selected_prop_that_plays_nothing_keeps_nobody_from_being_planted(bpy, pair):
+    prop = bpy.data.objects.new("Prop", bpy.data.armatures.new("Prop"))
+    bpy.context.collection.objects.link(prop)
+    _choose(bpy, pair[1], prop, pair[1])
+    plant(bpy)
+    assert pair[1].animation_data.action.name == "stroll.planted" and prop.animation_data is None
+
+
+def test_a_context_that_names_another_active_object_plants_that(bpy, pair):
+    _choose(bpy, pair[1])
+    with bpy.context.temp_override(active_object=pair[0]):
+        plant(bpy)
+    assert [armature.animation_data.action.name for armature in pair] == ["walk.planted", "stroll"]
+
+
 @pytest.mark.parametrize("given", [{}, {"output": "IN_PLACE"}, {"frame_range": "CURRENT"}])
 @pytest.mark.parametrize("before", ["source", "planted"])
 def test_none_is_planted_where_one_isrefused(bpy, pair, given, before):

@@ -27,6 +27,8 @@ TICK = 0.1
 PANELS = ("main", "options", "report", "contacts")
 # What a redraw is measured beside.
 OBJECTS, CONTACTS = 5000, 200
+# Seconds in which a click on the button has to plant the walk.
+WAIT = 30.0
 # Frames of a run that is stopped.
 LONG = 20000
 
@@ -99,6 +101,8 @@ def play() -> Steps:
     start = time.perf_counter()
     yield from click(*button())
     while "ik2bone" not in bpy.data.objects["walk"].animation_data.action:
+        if time.perf_counter() - start > WAIT:
+            raise RuntimeError("the button does not plant")
         yield 0.01
     result["first run, seconds from the click on"] = time.perf_counter() - start
     yield 1.0

@@ -16,7 +16,7 @@ from ik2bone.plan import NoGround, Settings, plant
 from ik2bone.report import figures
 from ik2bone.rotations import move_points
 from ik2bone.sole.skin import Skin
-from walk import FLAT, make_walk, planted
+from walk import FLAT, HILLS, make_walk, planted
 
 NEAREST = Settings(direction="NEAREST")
 HANDS = np.array([False, False, True, True])
@@ -254,6 +254,17 @@ def _arm(start: np.ndarray, palm: np.ndarray) -> dict[str, np.ndarray]:
         "shin": _matrices(elbow, _axes(wrist - elbow)),
         "foot": hand, "toe": hand, "ball": palm, "tip": palm,
     }  # fmt: skip
+
+
+def test_a_hand_far_from_any_surface_keeps_no_feet_from_being_planted() -> None:
+    clip, _ = _walk_along_a_rail()
+    plan = plant(clip, HILLS)
+    feet = plant(clip.choose(~clip.hands), HILLS)
+    assert plan.contacts[:, :2] == pytest.approx(feet.contacts)
+    assert plan.rotations[:, :2] == pytest.approx(feet.rotations, abs=1e-9)
+    assert plan.rotations[:, 2] == pytest.approx(np.broadcast_to([1.0, 0.0, 0.0, 0.0], (clip.frames, 4, 4)), abs=1e-9)
+    with pytest.raises(NoGround, match="within reach"):
+        plant(clip.choose(clip.hands), HILLS)
 
 
 def _floor_and_rail(points, down):

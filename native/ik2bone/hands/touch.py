@@ -18,7 +18,7 @@ from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAVE_SPEED, Stance, h
 from ..contacts.spans import Marks
 from ..curves import fade, gaps, hann_average, odd_window, runs, velocity
 from ..ground.carrier import GroundSeen, moved_by, slower
-from ..ground.query import NoGround, ask, support_of
+from ..ground.query import ask, support_of
 from ..model import Array, Clip, Ground, Mask
 from ..rotations import (
     dot,
@@ -69,7 +69,7 @@ def _palms(clip: Clip) -> Sole:
 
 
 def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Array | None = None) -> Held:
-    """When the limbs of a clip touch, and where they shall do so; raises `NoGround` far from any surface.
+    """When the limbs of a clip touch, and where they shall do so.
 
     Of a clip that is seen from a carrier, limbs that rest in the world while they touch are held there, as a hand on
     the quay from a boat.
@@ -106,19 +106,13 @@ def _touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
     enforced = np.zeros_like(touches) if settings.marks is None else settings.marks.enforced.any(axis=-1)
     # A limb reaches as far as it is long for what people want.
     within = np.where(enforced, 1.0, WITHIN)
-    _require_surface(distance < within)
     stands = _wanted(touches, settings, clip.fps)
     contacts = np.stack([np.zeros_like(stands), stands], axis=-1)
     limbs = [[span for span in stances(contacts) if span.leg == leg] for leg in range(clip.legs)]
     anchors = [anchor for spans in limbs for anchor in _anchors(clip, sole, path, spans, ground, settings, within)]
     targets, free = _blend(clip, contacts, anchors)
     cleared = _clear_swings(clip, sole, targets, contacts, free, ground, up)
-    return Held(contacts, cleared, free, np.ones(clip.legs, bool))
-
-
-def _require_surface(near: Mask) -> None:
-    if not near.any():
-        raise NoGround("There is no surface within reach of the limbs")
+    return Held(contacts, cleared, free, np.ones(clip.legs, bool), bool((distance < within).any()))
 
 
 def touches_of(clip: Clip, path: Array, ground: Ground, settings: Settings) -> tuple[Mask, Array, Array]:
@@ -247,7 +241,6 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     path, length, window = move_points(clip.foot, sole.ball), limb_lengths(clip), odd_window(WINDOW, clip.fps)
     hits, normals, found = ask(ground, path, up)
     found &= length_of(path - hits) < length
-    _require_surface(found)
     wide = np.zeros_like(found)
     if use_slope:
         normals, wide = mean_normal(ground, hits, normals, np.broadcast_to(length, found.shape), up)
@@ -261,4 +254,4 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     ball = path + shift + np.einsum("flij,flj->fli", turn, clip.ball - path)
     targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=shift @ clip.up)
     contacts, free = np.stack([np.zeros_like(found), found], axis=-1), (~found).astype(float)
-    return Held(contacts, targets, free, np.zeros(clip.legs, bool))
+    return Held(contacts, targets, free, np.zeros(clip.legs, bool), bool(found.any()))

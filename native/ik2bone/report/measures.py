@@ -146,14 +146,15 @@ def _series(before: Clip, clip: Clip, plan: Plan, ground: Ground, spans: list[Da
     miss = length_of(clip.ankle - plan.targets.ankle)
     miss = np.where(miss > SHORT * clip.leg, miss, 0.0)
     under, over = _heights(clip, plan, ground)
-    straighter = [knee_angle(side)[:, ~clip.hands].min(axis=1, initial=180.0) for side in (before, clip)]
+    bent = [knee_angle(side) for side in (before, clip)]
+    straighter = [angles[:, ~clip.hands].min(axis=1, initial=180.0) for angles in bent]
     return {
         "drift": _drift(clip, plan, spans, is_source),
         "penetration": under,
         "float": over,
         # A source has no target to miss.
         "short": 0.0 * miss if is_source else miss,
-        "knee_pop": pop(knee_angle(before)[..., None], knee_angle(clip)[..., None], clip.fps),
+        "knee_pop": pop(bent[0][..., None], bent[1][..., None], clip.fps),
         "foot_pop": pop(before.ball, clip.ball, clip.fps),
         "flexion": straighter[1] - straighter[0],
         "hips": (clip.hip - before.hip).mean(axis=1),

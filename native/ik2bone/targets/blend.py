@@ -129,25 +129,27 @@ class Held:
 
     `contacts` (F, L, 2) are those of heels and balls; hands, and feet that only touch, have the second alone. `free`
     (F, L) is the share in which a limb goes along with the hips instead of holding on to something, `locked` (L,)
-    whether contacts hold a spot. `told` are notes for the user.
+    whether contacts hold a spot. `grounded` tells whether any of them is near a surface. `told` are notes for the user.
     """
 
     contacts: Mask
     targets: Targets
     free: Array
     locked: Mask
+    grounded: bool
     told: tuple[Note, ...] = ()
 
     def choose(self, limbs: Mask) -> Held:
         """The same for some limbs (L,)."""
         targets = self.targets.choose(limbs)
-        return Held(self.contacts[:, limbs], targets, self.free[:, limbs], self.locked[limbs], self.told)
+        return Held(self.contacts[:, limbs], targets, self.free[:, limbs], self.locked[limbs], self.grounded, self.told)
 
     def beside(self, other: Held, limbs: Mask) -> Held:
         """The same with others put in for some limbs (L,)."""
         contacts, free = (put_in(getattr(self, name), getattr(other, name), limbs) for name in ("contacts", "free"))
         locked = put_in(self.locked, other.locked, limbs, 0)
-        return Held(contacts, self.targets.beside(other.targets, limbs), free, locked, self.told + other.told)
+        targets, grounded = self.targets.beside(other.targets, limbs), self.grounded or other.grounded
+        return Held(contacts, targets, free, locked, grounded, self.told + other.told)
 
 
 def _renumbered(anchors: Sequence[Anchor], numbers: NDArray[np.intp]) -> tuple[Anchor, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from ..anchors.choose import find_anchors
 from ..contacts.standing import Contacts, feet_that_stand
 from ..contacts.steady import steady_feet
-from ..ground.query import NoGround, ask
+from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, level_part
 from ..rotations import move_points
 from ..settings import Settings
@@ -29,15 +29,16 @@ def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Arra
     feet = feet_that_stand(steady, sole, mode, settings.marks)
     if feet.locked:
         targets, contacts = locked_targets(steady, sole, feet, ground, settings, ride)
+        grounded = any(anchor.found for anchor in targets.anchors)
     else:
         targets, contacts = follow_targets(steady, sole, ground, settings), feet.standing
+        grounded = bool(ask(ground, steady.ball, steady.up)[2].any())
     targets = replace(targets, turn=targets.turn @ still, to_ankle=clip.ankle - clip.ball)
-    return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), feet.notes)
+    return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), grounded, feet.notes)
 
 
 def follow_targets(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Targets:
     """Where the feet shall go when they follow the ground frame by frame."""
-    _require_ground(ask(ground, clip.ball, clip.up)[2])
     follow = lay_on_ground if settings.always(clip.frames) else follow_ground
     return follow(clip, sole, ground, settings.slopes)
 
@@ -51,7 +52,6 @@ def locked_targets(
     """
     heel = move_points(clip.foot, sole.heel)
     contacts, anchors = find_anchors(clip, sole, heel, feet.standing, ground, settings.slopes, ride, feet.kept)
-    _require_ground(np.array([anchor.found for anchor in anchors]))
     hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, sole.ball_height)
     targets = blend_targets(clip, hold, anchors, ride)
     enforced = settings.enforced(contacts)
@@ -62,8 +62,3 @@ def locked_targets(
         carried = clip.moved(level_part(targets.ride, clip.up))
         targets = targets.with_legs(lost, follow_ground(carried, sole, ground, settings.slopes))
     return targets, contacts
-
-
-def _require_ground(found: Mask) -> None:
-    if not found.any():
-        raise NoGround("There is no surface under the character's feet")
