@@ -96,10 +96,8 @@ def _parameters(times: Array, frames: Array) -> Array:
     three, two = np.float32(3.0), np.float32(2.0)
     terms = (a, three * (b - a), three * (a - two * b + c), d - a + three * (b - c))
     start, slope, bend, twist = (term.astype(np.float64) for term in terms)
-    low = np.zeros(np.broadcast_shapes(start.shape, frames.shape))
-    high = np.ones_like(low)
-    for _ in range(54):  # as many as a double has bits
-        t = 0.5 * (low + high)
+    t = np.full(np.broadcast_shapes(start.shape, frames.shape), 0.5)
+    for power in range(2, 55):  # as many as a double has bits
         before = start + t * (slope + t * (bend + t * twist)) < frames
-        low, high = np.where(before, t, low), np.where(before, high, t)
-    return 0.5 * (low + high)
+        t += np.where(before, 0.5**power, -(0.5**power))
+    return t
