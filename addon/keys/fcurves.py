@@ -12,7 +12,7 @@ import numpy as np
 from bpy.types import FCurve
 from numpy.typing import NDArray
 
-from .splines import split, stored, straight
+from .splines import halves, has_room, split, straight
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.int64]
@@ -48,6 +48,7 @@ BAKED = {"interpolation": "LINEAR", "type": "GENERATED", **ADDED}
 CUT = ("CONSTANT", "LINEAR", "BEZIER")
 # Pieces of this kind alone use amplitude and period.
 WAVE = "ELASTIC"
+HANDLES = ("handle_left", "handle_right")
 # What tells whether a key was made or changed by hand.
 TOLD = ("co", "amplitude", "period", "interpolation", "type")
 # The period of keys whose value is zero: the smallest normal number, which tells them from keys without any.
@@ -78,17 +79,17 @@ def inside(keyed: NDArray, frames: Frames) -> NDArray[np.bool_]:
 
 
 def count_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> int:
-    """How many keys between the first and the last of `frames` neither a tool made nor the source has too.
-
-    Those that a tool made and that were changed since count too.
+    """How many keys between the first and the last of `frames` a tool made and somebody changed since, or neither a
+    tool made nor the source has too.
     """
     keys = read(curve, TOLD)
-    handmade = (keys["type"] != _number("type", "GENERATED")) | _are_changed(keys)
-    chosen = keys["co"][handmade & inside(keys["co"][:, 0], frames)]
-    if not len(chosen) or source is None:
-        return len(chosen)
-    # Frame and value of a key as one number, which makes the search 10 times as fast.
-    return int(np.count_nonzero(~np.isin(chosen.view(np.int64), _column(source, "co").view(np.int64))))
+    keys = keys[inside(keys["co"][:, 0], frames)]
+    changed, others = _are_changed(keys), keys["type"] != _number("type", "GENERATED")
+    if source is not None and others.any():
+        # Frame and value of a key as one number, which makes the search 10 times as fast.
+        own, known = (np.ascontiguousarray(points).view(np.int64) for points in (keys["co"], _column(source, "co")))
+        others &= ~np.isin(own[:, 0], known)
+    return int(np.count_nonzero(changed | others))
 
 
 def mark_generated(curve: FCurve, frame: int) -> None:
@@ -150,7 +151,7 @@ def copy(source: FCurve, target: FCurve) -> None:
         setattr(target, name, getattr(source, name))
     if len(keys):
         # Blender has worked out the handles again meanwhile, down to the last bit not always the same.
-        _set(target, keys, ("handle_left", "handle_right"))
+        _set(target, keys, HANDLES)
 
 
 def _clear(curve: FCurve) -> None:
@@ -193,11 +194,20 @@ def trouble_beyond(curve: FCurve, frame: int, before: bool) -> str | None:
     beyond = keyed <= frame - SAME_FRAME if before else keyed >= frame + SAME_FRAME
     if not beyond.any():
         return "goes on in a straight line beyond its keys" if curve.extrapolation == "LINEAR" else None
-    if np.any(np.abs(keyed - frame) < SAME_FRAME):
+    return None if np.any(np.abs(keyed - frame) < SAME_FRAME) else _trouble_of_cut(curve, frame, before)
+
+
+def _trouble_of_cut(curve: FCurve, frame: int, before: bool) -> str | None:
+    """What keeps the part `before` or after a frame from keeping its shape where the curve is cut there."""
+    left = int(np.count_nonzero(times(curve) < frame)) - 1
+    kind = curve.keyframe_points[left].interpolation if left >= 0 else "LINEAR"
+    if kind not in CUT:
+        return f"eases by {kind}"
+    keys = read(curve, ("co", *HANDLES))[max(left, 0) : left + 2]
+    if kind != "BEZIER" or len(keys) < 2:
         return None
-    earlier = np.flatnonzero(keyed < frame)
-    kind = curve.keyframe_points[int(earlier[-1])].interpolation if len(earlier) else "LINEAR"
-    return None if kind in CUT else f"eases by {kind}"
+    part = halves(_points(*keys), frame)[0 if before else 1]
+    return None if has_room(part) else "has handles that overlap too far"
 
 
 def repeats(curve: FCurve) -> bool:
@@ -254,7 +264,7 @@ def _frames_beside(curve: FCurve, frame: int, step: int, bound: int) -> Frames:
     if np.any((ahead > SAME_FRAME - 1.0) & (ahead < SAME_FRAME)):
         return np.arange(0)
     left, start, end = int(np.count_nonzero(keyed < frame)) - 1, frame, frame
-    if 0 <= left < len(keyed) - 1 and curve.keyframe_points[left].interpolation not in CUT:
+    if 0 <= left < len(keyed) - 1 and _trouble_of_cut(curve, frame, step < 0):
         start, end = ceil(keyed[left] + SAME_FRAME), floor(keyed[left + 1] - SAME_FRAME)
     elif curve.extrapolation == "LINEAR" and not np.any(ahead > 0.0):
         start, end = min(frame, bound), max(frame, bound)
@@ -282,7 +292,9 @@ def write(curve: FCurve, frames: Frames, values: Array) -> None:
         for name in PIECE:
             new[name][-1] = last[name]
         _free(new[-1:], after[:1])
-    _replace(curve, np.concatenate([before, _signed(new), after]))
+    keys = np.concatenate([before, _signed(new), after])
+    _replace(curve, keys)
+    _put_back(curve, keys, ~inside(keys["co"][:, 0], frames))
 
 
 def _cut(keys: Keys, frame: float, value: float) -> tuple[Keys, np.void, Keys]:
@@ -312,11 +324,15 @@ def _pieces(before: Keys, key: np.void, after: Keys) -> tuple[Array, Array]:
     """The handles (2, 2) of the curve's pieces on both sides of a new key; past the ends the curve is straight."""
     here = key["co"].astype(float)
     if len(before) and len(after):
-        handles = before["co"], before["handle_right"], after["handle_left"], after["co"]
-        halves = split(np.concatenate(handles).astype(float), here[0])
-        return stored(halves[:4])[1:3], stored(halves[3:])[1:3]
+        left, right = split(_points(before[0], after[0]), here[0])
+        return left[1:3], right[1:3]
     ends = [side["co"][0].astype(float) if len(side) else here for side in (before, after)]
     return straight(ends[0], here)[1:3], straight(here, ends[1])[1:3]
+
+
+def _points(key: np.void, next_key: np.void) -> Array:
+    """Control points (4, 2) of the piece between two keys."""
+    return np.array([key["co"], key["handle_right"], next_key["handle_left"], next_key["co"]], float)
 
 
 def _free(*sides: Keys) -> None:
@@ -360,6 +376,16 @@ def _replace(curve: FCurve, keys: Keys) -> None:
     known |= {"handle_left", "handle_right"} if known >= {"handle_left_type", "handle_right_type"} else set()
     _set(curve, keys, [name for name in KEY.names if name not in known])
     curve.update()
+
+
+def _put_back(curve: FCurve, keys: Keys, rows: NDArray[np.bool_]) -> None:
+    """Set the handles of some keys, which Blender has worked out again meanwhile: those of automatic ones differ in
+    their last bits, by 0.00003 at frame 5000.
+    """
+    present = read(curve, HANDLES)
+    for name in HANDLES:
+        present[name][rows] = keys[name][rows]
+    _set(curve, present, HANDLES)
 
 
 def _set(curve: FCurve, keys: Keys, names: Sequence[str]) -> None:

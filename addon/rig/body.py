@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import Refusal
 from ..ground.choose import deformers, is_under, shows_collection
 from ..keys import actions, fcurves, rotations
-from .checks import Moving, check_chain, refuse_rest, toe_trouble
+from .checks import Moving, check_chain, refuse_rest, refuse_unplaced, toe_trouble
 from .choose import choose_limbs
 from .find import Leg
 
@@ -109,6 +109,7 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     so that no choice of frames changes them.
     """
     refuse_rest(armature)
+    refuse_unplaced(armature)
     choice = choose_limbs(context, armature, options, bounds)
     limbs = choice.limbs
     check_chain(armature, limbs)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..errors import Refusal
 from ..keys import actions, rotations
 
@@ -99,6 +101,16 @@ def refuse_rest(armature: Object) -> None:
     """Refuse an armature that shows no pose at all."""
     if armature.data.pose_position == "REST":
         raise Refusal(f"{armature.name} shows its rest position: switch it to pose position")
+
+
+def refuse_unplaced(armature: Object) -> None:
+    """Refuse an object that lies nowhere, or is scaled to nothing."""
+    world = np.array(armature.matrix_world)
+    # Blender takes the largest number of single precision for infinity.
+    if not (np.abs(world) < np.finfo(np.float32).max).all():
+        raise Refusal(f"the transform of {armature.name} should be finite numbers, but it holds infinity or NaN")
+    if not np.linalg.svd(world[:3, :3], compute_uv=False).all():
+        raise Refusal(f"{armature.name} has a scale of zero, which leaves its legs no length: give it another scale")
 
 
 def check_chain(armature: Object, legs: Iterable[Leg]) -> None:

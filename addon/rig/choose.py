@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ class Choice:
 
 def choose_limbs(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Choice:
     """The limbs meant by the properties `chains` and `bones`; legs are told from the frames within `bounds`."""
-    named, selected = _names(options.bones), _selected(context, armature)
+    named, selected = _names(armature, options.bones), _selected(context, armature)
     if not named and options.chains == "SELECTED" and not selected:
         raise Refusal(f"no bones are selected on {armature.name}: select bones of the limbs to plant in pose mode")
     if not named and (options.chains == "LEGS" or not selected):
@@ -43,11 +43,22 @@ def choose_limbs(context: Context, armature: Object, options: PlantingOptions, b
     return Choice(limbs if 0 < len(limbs) < len(known) else legs or find_legs(armature, bounds), known)
 
 
-def _names(bones: str) -> list[str]:
-    names = [name.strip() for name in bones.split(",") if name.strip()]
+def _names(armature: Object, bones: str) -> list[str]:
+    names = names_in(bones, armature.pose.bones)
     if bones.strip() and not names:
         raise Refusal(f"bones should be names of bones separated by commas, but it is '{bones}'")
     return names
+
+
+def names_in(text: str, known: Container[str]) -> list[str]:
+    """The names that commas separate; where a known name has commas in it, the longest such name counts."""
+    names, parts = [], text.split(",")
+    while parts:
+        sizes = range(len(parts), 0, -1)
+        size = next((size for size in sizes if ",".join(parts[:size]).strip() in known), 1)
+        names.append(",".join(parts[:size]).strip())
+        parts = parts[size:]
+    return [name for name in names if name]
 
 
 def _selected(context: Context, armature: Object) -> list[str]:

@@ -71,14 +71,7 @@ class InPlace(Output):
         return write_keys(self.target, task, corrected, (int(task.frames[0]), int(task.frames[-1])), unkeyed)
 
     def keep(self, task: Task, plan: Plan, _read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
-        """Write the record over that of an earlier run, with the soles: feet on hills no longer tell how high they
-        stand.
-        """
+        """Write the record over that of an earlier run."""
         keep_marks(self.undo, self.target.action)
-        soles = records.soles_as_data(task.body.planned, plan.sole, plan.clip.leg)
-        record = self.new_record(None, self.record["channels"]) | {
-            "contacts": self.rows_to_store(task, contacts),
-            "report": figures,
-            "soles": self.record["soles"] | soles,
-        }
+        record = self.full_record(task, plan, None, self.record["channels"], contacts, figures)
         records.store(self.target.action, None, record)

@@ -116,16 +116,13 @@ class NewAction(Output):
             actions.overwrite(self.planted, self.source)
             switch(self.undo, self.armature, self.planted)
 
-    def keep(self, task: Task, _plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
+    def keep(self, task: Task, plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
         """Tie the planted action to its source."""
         unkeyed, source = self._unkeyed(read), self.source.action
         # Planted afresh, the action is a copy of its source without what earlier runs wrote.
         channels = self.record["channels"] if self.again else {}
         channels = channels | {channel.path: unkeyed.get(channel.path) for channel in read}
-        record = self.new_record(source, channels) | {
-            "contacts": self.rows_to_store(task, contacts),
-            "report": figures,
-        }
+        record = self.full_record(task, plan, source, channels, contacts, figures)
         for action in (source, self.target.action):
             keep_marks(self.undo, action)
         records.store(self.target.action, source, record)

@@ -125,9 +125,21 @@ class Output(ABC):
         name, settings = source.name if source else None, properties.as_dict(self.options)
         return {"source": name, "armature": self.armature.name, "settings": settings, "channels": channels}
 
-    def rows_to_store(self, task: Task, found: Rows) -> Rows:
-        """The contacts that the record of this run holds."""
-        return rows_to_store(task.body, self.rows, found, self.options.contacts, self.again)
+    def full_record(
+        self,
+        task: Task,
+        plan: Plan,
+        source: Action | None,
+        channels: dict[str, Any],
+        found: Rows,
+        figures: dict[str, Any],
+    ) -> records.Record:
+        """The same with contacts, report, and soles: feet on hills no longer tell how high they stand."""
+        return self.new_record(source, channels) | {
+            "contacts": rows_to_store(task.body, self.rows, found, self.options.contacts, self.again),
+            "report": figures,
+            "soles": self.record["soles"] | records.soles_as_data(task.body.planned, plan.sole, plan.clip.leg),
+        }
 
 
 def read_channels(task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], with_hips: bool) -> list[Channel]:

@@ -62,7 +62,7 @@ class PresentPose(Output):
         """A pose stands with all its feet."""
 
     def sole(self, task: Task, _before: Sample) -> Sole | None:
-        """As the whole action tells them, wherever that was made."""
+        """As the action's record tells them, else as the whole action does, wherever that was made."""
         if self.bounds[1] == self.bounds[0]:
             return None
         whole, limbs = range(self.bounds[0], self.bounds[1] + 1), task.body.planned
@@ -72,7 +72,7 @@ class PresentPose(Output):
             clip = as_made(
                 clip, make_ground(depsgraph, task.surfaces, clip.leg, whole, near), None if near else clip.up
             )
-        return measure_limbs(clip)
+        return records.known_sole(limbs, clip, records.read(self.played.action)) or measure_limbs(clip)
 
     def read(self, task: Task) -> list[Channel]:
         """What the bones have now."""

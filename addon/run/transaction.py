@@ -19,6 +19,7 @@ from ..properties import Settings
 from . import records
 
 BACKUP = ".ik2bone backup"
+PLANTED = ".planted"
 TRANSFORMS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
 
 
@@ -67,9 +68,16 @@ def switch_to_copy(undo: ExitStack, armature: Object, original: Assignment) -> A
     """Let the armature play a copy of an action, named as a planted one, from here on."""
     copy = actions.copy(original)
     on_error(undo, bpy.data.actions.remove, copy.action)
-    copy.action.name = f"{original.action.name}.planted"
+    copy.action.name = _planted_name(original.action.name)
     switch(undo, armature, copy)
     return copy
+
+
+def _planted_name(source: str) -> str:
+    """The name of an action planted from one of this name, which is cut where both together would be too long."""
+    # In bytes of UTF-8, with one that ends the text.
+    longest = bpy.types.ID.bl_rna.properties["name"].length_max - 1
+    return source.encode()[: longest - len(PLANTED)].decode(errors="ignore") + PLANTED
 
 
 def keep_curves(undo: ExitStack, assignment: Assignment) -> None:

@@ -11,6 +11,7 @@ from bpy.types import Context, Object, Operator, Panel, UILayout
 from ..keys import actions
 from ..properties import has_changed
 from ..rig.body import HANDED, find_armature, find_armatures
+from ..rig.choose import names_in
 from ..run import records
 from ..run.frames import wanted_frames
 from .figures import notes_of, rows_of, wrapped
@@ -124,8 +125,7 @@ def known_feet(context: Context) -> dict[str, bool]:
 
 def _planted(settings: Any, feet: dict[str, bool]) -> list[str]:
     """Those of the limbs that the settings mean: where none is named, the legs."""
-    named = [name.strip() for name in settings.bones.split(",") if name.strip()]
-    return named or [name for name, is_foot in feet.items() if is_foot]
+    return names_in(settings.bones, feet) or [name for name, is_foot in feet.items() if is_foot]
 
 
 def _draw_feet(layout: UILayout, settings: Any, feet: dict[str, bool]) -> None:

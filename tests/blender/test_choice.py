@@ -45,6 +45,20 @@ def refused(addon, chosen):
     return refuse
 
 
+@pytest.mark.parametrize(
+    ("bones", "uppermost"),
+    [
+        ("Foot, left", LEGS[:1]),
+        ("Foot, left,RightAnkle", LEGS),
+        (" RightAnkle , Foot, left ", LEGS),
+        ("RightAnkle,,", LEGS[1:]),
+    ],
+)
+def test_names_of_bones_may_have_commas_in_them(walker, chosen, bones, uppermost):
+    walker.data.bones["LeftAnkle"].name = "Foot, left"
+    assert sorted(chosen(bones=bones)) == uppermost
+
+
 def _select(bpy, armature, *names):
     bpy.context.view_layer.objects.active = armature
     bpy.ops.object.mode_set(mode="POSE")

@@ -153,20 +153,56 @@ def test_what_lies_outside_of_the_frames_stays(bpy, slope, mode, interpolation, 
         assert inside == list(range(span[0], span[1] + 1))
 
 
-@pytest.mark.parametrize("mode", ["QUATERNION", "YZX"])
-def test_what_lies_outside_stays_far_from_the_first_frame(bpy, slope, mode):
+@pytest.mark.parametrize(
+    ("mode", "start", "step", "most"),
+    [
+        ("QUATERNION", 500, 5.21, 1e-6),
+        ("QUATERNION", 1000, 7.3, 1e-6),
+        ("QUATERNION", 5000, 7.3, 1e-6),
+        ("YZX", 1000, 7.3, 1e-6),
+        ("YZX", 5000, 7.3, 2.5e-6),
+    ],
+)
+def test_what_lies_outside_stays_far_from_the_first_frame(bpy, slope, mode, start, step, most):
+    """Angles are twice as large as what quaternions hold of the same turn."""
     walker = biped.make_walker(bpy, mode=mode)
-    biped.thin(walker)
+    biped.thin(walker, step=step)
     for curve in fingerprint.curves_of(walker.animation_data.action):
         for point in curve.keyframe_points:
             for part in ("co", "handle_left", "handle_right"):
-                getattr(point, part).x += 1000.0
+                getattr(point, part).x += start
         curve.update()
-    outside = [1000.0 + frame for frame in QUARTERS if not 20 <= frame <= 40 and 1 < frame < 60]
+    outside = [start + frame for frame in FRAMES if not 15 <= frame <= 40]
     before = values_of(walker, outside)
-    _plant(bpy, **_part(1020, 1040))
+    _plant(bpy, **_part(start + 15, start + 40))
+    after = values_of(walker, outside)
+    assert max(np.abs(np.subtract(before[name], after[name])).max() for name in before) <= most
+
+
+@pytest.mark.parametrize("output", ["NEW_ACTION", "IN_PLACE"])
+def test_what_lies_outside_stays_where_handles_overlap(bpy, walker, slope, output):
+    _set_handles(walker, 9.0)
+    outside = [*range(1, 15), *range(41, 62)]
+    before = values_of(walker, outside)
+    plant(bpy, output=output, **_part(15, 40))
     after = values_of(walker, outside)
     assert max(np.abs(np.subtract(before[name], after[name])).max() for name in before) <= 1e-6
+
+
+def test_handles_too_long_for_a_cut_piece_are_refused(bpy, walker, slope):
+    _set_handles(walker, 30.0)
+    _refused(bpy, "has handles that overlap too far, so it cannot be cut at frame 40", **_part(15, 40))
+
+
+def _set_handles(walker, length):
+    """Keys 12.37 frames apart with handles of some length."""
+    biped.thin(walker, step=12.37)
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        for point in curve.keyframe_points:
+            point.handle_left_type = point.handle_right_type = "FREE"
+            point.handle_left = point.co.x - length, point.co.y + 0.03
+            point.handle_right = point.co.x + length, point.co.y - 0.03
+        curve.update()
 
 
 def _keys_outside(armature, span):

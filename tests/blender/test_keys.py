@@ -170,6 +170,23 @@ def test_the_curve_outside_the_range_keeps_its_shape(bpy, keys, rig, interpolati
     assert kinds <= {interpolation}
 
 
+def test_automatic_handles_outside_the_range_and_beyond_its_neighbours_stay_bit_for_bit(bpy, keys, rig):
+    _ob, bone, curves = rig
+    rng = np.random.default_rng(0)
+    _fill(curves, bone, "location", [(frame, rng.uniform()) for frame in np.sort(rng.uniform(5001.0, 5061.0, 15))])
+    for curve in curves:
+        for point in curve.keyframe_points:
+            point.handle_left_type = point.handle_right_type = "AUTO"
+        curve.update()
+    before = [_raw(curve) for curve in curves]
+    frames = np.arange(5029, 5034)
+    keys.write(curves, keys.read_location(curves, bone, frames, {}), frames, (5001, 5061), {})
+    for curve, rows in zip(curves, before, strict=True):
+        after = _raw(curve)
+        kept = [row for row in rows if row in after]
+        assert len(kept) >= sum(not 5028 < row[0][0] < 5034 for row in rows) - 2
+
+
 @pytest.mark.parametrize("span", [(1, 8), (8, 16), (8, 8)])
 @pytest.mark.parametrize("interpolation", ["BACK", "ELASTIC"])
 def test_easing_that_ends_or_begins_at_the_range_keeps_its_shape(bpy, keys, rig, interpolation, span):

@@ -215,6 +215,29 @@ def test_keys_inserted_over_planted_ones_are_counted(bpy, slope, options, addon,
     assert not any("by hand" in warning for warning in again.warnings)
 
 
+def test_keys_inserted_over_planted_ones_count_where_they_equal_the_source(bpy, walker, slope, options, addon):
+    plant(bpy)
+    bone = walker.pose.bones["thigh.L"]
+    bone.rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
+    bone.keyframe_insert("rotation_quaternion", frame=9)
+    warnings = addon("run.pipeline").plant_feet(bpy.context, walker, options()).warnings
+    assert "4 keys made by hand were replaced" in warnings
+
+
+@pytest.mark.parametrize("letter", ["x", "ß"])
+def test_the_name_of_a_planted_action_ends_alike_however_long_that_of_the_source_is(bpy, walker, slope, letter):
+    source = walker.animation_data.action
+    source.name = 300 * letter
+    plant(bpy)
+    planted = walker.animation_data.action
+    stem = planted.name.removesuffix(".planted")
+    assert stem != planted.name and source.name.startswith(stem) and len(stem) > 20
+    bpy.ops.ik2bone.restore()
+    assert walker.animation_data.action == source
+    plant(bpy)
+    assert walker.animation_data.action == planted and len(bpy.data.actions) == 2
+
+
 @pytest.mark.parametrize("mode", ["XYZ", "ZYX"])
 def test_angles_of_any_order_that_nothing_animated_come_back(bpy, slope, mode):
     walker = biped.make_walker(bpy, mode=mode)

@@ -86,6 +86,20 @@ def test_a_channel_that_is_not_a_number(bpy, path, index, ground):
     refused(bpy, "bone shin.R has a pose that is not a number on frame 10")
 
 
+@pytest.mark.parametrize("value", [np.inf, np.nan])
+@pytest.mark.parametrize("name", ["location", "scale"])
+def test_an_object_whose_transform_is_not_finite(bpy, walker, ground, name, value):
+    setattr(walker, name, (1.0, value, 1.0))
+    with pytest.raises(RuntimeError, match="the transform of Walker should be finite numbers"):
+        bpy.ops.ik2bone.plant_feet()
+
+
+@pytest.mark.parametrize("scale", [(0.0, 0.0, 0.0), (1.0, 0.0, 1.0)])
+def test_an_object_that_is_scaled_to_nothing(bpy, walker, ground, scale):
+    walker.scale = scale
+    refused(bpy, "Walker has a scale of zero")
+
+
 def test_an_armature_without_an_action(bpy, walker, ground):
     walker.animation_data_clear()
     refused(bpy, "plays no action")

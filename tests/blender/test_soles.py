@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from ik2bone.hands.touch import measure_limbs
+from planted import heads, plant
 from walk import make_walk
 
 LIMBS = [SimpleNamespace(foot=f"foot.{side}") for side in "LR"]
@@ -44,6 +45,17 @@ def test_broken_soles_are_measured_anew(kept, name, value):
     data["foot.R"][name] = value
     assert soles.known_sole(LIMBS, clip, records_of(soles, data)) is None
     assert soles.known_sole(LIMBS[:1], clip.choose(np.array([True, False])), records_of(soles, data)) is not None
+
+
+@pytest.mark.parametrize("first", ["NEW_ACTION", "IN_PLACE"])
+@pytest.mark.parametrize("then", [{"frame_range": "CURRENT"}, {"output": "IN_PLACE"}])
+def test_feet_that_stand_already_stay_where_they_are(bpy, walker, slope, first, then):
+    plant(bpy, output=first)
+    frames, stands = range(15, 26), "foot.R"
+    once = heads(bpy, walker, frames, (stands,))
+    bpy.context.scene.frame_set(20)
+    plant(bpy, **then)
+    np.testing.assert_allclose(heads(bpy, walker, frames, (stands,)), once, atol=1e-5)
 
 
 @pytest.mark.parametrize("frames", [slice(0, 900), slice(0, 850), slice(0, 780), slice(30, 994)])
