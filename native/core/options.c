@@ -17,7 +17,7 @@ typedef struct {
 
 static const option table[IK2B_OPTIONS] = {IK2B_OPTION_TABLE(AS_OPTION)};
 
-#define BIT_OF_DIRECTION(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)             \
+#define BIT_OF_DIRECTION(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)            \
     | (uint64_t)(KIND == DIRECTION) << IK2B_##NAME
 
 /* The bits of options that are directions. */
@@ -62,7 +62,8 @@ spread(double number, lane dest)
 IK2B_IN_LINE bool
 prepare_numbers(limbs *t, int k)
 {
-    double weight = clamped(t->numbers[IK2B_WEIGHT][k], 0.0, 1.0), twist = t->numbers[IK2B_TWIST][k];
+    double weight = clamped(t->numbers[IK2B_WEIGHT][k], 0.0, 1.0),
+           twist = t->numbers[IK2B_TWIST][k];
     double cone = clamped(t->numbers[IK2B_CONE_ANGLE][k], 0.0, IK2B_PI);
     double most = clamped(t->numbers[IK2B_MAX_ANGLE][k], 0.0, IK2B_PI);
     double least = clamped(t->numbers[IK2B_MIN_ANGLE][k], 0.0, most);

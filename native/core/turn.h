@@ -34,8 +34,8 @@ d4_rotate(const double q[4], const double v[3], double dest[3])
 }
 
 /* The shortest turn of vector a onto b, the product of whose lengths this is; false where they are
- * nearly opposite. Of an obtuse angle the axis comes from their sum, which is the shorter, but where
- * one is so short beside the other that the sum would lose its digits. */
+ * nearly opposite. Of an obtuse angle the axis comes from their sum, which is the shorter, but
+ * where one is so short beside the other that the sum would lose its digits. */
 IK2B_IN_LINE bool
 shortest_turn(const double a[3], const double b[3], double product, bool alike, double q[4])
 {
@@ -161,7 +161,8 @@ turn_root(limbs *t, int k, bool careful, bool rolling, bool partly)
     get3(t->mid, k, up);
     get3(t->new_mid, k, new_up);
     double square = d3_dot(up, up), new_square = d3_dot(new_up, new_up);
-    bool same = fabs(new_square - square) < 1e-9 * square; /* else rounding has much of its length */
+    bool same =
+        fabs(new_square - square) < 1e-9 * square; /* else rounding has much of its length */
     bool good = shortest_turn(up, new_up, square, true, q) & is_between(square, 0x1p-50) & same;
     if (rolling) {
         d3_scale(new_up, inverse_root(new_square), new_up);

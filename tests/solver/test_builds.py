@@ -27,17 +27,17 @@ for dtype in (np.float32, np.float64):
         pose, target = pose.astype(dtype), target.astype(dtype)
         number = lambda low, high: rng.uniform(low, high, ROWS).astype(dtype)
         vector = lambda: rng.normal(size=(ROWS, 3)).astype(dtype)
-        every = dict(pole=vector(), pole_weight=number(0, 1), twist=number(-9, 9), hinge=vector(), soften=number(0.5, 1))
-        every |= dict(weight=number(0, 1), min_angle=number(0, 1), max_angle=number(1, 3.2), cone_axis=vector())
-        every |= dict(cone_angle=number(0, 2))
-        ends = dict(end_matrix=pose.end_matrix, end_goal=limbs.affine(rng.normal(size=(ROWS, 3, 3)), np.zeros((ROWS, 3))))
+        every = dict(pole=vector(), pole_weight=number(0, 1), twist=number(-9, 9), hinge=vector())
+        every |= dict(soften=number(0.5, 1), weight=number(0, 1), min_angle=number(0, 1), max_angle=number(1, 3.2))
+        every |= dict(cone_axis=vector(), cone_angle=number(0, 2))
+        goal = limbs.affine(rng.normal(size=(ROWS, 3, 3)), np.zeros((ROWS, 3)))
+        whole = every | dict(end_matrix=pose.end_matrix, end_goal=goal, roll="hinge")
         points = pose.root[:, :3, 3], pose.mid[:, :3, 3], pose.end
-        for options in ({}, {"bend": "nearest"}, every):
+        joints = pose.root, pose.mid, pose.end
+        for options, more in (({}, {}), ({"bend": "nearest"}, {}), (every, whole)):
             solved = ik2bone.solve(*points, target, **options)
-            turned = ik2bone.solve_pose(
-                pose.root, pose.mid, pose.end, target, **options, **(dict(ends, roll="hinge") if len(options) > 1 else {})
-            )
-            turns = ik2bone.orient(pose.root, pose.mid, pose.end, solved.mid, solved.end, hinge=vector(), roll="hinge")
+            turned = ik2bone.solve_pose(*joints, target, **more)
+            turns = ik2bone.orient(*joints, solved.mid, solved.end, hinge=vector(), roll="hinge")
             for array in (*solved, *turned, *turns):
                 digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
         digest.update(ik2bone.pole_of(*points).tobytes())
