@@ -186,13 +186,25 @@ begin_kind(limbs *t, ik2b_kind kind)
     t->parallel = 16.0 * (single ? (double)FLT_EPSILON : DBL_EPSILON);
 }
 
+/* How many rows the largest tile has. */
+static int
+rows_of(const ik2b_extent *extent)
+{
+    ptrdiff_t rows = 1;
+    for (int d = 0; d < extent->count && rows < IK2B_LANES; d++) {
+        rows *= extent->shape[d];
+    }
+    return rows < IK2B_LANES ? (int)rows : IK2B_LANES;
+}
+
 void
 ik2b_begin(limbs *t, ik2b_kind kind, const ik2b_array *args, const signed char *places,
            const ik2b_extent *extent)
 {
     begin_kind(t, kind);
     t->given = t->varying = 0;
-    t->rows = t->lanes = IK2B_LANES;
+    t->lanes = IK2B_LANES;
+    t->rows = rows_of(extent);
     memset(t->invalid, 0, sizeof t->invalid);
     memset(t->numbers, 0, sizeof t->numbers);
     memset(t->hinge, 0, sizeof t->hinge);
