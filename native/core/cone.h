@@ -60,7 +60,8 @@ turn_into_cone(limbs *t, int k, bool careful)
 
     /* The angle from the wished bend: to the arc's centre, less half the arc on the wished side. */
     double cosine = careful && square == 0.0 ? 1.0 : x * inverse, sine = y * inverse;
-    double shorter = larger(swing - needed, 0.0) / swing, longer = larger(swing + needed, 0.0) / swing;
+    double shorter = larger(swing - needed, 0.0) / swing,
+           longer = larger(swing + needed, 0.0) / swing;
     double half_cosine = clamped(needed / swing, -1.0, 1.0);
     double half_sine = ordinary_root(shorter * longer);
     if (careful && swing == 0.0) {
@@ -134,7 +135,8 @@ clamp_angle(limbs *t, int k, double angle[2])
                                         most_sine = t->sine[IK2B_HALF_MOST][k];
     double least[2] = {1.0 - 2.0 * least_sine * least_sine,
                        2.0 * least_sine * t->cosine[IK2B_HALF_LEAST][k]};
-    double most[2] = {1.0 - 2.0 * most_sine * most_sine, 2.0 * most_sine * t->cosine[IK2B_HALF_MOST][k]};
+    double most[2] = {1.0 - 2.0 * most_sine * most_sine,
+                      2.0 * most_sine * t->cosine[IK2B_HALF_MOST][k]};
     get3(t->mid, k, mid);
     get3(t->lower, k, lower);
     d3_cross(mid, lower, across);

@@ -210,8 +210,8 @@ turn_half_round(limbs *t, int k, double goal[3][3], double wanted[3][3])
     }
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            stretch[i][j] = wanted[0][i] * goal[0][j] + wanted[1][i] * goal[1][j] +
-                            wanted[2][i] * goal[2][j];
+            stretch[i][j] =
+                wanted[0][i] * goal[0][j] + wanted[1][i] * goal[1][j] + wanted[2][i] * goal[2][j];
         }
     }
     least_axis(stretch, axis);

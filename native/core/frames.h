@@ -209,8 +209,8 @@ see_hinge(limbs *t, int k, bool scaled)
         hinge[2] *= x * y;
     }
     for (int i = 0; i < 3; i++) {
-        outer[i] = mid_inward[0][i] * hinge[0] + mid_inward[1][i] * hinge[1] +
-                   mid_inward[2][i] * hinge[2];
+        outer[i] =
+            mid_inward[0][i] * hinge[0] + mid_inward[1][i] * hinge[1] + mid_inward[2][i] * hinge[2];
     }
     put3(hinge, k, t->hinge_mid);
     for (int i = 0; i < 3; i++) {

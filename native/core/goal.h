@@ -38,7 +38,8 @@ IK2B_IN_LINE double
 softened(double distance, double greatest, double soften)
 {
     double start = soften * greatest, arrival = (2.0 - soften) * greatest, over = distance - start;
-    double soft = distance >= arrival ? greatest : distance - over * over / (2.0 * (arrival - start));
+    double soft =
+        distance >= arrival ? greatest : distance - over * over / (2.0 * (arrival - start));
     return (over <= 0.0) | (soften >= 1.0) ? distance : soft;
 }
 

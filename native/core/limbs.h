@@ -8,14 +8,14 @@
 #include "tile.h"
 #include "trig.h"
 
-/* Angles whose sine and cosine the stages need: the twist by the weight, the cone's, and half of the
- * inner angles' limits. */
+/* Angles whose sine and cosine the stages need: the twist by the weight, the cone's, and half of
+ * the inner angles' limits. */
 enum { IK2B_TWIST_ANGLE, IK2B_CONE_OPENING, IK2B_HALF_LEAST, IK2B_HALF_MOST, IK2B_ANGLES };
 
 /* Up to sixteen rows. Vectors are x, y, z; matrices' elements go row by row; quaternions are w, x,
- * y, z. What is true or false is 1 or 0, as SSE2 has no way from comparisons of doubles to integers.
- * A limb is seen from its root, in the root's frame where there are matrices: the space of
- * the parent's aggregate transform, in which the root's correction turns. Its lengths are then
+ * y, z. What is true or false is 1 or 0, as SSE2 has no way from comparisons of doubles to
+ * integers. A limb is seen from its root, in the root's frame where there are matrices: the space
+ * of the parent's aggregate transform, in which the root's correction turns. Its lengths are then
  * multiplied by `scale`, a power of two. */
 typedef struct {
     /* The whole call. */
@@ -26,11 +26,11 @@ typedef struct {
     bool framed; /* there are matrices */
     int rows;
     int lanes;
-    double has_goal; /* the end joint has one */
-    double straight; /* a mid joint so near to the line root-end, by the reach, is on it */
-    double moved;    /* a stage that moves the end by less, by the reach, does not flag it */
+    double has_goal;     /* the end joint has one */
+    double straight;     /* a mid joint so near to the line root-end, by the reach, is on it */
+    double moved;        /* a stage that moves the end by less, by the reach, does not flag it */
     double polar_change; /* after a step that changes less, a rotation is as good as it gets */
-    double parallel; /* the sine of an angle that the rounding of the input alone can make */
+    double parallel;     /* the sine of an angle that the rounding of the input alone can make */
 
     /* Rows as they are given. */
     _Alignas(64) lane root_at[3];
@@ -38,26 +38,27 @@ typedef struct {
     lane root_matrix[16], mid_matrix[16], end_matrix[16], end_goal[16], root_scale[3], mid_scale[3];
 
     /* Options as they are given, and what follows from them. */
-    lane numbers[IK2B_SOLVE_OPTIONS]; /* those that are numbers, by option */
+    lane numbers[IK2B_SOLVE_OPTIONS];                  /* those that are numbers, by option */
     lane given_pole[3], given_hinge[3], given_axis[3]; /* in the space of the matrices, or mid's */
     lane pole[3], hinge[3], cone_axis[3];              /* in the limb's */
     lane pole_weight, pole_part, twist, soften, weight, cone_angle;
     lane angle[IK2B_ANGLES], sine[IK2B_ANGLES], cosine[IK2B_ANGLES];
     lane resolved, resolved_sine, resolved_cosine; /* one of them on its way */
-    lane bad_numbers, bad_options; /* not 0 where one is not finite */
+    lane bad_numbers, bad_options;                 /* not 0 where one is not finite */
 
     /* The limb. */
-    lane inward[9], mid_inward[9]; /* outer space to the frames of root and mid joint */
-    lane mid[3], lower[3], end[3], aim[3];                 /* lower: the bone from mid to end */
-    lane lower_mid[3], hinge_mid[3];                       /* in the mid joint's frame */
+    lane inward[9], mid_inward[9];         /* outer space to the frames of root and mid joint */
+    lane mid[3], lower[3], end[3], aim[3]; /* lower: the bone from mid to end */
+    lane lower_mid[3], hinge_mid[3];       /* in the mid joint's frame */
     lane scale, upper_length, lower_length, distance, line[3], bend[3], along, height;
     lane hard, invalid, mirrored, on_end;
 
     /* The solution. */
-    lane least, greatest, new_line[3], new_distance, new_bend[3], circle_bend[3], new_along, new_height;
+    lane least, greatest, new_line[3], new_distance, new_bend[3], circle_bend[3], new_along,
+        new_height;
     lane new_mid[3], new_end[3], normal[3]; /* the unit hinge of the new pose */
     lane out_mid[3];                        /* the mid joint in the caller's space */
-    lane still;       /* nothing moves: the pose itself is the answer */
+    lane still;                             /* nothing moves: the pose itself is the answer */
     lane keeps_upper; /* the end goes to the root: the upper bone stays where it is */
     lane doubtful;    /* something arbitrary decided the bend */
     lane apart;       /* the circle of solutions does not meet the cone */
@@ -140,15 +141,6 @@ get44(lane source[16], int k, double m[3][3])
         for (int j = 0; j < 3; j++) {
             m[i][j] = source[4 * i + j][k];
         }
-    }
-}
-
-/* A quaternion x, y, z, w from a tile's, and back. */
-IK2B_IN_LINE void
-get4(lane source[4], int k, double q[4])
-{
-    for (int i = 0; i < 4; i++) {
-        q[i] = source[(i + 1) % 4][k];
     }
 }
 
@@ -270,7 +262,8 @@ any_lane(lane numbers)
 
 /* A stage is a function `name(limbs *t, int k, bool careful)` of one row. It runs over all lanes
  * without a branch and tells which of them it could not settle; these run again one by one, with
- * care: every row there is, with branches. So few rows run that way at once. Digits are the same. */
+ * care: every row there is, with branches. So few rows run that way at once. Digits are the same.
+ */
 #define IK2B_FEW 2
 
 #if defined(__GNUC__)

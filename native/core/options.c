@@ -17,7 +17,7 @@ typedef struct {
 
 static const option table[IK2B_OPTIONS] = {IK2B_OPTION_TABLE(AS_OPTION)};
 
-#define BIT_OF_DIRECTION(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)             \
+#define BIT_OF_DIRECTION(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)            \
     | (uint64_t)(KIND == DIRECTION) << IK2B_##NAME
 
 /* The bits of options that are directions. */
@@ -62,7 +62,8 @@ spread(double number, lane dest)
 IK2B_IN_LINE bool
 prepare_numbers(limbs *t, int k)
 {
-    double weight = clamped(t->numbers[IK2B_WEIGHT][k], 0.0, 1.0), twist = t->numbers[IK2B_TWIST][k];
+    double weight = clamped(t->numbers[IK2B_WEIGHT][k], 0.0, 1.0),
+           twist = t->numbers[IK2B_TWIST][k];
     double cone = clamped(t->numbers[IK2B_CONE_ANGLE][k], 0.0, IK2B_PI);
     double most = clamped(t->numbers[IK2B_MAX_ANGLE][k], 0.0, IK2B_PI);
     double least = clamped(t->numbers[IK2B_MIN_ANGLE][k], 0.0, most);
@@ -185,13 +186,25 @@ begin_kind(limbs *t, ik2b_kind kind)
     t->parallel = 16.0 * (single ? (double)FLT_EPSILON : DBL_EPSILON);
 }
 
+/* How many rows the largest tile has. */
+static int
+rows_of(const ik2b_extent *extent)
+{
+    ptrdiff_t rows = 1;
+    for (int d = 0; d < extent->count && rows < IK2B_LANES; d++) {
+        rows *= extent->shape[d];
+    }
+    return rows < IK2B_LANES ? (int)rows : IK2B_LANES;
+}
+
 void
 ik2b_begin(limbs *t, ik2b_kind kind, const ik2b_array *args, const signed char *places,
            const ik2b_extent *extent)
 {
     begin_kind(t, kind);
     t->given = t->varying = 0;
-    t->rows = t->lanes = IK2B_LANES;
+    t->lanes = IK2B_LANES;
+    t->rows = rows_of(extent);
     memset(t->invalid, 0, sizeof t->invalid);
     memset(t->numbers, 0, sizeof t->numbers);
     memset(t->hinge, 0, sizeof t->hinge);

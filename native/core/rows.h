@@ -63,12 +63,6 @@ store_element(const ik2b_array *array, char *place, double number)
     write_number(array->kind, place, number);
 }
 
-static inline double
-load_number(const ik2b_array *array, double missing)
-{
-    return array->data ? load_element(array, array->data) : missing;
-}
-
 static inline void
 load_vector(const ik2b_array *array, int size, double dest[])
 {
@@ -78,62 +72,11 @@ load_vector(const ik2b_array *array, int size, double dest[])
 }
 
 static inline void
-load_vector_or(const ik2b_array *array, double missing, double dest[3])
-{
-    dest[0] = dest[1] = dest[2] = missing;
-    if (array->data) {
-        load_vector(array, 3, dest);
-    }
-}
-
-/* The affine part of a 4 x 4 matrix; false where any of the sixteen elements is not finite. */
-static inline bool
-load_matrix(const ik2b_array *array, double linear[3][3], double translation[3])
-{
-    bool finite = true;
-    for (int i = 0; i < 4; i++) {
-        const char *row = array->data + i * array->inner[0];
-        for (int j = 0; j < 4; j++) {
-            double element = load_element(array, row + j * array->inner[1]);
-            finite &= isfinite(element) != 0;
-            if (i < 3 && j < 3) {
-                linear[i][j] = element;
-            }
-            else if (i < 3) {
-                translation[i] = element;
-            }
-        }
-    }
-    return finite;
-}
-
-static inline void
-store_number(const ik2b_array *array, double number)
-{
-    store_element(array, array->data, number);
-}
-
-static inline void
 store_vector(const ik2b_array *array, const double v[3])
 {
     for (int i = 0; i < 3; i++) {
         store_element(array, array->data + i * array->inner[0], v[i]);
     }
-}
-
-/* Stores w, x, y, z of a quaternion x, y, z, w. */
-static inline void
-store_quaternion(const ik2b_array *array, const double q[4])
-{
-    for (int i = 0; i < 4; i++) {
-        store_element(array, array->data + i * array->inner[0], q[(i + 3) % 4]);
-    }
-}
-
-static inline void
-store_status(const ik2b_array *array, int status)
-{
-    *(unsigned char *)array->data = (unsigned char)status;
 }
 
 static inline bool

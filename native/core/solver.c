@@ -215,8 +215,8 @@ ik2b_pole_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
     limbs t;
     t.framed = t.rolling = false;
     ik2b_begin(&t, kind, args, pole_of_places, extent);
-    ik2b_tiling tiling = {IK2B_POLE_OF_COUNT, &t, &t.rows, load_pole_of, run_pole_of,
-                          store_pole_of};
+    ik2b_tiling tiling = {IK2B_POLE_OF_COUNT, &t,          &t.rows,
+                          load_pole_of,       run_pole_of, store_pole_of};
     ik2b_run_tiles(extent, args, &tiling);
 }
 
@@ -575,7 +575,7 @@ ik2b_hinge_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
     limbs t;
     t.framed = true;
     ik2b_begin(&t, kind, args, none, extent);
-    ik2b_tiling tiling = {IK2B_HINGE_OF_COUNT, &t, &t.rows, load_hinge_of, run_hinge_of,
-                          store_hinge_of};
+    ik2b_tiling tiling = {IK2B_HINGE_OF_COUNT, &t,           &t.rows,
+                          load_hinge_of,       run_hinge_of, store_hinge_of};
     ik2b_run_tiles(extent, args, &tiling);
 }

@@ -34,14 +34,15 @@ d4_rotate(const double q[4], const double v[3], double dest[3])
 }
 
 /* The shortest turn of vector a onto b, the product of whose lengths this is; false where they are
- * nearly opposite. Of an obtuse angle the axis comes from their sum, which is the shorter. */
+ * nearly opposite. Of an obtuse angle the axis comes from their sum, which is the shorter, but
+ * where one is so short beside the other that the sum would lose its digits. */
 IK2B_IN_LINE bool
-shortest_turn(const double a[3], const double b[3], double product, double q[4])
+shortest_turn(const double a[3], const double b[3], double product, bool alike, double q[4])
 {
     double along = d3_dot(a, b), other[3];
     double inverse = inverse_root(2.0 * product * (product + along));
     for (int i = 0; i < 3; i++) {
-        other[i] = b[i] + (along < 0.0 ? a[i] : 0.0);
+        other[i] = b[i] + (alike & (along < 0.0) ? a[i] : 0.0);
     }
     d3_cross(a, other, q);
     d3_scale(q, inverse, q);
@@ -160,8 +161,9 @@ turn_root(limbs *t, int k, bool careful, bool rolling, bool partly)
     get3(t->mid, k, up);
     get3(t->new_mid, k, new_up);
     double square = d3_dot(up, up), new_square = d3_dot(new_up, new_up);
-    bool same = fabs(new_square - square) < 1e-9 * square; /* else rounding has much of its length */
-    bool good = shortest_turn(up, new_up, square, q) & is_between(square, 0x1p-50) & same;
+    bool same =
+        fabs(new_square - square) < 1e-9 * square; /* else rounding has much of its length */
+    bool good = shortest_turn(up, new_up, square, true, q) & is_between(square, 0x1p-50) & same;
     if (rolling) {
         d3_scale(new_up, inverse_root(new_square), new_up);
         get3(t->hinge, k, hinge);
@@ -292,6 +294,7 @@ turn_mid(limbs *t, int k, bool careful, bool rolling)
     lower_before_turn(t, k, new);
     double old_square = d3_dot(old, old), new_square = d3_dot(new, new);
     double product = ordinary_root(old_square * new_square);
+    bool alike = (old_square < 4.0 * new_square) & (new_square < 4.0 * old_square);
     bool good = is_between(old_square, 0x1p-50) & is_between(new_square, 0x1p-50);
     if (rolling) {
         upper_in_mid(t, k, upper);
@@ -313,11 +316,11 @@ turn_mid(limbs *t, int k, bool careful, bool rolling)
         bend[3] = chosen(none, 1.0, bend[3]);
         good &= none | (is_ordinary(square) & is_ordinary(whole) & (square > 1e-6 * whole) &
                         (sine * sine + cosine * cosine > 1e-12 * (old_square * new_square)));
-        good &= shortest_turn(bent, new, product, turn);
+        good &= shortest_turn(bent, new, product, alike, turn);
         d4_mul(turn, bend, q);
     }
     else {
-        good &= shortest_turn(old, new, product, q);
+        good &= shortest_turn(old, new, product, alike, q);
     }
     if (careful && !good) {
         turn_mid_in_any_case(t, k, rolling, q);

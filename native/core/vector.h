@@ -118,12 +118,6 @@ d3_is_zero(const double v[3])
     return v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0;
 }
 
-static inline bool
-d3_equal(const double a[3], const double b[3])
-{
-    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
-}
-
 static inline double
 d3_largest(const double v[3])
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows of the plain case, which run many at once: the same digits as alone, as strided, and as by all stages."""
+"""Rows run sixteen at once: the same digits as alone, as strided, and with options that change nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ IDLE = dict(pole_weight=1.0, twist=0.0)
 
 
 def awkward(rng, dtype):
-    """Generic limbs with all kinds of rows between that are not plain."""
+    """Generic limbs with all kinds of degenerate rows between."""
     root, mid, end = limbs.positions(rng, ROWS, (0.1, 0.9))
     target = root + rng.normal(size=(ROWS, 3)) * 0.6
     mid[::11] = root[::11] + 0.4 * (end - root)[::11]
@@ -56,7 +56,7 @@ def same(a, b):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_plain_rows_are_what_all_stages_give(dtype):
+def test_options_at_their_defaults_change_no_digit(dtype):
     points = awkward(np.random.default_rng(4), dtype)
     assert same(ik2bone.solve(*points), ik2bone.solve(*points, **IDLE))
 
@@ -115,7 +115,7 @@ def given(results):
 @pytest.mark.parametrize("roll", ["pose", "hinge"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("function", ["solve_pose", "orient"])
-def test_plain_poses_are_what_all_stages_give(function, dtype, roll):
+def test_scales_of_one_change_no_digit(function, dtype, roll):
     *rows, hinge = awkward_poses(np.random.default_rng(10), dtype)
     found = as_pose(function, rows, hinge, roll)
     assert same(given(found), given(as_pose(function, rows, hinge, roll, root_scale=[1.0, 1.0, 1.0])))
@@ -164,7 +164,7 @@ def test_a_list_among_single_arrays_keeps_its_digits():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("number", [np.nan, np.inf])
 @pytest.mark.parametrize("roll", [{}, dict(roll="hinge")])
-def test_a_hinge_that_is_no_number_makes_its_row_invalid_though_plain_rows_need_none(dtype, number, roll):
+def test_a_hinge_that_is_no_number_makes_its_row_invalid_though_bent_limbs_need_none(dtype, number, roll):
     rng = np.random.default_rng(12)
     pose = limbs.poses(rng, 50, "rigid")
     target = limbs.pose_targets(rng, pose)
