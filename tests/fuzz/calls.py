@@ -82,6 +82,8 @@ def chosen(rng: Generator, names: list[str]) -> list[str]:
 def limb_numbers(rng: Generator, function: Function, count: int, wild: float) -> dict[str, Array]:
     """Positional arguments and options of a function of limbs, all rows of each."""
     names = chosen(rng, list(function.options))
+    if "end_goal" in names and "end_matrix" not in names:
+        names.append("end_matrix")  # a goal without it is refused
     if "root" in function.positional:
         numbers = families.limbs(rng, count, wild)
         up, line = numbers["mid"] - numbers["root"], numbers["target"] - numbers["root"]
