@@ -86,7 +86,7 @@ class NewAction(Output):
             frames, paths = task.whole, [curve.data_path for curve in curves]
         handmade = keys.count_handmade(curves, original, frames, paths)
         if handmade:
-            yield f"{handmade} keys made by hand were replaced"
+            yield "1 key made by hand was replaced" if handmade == 1 else f"{handmade} keys made by hand were replaced"
         yield from self.told_of_players(planted, True)
 
     def _told_of_repeating(self, read: list[Channel]) -> Iterator[str]:
