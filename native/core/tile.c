@@ -78,8 +78,8 @@ shuffle_double(const double *restrict from, double *restrict to)
     }
 }
 
-/* Number e of matrix k to dest[e][k]; the stride is in bytes. One row of each of four matrices makes
- * a matrix for cglm, whose transpose is in the vector instructions of SSE2 or NEON. */
+/* Number e of matrix k to dest[e][k]; the stride is in bytes. The same row of four matrices makes a
+ * matrix for cglm, whose transpose is in vector instructions of SSE2 or NEON. */
 IK2B_IN_LINE void
 transpose_single(const char *data, ptrdiff_t stride, lane dest[16])
 {
