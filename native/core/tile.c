@@ -4,6 +4,8 @@
  */
 #include "tile.h"
 
+#include <cglm/mat4.h>
+
 IK2B_BUILDS(unpacker, unpack_rows, (const char *data, ik2b_kind kind, int width, lane dest[]),
             (data, kind, width, dest, 1))
 IK2B_BUILDS(packer, pack_rows, (lane source[], ik2b_kind kind, int width, char *data),
@@ -67,16 +69,6 @@ ik2b_store_status(const ik2b_array *array, int last, int count, const unsigned c
 
 /* One perfect shuffle of 256 numbers: the index's bits go round by one. */
 IK2B_IN_LINE void
-shuffle_single(const float *restrict from, float *restrict to)
-{
-    IK2B_LANE_LOOP
-    for (int i = 0; i < 128; i++) {
-        to[2 * i] = from[i];
-        to[2 * i + 1] = from[i + 128];
-    }
-}
-
-IK2B_IN_LINE void
 shuffle_double(const double *restrict from, double *restrict to)
 {
     IK2B_LANE_LOOP
@@ -86,23 +78,35 @@ shuffle_double(const double *restrict from, double *restrict to)
     }
 }
 
-/* Number 16 * k + e to dest[e][k]: four shuffles exchange the halves of the index, and compilers
- * make vector instructions of them. */
+/* Number e of matrix k to dest[e][k]; the stride is in bytes. The same row of four matrices makes a
+ * matrix for cglm, whose transpose is in vector instructions of SSE2 or NEON. */
 IK2B_IN_LINE void
-transpose_single(float *restrict from, float *restrict other, lane dest[16])
+transpose_single(const char *data, ptrdiff_t stride, lane dest[16])
 {
-    shuffle_single(from, other);
-    shuffle_single(other, from);
-    shuffle_single(from, other);
-    shuffle_single(other, from);
+    _Alignas(64) float numbers[16][IK2B_LANES];
+    for (int row = 0; row < 4; row++) {
+        for (int first = 0; first < IK2B_LANES; first += 4) {
+            mat4 block;
+            for (int k = 0; k < 4; k++) {
+                const char *place = data + (first + k) * stride;
+                memcpy(block[k], place + row * (ptrdiff_t)sizeof *block, sizeof *block);
+            }
+            glm_mat4_transpose(block);
+            for (int i = 0; i < 4; i++) {
+                memcpy(&numbers[4 * row + i][first], block[i], sizeof *block);
+            }
+        }
+    }
     for (int e = 0; e < 16; e++) {
         IK2B_LANE_LOOP
         for (int k = 0; k < IK2B_LANES; k++) {
-            dest[e][k] = (double)from[16 * e + k];
+            dest[e][k] = (double)numbers[e][k];
         }
     }
 }
 
+/* Number 16 * k + e to dest[e][k]: four shuffles exchange the halves of the index, and compilers
+ * make vector instructions of them. */
 IK2B_IN_LINE void
 transpose_double(double *restrict from, double *restrict other, lane dest[16])
 {
@@ -113,8 +117,8 @@ transpose_double(double *restrict from, double *restrict other, lane dest[16])
     memcpy(dest, from, 16 * sizeof *dest);
 }
 
-IK2B_BUILDS(single_transposer, transpose_single, (float *from, float *other, lane dest[16]),
-            (from, other, dest))
+IK2B_BUILDS(single_transposer, transpose_single,
+            (const char *data, ptrdiff_t stride, lane dest[16]), (data, stride, dest))
 IK2B_BUILDS(double_transposer, transpose_double, (double *from, double *other, lane dest[16]),
             (from, other, dest))
 
@@ -124,11 +128,7 @@ ik2b_load_matrices(const ik2b_array *array, int last, int count, lane dest[16])
     ptrdiff_t stride = array->stride[last], size = size_of_kind(array->kind);
     bool whole = array->inner[1] == size && array->inner[0] == 4 * size;
     if (whole && count == IK2B_LANES && array->kind == IK2B_F32) {
-        _Alignas(64) float rows[256], other[256];
-        for (int k = 0; k < IK2B_LANES; k++) {
-            memcpy(rows + 16 * k, array->data + k * stride, 16 * sizeof *rows);
-        }
-        single_transposer()(rows, other, dest);
+        single_transposer()(array->data, stride, dest);
         return;
     }
     if (whole && count == IK2B_LANES) {
