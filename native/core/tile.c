@@ -17,11 +17,11 @@ is_packed(const ik2b_array *array, ptrdiff_t stride, int count, int width)
     return count == IK2B_LANES && width >= 3 && array->inner[0] == size && stride == width * size;
 }
 
-/* Lanes beyond the rows repeat the last one. */
+/* Lanes beyond the rows repeat the last one, unless the rows are few. */
 static void
 pad(lane dest, int count)
 {
-    for (int k = count; k < IK2B_LANES; k++) {
+    for (int k = count; count > IK2B_FEW && k < IK2B_LANES; k++) {
         dest[k] = dest[count - 1];
     }
 }
@@ -56,10 +56,10 @@ ik2b_store(const ik2b_array *array, int last, int count, int width, lane source[
 }
 
 void
-ik2b_store_status(const ik2b_array *array, int last, int count, const unsigned char source[])
+ik2b_store_status(const ik2b_array *array, int last, int count, const lane source)
 {
     for (int k = 0; k < count; k++) {
-        *(unsigned char *)(array->data + k * array->stride[last]) = source[k];
+        *(unsigned char *)(array->data + k * array->stride[last]) = (unsigned char)source[k];
     }
 }
 
