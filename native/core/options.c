@@ -49,13 +49,15 @@ width_of(int which)
     return table[which].kind == DIRECTION ? 3 : 1;
 }
 
-/* The same in all lanes, but in those of the rows alone where these are few. */
+/* The same in all lanes, but in those that few rows need alone where rows are few. */
 static void
 spread(const limbs *t, double number, int width, lane dest[])
 {
-    int count = t->rows <= IK2B_FEW ? t->rows : IK2B_LANES;
     for (int i = 0; i < width; i++) {
-        for (int k = 0; k < count; k++) {
+        for (int k = 0; k < IK2B_FEW; k++) {
+            dest[i][k] = number;
+        }
+        for (int k = IK2B_FEW; t->rows > IK2B_FEW && k < IK2B_LANES; k++) {
             dest[i][k] = number;
         }
     }
