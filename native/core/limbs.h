@@ -44,7 +44,7 @@ typedef struct {
     lane pole_weight, pole_part, twist, soften, weight, cone_angle;
     lane angle[IK2B_ANGLES], sine[IK2B_ANGLES], cosine[IK2B_ANGLES];
     lane resolved, resolved_sine, resolved_cosine; /* one of them on its way */
-    lane bad_numbers, bad_options;                 /* not 0 where one is not finite */
+    lane bad_options;                              /* not 0 where one is not finite */
 
     /* The limb. */
     lane inward[9], mid_inward[9];         /* outer space to the frames of root and mid joint */
@@ -64,7 +64,7 @@ typedef struct {
     lane apart;       /* the circle of solutions does not meet the cone */
     lane missed;      /* the sum of TOO_FAR, TOO_CLOSE and SOFTENED */
     lane limited, singular;
-    unsigned char status[IK2B_LANES];
+    lane status;
 
     /* The corrections. */
     lane root_turn[4], mid_turn[4], end_turn[4], position[3], miss;
@@ -262,12 +262,9 @@ any_lane(lane numbers)
 
 /* A stage is a function `name(limbs *t, int k, bool careful)` of one row. It runs over all lanes
  * without a branch and tells which of them it could not settle; these run again one by one, with
- * care: every row there is, with branches. So few rows run that way at once. Digits are the same.
- */
-#define IK2B_FEW 2
-
+ * care: every row there is, with branches. Few rows run that way at once. Digits are the same. */
 #if defined(__GNUC__)
-#define IK2B_APART __attribute__((noinline, cold)) static
+#define IK2B_APART __attribute__((noinline)) static
 #else
 #define IK2B_APART static
 #endif

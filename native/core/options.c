@@ -49,12 +49,17 @@ width_of(int which)
     return table[which].kind == DIRECTION ? 3 : 1;
 }
 
-/* The same in all lanes. */
+/* The same in all lanes, but in those that few rows need alone where rows are few. */
 static void
-spread(double number, lane dest)
+spread(const limbs *t, double number, int width, lane dest[])
 {
-    for (int k = 0; k < IK2B_LANES; k++) {
-        dest[k] = number;
+    for (int i = 0; i < width; i++) {
+        for (int k = 0; k < IK2B_FEW; k++) {
+            dest[i][k] = number;
+        }
+        for (int k = IK2B_FEW; t->rows > IK2B_FEW && k < IK2B_LANES; k++) {
+            dest[i][k] = number;
+        }
     }
 }
 
@@ -77,11 +82,6 @@ prepare_numbers(limbs *t, int k)
     t->angle[IK2B_CONE_OPENING][k] = cone;
     t->angle[IK2B_HALF_LEAST][k] = 0.5 * least;
     t->angle[IK2B_HALF_MOST][k] = 0.5 * most;
-    double bad = 0.0;
-    for (int i = 0; i < IK2B_SOLVE_OPTIONS; i++) {
-        bad += t->numbers[i][k] - t->numbers[i][k];
-    }
-    t->bad_numbers[k] = bad;
     return true;
 }
 
@@ -105,11 +105,23 @@ resolve_angle(limbs *t, int k, bool careful)
 
 IK2B_STAGE(resolve_angle, resolve_angle(t, k, careful))
 
+/* The options that need each angle; the cone keeps the inner angle within its limits, given or not.
+ */
+static const uint64_t USES_OF_ANGLE[IK2B_ANGLES] = {
+    IK2B_BIT(TWIST),
+    IK2B_BIT(CONE_ANGLE),
+    IK2B_BIT(MIN_ANGLE) | IK2B_BIT(MAX_ANGLE) | IK2B_BIT(CONE_ANGLE),
+    IK2B_BIT(MIN_ANGLE) | IK2B_BIT(MAX_ANGLE) | IK2B_BIT(CONE_ANGLE),
+};
+
 IK2B_IN_LINE void
 run_numbers(limbs *t)
 {
     prepare_numbers_lanes(t);
     for (int i = 0; i < IK2B_ANGLES; i++) {
+        if (!is_given(t, USES_OF_ANGLE[i])) {
+            continue;
+        }
         memcpy(t->resolved, t->angle[i], sizeof t->resolved);
         resolve_angle_lanes(t);
         memcpy(t->sine[i], t->resolved_sine, sizeof t->resolved);
@@ -121,23 +133,23 @@ IK2B_BUILDS(numbers_runner, run_numbers, (limbs * t), (t))
 
 /* Marks rows of which an option is not finite. */
 IK2B_IN_LINE void
-check_vectors(limbs *t)
+check_options(limbs *t)
 {
-    memcpy(t->bad_options, t->bad_numbers, sizeof t->bad_options);
     for (int which = 0; which < IK2B_OPTIONS; which++) {
-        if (!is_given(t, (uint64_t)1 << which & DIRECTIONS)) {
+        if (!is_given(t, (uint64_t)1 << which) || table[which].kind == MATRIX) {
             continue;
         }
         lane *numbers = place_of(t, which);
-        IK2B_LANE_LOOP
-        for (int k = 0; k < IK2B_LANES; k++) {
-            double excess = numbers[0][k] - numbers[0][k] + (numbers[1][k] - numbers[1][k]);
-            t->bad_options[k] += excess + (numbers[2][k] - numbers[2][k]);
+        for (int i = 0; i < width_of(which); i++) {
+            IK2B_LANE_LOOP
+            for (int k = 0; k < IK2B_LANES; k++) {
+                t->bad_options[k] += numbers[i][k] - numbers[i][k];
+            }
         }
     }
 }
 
-IK2B_BUILDS(vectors_checker, check_vectors, (limbs * t), (t))
+IK2B_BUILDS(options_checker, check_options, (limbs * t), (t))
 
 /* What follows from the options that are loaded. */
 static void
@@ -146,7 +158,10 @@ prepare(limbs *t, uint64_t loaded)
     if (loaded & ~DIRECTIONS) {
         numbers_runner()(t);
     }
-    vectors_checker()(t);
+    memset(t->bad_options, 0, sizeof t->bad_options);
+    if (t->given) {
+        options_checker()(t);
+    }
 }
 
 /* Whether one value of an option serves all rows. */
@@ -169,7 +184,7 @@ begin_option(limbs *t, const ik2b_array *array, int which, const ik2b_extent *ex
     for (int i = 0; uniform && i < width_of(which); i++) {
         double number = load_element(array, array->data + i * array->inner[0]);
         at_default &= number == table[which].missing;
-        spread(number, dest[i]);
+        spread(t, number, 1, &dest[i]);
     }
     t->given |= uniform && at_default ? 0 : (uint64_t)1 << which;
     t->varying |= uniform ? 0 : (uint64_t)1 << which;
@@ -206,15 +221,14 @@ ik2b_begin(limbs *t, ik2b_kind kind, const ik2b_array *args, const signed char *
     t->lanes = IK2B_LANES;
     t->rows = rows_of(extent);
     memset(t->invalid, 0, sizeof t->invalid);
-    memset(t->numbers, 0, sizeof t->numbers);
-    memset(t->hinge, 0, sizeof t->hinge);
-    memset(t->hinge_mid, 0, sizeof t->hinge_mid);
-    memset(t->pole, 0, sizeof t->pole);
+    spread(t, 0.0, 3, t->hinge);
+    spread(t, 0.0, 3, t->hinge_mid);
+    spread(t, 0.0, 3, t->pole);
     for (int which = 0; which < IK2B_OPTIONS; which++) {
         const ik2b_array *array = places[which] < 0 ? NULL : &args[places[which]];
         bool matrix = table[which].kind == MATRIX;
-        for (int i = 0; !matrix && i < width_of(which); i++) {
-            spread(table[which].missing, place_of(t, which)[i]);
+        if (!matrix) {
+            spread(t, table[which].missing, width_of(which), place_of(t, which));
         }
         if (array && array->data && matrix) {
             t->given |= (uint64_t)1 << which;

@@ -96,23 +96,19 @@ IK2B_STAGE(leave_points, leave_points(t, k, careful, false))
 IK2B_STAGE(leave_single_points, leave_points(t, k, careful, true))
 
 /* Status and miss of all rows. */
-IK2B_IN_LINE void
-tell(limbs *t)
+IK2B_IN_LINE bool
+tell(limbs *t, int k)
 {
-    int status[IK2B_LANES];
-    IK2B_LANE_LOOP
-    for (int k = 0; k < IK2B_LANES; k++) {
-        bool invalid = t->invalid[k] != 0.0;
-        double sum = t->missed[k] + IK2B_LIMITED * t->limited[k] + IK2B_SINGULAR * t->singular[k];
-        status[k] = (int)chosen(invalid, IK2B_INVALID, sum);
-        t->miss[k] = chosen(invalid, (double)NAN, t->miss[k]);
-    }
-    for (int k = 0; k < IK2B_LANES; k++) {
-        t->status[k] = (unsigned char)status[k];
-    }
+    bool invalid = t->invalid[k] != 0.0;
+    double sum = t->missed[k] + IK2B_LIMITED * t->limited[k] + IK2B_SINGULAR * t->singular[k];
+    t->status[k] = chosen(invalid, IK2B_INVALID, sum);
+    t->miss[k] = chosen(invalid, (double)NAN, t->miss[k]);
+    return true;
 }
 
-IK2B_BUILDS(teller, tell, (limbs * t), (t))
+IK2B_STAGE(tell, ((void)careful, tell(t, k)))
+
+IK2B_BUILDS(teller, tell_lanes, (limbs * t), (t))
 IK2B_BUILDS(points_seer, see_points_lanes, (limbs * t), (t))
 IK2B_BUILDS(points_leaver, leave_points_lanes, (limbs * t), (t))
 IK2B_BUILDS(single_points_leaver, leave_single_points_lanes, (limbs * t), (t))

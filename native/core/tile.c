@@ -19,11 +19,11 @@ is_packed(const ik2b_array *array, ptrdiff_t stride, int count, int width)
     return count == IK2B_LANES && width >= 3 && array->inner[0] == size && stride == width * size;
 }
 
-/* Lanes beyond the rows repeat the last one. */
+/* Lanes beyond the rows repeat the last one, unless the rows are few. */
 static void
 pad(lane dest, int count)
 {
-    for (int k = count; k < IK2B_LANES; k++) {
+    for (int k = count; count > IK2B_FEW && k < IK2B_LANES; k++) {
         dest[k] = dest[count - 1];
     }
 }
@@ -58,10 +58,10 @@ ik2b_store(const ik2b_array *array, int last, int count, int width, lane source[
 }
 
 void
-ik2b_store_status(const ik2b_array *array, int last, int count, const unsigned char source[])
+ik2b_store_status(const ik2b_array *array, int last, int count, const lane source)
 {
     for (int k = 0; k < count; k++) {
-        *(unsigned char *)(array->data + k * array->stride[last]) = source[k];
+        *(unsigned char *)(array->data + k * array->stride[last]) = (unsigned char)source[k];
     }
 }
 
@@ -122,6 +122,16 @@ IK2B_BUILDS(single_transposer, transpose_single,
 IK2B_BUILDS(double_transposer, transpose_double, (double *from, double *other, lane dest[16]),
             (from, other, dest))
 
+/* One matrix whose numbers lie one behind the other. */
+static void
+load_matrix(ik2b_kind kind, const char *data, int k, lane dest[16])
+{
+    for (int e = 0; e < 16; e++) {
+        dest[e][k] = kind == IK2B_F32 ? read_number(IK2B_F32, data + e * size_of_kind(IK2B_F32))
+                                      : read_number(IK2B_F64, data + e * size_of_kind(IK2B_F64));
+    }
+}
+
 void
 ik2b_load_matrices(const ik2b_array *array, int last, int count, lane dest[16])
 {
@@ -137,6 +147,12 @@ ik2b_load_matrices(const ik2b_array *array, int last, int count, lane dest[16])
             memcpy(rows + 16 * k, array->data + k * stride, 16 * sizeof *rows);
         }
         double_transposer()(rows, other, dest);
+        return;
+    }
+    if (whole && count <= IK2B_FEW) {
+        for (int k = 0; k < count; k++) {
+            load_matrix(array->kind, array->data + k * stride, k, dest);
+        }
         return;
     }
     for (int e = 0; e < 16; e++) {

@@ -11,6 +11,9 @@
 
 #define IK2B_LANES 16
 
+/* So few rows are handled one by one, faster than all lanes at once; other lanes hold anything. */
+#define IK2B_FEW 2
+
 /* One number of each row. */
 typedef double lane[IK2B_LANES];
 
@@ -99,7 +102,7 @@ gather(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count, d
 void ik2b_load(const ik2b_array *array, int last, int count, int width, lane dest[]);
 void ik2b_load_matrices(const ik2b_array *array, int last, int count, lane dest[16]);
 void ik2b_store(const ik2b_array *array, int last, int count, int width, lane source[]);
-void ik2b_store_status(const ik2b_array *array, int last, int count, const unsigned char source[]);
+void ik2b_store_status(const ik2b_array *array, int last, int count, const lane source);
 
 /* What a function does with a tile of up to sixteen rows along the last dimension. */
 typedef struct {
