@@ -27,8 +27,8 @@
  *   cone.h    the legal arc of the circle, or the legal upper bone that misses least
  *   turn.h    the two bones' turns: shortest arcs, and the roll about the hinge
  *   end.h     the end joint's rotation nearest to a matrix
- * solver.c has their order and the functions below. Sixteen rows go through a stage at once, see
- * limbs.h; options.c has how options come to them.
+ * place.c, points.c and transforms.c have their order and the functions below. Sixteen rows go
+ * through a stage at once, see limbs.h; options.c has how options come to them.
  */
 #ifndef IK2B_H
 #define IK2B_H

@@ -6,6 +6,23 @@
 
 #include <float.h>
 
+/* Where in a function's arguments each option is. */
+#define PLACE_0(member) -1,
+#define PLACE_1(member) member,
+#define PLACE_IN_SOLVE(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)              \
+    PLACE_##solve(IK2B_SOLVE_##NAME)
+#define PLACE_IN_ORIENT(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)             \
+    PLACE_##orient(IK2B_ORIENT_##NAME)
+#define PLACE_IN_POSE(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)               \
+    PLACE_##solve_pose(IK2B_POSE_##NAME)
+#define PLACE_IN_POLE_OF(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)            \
+    PLACE_##pole_of(IK2B_POLE_OF_##NAME)
+
+const signed char ik2b_solve_places[] = {IK2B_OPTION_TABLE(PLACE_IN_SOLVE)};
+const signed char ik2b_orient_places[] = {IK2B_OPTION_TABLE(PLACE_IN_ORIENT)};
+const signed char ik2b_pose_places[] = {IK2B_OPTION_TABLE(PLACE_IN_POSE)};
+const signed char ik2b_pole_of_places[] = {IK2B_OPTION_TABLE(PLACE_IN_POLE_OF)};
+
 typedef enum { NUMBER, DIRECTION, MATRIX } value_kind;
 
 typedef struct {

@@ -8,8 +8,11 @@
 
 #include "limbs.h"
 
-/* Prepares a tile for a call; `places` tells where in args each option is, -1 for those that the
- * function does not take. */
+/* Where in the arguments of each function the options are, -1 for those that it does not take. */
+extern const signed char ik2b_solve_places[], ik2b_orient_places[], ik2b_pose_places[],
+    ik2b_pole_of_places[];
+
+/* Prepares a tile for a call; `places` are those of its function. */
 void ik2b_begin(limbs *t, ik2b_kind kind, const ik2b_array *args, const signed char *places,
                 const ik2b_extent *extent);
 
