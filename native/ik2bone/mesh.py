@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
 from . import _core
@@ -35,7 +36,8 @@ class Mesh:
     triangles.
     """
 
-    __slots__ = ("_built", "_count", "_measures")
+    __slots__ = ("_built", "_count", "_lock", "_measures")
+    _measures: tuple[NDArray[np.float64], NDArray[np.float64]] | None
 
     def __init__(self, vertices: Numbers, triangles: Numbers) -> None:
         try:
@@ -43,7 +45,7 @@ class Mesh:
         except (TypeError, ValueError, BufferError):  # no contiguous buffers of the kinds that are read as they lie
             built = _core.build_mesh(_rows("vertices", vertices, VERTICES), _rows("triangles", triangles, TRIANGLES))
         self._built, self._count = built
-        self._measures: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+        self._lock, self._measures = Lock(), None
 
     def __len__(self) -> int:
         return self._count
@@ -59,15 +61,16 @@ class Mesh:
         return self._measured()[1]
 
     def _measured(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Bounds and normals, found when first asked for; threads that ask at once find the same."""
-        if self._measures is None:
-            import numpy as np
+        """Bounds and normals, found when first asked for; threads that ask at once share them."""
+        import numpy as np
 
-            bounds, normals = np.empty((2, 3)), np.empty((self._count, 3))
-            _core.measure_mesh(self._built, bounds, normals)
-            bounds.flags.writeable = normals.flags.writeable = False
-            self._measures = bounds, normals
-        return self._measures
+        with self._lock:
+            if self._measures is None:
+                bounds, normals = np.empty((2, 3)), np.empty((self._count, 3))
+                _core.measure_mesh(self._built, bounds, normals)
+                bounds.flags.writeable = normals.flags.writeable = False
+                self._measures = bounds, normals
+            return self._measures
 
     def crossings(self, points: Numbers, direction: Numbers) -> Crossings:
         """Every place where the lines through points along direction meet the mesh.

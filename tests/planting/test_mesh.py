@@ -8,6 +8,7 @@ import os
 import sys
 from array import array
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import ik2bone
 import numpy as np
@@ -358,8 +359,17 @@ def test_threads_ask_and_build_at_once():
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, range(12)))
-    with ThreadPoolExecutor(4) as pool:
-        assert len({id(normals) for normals in pool.map(lambda _: mesh.normals, range(8))}) == 1
+
+
+def test_threads_that_ask_for_normals_at_once_share_them():
+    vertices, triangles = soup(np.random.default_rng(8), 2000)
+    meshes, together = [Mesh(vertices, triangles) for _ in range(50)], Barrier(8)
+
+    def ask(_):
+        return [together.wait() < 8 and id(mesh.normals) for mesh in meshes]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(map(tuple, pool.map(ask, range(8))))) == 1
 
 
 def use_and_fail():
