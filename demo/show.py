@@ -55,7 +55,7 @@ def lay_stage(bpy, ground: str, walking: Walker) -> picture.Stage:
     """Make the named ground under the whole way, or import the user's; all in one collection."""
     way = walking.way
     if Path(ground).suffix:
-        stage = picture.Stage(tuple(grounds.load_ground(bpy, Path(ground))))
+        stage = picture.Stage(tuple(grounds.load_ground(Path(ground))))
     elif ground in scenes.KINDS:
         *around, building = scenes.make(bpy, ground, way, walking.frames)
         moves = ground == scenes.PLATFORM

@@ -184,7 +184,7 @@ def _look_at_file(bpy, path: Path) -> None:
     ("arguments", "sentence"),
     [
         (("--clip", "nowhere.bvh"), "demo: there is no clip nowhere.bvh"),
-        (("--clip", __file__), "demo: a clip is expected as .bvh, .fbx, .gltf or .glb, got test_demo.py"),
+        (("--clip", __file__), "demo: a clip is expected as one of .bvh, .fbx, .gltf, .glb, .blend, got test_demo.py"),
         (
             ("--ground", "sand"),
             "demo: a ground is expected to be a file or one of hills, steps, slope, flat, platform, bridge, stairs, "
