@@ -28,15 +28,12 @@ _registered: list[Any] = []
 def run(arguments: list[str]) -> int:
     """Plant the files that the arguments name, tell what came of each, and return the exit status."""
     try:
-        clips, job, resume = _parse(arguments)
+        clips, job = _parse(arguments)
     except SystemExit as end:
         return int(end.code or 0)
     all_planted = True
     for number, clip in enumerate(clips, 1):
         place = f"[{number}/{len(clips)}] {clip.name}"
-        if resume and job.report_of(clip).is_file():
-            print(f"{place}: has a report already", flush=True)
-            continue
         told = plant_file(clip, job)
         all_planted &= is_planted(told)
         for line in lines_of(told):
@@ -44,8 +41,9 @@ def run(arguments: list[str]) -> int:
     return PLANTED if all_planted else NOT_PLANTED
 
 
-def _parse(arguments: list[str]) -> tuple[list[Path], Job, bool]:
-    parser = argparse.ArgumentParser(prog=f"blender --background --command {NAME}", description=__doc__)
+def _parse(arguments: list[str]) -> tuple[list[Path], Job]:
+    about = "Plant the feet of clips in files on a ground, and leave a report and the planted clips of each file."
+    parser = argparse.ArgumentParser(prog=f"blender --background --command {NAME}", description=about)
     parser.add_argument("clips", nargs="+", type=Path, metavar="CLIP", help=f"{', '.join(CLIPS)}, or a folder of them")
     parser.add_argument("--ground", type=Path, metavar="FILE", help=f"meshes to plant on: {', '.join(GROUNDS)}")
     parser.add_argument("--output", type=Path, metavar="FOLDER", required=True, help="gets reports and planted clips")
@@ -62,13 +60,14 @@ def _parse(arguments: list[str]) -> tuple[list[Path], Job, bool]:
     values = {option.identifier: getattr(given, OPTION + option.identifier) for option in options}
     job = Job(
         given.output,
-        given.ground,
-        f".{given.kind}",
-        given.scale,
-        given.all_actions,
-        {name: value for name, value in values.items() if value is not None},
+        ground=given.ground,
+        kind=f".{given.kind}",
+        scale=given.scale,
+        all_actions=given.all_actions,
+        resume=given.resume,
+        options={name: value for name, value in values.items() if value is not None},
     )
-    return _clips(given.clips, parser), job, given.resume
+    return _clips(given.clips, parser), job
 
 
 def _scale(text: str) -> float:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -35,6 +34,7 @@ class Job:
     kind         of the files that are written: .blend, .bvh, .fbx or .glb
     scale        the factor by which a clip is enlarged to the units of the ground
     all_actions  every action of a file is planted, not only the first one
+    resume       a file that has a report is left as it is
     options      properties of the operator `ik2bone.plant_feet`
     """
 
@@ -43,6 +43,7 @@ class Job:
     kind: str = BLEND
     scale: float = 1.0
     all_actions: bool = False
+    resume: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def report_of(self, clip: Path) -> Path:
@@ -57,7 +58,9 @@ def plant_file(clip: Path, job: Job) -> dict[str, Any]:
     the file could not be planted at all, and `actions` one entry for each action: its name, and either `report`, the
     figures as on a planted action, or `error`. The present file is lost.
     """
-    started = time.monotonic()
+    started, report = time.monotonic(), job.report_of(clip)
+    if job.resume and report.is_file():
+        return json.loads(report.read_text(encoding="utf-8"))
     told: dict[str, Any] = {"clip": str(clip), "actions": [], "written": []}
     job.output.mkdir(parents=True, exist_ok=True)
     try:
@@ -67,7 +70,7 @@ def plant_file(clip: Path, job: Job) -> dict[str, Any]:
         told["error"] = str(refusal)
     told["seconds"] = round(time.monotonic() - started, 3)
     text = json.dumps(told, indent=1) + "\n"
-    _replace(job.report_of(clip), lambda path: path.write_text(text, encoding="utf-8"))
+    _replace(report, lambda path: path.write_text(text, encoding="utf-8"))
     return told
 
 
@@ -139,7 +142,7 @@ def _write(name: str, armature: Object, job: Job, written: list[str]) -> None:
 
 def _replace(path: Path, write: Callable[[Path], Any]) -> None:
     """Write a file beside its place and move it there, so that a stopped process leaves no half of one."""
-    beside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    beside = path.with_name(f".{path.name}")
     write(beside)
     beside.replace(path)
 
