@@ -33,6 +33,6 @@ def _modules() -> tuple[ModuleType, ...]:
     from . import properties
     from .batch import command
     from .run import kept
-    from .ui import contacts, operators, panel
+    from .ui import contact_list, contacts, operators, panel
 
-    return properties, kept, operators, panel, contacts, command
+    return properties, kept, operators, panel, contact_list, contacts, command
