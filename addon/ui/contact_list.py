@@ -16,6 +16,7 @@ from ..errors import Refusal
 from ..rig.body import HANDED, find_armature
 from ..run import records
 from ..run.contacts import Rows, change_row
+from . import overlay
 from .panel import Sidebar, played_action
 
 STATES = (
@@ -86,6 +87,10 @@ def _jump(contacts: ContactList, context: Context) -> None:
         context.scene.frame_set(rows[contacts.active]["start"])
 
 
+def _show(contacts: ContactList, _context: Context) -> None:
+    overlay.show(contacts.id_data)
+
+
 class ContactList(PropertyGroup):
     """What the list shows: a row for every contact on the action, and the one that was clicked on."""
 
@@ -94,6 +99,11 @@ class ContactList(PropertyGroup):
     live: BoolProperty(
         name="Live",
         description="Plant again at once, on the contacts as they stand in the list, whenever one is changed",
+    )
+    overlay: BoolProperty(
+        name="Footprints",
+        description="Show in the 3D view where the feet stand, and their ways before and after",
+        update=_show,
     )
 
 
@@ -206,6 +216,7 @@ class IK2BONE_PT_contacts(Sidebar, Panel):
         _draw_buttons(contacts.row(align=True), shown, len(rows))
         row = layout.row()
         row.prop(shown, "live")
+        row.prop(shown, "overlay")
         row.operator("ik2bone.import_contacts", text="", icon="IMPORT")
         row.operator("ik2bone.export_contacts", text="", icon="EXPORT")
 
