@@ -112,7 +112,7 @@ def test_a_broken_file_is_told_by_its_name_and_the_others_are_planted(command, f
 @pytest.mark.parametrize(
     ("made", "sentence"),
     # Blender 5.2 does not open an empty file.
-    [("empty.obj", r"empty.obj (holds no mesh with faces|cannot be read)"), ("ground.xyz", "a ground is expected as one")],
+    [("empty.obj", r"empty.obj (holds no mesh with faces|cannot be read)"), ("ground.xyz", "a ground is expected")],
 )
 def test_a_ground_that_is_none_is_told(command, files, capfd, made, sentence):
     (files / made).write_text("")
