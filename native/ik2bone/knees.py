@@ -10,7 +10,7 @@ import numpy as np
 from ._core import hinge_of
 from .curves import smooth_between, smoothstep, without_dips
 from .model import Array, Clip, Mask
-from .rotations import dot, length_of, unit
+from .rotations import cross, dot, length_of, unit
 
 # Sine of the angle (9 degrees) under which a knee's own bend is rather noise: it turns sideways, or over backwards.
 BENT = 0.15
@@ -40,7 +40,7 @@ class Knees:
 
     def poles(self, lines: Array) -> Array:
         """Where the knees point (F, L, 3) by their usual hinge, seen from the lines (F, L, 3) from hip to ankle."""
-        return np.cross(self.usual, lines)
+        return cross(self.usual, lines)
 
 
 def find_knees(clip: Clip) -> Knees:
@@ -65,7 +65,7 @@ def knee_sine(clip: Clip) -> Array:
     """Sine (F, L) of the angle between thigh and shin."""
     upper, lower = clip.hip - clip.knee, clip.ankle - clip.knee
     lengths = length_of(upper) * length_of(lower)
-    return length_of(np.cross(upper, lower)) / np.maximum(lengths, 1e-300)
+    return length_of(cross(upper, lower)) / np.maximum(lengths, 1e-300)
 
 
 def _lengths(clip: Clip) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ import numpy as np
 from .curves import runs, smooth_between, smoothstep
 from .knees import eased_reach, shortest
 from .model import Array, Clip, Mask, Note, level_part
-from .rotations import dot, length_of, unit
+from .rotations import cross, dot, length_of, unit
 from .sole.measure import Sole
 from .targets.blend import Targets
 
@@ -111,7 +111,7 @@ def _pitch_axis(clip: Clip, targets: Targets) -> Array:
     """The level axis (F, L, 3) about which a heel rises; zero for a foot without length along the ground."""
     away = level_part(targets.ankle - targets.ball, clip.up)
     length = np.linalg.norm(away, axis=-1, keepdims=True)
-    return np.where(length > 1e-6 * clip.leg, np.cross(away, clip.up) / np.maximum(length, 1e-300), 0.0)
+    return np.where(length > 1e-6 * clip.leg, cross(away, clip.up) / np.maximum(length, 1e-300), 0.0)
 
 
 def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: Array) -> Array:
@@ -122,7 +122,7 @@ def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: 
     axis, away, line = _pitch_axis(clip, targets), targets.ankle - targets.ball, hip - targets.ball
     middle = dot(line, axis) * dot(away, axis)
     across = dot(line, away) - middle
-    aside = dot(line, np.cross(axis, away))
+    aside = dot(line, cross(axis, away))
     wanted = 0.5 * (dot(line, line) + dot(away, away) - reach**2) - middle
     swing, best = np.hypot(across, aside), np.arctan2(aside, across)
     share = np.clip(wanted / np.maximum(swing, 1e-300), -1.0, 1.0)

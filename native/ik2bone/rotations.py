@@ -5,7 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from .checks import is_flat
 from .model import Array
+
+# Newton's iteration for rotations ends when a round changes no number by more than this: the next one, whose changes
+# are as small as the squares of these, is below rounding. Matrices that are nearly flat take ten rounds.
+SETTLED, ROUNDS = 1e-8, 20
 
 
 def dot(vectors: Array, others: Array) -> Array:
@@ -35,16 +40,27 @@ def move_points(motion: Array, points: Array) -> Array:
     return turn_vectors(motion, points) + motion[..., :3, 3]
 
 
+def cross(vectors: Array, others: Array) -> Array:
+    """Cross products (..., 3) of vectors (..., 3), in half the time that `numpy.cross` takes."""
+    (a, b, c), (d, e, f) = np.moveaxis(vectors, -1, 0), np.moveaxis(others, -1, 0)
+    return np.stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=-1)
+
+
+def cofactors(matrices: Array) -> tuple[Array, Array]:
+    """Cofactors (..., 3, 3) and determinants (...) of matrices (..., 3, 3); their ratio is the inverse, transposed."""
+    x, y, z = np.moveaxis(matrices, -2, 0)
+    rows = np.stack([cross(y, z), cross(z, x), cross(x, y)], axis=-2)
+    return rows, dot(x, rows[..., 0, :])
+
+
 def inverse_of(motion: Array) -> Array:
     """Inverses (..., 4, 4) of affine maps (..., 4, 4), in closed form.
 
     `numpy.linalg.inv` spreads even such small matrices over threads, which takes ten times as long on a busy machine.
     """
-    x, y, z = np.moveaxis(motion[..., :3, :3], -1, 0)
-    across = np.cross(y, z)
-    rows = np.stack([across, np.cross(z, x), np.cross(x, y)], axis=-2)
     result = np.zeros(motion.shape)
-    result[..., :3, :3] = rows / dot(x, across)[..., None, None]
+    rows, determinant = cofactors(motion[..., :3, :3])
+    result[..., :3, :3] = np.swapaxes(rows, -1, -2) / determinant[..., None, None]
     result[..., :3, 3] = -turn_vectors(result, motion[..., :3, 3])
     result[..., 3, 3] = 1.0
     return result
@@ -81,17 +97,32 @@ def quaternion_from_vector(vectors: Array) -> Array:
 
 def shortest_turns(vectors: Array, directions: Array) -> Array:
     """Rotation vectors (..., 3) of the shortest turns of vectors (..., 3) onto directions (..., 3), of any length."""
-    axis = np.cross(vectors, directions)
+    axis = cross(vectors, directions)
     sine, cosine = length_of(axis)[..., None], dot(vectors, directions)[..., None]
     angle = np.arctan2(sine, cosine)
     return axis * np.where(sine > 0.0, angle / np.maximum(sine, 1e-300), 0.0)
 
 
 def nearest_rotations(matrices: Array) -> Array:
-    """The nearest rotations to matrices (..., 3, 3), of mirrored ones to their negatives."""
-    left, _, right = np.linalg.svd(matrices)
-    nearest = left @ right
-    return nearest * np.sign(np.linalg.det(nearest))[..., None, None]
+    """The nearest rotations to matrices (..., 3, 3), of mirrored ones to their negatives.
+
+    Newton's iteration for the polar decomposition, scaled by norms (Higham, SIAM J. Sci. Stat. Comput. 7, 1986).
+    `numpy.linalg.svd` spreads such small matrices over threads, as `inv` does, and is left those without an inverse.
+    """
+    flat = is_flat(matrices)
+    turns = np.where(flat[..., None, None], np.eye(3), matrices)
+    for _ in range(ROUNDS):
+        last, (rows, determinant) = turns, cofactors(turns)
+        inverse = rows / determinant[..., None, None]
+        sizes = [np.sqrt(np.einsum("...ij,...ij->...", each, each)) for each in (inverse, turns)]
+        share = np.sqrt(sizes[0] / sizes[1])[..., None, None]
+        turns = 0.5 * (share * turns + inverse / share)
+        if np.abs(turns - last).max(initial=0.0) < SETTLED:
+            break
+    if flat.any():
+        left, _, right = np.linalg.svd(matrices[flat])
+        turns[flat] = left @ right
+    return turns * np.sign(cofactors(turns)[1])[..., None, None]
 
 
 def matrix_from_quaternion(quaternions: Array) -> Array:

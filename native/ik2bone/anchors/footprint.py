@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..contacts.detect import Stance, stances
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, level_part
-from ..rotations import dot, unit
+from ..rotations import cross, dot, unit
 from ..sole.measure import Sole
 from ..targets.lock import standing_frames
 from .time import standing_places
@@ -136,7 +136,7 @@ def footprints(
     """Footprints of N stances at their origins (N, 3), turned as their feet are on the frames that hold them."""
     legs = np.array([span.leg for span in spans], np.intp)
     ahead = _headings(clip, sole, legs, held)
-    axes = np.stack([ahead, np.cross(clip.up, ahead), np.broadcast_to(clip.up, ahead.shape)], axis=-1)
+    axes = np.stack([ahead, cross(clip.up, ahead), np.broadcast_to(clip.up, ahead.shape)], axis=-1)
     on_heel = np.array([part == "heel" for part in parts], bool)
     points, room = _points(sole.lengths[legs] / clip.leg, on_heel)
     height = np.where(on_heel, 0.0, sole.ball_height[legs])
@@ -196,5 +196,5 @@ def slope_turns(axes: Array, points: Array, surface: Surface) -> Array:
     even = surface.gentle[:, :SOLE] & (over_edge(points, surface)[:, :SOLE] <= EVEN)
     normal = unit(np.where(even.any(axis=1)[:, None], (even[..., None] * normals).sum(axis=1), normals[:, 0]))
     along = unit(np.stack([normal[:, 2], 0.0 * normal[:, 0], -normal[:, 0]], axis=-1))
-    slope = np.stack([along, np.cross(normal, along), normal], axis=-1)
+    slope = np.stack([along, cross(normal, along), normal], axis=-1)
     return np.asarray(axes @ slope @ np.swapaxes(axes, 1, 2))

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..curves import odd_window, smoothed, velocity
 from ..model import Array, Mask, level_part
-from ..rotations import length_of
+from ..rotations import cross, length_of
 from .paths import SAME_PLACE, Feet, steady_velocity
 from .stance import STEP
 
@@ -32,8 +32,8 @@ def floor_velocities(paths: Array, fps: float, up: Array) -> tuple[Array, bool]:
     floor = _treadmill(velocities[low], travel.mean(axis=0))
     if floor.any():
         return np.broadcast_to(floor, travel.shape), True
-    along, aside = _slide(velocities, low, travel, np.cross(up, travel))
-    return along * travel + aside * np.cross(up, travel), False
+    along, aside = _slide(velocities, low, travel, cross(up, travel))
+    return along * travel + aside * cross(up, travel), False
 
 
 def _treadmill(velocities: Array, way: Array) -> Array:

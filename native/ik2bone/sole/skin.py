@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..model import Array
+from ..rotations import inverse_of
 
 # Heel and front of the sole are the hindmost and foremost places that lie this near to it (leg lengths, 1 cm of a
 # person): the backs of heels are round, toes and shoes curve up.
@@ -83,7 +84,7 @@ def find_sole(skin: Skin, foot: FlatFoot, leg: float) -> FlatFoot | None:
     least, most = (limit * leg for limit in BALL_HEIGHTS)
     if edge[0] < np.cos(STEEPEST) or not least <= height <= most or heel >= 0.0:
         return None
-    into_toe = np.linalg.inv(skin.rest) if len(skin.toe) else foot.into_toe
+    into_toe = inverse_of(skin.rest) if len(skin.toe) else foot.into_toe
     return replace(foot, forward=forward, up=up, height=height, heel=heel, tip=tip, into_toe=into_toe)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..curves import odd_window, runs, smooth_cover
 from ..model import Array, Clip, Ground, Mask, level_part
-from ..rotations import length_of, matrix_from_vector, move_points
+from ..rotations import cross, length_of, matrix_from_vector, move_points
 from ..sole.measure import Sole
 from .blend import WINDOW, Targets
 
@@ -55,7 +55,7 @@ def _pitched(
         if not needed.any():
             break
         pitch += needed + freely * (smooth_cover(needed, window) - needed)
-        axis = np.cross(level, clip.up) / length[..., None]
+        axis = cross(level, clip.up) / length[..., None]
         turn = matrix_from_vector(axis * pitch[..., None]) @ targets.turn
     return replace(targets, turn=turn, ball=pivot - np.einsum("flij,flj->fli", turn, ends[0]))
 

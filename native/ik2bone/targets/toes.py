@@ -9,6 +9,7 @@ from ..anchors.footprint import EVEN
 from ..curves import fade, runs
 from ..model import Array, Clip, Ground, Mask, Note
 from ..rotations import (
+    cross,
     dot,
     length_of,
     matrix_from_vector,
@@ -53,7 +54,7 @@ def _laid(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground
     normals, up = _normals(clip, sole, targets)[stands], _directions(clip.toe, sole.toe_up, targets, stands)
     upright = matrix_from_vector(shortest_turns(up, normals))
     tip = np.einsum("nij,nj->ni", upright, _tips(clip, sole, targets, stands))
-    aside, length = unit(np.cross(tip, normals)), np.maximum(length_of(tip), 1e-300)
+    aside, length = unit(cross(tip, normals)), np.maximum(length_of(tip), 1e-300)
     # The tip's height over the ball's joint along the normal, as it is and as it should be.
     present, goal = dot(tip, normals), -sole.ball_height[np.nonzero(stands)[1]]
     facing, points = np.maximum(normals @ clip.up, 1e-3), np.zeros((*stands.shape, 1, 3))
@@ -95,4 +96,4 @@ def _within_range(clip: Clip, sole: Sole, targets: Targets, stands: Mask, turns:
     toe = toe - np.sum(toe * toe_up, axis=-1, keepdims=True) * toe_up
     own, asked = (np.arctan2(dot(way, up), dot(way, forward)) for way in (toe, np.einsum("nij,nj->ni", turns, toe)))
     back = asked - np.clip(asked, np.minimum(-BENT_DOWN, own), np.maximum(BENT_UP, own))
-    return matrix_from_vector(back[:, None] * np.cross(up, forward)) @ turns, np.abs(back) > LARGEST_TURN
+    return matrix_from_vector(back[:, None] * cross(up, forward)) @ turns, np.abs(back) > LARGEST_TURN
