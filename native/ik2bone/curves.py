@@ -68,10 +68,20 @@ def smooth_cover(values: Array, window: int) -> Array:
     return hann_average(running_maximum(values, window), window)
 
 
+def quantile(values: Array, share: float) -> Array:
+    """What a share of values (N, ...) lies below: `numpy.quantile`, which takes ten times as long for few values."""
+    place = share * (len(values) - 1)
+    low, high = int(place), min(int(place) + 1, len(values) - 1)
+    ranked = np.partition(values, (low, high), axis=0)
+    return np.asarray(ranked[low] + (place - low) * (ranked[high] - ranked[low]))
+
+
 def runs(mask: Mask) -> list[tuple[int, int]]:
     """Runs of True in a mask (F,): pairs of first frame and the frame after the last."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
-    return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
+    padded = np.zeros(len(mask) + 2, bool)
+    padded[1:-1] = mask
+    edges = np.flatnonzero(padded[1:] != padded[:-1]).tolist()
+    return list(zip(edges[::2], edges[1::2], strict=True))
 
 
 def gaps(mask: Mask) -> list[tuple[int, int]]:
