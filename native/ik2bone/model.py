@@ -244,6 +244,8 @@ class Clip:
 
     def choose(self, limbs: Mask) -> Clip:
         """The same clip with some of its limbs (L,)."""
+        if limbs.all():
+            return self
         kept: dict[str, Any] = {name: getattr(self, name)[:, limbs] for name in ARRAYS}
         for name in ("has_toe", "is_hand", "palm", "rest_hinge"):
             row = getattr(self, name)

@@ -99,14 +99,12 @@ class Site:
 
     def ask(self, rows: NDArray[np.intp], at: Array) -> Surface:
         """The ground of some stances (M,) at places (M, ..., 2) ahead of and beside their standing points."""
-        extra = (1,) * (at.ndim - 2)
-        axes = self.prints.axes[rows].reshape(len(rows), *extra, 3, 3)
-        away = self.leg * (axes[..., :2] @ at[..., None])[..., 0]
-        up = self.prints.axes[0, :, 2]
-        points = away + self.below[rows].reshape(len(rows), *extra, 3)
+        count, axes, up = len(rows), self.prints.axes[rows], self.prints.axes[0, :, 2]
+        away = self.leg * (at.reshape(count, -1, 2) @ np.swapaxes(axes[:, :, :2], 1, 2))
+        points = (self.below[rows][:, None] + away).reshape(*at.shape[:-1], 3)
         hits, normals, found = ask(self.ground, points, up, self.prints.frame[rows])
-        height = (hits - self.zero[rows].reshape(len(rows), *extra, 3)) @ up / self.leg
-        own = (normals[..., None, :] @ axes)[..., 0, :]
+        height = ((hits.reshape(count, -1, 3) - self.zero[rows][:, None]) @ up / self.leg).reshape(found.shape)
+        own = (normals.reshape(count, -1, 3) @ axes).reshape(points.shape)
         gentle = found & (own[..., 2] >= self.least)
         slope = np.where(gentle[..., None], -own[..., :2] / np.maximum(own[..., 2:], self.least), 0.0)
         # Where there is no ground a foot stands as badly as in a hole a leg deep.

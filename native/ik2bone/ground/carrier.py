@@ -54,6 +54,8 @@ def find_carrier(clip: Clip, ground: Ground, up: Array | None) -> Carrier | None
     frames = np.array([0, clip.frames // 2, clip.frames - 1])
     hits, _, met = ask(ground, clip.ball[frames], up, frames)
     under = [_carrier_at(ground, hits[row, leg], int(frames[row])) for row, leg in np.argwhere(met)]
+    if not any(under):
+        return None
     calmest, found = _least_speed(clip, clip.ball), None
     for carrier in filter(None, under):
         speed = _least_speed(clip, move_points(carrier.inverse[:, None], clip.ball))
