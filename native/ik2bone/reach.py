@@ -33,25 +33,20 @@ STANDS = np.radians(0.5)
 
 def own_reach(clip: Clip) -> Array:
     """How far each leg (F, L) may be stretched: as in the clip, and always to an easy stretch."""
-    stretch = length_of(clip.ankle - clip.hip)
-    return np.maximum(stretch, EASY * clip.reach)
-
-
-def highest(clip: Clip, ankle: Array, reach: Array) -> Array:
-    """Largest rise (F, L) of the hips at which each leg, stretched to its `reach` (F, L), has its ankle in place."""
-    height, level = _height_and_level(clip, ankle)
-    return height + np.sqrt(np.maximum(reach**2 - level, 0.0))
+    return np.maximum(clip.stretch, EASY * clip.reach)
 
 
 def lowest(clip: Clip, ankle: Array) -> Array:
     """Least rise (F, L) of the hips at which no knee folds too far over its ankle target; -inf where none does."""
-    height, level = _height_and_level(clip, ankle)
+    height, level = height_and_level(clip, ankle)
     square = shortest(clip) ** 2 - level
     return np.where(square > 0.0, height + np.sqrt(np.maximum(square, 0.0)), -np.inf)
 
 
-def _height_and_level(clip: Clip, ankle: Array) -> tuple[Array, Array]:
-    """Heights (F, L) of ankles (F, L, 3) over their hips, and the squares (F, L) of their level distances."""
+def height_and_level(clip: Clip, ankle: Array) -> tuple[Array, Array]:
+    """Heights (..., F, L) of ankles (..., F, L, 3) over their hips, and the squares (..., F, L) of their level
+    distances.
+    """
     across = ankle - clip.hip
     height = across @ clip.up
     return height, dot(across, across) - height**2
@@ -94,8 +89,8 @@ def raise_heels_to_reach(
     """
     early = room * toe_off_nears(standing)
     reach, line = own_reach(clip), targets.ankle - hip
-    eased = _needed_pitch(clip, targets, hip, early, eased_reach(clip, line, reach))
-    needed = np.where(standing, np.maximum(_needed_pitch(clip, targets, hip, room, reach), eased), 0.0)
+    reaches = np.stack([reach, eased_reach(clip, line, reach)])
+    needed = np.where(standing, _needed_pitch(clip, targets, hip, np.stack([room, early]), reaches).max(axis=0), 0.0)
     if not needed.any():
         return targets, needed
     pitch = smooth_between(needed, clip.fps, SLOW, needed, np.where(standing, needed, np.inf))
@@ -115,7 +110,8 @@ def _pitch_axis(clip: Clip, targets: Targets) -> Array:
 
 
 def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: Array) -> Array:
-    """The least pitch (F, L), up to the `room` (F, L), that brings each ankle within `reach` (F, L) of its hip joint.
+    """The least pitch (..., F, L), up to the `room` (..., F, L), that brings each ankle within `reach` (..., F, L) of
+    its hip joint.
 
     The ankle turns about the ball: its component towards the hip joint is middle + swing * cos(pitch - best).
     """

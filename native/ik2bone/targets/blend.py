@@ -141,6 +141,8 @@ class Held:
 
     def choose(self, limbs: Mask) -> Held:
         """The same for some limbs (L,)."""
+        if limbs.all():
+            return self
         targets = self.targets.choose(limbs)
         return Held(self.contacts[:, limbs], targets, self.free[:, limbs], self.locked[limbs], self.grounded, self.told)
 

@@ -44,9 +44,11 @@ def _pitched(
     Both ends (F, L, 3) are vectors from the ball as the clip has them. `freely` (F, L) is how much of the pitch is
     spread over the frames around, from 0 to 1.
     """
+    if not feet.any():
+        return targets
     pivot, window = targets.placed(ends[0]), odd_window(WINDOW, clip.fps)
     turn, pitch = targets.turn, np.zeros(feet.shape)
-    for _ in range(ROUNDS if feet.any() else 0):
+    for _ in range(ROUNDS):
         away = np.einsum("flij,flj->fli", turn, ends[1] - ends[0])
         depth = targets.depths((pivot + away)[:, :, None], feet, ground, clip.up)[..., 0]
         level = level_part(away, clip.up)
