@@ -24,11 +24,11 @@ def velocity(points: Array, fps: float, window: float = 0.04) -> Array:
     A fit instead of a difference, because the noise of motion capture grows with the frame rate. The ends continue
     the path point-symmetrically, so a constant velocity stays constant up to the first and last frame.
     """
-    half = max(1, round(0.5 * window * fps))
-    padded = _continued(points, half)
-    lags = np.arange(-half, half + 1)
-    frames = sliding_window_view(padded, len(lags), axis=0)
-    return frames @ lags * (fps / np.sum(lags**2))
+    half, count = max(1, round(0.5 * window * fps)), len(points)
+    padded, slope = _continued(points, half), np.zeros(points.shape)
+    for lag in range(1, half + 1):
+        slope += lag * (padded[half + lag :][:count] - padded[half - lag :][:count])
+    return slope * (3.0 * fps / (half * (half + 1) * (2 * half + 1)))
 
 
 def _continued(points: Array, half: int) -> Array:

@@ -42,15 +42,14 @@ def move_points(motion: Array, points: Array) -> Array:
 
 def cross(vectors: Array, others: Array) -> Array:
     """Cross products (..., 3) of vectors (..., 3), in half the time that `numpy.cross` takes."""
-    (a, b, c), (d, e, f) = np.moveaxis(vectors, -1, 0), np.moveaxis(others, -1, 0)
+    (a, b, c), (d, e, f) = ([each[..., axis] for axis in range(3)] for each in (vectors, others))
     return np.stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=-1)
 
 
 def cofactors(matrices: Array) -> tuple[Array, Array]:
     """Cofactors (..., 3, 3) and determinants (...) of matrices (..., 3, 3); their ratio is the inverse, transposed."""
-    x, y, z = np.moveaxis(matrices, -2, 0)
-    rows = np.stack([cross(y, z), cross(z, x), cross(x, y)], axis=-2)
-    return rows, dot(x, rows[..., 0, :])
+    rows = cross(matrices[..., (1, 2, 0), :], matrices[..., (2, 0, 1), :])
+    return rows, dot(matrices[..., 0, :], rows[..., 0, :])
 
 
 def inverse_of(motion: Array) -> Array:

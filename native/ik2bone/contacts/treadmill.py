@@ -85,9 +85,9 @@ def _mode(velocities: Array) -> Array:
     mode = quantile(velocities, 0.5)
     # Means of ever nearer neighbours, the last within a third of what counts as near.
     for closer in np.linspace(1.0, 1 / 3, 8):
-        near = length_of(velocities - mode) <= closer * _radius(mode)
+        near = (length_of(velocities - mode) <= closer * _radius(mode)).astype(float)
         if near.any():
-            mode = velocities[near].mean(axis=0)
+            mode = near @ velocities / near.sum()
     return mode
 
 
