@@ -118,10 +118,12 @@ def nearest_rotations(matrices: Array) -> Array:
         turns = 0.5 * (share * turns + inverse / share)
         if np.abs(turns - last).max(initial=0.0) < SETTLED:
             break
+    signs = np.sign(determinant)
     if flat.any():
         left, _, right = np.linalg.svd(matrices[flat])
         turns[flat] = left @ right
-    return turns * np.sign(cofactors(turns)[1])[..., None, None]
+        signs[flat] = np.sign(np.linalg.det(turns[flat]))
+    return turns * signs[..., None, None]
 
 
 def matrix_from_quaternion(quaternions: Array) -> Array:

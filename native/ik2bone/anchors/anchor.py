@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..contacts.detect import Stance
-from ..ground.query import Support, ask_on
+from ..ground.query import Support, ask
 from ..model import Array, Ground, Note
 from ..rotations import inverse_of, length_of, move_points, nearest_rotations, vector_from_matrix
 
@@ -130,13 +130,14 @@ def tell_turns(anchors: Iterable[Anchor]) -> list[Note]:
 
 def tell_steep(anchors: Sequence[Anchor], ground: Ground, up: Array, frames: int, steepest: float) -> list[Note]:
     """A note about standings on ground steeper than feet stand on (radians), of a clip of so many frames."""
-    steep, least = 0, float(np.cos(steepest))
-    for anchor in anchors:
-        frame = min(max(anchor.stance.start, 0), frames - 1)
-        _, normals, found = ask_on(ground, anchor.footholds(frames)[frame][None], up, frame)
-        steep += bool(anchor.found and found[0] and normals[0] @ up < least)
-    data = {"count": steep, "of": len(anchors), "degrees": float(np.degrees(steepest))}
-    return [Note("steep_contacts", data)] if steep else []
+    if not anchors:
+        return []
+    first = np.clip([anchor.stance.start for anchor in anchors], 0, frames - 1)
+    places = np.array([anchor.footholds(frames)[row] for anchor, row in zip(anchors, first, strict=True)])
+    _, normals, found = ask(ground, places, up, first)
+    steep = found & (normals @ up < np.cos(steepest)) & [anchor.found for anchor in anchors]
+    data = {"count": int(steep.sum()), "of": len(anchors), "degrees": float(np.degrees(steepest))}
+    return [Note("steep_contacts", data)] if steep.any() else []
 
 
 class StandingAnchors:

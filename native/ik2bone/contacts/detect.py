@@ -160,9 +160,10 @@ def _frames(speeds: Array, start: int, end: int, leave: float) -> float:
 
     At 24 frames a second whole ones would let 0.05 s pass for 0.08.
     """
-    ends = ((start, start - 1), (end - 1, end))
-    passed = (np.interp(leave, speeds[[inside, beyond]], [0.0, 1.0]) for inside, beyond in ends)
-    return end - start - 1 + float(sum(passed))
+    count = end - start - 1.0
+    for inside, beyond in ((speeds[start], speeds[start - 1]), (speeds[end - 1], speeds[end])):
+        count += 1.0 if leave > beyond else max((leave - inside) / max(beyond - inside, 1e-300), 0.0)
+    return float(count)
 
 
 def _settled(feet: Feet, slow: Mask) -> Mask:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..contacts.detect import LEAST_CONTACT, find_contacts
 from ..curves import quantile, runs
 from ..model import Array, Clip, Mask, Note, level_part, put_in
-from ..rotations import dot, inverse_of, length_of, move_points, unit
+from ..rotations import dot, inverse_of, length_of, move_points, turn_vectors, unit
 from ..targets.lock import standing_core
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
 
@@ -223,35 +223,28 @@ def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
     tell. Heights and places are in units of foot space.
     """
     stances = _flat_frames(clip, contacts, leg)
-    joint, forward, up = (
-        np.mean(row, axis=0) for row in zip(*(_lying(clip, leg, each) for each in stances), strict=True)
+    frames = np.concatenate(stances)
+    into, heading = inverse_of(clip.foot[frames, leg]), _headings(clip, leg, frames)
+    way = (clip.tip - clip.ball)[frames, leg]
+    columns = (
+        move_points(into, clip.ball[frames, leg]),
+        unit(turn_vectors(into, heading)),
+        unit(into[:, :3, :3] @ clip.up),
+        way @ clip.up,
+        np.maximum(dot(way, heading), 0.0),
+        (inverse_of(clip.toe[frames, leg]) @ clip.foot[frames, leg]).reshape(-1, 16),
     )
-    rises = np.array([quantile((clip.tip - clip.ball)[each, leg] @ clip.up, 0.5) for each in stances])
+    rows = np.split(np.column_stack(columns), np.cumsum([len(each) for each in stances])[:-1])
+    told = np.array([quantile(row, 0.5) for row in rows])
+    joint, forward, up = told[:, :9].mean(axis=0).reshape(3, 3)
     # Stances in which the toes are bent up do not tell how these lie.
-    low = np.flatnonzero(rises <= rises.min() + ALIKE * clip.leg)
-    toes = [_toes_lying(clip, leg, stances[row]) for row in low]
-    tip, into_toe = (quantile(np.array(row), 0.5) for row in zip(*toes, strict=True))
+    rises = told[:, 9]
+    tip, *into_toe = quantile(told[rises <= rises.min() + ALIKE * clip.leg, 10:], 0.5)
     forward, up = unit(forward), unit(up)
     heel = -(1.0 + HEEL_BEHIND) * float(joint @ forward)
-    foot = FlatFoot(forward, up, joint, height, heel, float(tip) / unit_length(clip, leg), into_toe)
+    tip = float(tip) / unit_length(clip, leg)
+    foot = FlatFoot(forward, up, joint, height, heel, tip, np.reshape(into_toe, (4, 4)))
     return replace(foot, heel=_struck_heel(clip, leg, foot, contacts[:, 1]))
-
-
-def _lying(clip: Clip, leg: int, frames: Frames) -> tuple[Array, Array, Array]:
-    """The ball joint, and unit vectors ahead and up (3,), in foot space, of a foot that lies flat on some frames."""
-    into = inverse_of(clip.foot[frames, leg])
-    forward = (into[:, :3, :3] @ _headings(clip, leg, frames)[..., None])[..., 0]
-    rows = move_points(into, clip.ball[frames, leg]), unit(forward), unit(into[:, :3, :3] @ clip.up)
-    joint, ahead, up = (quantile(row, 0.5) for row in rows)
-    return joint, ahead, up
-
-
-def _toes_lying(clip: Clip, leg: int, frames: Frames) -> tuple[Array, Array]:
-    """How far the tip lies ahead of the ball, in scene units, and the transform (4, 4) from foot to toe bone space."""
-    way = (clip.tip - clip.ball)[frames, leg]
-    ahead = np.maximum(dot(way, _headings(clip, leg, frames)), 0.0)
-    into_toe = inverse_of(clip.toe[frames, leg]) @ clip.foot[frames, leg]
-    return quantile(ahead, 0.5), quantile(into_toe, 0.5)
 
 
 def _headings(clip: Clip, leg: int, frames: Frames) -> Array:
