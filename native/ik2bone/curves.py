@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from ._core import fill_dips, smooth_within
 from .model import Array, Mask
@@ -55,12 +54,18 @@ def _weighed(padded: Array, window: int) -> Array:
     if window < 3:
         return padded
     weights = np.hanning(window + 2)[1:-1]
-    return sliding_window_view(padded, window, axis=0) @ (weights / weights.sum())
+    weights /= weights.sum()
+    columns = [np.convolve(column, weights, "valid") for column in padded.reshape(len(padded), -1).T]
+    return np.stack(columns, axis=-1).reshape(-1, *padded.shape[1:])
 
 
 def running_maximum(values: Array, window: int) -> Array:
     """Largest of the values (F, ...) within a window of so many frames (odd) round each frame."""
-    return np.asarray(sliding_window_view(_repeated(values, window // 2), window, axis=0).max(axis=-1))
+    largest, width = _repeated(values, window // 2), 1
+    while width < window:
+        step = min(width, window - width)
+        largest, width = np.maximum(largest[:-step], largest[step:]), width + step
+    return largest
 
 
 def smooth_cover(values: Array, window: int) -> Array:

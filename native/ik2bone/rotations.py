@@ -32,7 +32,7 @@ def turn_vectors(motion: Array, vectors: Array) -> Array:
     """Vectors (..., 3) turned by a motion (4, 4) or (..., 4, 4)."""
     if motion.ndim == 2:
         return vectors @ motion[:3, :3].T
-    return (motion[..., :3, :3] @ vectors[..., None])[..., 0]
+    return np.asarray(np.einsum("...ij,...j->...i", motion[..., :3, :3], vectors))
 
 
 def move_points(motion: Array, points: Array) -> Array:
@@ -66,17 +66,8 @@ def inverse_of(motion: Array) -> Array:
 
 
 def matrix_from_vector(vectors: Array) -> Array:
-    """Rotation matrices (..., 3, 3) of rotation vectors (..., 3), radians (Rodrigues)."""
-    vectors = np.asarray(vectors, float)
-    angle = length_of(vectors)
-    half = np.sinc(0.5 * angle / np.pi)
-    matrix = (0.5 * half**2)[..., None, None] * vectors[..., :, None] * vectors[..., None, :]
-    x, y, z = np.moveaxis(np.sinc(angle / np.pi)[..., None] * vectors, -1, 0)
-    for row, column, sine in ((2, 1, x), (0, 2, y), (1, 0, z)):
-        matrix[..., row, column] += sine
-        matrix[..., column, row] -= sine
-    matrix[..., range(3), range(3)] += np.cos(angle)[..., None]
-    return matrix
+    """Rotation matrices (..., 3, 3) of rotation vectors (..., 3), radians."""
+    return matrix_from_quaternion(quaternion_from_vector(np.asarray(vectors, float)))
 
 
 def vector_from_matrix(matrix: Array) -> Array:
@@ -128,13 +119,12 @@ def nearest_rotations(matrices: Array) -> Array:
 
 def matrix_from_quaternion(quaternions: Array) -> Array:
     """Rotation matrices (..., 3, 3) of unit quaternions (..., 4): w, x, y, z."""
-    w, x, y, z = np.moveaxis(quaternions, -1, 0)
-    rows = [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    w, x, y, z = (quaternions[..., axis] for axis in range(4))
+    double = 2.0 * quaternions
+    a, b, c = (double[..., axis] for axis in (1, 2, 3))
+    wx, wy, wz, xx, xy, xz, yy, yz, zz = w * a, w * b, w * c, x * a, x * b, x * c, y * b, y * c, z * c
+    entries = 1.0 - yy - zz, xy - wz, xz + wy, xy + wz, 1.0 - xx - zz, yz - wx, xz - wy, yz + wx, 1.0 - xx - yy
+    return np.stack(entries, axis=-1).reshape(*w.shape, 3, 3)
 
 
 def corrected(matrices: Array, corrections: Array, scale: Array, offset: Array) -> tuple[Array, Array]:

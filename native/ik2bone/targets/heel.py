@@ -50,7 +50,9 @@ def _pitched(
     turn, pitch = targets.turn, np.zeros(feet.shape)
     for _ in range(ROUNDS):
         away = np.einsum("flij,flj->fli", turn, ends[1] - ends[0])
-        depth = targets.depths((pivot + away)[:, :, None], feet, ground, clip.up)[..., 0]
+        # Feet that the last round left as they were have the same ground under them.
+        asked = feet if turn is targets.turn else feet & (pitch > 0.0)
+        depth = targets.depths((pivot + away)[:, :, None], asked, ground, clip.up)[..., 0]
         level = level_part(away, clip.up)
         length = np.maximum(length_of(level), 1e-9 * clip.leg)
         needed = np.arctan2(np.maximum(depth, 0.0), length)
