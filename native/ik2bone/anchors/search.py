@@ -73,7 +73,7 @@ class Search:
         row, place = np.arange(len(kept))[:, None], np.arange(KEPT)
         last = costs.argmin(axis=2)[row, kept]
         length, way, prices, moves = lengths[last], ways[kept], prices[row, kept, last], moves[row, kept, last]
-        for halving in range(1, HALVINGS + 1):
+        for halving in range(1, HALVINGS + 1) if length.any() else ():
             shorter = np.maximum(length - STRIDE / 2**halving, 0.0)
             tried = self.look(shorter[..., None] * way)
             prices, moves = (np.stack(both, axis=2) for both in zip((prices, moves), tried, strict=True))
@@ -94,13 +94,16 @@ def best_shifts(clip: Clip, site: Site, carried: Array) -> Array:
     chains = [rows[legs == leg] for leg in np.unique(legs)]
     times = [(starts[chain[1:]] - ends[chain[:-1]]) / clip.fps for chain in chains]
     moves = site.zero - (prints.origin + carried) + prints.height[:, None] * clip.up
-    own, shifts = site.ask(rows, prints.points), np.zeros((len(rows), 2))
+    own, shifts, free = site.ask(rows, prints.points), np.zeros((len(rows), 2)), np.zeros(len(rows), bool)
     costs = unevenness(prints.points, prints.room, own)
     for chain, time in zip(chains, times, strict=True):
         hurry = hurry_costs(np.diff(moves[chain], axis=0), time, clip.leg)
         costs[chain[1:]] += hurry
         costs[chain[:-1]] += hurry
-    free = rows[own.found[:, 0] & (costs > STRIDE / 2**HALVINGS)]
+        # Feet gain by strides, alone or with those before and after, only where together they cost as much as these.
+        total = np.append(0.0, np.cumsum(costs[chain] - STRIDE))
+        free[chain] = np.maximum.accumulate(total[:0:-1])[::-1] >= np.minimum.accumulate(total[:-1])
+    free = rows[own.found[:, 0] & free]
     if len(free):
         shifts[free] = Search(site, moves, chains, times, free).best()
     return shifts
