@@ -108,12 +108,12 @@ def detect(
 
 def hysteresis(slow: Mask, still: Mask) -> Mask:
     """The runs of slow frames (F, ...) that hold a still one, column by column."""
-    held = np.zeros(slow.shape, bool)
-    columns = (mask.reshape(len(slow), -1).T for mask in (slow, still, held))
-    for under, entered, result in zip(*columns, strict=True):
-        for start, end in runs(under):
-            result[start:end] = entered[start:end].any()
-    return held
+    begins = slow.copy()
+    begins[1:] &= ~slow[:-1]
+    run = np.cumsum(begins.ravel(order="F")).reshape(slow.shape, order="F")
+    entered = np.zeros(slow.size + 1, bool)
+    entered[run[slow & still]] = True
+    return slow & entered[run]
 
 
 def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
@@ -131,12 +131,11 @@ def _slow(feet: Feet, limits: Limits) -> Mask:
     """Frames (F, L, 2) in which parts are slow, and neither they nor their foot are off the ground."""
     slow, still = feet.speeds < limits.leave, feet.speeds < limits.enter
     either = hysteresis(slow.any(axis=-1), still.any(axis=-1))
-    stands = np.zeros_like(slow)
+    heights, low = np.where(slow, feet.heights, np.inf), np.zeros_like(slow)
     for spell in grounded(feet, still.any(axis=-1), find_spells(feet, either), limits.height):
         rows = slice(spell.start, spell.end), spell.leg
-        lowest = np.where(slow[rows], feet.heights[rows], np.inf).min(axis=0)
-        stands[rows] = hysteresis(slow[rows] & (feet.heights[rows] < lowest + limits.height), still[rows])
-    return stands
+        low[rows] = heights[rows] < heights[rows].min(axis=0) + limits.height
+    return hysteresis(slow & low, still)
 
 
 def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
