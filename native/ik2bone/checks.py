@@ -72,14 +72,14 @@ def matrices(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArr
     values = array(name, value, shape)
     if np.abs(values[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max() > ROUNDING:
         raise ValueError(f"{name}: expected matrices with the translation in the last column, got another last row")
-    flat = _is_flat(values[..., :3, :3])
+    flat = is_flat(values[..., :3, :3])
     if flat.any():
         place = tuple(int(index) for index in np.argwhere(flat)[0])
         raise ValueError(f"{name}: expected invertible matrices, got a singular one{_at(shape, place)}")
     return values
 
 
-def _is_flat(axes: NDArray[np.float64]) -> NDArray[np.bool_]:
+def is_flat(axes: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether axes (..., 3, 3) span no volume to speak of, written out because `numpy.linalg.det` takes ten times as
     long for as many small matrices."""
     (a, b, c), (d, e, f), (g, h, i) = ([axes[..., row, column] for column in range(3)] for row in range(3))

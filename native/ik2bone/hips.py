@@ -8,7 +8,7 @@ import numpy as np
 from .curves import odd_window, smooth_between, smooth_cover
 from .knees import eased_reach
 from .model import Array, Clip, Mask, level_part
-from .reach import highest, lowest, own_reach, pitched, toe_off_nears
+from .reach import height_and_level, lowest, own_reach, pitched, toe_off_nears
 from .targets.blend import Targets
 
 # Changes of the ground that come and go faster than this (s) do not move the hips up or down, unless legs are short.
@@ -48,21 +48,26 @@ def hips_offset(
     the ground under the feet, and leave the rest out of reach. Where the body `leans`, slopes tilt it.
     """
     level = _level_offset(clip, targets, standing, LEAN * leans)
-    moved, wish = clip.moved(level), targets.rise.mean(axis=1)
-    ankles = targets.ankle, pitched(clip, targets, room * toe_off_nears(standing)).ankle
-    floor = np.where(standing, lowest(moved, targets.ankle), -np.inf).max(axis=1)
+    targets, wish = targets.moved(-level[:, None]), targets.rise.mean(axis=1)
+    raised = pitched(clip, targets, room * toe_off_nears(standing))
+    over, aside = height_and_level(clip, np.stack([targets.ankle, raised.ankle]))
+    floor = np.where(standing, lowest(clip, targets.ankle), -np.inf).max(axis=1)
 
     def height_within(reach: Array) -> Array:
-        highs = np.max([highest(moved, ankle, reach) for ankle in ankles], axis=0)
+        # Where a leg, stretched to its reach, has its ankle in place.
+        highs = (over + np.sqrt(np.maximum(reach**2 - aside, 0.0))).max(axis=0)
         ceiling = _ceiling(clip, highs, wish, standing, follows)
         ceiling = np.maximum(ceiling, wish - deepest * clip.leg)
         return smooth_between(wish, clip.fps, SLOW, np.minimum(floor, ceiling), ceiling)
 
-    own = own_reach(clip)
+    reach = own = own_reach(clip)
     height = height_within(own)
     for _ in range(EASINGS):
-        hip = moved.hip + height[:, None, None] * clip.up
-        height = height_within(np.where(follows, own, eased_reach(clip, targets.ankle - hip, own)))
+        hip, last = clip.hip + height[:, None, None] * clip.up, reach
+        reach = np.where(follows, own, eased_reach(clip, targets.ankle - hip, own))
+        if (reach == last).all():
+            break
+        height = height_within(reach)
     return level + height[:, None] * clip.up
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from .curves import hann_average, odd_window
 from .model import Array, Mask, level_part
-from .rotations import length_of, unit
+from .rotations import cross, length_of, unit
 
 # Place of the ball of the foot seen from the ankle, ahead and below (leg lengths): medians of the eight motion-captured
 # people of the test clips, who have 0.13 to 0.15 and 0.03 to 0.06.
@@ -31,12 +31,12 @@ def aggregate_legs(
     across the plane of `heel`, ankle and ball; without heel it is level, as far as the foot is.
     """
     along = unit(ball - ankle)
-    level = np.cross(along, up)
+    level = cross(along, up)
     hinge = continuous_hinge(fps, hip, knee, ankle, bones(ankle, ball, level)[..., :3, :3], level)
     share = np.maximum(np.sum(level * hinge, axis=-1, keepdims=True), 0.0)
     side = share * level + (1.0 - share) * hinge
     if heel is not None:
-        across = unit(np.cross(ball - heel, ankle - heel))
+        across = unit(cross(ball - heel, ankle - heel))
         side = np.where(across.any(axis=-1, keepdims=True), across, side)
     return bones(hip, knee, hinge), bones(knee, ankle, hinge), bones(ankle, ball, side)
 
@@ -48,7 +48,7 @@ def continuous_hinge(fps: float, hip: Array, knee: Array, ankle: Array, foot: Ar
     knee bends is that of its mean bend as seen from the `foot` axes (F, L, 3, 3). A knee that never bends has the
     direction `otherwise` (F, L, 3).
     """
-    bend = np.cross(unit(hip - knee), unit(ankle - knee))
+    bend = cross(unit(hip - knee), unit(ankle - knee))
     mean = np.einsum("flij,fli->lj", foot, bend)
     usual = hann_average(_turned_to(bend, unit(np.einsum("flij,lj->fli", foot, mean))), odd_window(BEND_WINDOW, fps))
     known = length_of(usual) > STRAIGHT
@@ -73,10 +73,10 @@ def bones(start: Array, end: Array, side: Array) -> Array:
     """Matrices (..., 4, 4) at `start` (..., 3) with the second axis towards `end` and the first nearest to `side`."""
     along = unit(end - start)
     across = side - np.sum(side * along, axis=-1, keepdims=True) * along
-    anything = np.cross(along, np.eye(3)[np.argmin(np.abs(along), axis=-1)])
+    anything = cross(along, np.eye(3)[np.argmin(np.abs(along), axis=-1)])
     across = unit(np.where(across.any(axis=-1, keepdims=True), across, anything))
     matrix = np.zeros((*start.shape[:-1], 4, 4))
-    matrix[..., :3, :3] = np.stack([across, along, np.cross(across, along)], axis=-1)
+    matrix[..., :3, :3] = np.stack([across, along, cross(across, along)], axis=-1)
     matrix[..., :3, 3], matrix[..., 3, 3] = start, 1.0
     return matrix
 
@@ -88,8 +88,8 @@ def ball_by_proportion(fps: float, thigh: Array, shin: Array, foot: Array, up: A
     """
     hip, knee, ankle = (matrix[..., :3, 3] for matrix in (thigh, shin, foot))
     leg = np.median(length_of(knee - hip) + length_of(ankle - knee))
-    hinge = continuous_hinge(fps, hip, knee, ankle, foot[..., :3, :3], np.cross(_level_axes(foot, hip, up), up))
-    ahead = unit(np.cross(up, hinge))
+    hinge = continuous_hinge(fps, hip, knee, ankle, foot[..., :3, :3], cross(_level_axes(foot, hip, up), up))
+    ahead = unit(cross(up, hinge))
     return _fixed_to(foot, ankle + leg * (BALL_AHEAD * ahead - BALL_BELOW * up), ankle @ up)
 
 

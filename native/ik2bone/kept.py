@@ -34,7 +34,7 @@ class Kept:
         Settings are the same if their values are. All else has to be the same object: it is something `given`, or the
         result of another stage.
         """
-        now = [values_of(one) if isinstance(one, Settings) else one for one in inputs]
+        now = [one.values if isinstance(one, Settings) else one for one in inputs]
         last, result = self.results.get(stage.__name__, ([], None))
         if not last or not all(a is b or (isinstance(a, tuple) and a == b) for a, b in zip(last, now, strict=True)):
             result = stage(*inputs)

@@ -10,7 +10,7 @@ import numpy as np
 from ._core import hinge_of
 from .curves import smooth_between, smoothstep, without_dips
 from .model import Array, Clip, Mask
-from .rotations import dot, length_of, unit
+from .rotations import cross, dot, length_of, unit
 
 # Sine of the angle (9 degrees) under which a knee's own bend is rather noise: it turns sideways, or over backwards.
 BENT = 0.15
@@ -40,7 +40,7 @@ class Knees:
 
     def poles(self, lines: Array) -> Array:
         """Where the knees point (F, L, 3) by their usual hinge, seen from the lines (F, L, 3) from hip to ankle."""
-        return np.cross(self.usual, lines)
+        return cross(self.usual, lines)
 
 
 def find_knees(clip: Clip) -> Knees:
@@ -65,30 +65,25 @@ def knee_sine(clip: Clip) -> Array:
     """Sine (F, L) of the angle between thigh and shin."""
     upper, lower = clip.hip - clip.knee, clip.ankle - clip.knee
     lengths = length_of(upper) * length_of(lower)
-    return length_of(np.cross(upper, lower)) / np.maximum(lengths, 1e-300)
-
-
-def _lengths(clip: Clip) -> tuple[Array, Array]:
-    """Lengths (F, L) of thighs and of shins."""
-    return length_of(clip.knee - clip.hip), length_of(clip.ankle - clip.knee)
+    return length_of(cross(upper, lower)) / np.maximum(lengths, 1e-300)
 
 
 def bend_of(clip: Clip, distance: Array) -> Array:
     """Angles (F, L) between thigh and shin of legs so long (F, L) from end to end, 0 where they are straight."""
-    upper, lower = _lengths(clip)
+    upper, lower = clip.lengths
     cosine = (distance**2 - upper**2 - lower**2) / np.maximum(2 * upper * lower, 1e-300)
     return np.arccos(np.clip(cosine, -1.0, 1.0))
 
 
 def _distance(clip: Clip, bend: Array | float) -> Array:
     """How long (F, L) legs are from end to end whose knees are bent by angles (F, L)."""
-    upper, lower = _lengths(clip)
+    upper, lower = clip.lengths
     return np.sqrt(np.maximum(upper**2 + lower**2 + 2 * upper * lower * np.cos(bend), 0.0))
 
 
 def shortest(clip: Clip) -> Array:
     """Distance (F, L) from hip to ankle at which a leg is folded as far as it may be."""
-    return np.minimum(_distance(clip, FOLDED), length_of(clip.ankle - clip.hip))
+    return np.minimum(_distance(clip, FOLDED), clip.stretch)
 
 
 def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array) -> Array:
@@ -99,7 +94,7 @@ def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array
     """
     line = ankle - hip
     distance = np.maximum(length_of(line), 1e-300)
-    source = bend_of(clip, length_of(clip.ankle - clip.hip))
+    source = bend_of(clip, clip.stretch)
     added = bend_of(clip, np.where(swings, np.minimum(distance, reach), distance)) - source
     eased = smooth_between(added, clip.fps, SLOW, added, np.where(swings, np.inf, added))
     share = np.where(swings, _distance(clip, source + eased) / distance - 1.0, 0.0)
@@ -111,7 +106,7 @@ def eased_reach(clip: Clip, line: Array, reach: Array) -> Array:
 
     `line` (F, L, 3) goes from hip to ankle, of which heels that rise bring as much as is over the `reach` (F, L).
     """
-    source = bend_of(clip, length_of(clip.ankle - clip.hip))
+    source = bend_of(clip, clip.stretch)
     added = bend_of(clip, np.minimum(length_of(line), reach)) - source
     return np.minimum(_distance(clip, source + without_dips(added, clip.fps, SUDDEN)), reach)
 

@@ -214,10 +214,19 @@ class Clip:
         return self.foot[..., :3, 3]
 
     @cached_property
+    def lengths(self) -> tuple[Array, Array]:
+        """Upper and lower lengths (F, L), measured on every frame."""
+        return np.linalg.norm(self.knee - self.hip, axis=-1), np.linalg.norm(self.ankle - self.knee, axis=-1)
+
+    @cached_property
     def reach(self) -> Array:
-        """Upper plus lower length (F, L), measured on every frame."""
-        upper = np.linalg.norm(self.knee - self.hip, axis=-1)
-        return upper + np.linalg.norm(self.ankle - self.knee, axis=-1)
+        """Upper plus lower length (F, L)."""
+        return self.lengths[0] + self.lengths[1]
+
+    @cached_property
+    def stretch(self) -> Array:
+        """Distances (F, L) of end joints from root joints."""
+        return np.asarray(np.linalg.norm(self.ankle - self.hip, axis=-1))
 
     @cached_property
     def leg(self) -> float:
@@ -244,6 +253,8 @@ class Clip:
 
     def choose(self, limbs: Mask) -> Clip:
         """The same clip with some of its limbs (L,)."""
+        if limbs.all():
+            return self
         kept: dict[str, Any] = {name: getattr(self, name)[:, limbs] for name in ARRAYS}
         for name in ("has_toe", "is_hand", "palm", "rest_hinge"):
             row = getattr(self, name)

@@ -147,9 +147,10 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
     """As `plant`, for a clip seen from where it was made: the list of stages."""
     if starts_in_calibration_pose(clip):
         return _plant_after_pose(keep, clip, ground, settings, sole, offset)
-    body, moves, strength = settings.only(*BODY), _moves_hips(settings, offset), settings.shares(clip.frames)
-    sole = keep(lay_palms, clip, sole or keep(measure_limbs, clip), ground, settings.only(*TOUCH))
-    held = keep(hold_limbs, clip, sole, ground, settings.only(*GROUND), moves)
+    moves, strength = _moves_hips(settings, offset), settings.shares(clip.frames)
+    touch, floor, body = (settings.only(*names) for names in (TOUCH, GROUND, BODY))
+    sole = keep(lay_palms, clip, sole or keep(measure_limbs, clip), ground, touch)
+    held = keep(hold_limbs, clip, sole, ground, floor, moves)
     knees = keep(find_knees, clip)
     notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground)
     room = keep(_find_room, clip, sole, held, body)
@@ -158,7 +159,7 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
     moved = None if offset is None else offset - (strength[:, None] * hips)[:, None]
     reached, pitch = keep(_within_reach, clip, held, body, moved, hips, room)
     toes, short = keep(_lay_toes, clip, sole, reached, body, ground)
-    contacts = keep(_find_held, clip, sole, reached, ground, settings.only(*TOUCH))
+    contacts = keep(_find_held, clip, sole, reached, ground, touch)
     moved = np.zeros_like(clip.hip) if moved is None else moved
     turns, miss = solve_legs(clip, reached.targets, moved, hips, knees, strength)
     missed = np.where(miss > SHORT * clip.leg, miss, 0.0)

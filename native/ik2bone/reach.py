@@ -8,7 +8,7 @@ import numpy as np
 from .curves import runs, smooth_between, smoothstep
 from .knees import eased_reach, shortest
 from .model import Array, Clip, Mask, Note, level_part
-from .rotations import dot, length_of, unit
+from .rotations import cross, dot, length_of, unit
 from .sole.measure import Sole
 from .targets.blend import Targets
 
@@ -33,25 +33,20 @@ STANDS = np.radians(0.5)
 
 def own_reach(clip: Clip) -> Array:
     """How far each leg (F, L) may be stretched: as in the clip, and always to an easy stretch."""
-    stretch = length_of(clip.ankle - clip.hip)
-    return np.maximum(stretch, EASY * clip.reach)
-
-
-def highest(clip: Clip, ankle: Array, reach: Array) -> Array:
-    """Largest rise (F, L) of the hips at which each leg, stretched to its `reach` (F, L), has its ankle in place."""
-    height, level = _height_and_level(clip, ankle)
-    return height + np.sqrt(np.maximum(reach**2 - level, 0.0))
+    return np.maximum(clip.stretch, EASY * clip.reach)
 
 
 def lowest(clip: Clip, ankle: Array) -> Array:
     """Least rise (F, L) of the hips at which no knee folds too far over its ankle target; -inf where none does."""
-    height, level = _height_and_level(clip, ankle)
+    height, level = height_and_level(clip, ankle)
     square = shortest(clip) ** 2 - level
     return np.where(square > 0.0, height + np.sqrt(np.maximum(square, 0.0)), -np.inf)
 
 
-def _height_and_level(clip: Clip, ankle: Array) -> tuple[Array, Array]:
-    """Heights (F, L) of ankles (F, L, 3) over their hips, and the squares (F, L) of their level distances."""
+def height_and_level(clip: Clip, ankle: Array) -> tuple[Array, Array]:
+    """Heights (..., F, L) of ankles (..., F, L, 3) over their hips, and the squares (..., F, L) of their level
+    distances.
+    """
     across = ankle - clip.hip
     height = across @ clip.up
     return height, dot(across, across) - height**2
@@ -94,8 +89,8 @@ def raise_heels_to_reach(
     """
     early = room * toe_off_nears(standing)
     reach, line = own_reach(clip), targets.ankle - hip
-    eased = _needed_pitch(clip, targets, hip, early, eased_reach(clip, line, reach))
-    needed = np.where(standing, np.maximum(_needed_pitch(clip, targets, hip, room, reach), eased), 0.0)
+    reaches = np.stack([reach, eased_reach(clip, line, reach)])
+    needed = np.where(standing, _needed_pitch(clip, targets, hip, np.stack([room, early]), reaches).max(axis=0), 0.0)
     if not needed.any():
         return targets, needed
     pitch = smooth_between(needed, clip.fps, SLOW, needed, np.where(standing, needed, np.inf))
@@ -111,18 +106,19 @@ def _pitch_axis(clip: Clip, targets: Targets) -> Array:
     """The level axis (F, L, 3) about which a heel rises; zero for a foot without length along the ground."""
     away = level_part(targets.ankle - targets.ball, clip.up)
     length = np.linalg.norm(away, axis=-1, keepdims=True)
-    return np.where(length > 1e-6 * clip.leg, np.cross(away, clip.up) / np.maximum(length, 1e-300), 0.0)
+    return np.where(length > 1e-6 * clip.leg, cross(away, clip.up) / np.maximum(length, 1e-300), 0.0)
 
 
 def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: Array) -> Array:
-    """The least pitch (F, L), up to the `room` (F, L), that brings each ankle within `reach` (F, L) of its hip joint.
+    """The least pitch (..., F, L), up to the `room` (..., F, L), that brings each ankle within `reach` (..., F, L) of
+    its hip joint.
 
     The ankle turns about the ball: its component towards the hip joint is middle + swing * cos(pitch - best).
     """
     axis, away, line = _pitch_axis(clip, targets), targets.ankle - targets.ball, hip - targets.ball
     middle = dot(line, axis) * dot(away, axis)
     across = dot(line, away) - middle
-    aside = dot(line, np.cross(axis, away))
+    aside = dot(line, cross(axis, away))
     wanted = 0.5 * (dot(line, line) + dot(away, away) - reach**2) - middle
     swing, best = np.hypot(across, aside), np.arctan2(aside, across)
     share = np.clip(wanted / np.maximum(swing, 1e-300), -1.0, 1.0)

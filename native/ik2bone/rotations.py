@@ -5,7 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from .checks import is_flat
 from .model import Array
+
+# Newton's iteration for rotations ends when a round changes no number by more than this: the next one, whose changes
+# are as small as the squares of these, is below rounding. Matrices that are nearly flat take ten rounds.
+SETTLED, ROUNDS = 1e-8, 20
 
 
 def dot(vectors: Array, others: Array) -> Array:
@@ -27,7 +32,7 @@ def turn_vectors(motion: Array, vectors: Array) -> Array:
     """Vectors (..., 3) turned by a motion (4, 4) or (..., 4, 4)."""
     if motion.ndim == 2:
         return vectors @ motion[:3, :3].T
-    return (motion[..., :3, :3] @ vectors[..., None])[..., 0]
+    return np.asarray(np.einsum("...ij,...j->...i", motion[..., :3, :3], vectors))
 
 
 def move_points(motion: Array, points: Array) -> Array:
@@ -35,33 +40,34 @@ def move_points(motion: Array, points: Array) -> Array:
     return turn_vectors(motion, points) + motion[..., :3, 3]
 
 
+def cross(vectors: Array, others: Array) -> Array:
+    """Cross products (..., 3) of vectors (..., 3), in half the time that `numpy.cross` takes."""
+    (a, b, c), (d, e, f) = ([each[..., axis] for axis in range(3)] for each in (vectors, others))
+    return np.stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=-1)
+
+
+def cofactors(matrices: Array) -> tuple[Array, Array]:
+    """Cofactors (..., 3, 3) and determinants (...) of matrices (..., 3, 3); their ratio is the inverse, transposed."""
+    rows = cross(matrices[..., (1, 2, 0), :], matrices[..., (2, 0, 1), :])
+    return rows, dot(matrices[..., 0, :], rows[..., 0, :])
+
+
 def inverse_of(motion: Array) -> Array:
     """Inverses (..., 4, 4) of affine maps (..., 4, 4), in closed form.
 
     `numpy.linalg.inv` spreads even such small matrices over threads, which takes ten times as long on a busy machine.
     """
-    x, y, z = np.moveaxis(motion[..., :3, :3], -1, 0)
-    across = np.cross(y, z)
-    rows = np.stack([across, np.cross(z, x), np.cross(x, y)], axis=-2)
     result = np.zeros(motion.shape)
-    result[..., :3, :3] = rows / dot(x, across)[..., None, None]
+    rows, determinant = cofactors(motion[..., :3, :3])
+    result[..., :3, :3] = np.swapaxes(rows, -1, -2) / determinant[..., None, None]
     result[..., :3, 3] = -turn_vectors(result, motion[..., :3, 3])
     result[..., 3, 3] = 1.0
     return result
 
 
 def matrix_from_vector(vectors: Array) -> Array:
-    """Rotation matrices (..., 3, 3) of rotation vectors (..., 3), radians (Rodrigues)."""
-    vectors = np.asarray(vectors, float)
-    angle = length_of(vectors)
-    half = np.sinc(0.5 * angle / np.pi)
-    matrix = (0.5 * half**2)[..., None, None] * vectors[..., :, None] * vectors[..., None, :]
-    x, y, z = np.moveaxis(np.sinc(angle / np.pi)[..., None] * vectors, -1, 0)
-    for row, column, sine in ((2, 1, x), (0, 2, y), (1, 0, z)):
-        matrix[..., row, column] += sine
-        matrix[..., column, row] -= sine
-    matrix[..., range(3), range(3)] += np.cos(angle)[..., None]
-    return matrix
+    """Rotation matrices (..., 3, 3) of rotation vectors (..., 3), radians."""
+    return matrix_from_quaternion(quaternion_from_vector(np.asarray(vectors, float)))
 
 
 def vector_from_matrix(matrix: Array) -> Array:
@@ -81,28 +87,44 @@ def quaternion_from_vector(vectors: Array) -> Array:
 
 def shortest_turns(vectors: Array, directions: Array) -> Array:
     """Rotation vectors (..., 3) of the shortest turns of vectors (..., 3) onto directions (..., 3), of any length."""
-    axis = np.cross(vectors, directions)
+    axis = cross(vectors, directions)
     sine, cosine = length_of(axis)[..., None], dot(vectors, directions)[..., None]
     angle = np.arctan2(sine, cosine)
     return axis * np.where(sine > 0.0, angle / np.maximum(sine, 1e-300), 0.0)
 
 
 def nearest_rotations(matrices: Array) -> Array:
-    """The nearest rotations to matrices (..., 3, 3), of mirrored ones to their negatives."""
-    left, _, right = np.linalg.svd(matrices)
-    nearest = left @ right
-    return nearest * np.sign(np.linalg.det(nearest))[..., None, None]
+    """The nearest rotations to matrices (..., 3, 3), of mirrored ones to their negatives.
+
+    Newton's iteration for the polar decomposition, scaled by norms (Higham, SIAM J. Sci. Stat. Comput. 7, 1986).
+    `numpy.linalg.svd` spreads such small matrices over threads, as `inv` does, and is left those without an inverse.
+    """
+    flat = is_flat(matrices)
+    turns = np.where(flat[..., None, None], np.eye(3), matrices)
+    for _ in range(ROUNDS):
+        last, (rows, determinant) = turns, cofactors(turns)
+        inverse = rows / determinant[..., None, None]
+        sizes = [np.sqrt(np.einsum("...ij,...ij->...", each, each)) for each in (inverse, turns)]
+        share = np.sqrt(sizes[0] / sizes[1])[..., None, None]
+        turns = 0.5 * (share * turns + inverse / share)
+        if np.abs(turns - last).max(initial=0.0) < SETTLED:
+            break
+    signs = np.sign(determinant)
+    if flat.any():
+        left, _, right = np.linalg.svd(matrices[flat])
+        turns[flat] = left @ right
+        signs[flat] = np.sign(np.linalg.det(turns[flat]))
+    return turns * signs[..., None, None]
 
 
 def matrix_from_quaternion(quaternions: Array) -> Array:
     """Rotation matrices (..., 3, 3) of unit quaternions (..., 4): w, x, y, z."""
-    w, x, y, z = np.moveaxis(quaternions, -1, 0)
-    rows = [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    w, x, y, z = (quaternions[..., axis] for axis in range(4))
+    double = 2.0 * quaternions
+    a, b, c = (double[..., axis] for axis in (1, 2, 3))
+    wx, wy, wz, xx, xy, xz, yy, yz, zz = w * a, w * b, w * c, x * a, x * b, x * c, y * b, y * c, z * c
+    entries = 1.0 - yy - zz, xy - wz, xz + wy, xy + wz, 1.0 - xx - zz, yz - wx, xz - wy, yz + wx, 1.0 - xx - yy
+    return np.stack(entries, axis=-1).reshape(*w.shape, 3, 3)
 
 
 def corrected(matrices: Array, corrections: Array, scale: Array, offset: Array) -> tuple[Array, Array]:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -106,10 +109,21 @@ class Settings:
 
     def only(self, *names: str) -> Settings:
         """Some of the settings, all others as by default."""
-        return Settings(**{name: getattr(self, name) for name in names})
+        some = copy(DEFAULTS)
+        vars(some).update({name: getattr(self, name) for name in names})  # checked already
+        return some
+
+    @cached_property
+    def values(self) -> Any:
+        """What tells by == whether other settings are the same."""
+        from .kept import values_of  # built on this module
+
+        return values_of(self)
 
     def choose(self, limbs: Mask) -> Settings:
         """The same settings for some of the limbs (L,)."""
+        if self.marks is None and self.asked is None:
+            return self
         asked = None if self.asked is None else self.asked[limbs]
         return replace(self, marks=self.marks and self.marks.choose(limbs), asked=asked)
 
@@ -127,3 +141,6 @@ class Settings:
         """The strength of each frame (F,)."""
         shape = (frames,) if np.ndim(self.strength) else ()
         return np.broadcast_to(checks.array("strength", self.strength, shape), frames)
+
+
+DEFAULTS = Settings()

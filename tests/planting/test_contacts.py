@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gaits import EASES, STYLES, make_gait, make_loose_gait, make_rest, on_treadmill, retargeted
 from ik2bone.contacts.detect import find_contacts, stances
-from ik2bone.contacts.paths import noise_of
+from ik2bone.contacts.paths import noise_of, observe
 from ik2bone.contacts.treadmill import floor_velocities
 from ik2bone.curves import runs
 from runs import RUNS, make_run
@@ -149,7 +149,7 @@ def test_contacts_start_and_end_at_the_same_time_at_any_frame_rate(style) -> Non
 
 def floor_of(gait) -> tuple[np.ndarray, bool]:
     """The mean velocity (3,) of the floor, leg lengths a second, and whether it carries feet back."""
-    floor, carried = floor_velocities(np.stack([gait.heel, gait.ball], axis=2) / gait.leg, gait.fps, UP)
+    floor, carried = floor_velocities(observe(np.stack([gait.heel, gait.ball], axis=2) / gait.leg, gait.fps, UP))
     return floor.mean(axis=0), carried
 
 

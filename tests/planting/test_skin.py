@@ -10,7 +10,7 @@ import pytest
 from ik2bone.plan import plant
 from ik2bone.rotations import move_points
 from ik2bone.sole.measure import measure_sole
-from ik2bone.sole.skin import FlatFoot, Skin, find_sole, lay_flat
+from ik2bone.sole.skin import FlatFoot, Skin, find_sole, lay_at_rest
 from walk import ANKLE, BALL, FLAT, FOOT, make_walk, planted
 
 UP, FORWARD = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
@@ -80,7 +80,9 @@ def test_a_skin_without_points_has_no_sole() -> None:
 
 def test_a_rest_pose_that_nobody_stands_in_gives_way_to_the_clip() -> None:
     hanging = replace(shoe(), up=FORWARD)
-    assert lay_flat(hanging, lying(), 1.0).height == pytest.approx(BALL + THICK, abs=1e-9)
+    assert lay_at_rest(hanging, JOINT, 1.0) is None
+    sole = measure_sole(replace(make_walk().clip, skins=(hanging, hanging)))
+    assert sole.source == ("mesh", "mesh") and sole.ball_height == pytest.approx([BALL + THICK] * 2, abs=1e-6)
 
 
 @pytest.mark.parametrize("scale", [0.01, 1.0, 50.0])

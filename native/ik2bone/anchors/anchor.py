@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..contacts.detect import Stance
-from ..ground.query import Support, ask_on
+from ..ground.query import Support, ask
 from ..model import Array, Ground, Note
-from ..rotations import inverse_of, length_of, move_points, vector_from_matrix
+from ..rotations import inverse_of, length_of, move_points, nearest_rotations, vector_from_matrix
 
 # A support that turns farther (degrees) under a standing foot twists the leg visibly.
 TWIST = 30.0
@@ -78,7 +78,7 @@ class Anchor:
         """How the foot is turned (F, 3, 3)."""
         if self.motion is None:
             return np.broadcast_to(self.turn, (frames, 3, 3))
-        return turns_of(self.motion) @ self.turn
+        return nearest_rotations(self.motion[:, :3, :3]) @ self.turn
 
 
 def moved_by(motion: Array | None, point: Array, frames: int) -> Array:
@@ -88,16 +88,10 @@ def moved_by(motion: Array | None, point: Array, frames: int) -> Array:
     return motion[:, :3, :3] @ point + motion[:, :3, 3]
 
 
-def turns_of(motion: Array) -> Array:
-    """The rotations (F, 3, 3) of a motion (F, 4, 4), whatever it scales."""
-    left, _, right = np.linalg.svd(motion[:, :3, :3])
-    return left @ right
-
-
 def rigid(motion: Array) -> Array:
     """A motion (F, 4, 4) without what it scales."""
     result = motion.copy()
-    result[:, :3, :3] = turns_of(motion)
+    result[:, :3, :3] = nearest_rotations(motion[:, :3, :3])
     return result
 
 
@@ -128,7 +122,7 @@ def tell_turns(anchors: Iterable[Anchor]) -> list[Note]:
     most: dict[str, float] = {}
     for anchor in anchors:
         if anchor.motion is not None:
-            turns = vector_from_matrix(turns_of(anchor.motion))
+            turns = vector_from_matrix(nearest_rotations(anchor.motion[:, :3, :3]))
             angles = np.degrees(length_of(turns))[anchor.stance.start : anchor.stance.end]
             most[anchor.support] = max(most.get(anchor.support, 0.0), float(angles.max(initial=0.0)))
     return [Note("support_turns", {"support": name, "degrees": angle}) for name, angle in most.items() if angle > TWIST]
@@ -136,13 +130,14 @@ def tell_turns(anchors: Iterable[Anchor]) -> list[Note]:
 
 def tell_steep(anchors: Sequence[Anchor], ground: Ground, up: Array, frames: int, steepest: float) -> list[Note]:
     """A note about standings on ground steeper than feet stand on (radians), of a clip of so many frames."""
-    steep, least = 0, float(np.cos(steepest))
-    for anchor in anchors:
-        frame = min(max(anchor.stance.start, 0), frames - 1)
-        _, normals, found = ask_on(ground, anchor.footholds(frames)[frame][None], up, frame)
-        steep += bool(anchor.found and found[0] and normals[0] @ up < least)
-    data = {"count": steep, "of": len(anchors), "degrees": float(np.degrees(steepest))}
-    return [Note("steep_contacts", data)] if steep else []
+    if not anchors:
+        return []
+    first = np.clip([anchor.stance.start for anchor in anchors], 0, frames - 1)
+    places = np.array([anchor.footholds(frames)[row] for anchor, row in zip(anchors, first, strict=True)])
+    _, normals, found = ask(ground, places, up, first)
+    steep = found & (normals @ up < np.cos(steepest)) & [anchor.found for anchor in anchors]
+    data = {"count": int(steep.sum()), "of": len(anchors), "degrees": float(np.degrees(steepest))}
+    return [Note("steep_contacts", data)] if steep.any() else []
 
 
 class StandingAnchors:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..contacts.detect import Stance, stances
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, level_part
-from ..rotations import dot, unit
+from ..rotations import cross, dot, unit
 from ..sole.measure import Sole
 from ..targets.lock import standing_frames
 from .time import standing_places
@@ -99,14 +99,12 @@ class Site:
 
     def ask(self, rows: NDArray[np.intp], at: Array) -> Surface:
         """The ground of some stances (M,) at places (M, ..., 2) ahead of and beside their standing points."""
-        extra = (1,) * (at.ndim - 2)
-        axes = self.prints.axes[rows].reshape(len(rows), *extra, 3, 3)
-        away = self.leg * (axes[..., :2] @ at[..., None])[..., 0]
-        up = self.prints.axes[0, :, 2]
-        points = away + self.below[rows].reshape(len(rows), *extra, 3)
+        count, axes, up = len(rows), self.prints.axes[rows], self.prints.axes[0, :, 2]
+        away = self.leg * (at.reshape(count, -1, 2) @ np.swapaxes(axes[:, :, :2], 1, 2))
+        points = (self.below[rows][:, None] + away).reshape(*at.shape[:-1], 3)
         hits, normals, found = ask(self.ground, points, up, self.prints.frame[rows])
-        height = (hits - self.zero[rows].reshape(len(rows), *extra, 3)) @ up / self.leg
-        own = (normals[..., None, :] @ axes)[..., 0, :]
+        height = ((hits.reshape(count, -1, 3) - self.zero[rows][:, None]) @ up / self.leg).reshape(found.shape)
+        own = (normals.reshape(count, -1, 3) @ axes).reshape(points.shape)
         gentle = found & (own[..., 2] >= self.least)
         slope = np.where(gentle[..., None], -own[..., :2] / np.maximum(own[..., 2:], self.least), 0.0)
         # Where there is no ground a foot stands as badly as in a hole a leg deep.
@@ -136,7 +134,7 @@ def footprints(
     """Footprints of N stances at their origins (N, 3), turned as their feet are on the frames that hold them."""
     legs = np.array([span.leg for span in spans], np.intp)
     ahead = _headings(clip, sole, legs, held)
-    axes = np.stack([ahead, np.cross(clip.up, ahead), np.broadcast_to(clip.up, ahead.shape)], axis=-1)
+    axes = np.stack([ahead, cross(clip.up, ahead), np.broadcast_to(clip.up, ahead.shape)], axis=-1)
     on_heel = np.array([part == "heel" for part in parts], bool)
     points, room = _points(sole.lengths[legs] / clip.leg, on_heel)
     height = np.where(on_heel, 0.0, sole.ball_height[legs])
@@ -196,5 +194,5 @@ def slope_turns(axes: Array, points: Array, surface: Surface) -> Array:
     even = surface.gentle[:, :SOLE] & (over_edge(points, surface)[:, :SOLE] <= EVEN)
     normal = unit(np.where(even.any(axis=1)[:, None], (even[..., None] * normals).sum(axis=1), normals[:, 0]))
     along = unit(np.stack([normal[:, 2], 0.0 * normal[:, 0], -normal[:, 0]], axis=-1))
-    slope = np.stack([along, np.cross(normal, along), normal], axis=-1)
+    slope = np.stack([along, cross(normal, along), normal], axis=-1)
     return np.asarray(axes @ slope @ np.swapaxes(axes, 1, 2))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..curves import quantile
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask
 from ..rotations import dot, unit
@@ -31,7 +32,7 @@ def lie_along(soles_up: Array, normals: Array, up: Array) -> bool:
     if not len(soles_up):
         return False
     slope, to_ground, to_level = (
-        np.quantile(np.arccos(np.clip(dot(rows, other), -1.0, 1.0)), LOW_SHARE)
+        quantile(np.arccos(np.clip(dot(rows, other), -1.0, 1.0)), LOW_SHARE)
         for rows, other in ((normals, up), (unit(soles_up), normals), (unit(soles_up), up))
     )
     return bool(slope > LEAST_SLOPE and to_ground < ALONG * to_level)
@@ -86,10 +87,10 @@ def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> Array:
     hits, _, found = ask(ground, below, clip.up)
     over = np.where(found, height - hits @ clip.up, np.inf)
     if found.all() and _spread(over) < ALONG * _spread(height):
-        return height - over + np.median(over[over <= np.quantile(over, LOW_SHARE)])
+        return height - over + quantile(over[over <= quantile(over.ravel(), LOW_SHARE)], 0.5)
     return np.full(height.shape, sole.floor)
 
 
 def _spread(heights: Array) -> float:
     """How much the heights (F, L) of feet differ while they are low."""
-    return float(np.ptp(np.quantile(heights, (0.02, LOW_SHARE))))
+    return float(quantile(heights.ravel(), LOW_SHARE) - quantile(heights.ravel(), 0.02))

@@ -34,38 +34,55 @@ class Search:
     times: list[Array]
     free: NDArray[np.intp]
 
-    def costs(self, shifts: Array) -> Array:
-        """Costs (M, ...) of shifts (M, ..., 2) of the free stances, together with the best shifts of all others."""
+    def look(self, shifts: Array) -> tuple[Array, Array]:
+        """What shifts (M, ..., 2) of the free stances cost by themselves (M, ...), and how they move the feet there
+        (M, ..., 3).
+        """
         prints, free = self.site.prints, self.free
         flat = shifts.reshape(len(free), -1, 2)
         under = self.site.ask(free, prints.points[free][:, None] + flat[:, :, None])
-        length, gentle = length_of(flat), under.gentle[..., 0]
-        costs = length + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
-        costs[~gentle & (length > 0.0)] = np.inf
+        length = length_of(flat)
+        prices = length + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
+        prices[~under.gentle[..., 0] & (length > 0.0)] = np.inf
         away = self.site.leg * np.concatenate([flat, under.height[..., :1]], axis=-1)
-        moves, prices = list(self.moves[:, None]), [np.zeros(1)] * len(self.moves)
-        for row, ways, cost in zip(free, away @ np.swapaxes(prints.axes[free], 1, 2), costs, strict=True):
-            moves[row], prices[row] = self.moves[row] + ways, cost
+        moves = self.moves[free][:, None] + away @ np.swapaxes(prints.axes[free], 1, 2)
+        return prices.reshape(shifts.shape[:-1]), moves.reshape(*shifts.shape[:-1], 3)
+
+    def together(self, prices: Array, moves: Array) -> Array:
+        """What places of the free stances, as `look` tells them, cost (M, ...) with the best ones of all others."""
+        every, costs = list(self.moves[:, None]), [np.zeros(1)] * len(self.moves)
+        for row, way, price in zip(self.free, moves.reshape(len(prices), -1, 3), prices, strict=True):
+            every[row], costs[row] = way, price.ravel()
         for chain, times in zip(self.chains, self.times, strict=True):
-            together = chain_costs(times, [moves[row] for row in chain], [prices[row] for row in chain], self.site.leg)
-            for row, cost in zip(chain, together, strict=True):
-                prices[row] = cost
-        return np.array([prices[row] for row in free]).reshape(shifts.shape[:-1])
+            whole = chain_costs(times, [every[row] for row in chain], [costs[row] for row in chain], self.site.leg)
+            for row, cost in zip(chain, whole, strict=True):
+                costs[row] = cost
+        return np.array([costs[row] for row in self.free]).reshape(prices.shape)
 
     def best(self) -> Array:
         """The best shifts (M, 2) of the free stances: the best strides, the last of which is halved again and again."""
         angles, lengths = np.arange(WAYS) * 2 * np.pi / WAYS, STRIDE * np.arange(STRIDES + 1)
         ways = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
-        strides = ways[:, None] * lengths[:, None]
-        costs = self.costs(np.broadcast_to(strides, (len(self.free), *strides.shape)))
+        # All ways begin in the same place, which comes first.
+        strides = np.concatenate([np.zeros((1, 2)), (ways[:, None] * lengths[1:, None]).reshape(-1, 2)])
+        index = np.insert(np.arange(1, len(strides)).reshape(WAYS, STRIDES), 0, 0, axis=1)
+        found = self.look(np.broadcast_to(strides, (len(self.free), *strides.shape)))
+        prices, moves = (values[:, index] for values in found)
+        costs = self.together(prices, moves)
         kept = np.argsort(costs.min(axis=2), axis=1, kind="stable")[:, :KEPT]
-        length, way = lengths[np.take_along_axis(costs.argmin(axis=2), kept, axis=1)], ways[kept]
+        row, place = np.arange(len(kept))[:, None], np.arange(KEPT)
+        last = costs.argmin(axis=2)[row, kept]
+        length, way, prices, moves = lengths[last], ways[kept], prices[row, kept, last], moves[row, kept, last]
         for halving in range(1, HALVINGS + 1):
-            tries = np.maximum(length[..., None] - [0.0, STRIDE / 2**halving], 0.0)
-            costs = self.costs(tries[..., None] * way[:, :, None])
-            length = np.take_along_axis(tries, costs.argmin(axis=2)[..., None], axis=2)[..., 0]
-        row, chosen = np.arange(len(way)), costs.min(axis=2).argmin(axis=1)
-        return np.asarray(length[row, chosen, None] * way[row, chosen])
+            shorter = np.maximum(length - STRIDE / 2**halving, 0.0)
+            tried = self.look(shorter[..., None] * way)
+            prices, moves = (np.stack(both, axis=2) for both in zip((prices, moves), tried, strict=True))
+            costs = self.together(prices, moves)
+            better = costs.argmin(axis=2)
+            length = np.where(better, shorter, length)
+            prices, moves = (values[row, place, better] for values in (prices, moves))
+        chosen = costs.min(axis=2).argmin(axis=1)[:, None]
+        return np.asarray((length[..., None] * way)[row, chosen][:, 0])
 
 
 def best_shifts(clip: Clip, site: Site, carried: Array) -> Array:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..checks import array, number
-from ..curves import gaps, runs
+from ..curves import gaps, quantile, runs
 from ..model import Array, Mask
 from ..rotations import length_of
 from .events import held_while_still, refined
 from .footing import HEIGHT, find_spells, grounded
 from .paths import ENTER_SPEED, LEAVE_SPEED, REST, SAME_PLACE, Feet, finer, observe
 from .stance import LEAST_CONTACT, Stance, stances
-from .treadmill import NEAR, floor_velocities, gait_speed
+from .treadmill import NEAR, floor_velocities
 
 __all__ = ["ENTER_SPEED", "LEAST_CONTACT", "LEAVE_SPEED", "Stance", "detect", "find_contacts", "stances"]
 
@@ -96,11 +96,10 @@ def detect(
     heel: Array, ball: Array, *, fps: float, leg: float, up: Array, limits: Limits | None = None, exact: bool = False
 ) -> Detection:
     """The contacts of `find_contacts`, for feet to be locked by unless `exact`, and what else was found on the way."""
-    limits, paths = limits or Limits(), np.stack([heel, ball], axis=2) / leg
-    floor, carried = floor_velocities(paths, fps, up)
-    feet = observe(paths, floor, fps, up)
-    limits = _adapted(limits, feet, floor)
-    fine = feet if exact else finer(feet, up)
+    seen = observe(np.stack([heel, ball], axis=2) / leg, fps, up)
+    floor, carried = floor_velocities(seen)
+    feet, limits = seen.over(floor), _adapted(limits or Limits(), seen.travel - floor, floor)
+    fine = feet if exact else finer(feet)
     slow = _lasting(fine, _slow(fine, limits), limits)
     if exact:
         return Detection(refined(feet, slow), carried)
@@ -117,13 +116,13 @@ def hysteresis(slow: Mask, still: Mask) -> Mask:
     return held
 
 
-def _adapted(limits: Limits, feet: Feet, floor: Array) -> Limits:
-    """The limits with the speeds of this figure over a floor that goes at these velocities (F, 3).
+def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
+    """The limits with the speeds of a figure that goes at velocities (F, 3) over a floor that goes at others (F, 3).
 
     Feet in place seldom keep exactly to the speed of their floor. Without that allowance the KayKit walks and the fox
     lose up to a third of their contacts.
     """
-    faster = max(1.0, gait_speed(feet) / FAST)
+    faster = max(1.0, float(quantile(length_of(gait), 0.5)) / FAST)
     slack = NEAR * float(length_of(floor).mean())
     return replace(limits, enter=faster * limits.enter + slack, leave=faster * limits.leave + slack)
 
@@ -161,9 +160,10 @@ def _frames(speeds: Array, start: int, end: int, leave: float) -> float:
 
     At 24 frames a second whole ones would let 0.05 s pass for 0.08.
     """
-    ends = ((start, start - 1), (end - 1, end))
-    passed = (np.interp(leave, speeds[[inside, beyond]], [0.0, 1.0]) for inside, beyond in ends)
-    return end - start - 1 + float(sum(passed))
+    count = end - start - 1.0
+    for inside, beyond in ((speeds[start], speeds[start - 1]), (speeds[end - 1], speeds[end])):
+        count += 1.0 if leave > beyond else max((leave - inside) / max(beyond - inside, 1e-300), 0.0)
+    return float(count)
 
 
 def _settled(feet: Feet, slow: Mask) -> Mask:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..curves import runs
+from ..curves import quantile, runs
 from ..model import Array, Mask
 from ..rotations import length_of
 from .paths import ENTER_SPEED, SAME_PLACE, Feet
@@ -47,7 +47,7 @@ def grounded(feet: Feet, still: Mask, spells: list[Stance], height: float) -> li
     spells = [spell for spell in spells if not _falls(feet, spell)]
     if not spells:
         return []
-    heights = np.array([np.median(feet.heights[s.start : s.end, s.leg].min(axis=-1)) for s in spells])
+    heights = np.array([quantile(feet.heights[s.start : s.end, s.leg].min(axis=-1), 0.5) for s in spells])
     legs, starts, ends = np.array([(spell.leg, spell.start, spell.end) for spell in spells]).T
     step = STEP * feet.fps
     crest = _are_crests(starts, ends, heights, height, 0.5 * step)

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from ..curves import between, velocity
+from ..curves import between, odd_window, quantile, smoothed, velocity
 from ..model import Array, Mask
 from ..rotations import length_of
+from .stance import STEP
 
 # A part is slow from the moment its speed falls below the first for as long as it stays below the second (leg lengths a
 # second). Published rules spread from 4 to 89 cm/s; on the CMU walks 0.20 and 0.30 miss the start and end of a stance
@@ -34,20 +36,16 @@ SAME_PLACE = 0.05
 class Feet:
     """Heel and ball of L feet over F frames: `paths` (F, L, 2, 3) in leg lengths, on a floor that rests, or as `given`.
 
-    `speeds`, `heights` and `climb` (F, L, 2) are theirs, in leg lengths (a second): how fast they are, how high, and
-    how fast they go up. `rolls` (F, L, 2) tells when the foot turns about that part, which hardly moves. `tremble` is
-    the root mean square of what noise leaves in the speeds, `half` the number of frames that they are smoothed over to
-    each side. Only one in `every` so many frames was given.
+    `velocities` (F, L, 2, 3) are theirs, leg lengths a second, smoothed over `half` so many frames to each side because
+    of the `noise` in the paths (its standard deviation). Only one in `every` so many frames was given.
     """
 
     fps: float
-    paths: Array
+    up: Array
     given: Array
-    speeds: Array
-    heights: Array
-    climb: Array
-    rolls: Mask
-    tremble: float
+    paths: Array
+    velocities: Array
+    noise: float
     half: int
     every: int = 1
 
@@ -56,45 +54,73 @@ class Feet:
         """Number of frames."""
         return len(self.paths)
 
+    @cached_property
+    def speeds(self) -> Array:
+        """How fast they are (F, L, 2)."""
+        return length_of(self.velocities)
+
+    @cached_property
+    def heights(self) -> Array:
+        """How high they are (F, L, 2)."""
+        return self.paths @ self.up
+
+    @cached_property
+    def climb(self) -> Array:
+        """How fast they go up (F, L, 2)."""
+        return self.velocities @ self.up
+
+    @cached_property
+    def rolls(self) -> Mask:
+        """When a foot turns about that part (F, L, 2), which hardly moves."""
+        turning = length_of(self.velocities[:, :, :1] - self.velocities[:, :, 1:]) * _stiff(self.paths)
+        return (self.speeds < ROLLING_SHARE * turning) & (turning > LEAVE_SPEED)
+
+    @cached_property
+    def travel(self) -> Array:
+        """Velocity (F, 3) of the middle of all feet, without their swings, which average out over a stride."""
+        window = min(odd_window(2 * STEP, self.fps), 2 * self.frames - 1)
+        return velocity(smoothed(self.paths.mean(axis=(1, 2)), window), self.fps)
+
+    @property
+    def tremble(self) -> float:
+        """Root mean square of what noise leaves in the speeds."""
+        return _tremble(self.noise, self.half, self.fps)
+
     def reversed(self) -> Feet:
         """The same feet seen backwards in time."""
-        names = ("paths", "given", "speeds", "heights", "climb", "rolls")
-        return replace(self, **{name: getattr(self, name)[::-1] for name in names})
+        return replace(self, **{name: getattr(self, name)[::-1] for name in ("given", "paths", "velocities")})
+
+    def over(self, floor: Array) -> Feet:
+        """The same feet as seen from a floor that goes at these velocities (F, 3)."""
+        if not floor.any():
+            return self
+        way = (np.cumsum(floor, axis=0) - floor[0]) / self.fps
+        return replace(self, paths=self.given - way[:, None, None], velocities=self.velocities - floor[:, None, None])
 
 
-def observe(given: Array, floor: Array, fps: float, up: Array) -> Feet:
-    """Look at heels and balls (F, L, 2, 3), in leg lengths, over a floor that goes at these velocities (F, 3)."""
-    paths = given - (np.cumsum(floor, axis=0) - floor[0])[:, None, None] / fps
-    return replace(_look(paths, fps, up, noise_of(paths)), given=given)
+def observe(paths: Array, fps: float, up: Array) -> Feet:
+    """Look at heels and balls (F, L, 2, 3), in leg lengths."""
+    return _look(paths, fps, up, noise_of(paths))
 
 
-def finer(feet: Feet, up: Array) -> Feet:
+def finer(feet: Feet) -> Feet:
     """The same feet with a frame between each two that lie far apart: else speeds are taken over twice the time."""
     if feet.fps * WINDOWS[0] >= 1.8 or feet.frames < 2:
         return feet
     places = np.arange(2 * feet.frames - 1) / 2
-    return replace(_look(between(feet.paths, places), 2 * feet.fps, up, noise_of(feet.paths)), every=2)
+    return replace(_look(between(feet.paths, places), 2 * feet.fps, feet.up, feet.noise), every=2)
 
 
 def _look(paths: Array, fps: float, up: Array, noise: float) -> Feet:
     half = _half_window(noise, fps)
-    velocities = velocity(paths, fps, 2 * half / fps)
-    speeds = length_of(velocities)
-    turning = length_of(velocities[:, :, :1] - velocities[:, :, 1:]) * _stiff(paths)
-    rolls = (speeds < ROLLING_SHARE * turning) & (turning > LEAVE_SPEED)
-    return Feet(fps, paths, paths, speeds, paths @ up, velocities @ up, rolls, _tremble(noise, half, fps), half)
+    return Feet(fps, up, paths, paths, velocity(paths, fps, 2 * half / fps), noise, half)
 
 
 def _stiff(paths: Array) -> Mask:
     """Frames (F, L, 1) in which feet (F, L, 2, 3) are as long as usual."""
     lengths = length_of(paths[:, :, :1] - paths[:, :, 1:])
-    usual = np.median(lengths, axis=0)
+    usual = quantile(lengths, 0.5)
     return np.asarray(np.abs(lengths - usual) <= STIFF * usual)
-
-
-def steady_velocity(paths: Array, fps: float) -> Array:
-    """Velocities of paths (F, ...) in leg lengths, smoothed as much as their noise asks for."""
-    return velocity(paths, fps, 2 * _half_window(noise_of(paths), fps) / fps)
 
 
 def noise_of(paths: Array) -> float:
@@ -106,8 +132,8 @@ def noise_of(paths: Array) -> float:
     """
     if len(paths) < LEAST_FRAMES:
         return 0.0
-    steady = np.quantile(np.abs(np.diff(paths, 5, axis=0)), 0.2, axis=0)
-    return float(np.median(steady)) / (0.2533 * np.sqrt(252.0))
+    steady = quantile(np.abs(np.diff(paths, 5, axis=0)), 0.2)
+    return float(quantile(steady.ravel(), 0.5)) / (0.2533 * np.sqrt(252.0))
 
 
 def _half_window(noise: float, fps: float) -> int:

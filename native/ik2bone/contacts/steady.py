@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..curves import hann_average, odd_window, smoothstep
 from ..model import Array, Clip
-from ..rotations import dot, matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
+from ..rotations import dot, matrix_from_vector, move_points, nearest_rotations, unit, vector_from_matrix
 
 # A foot trembles where its direction bends to and fro by as many frames as there are in this time (s); at fewer than 50
 # samples a second, noise and motion look alike.
@@ -29,10 +27,11 @@ def steady_feet(clip: Clip) -> tuple[Clip, Array]:
     share = trembling(clip)
     if not share.any():
         return clip, np.broadcast_to(np.eye(3), (clip.frames, clip.legs, 3, 3))
-    axes = nearest_rotations(clip.foot[..., :3, :3])
-    mean = nearest_rotations(hann_average(axes, odd_window(WINDOW, clip.fps)))
-    away = vector_from_matrix(mean @ np.swapaxes(axes, -1, -2))
-    turn = matrix_from_vector(share[..., None] * away)
+    axes, trembles = nearest_rotations(clip.foot[..., :3, :3]), share > 0.0
+    mean = nearest_rotations(hann_average(axes, odd_window(WINDOW, clip.fps))[trembles])
+    away = vector_from_matrix(mean @ np.swapaxes(axes[trembles], -1, -2))
+    turn = np.broadcast_to(np.eye(3), axes.shape).copy()
+    turn[trembles] = matrix_from_vector(share[trembles][:, None] * away)
     return _turned(clip, turn), turn
 
 
@@ -41,11 +40,10 @@ def trembling(clip: Clip) -> Array:
     lag = int(LAG * clip.fps)
     if not lag or clip.frames <= 3 * lag:
         return np.zeros((clip.frames, clip.legs))
-    way = clip.ball - clip.ankle
-    way = np.degrees(way / np.maximum(np.linalg.norm(way, axis=-1, keepdims=True), 1e-300))
+    way = np.degrees(unit(clip.ball - clip.ankle))
     bend = way[2 * lag :] - 2 * way[lag:-lag] + way[: -2 * lag]
     square, product = np.zeros((2, clip.frames, clip.legs))
-    square[lag:-lag] = np.sum(bend**2, axis=-1)
+    square[lag:-lag] = dot(bend, bend)
     product[lag : -2 * lag] = -dot(bend[:-lag], bend[lag:])
     square, product = (hann_average(values, odd_window(NEAR, clip.fps)) for values in (square, product))
     # The variance of such a bend of noise is six times that of the noise.
@@ -61,6 +59,5 @@ def _turned(clip: Clip, turn: Array) -> Clip:
     about[..., :3, 3] = clip.ankle - (turn @ clip.ankle[..., None])[..., 0]
     foot = about @ clip.foot
     foot[..., :3, 3] = clip.ankle
-    return replace(
-        clip, foot=foot, toe=about @ clip.toe, ball=move_points(about, clip.ball), tip=move_points(about, clip.tip)
-    )
+    ball, tip = (move_points(about, points) for points in (clip.ball, clip.tip))
+    return clip.having(foot=foot, toe=about @ clip.toe, ball=ball, tip=tip)

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..curves import odd_window, smoothed, velocity
+from ..curves import quantile
 from ..model import Array, Mask, level_part
-from ..rotations import length_of
-from .paths import SAME_PLACE, Feet, steady_velocity
-from .stance import STEP
+from ..rotations import cross, length_of
+from .paths import SAME_PLACE, Feet
 
 # A foot goes with a floor when its velocity is that of the floor within this (leg lengths a second), or this share of
 # it; a figure stays in place when its feet, on the mean, go slower than that share of the floor.
@@ -20,20 +20,21 @@ SLOWEST = 0.15
 SLIDES = 0.1
 
 
-def floor_velocities(paths: Array, fps: float, up: Array) -> tuple[Array, bool]:
-    """Velocities (F, 3) of the floor as seen from which standing feet rest, leg lengths a second, from paths of heels
-    and balls (F, L, 2, 3) in leg lengths; and whether it carries the feet of a clip in place back.
+def floor_velocities(feet: Feet) -> tuple[Array, bool]:
+    """Velocities (F, 3) of the floor as seen from which standing feet rest, leg lengths a second; and whether it
+    carries the feet of a clip in place back.
 
     The floor under a clip in place goes evenly. Feet of a figure on its way may all slide by the same share of its
     velocity, ahead or aside, as they do where legs were scaled and the way of the hips was not.
     """
-    velocities, low = level_part(steady_velocity(paths, fps), up), _low(paths @ up)
-    travel = level_part(_travel(paths, fps), up)
-    floor = _treadmill(velocities[low], travel.mean(axis=0))
+    low, travel = _low(feet.heights), level_part(feet.travel, feet.up)
+    slow = level_part(feet.velocities[low], feet.up)
+    floor = _treadmill(slow, travel.mean(axis=0))
     if floor.any():
         return np.broadcast_to(floor, travel.shape), True
-    along, aside = _slide(velocities, low, travel, np.cross(up, travel))
-    return along * travel + aside * np.cross(up, travel), False
+    aside = cross(feet.up, travel)
+    shares = _slide(slow, np.nonzero(low)[0], travel, aside)
+    return shares[0] * travel + shares[1] * aside, False
 
 
 def _treadmill(velocities: Array, way: Array) -> Array:
@@ -49,35 +50,28 @@ def _treadmill(velocities: Array, way: Array) -> Array:
     return floor if moves and rests <= 0.5 * _share(velocities, floor, _radius(floor)) else np.zeros(3)
 
 
-def _slide(velocities: Array, low: Mask, travel: Array, aside: Array) -> Array:
-    """The share (2,) of the figure's velocity (F, 3), ahead and `aside`, by which low feet slide; zero for none.
+def _slide(velocities: Array, frames: NDArray[np.intp], travel: Array, aside: Array) -> Array:
+    """The share (2,) of the figure's velocity (F, 3), ahead and `aside`, by which low feet slide, at level velocities
+    (N, 3) on `frames` (N,); zero for none.
 
     A figure counts as on its way while it is at least half as fast as usual. Its feet slide as one where half of their
     velocities are alike, and twice as many as rest; what goes half as fast as the figure glides with it.
     """
     speeds, none = length_of(travel), np.zeros(2)
-    speed = float(np.median(speeds[speeds > SLOWEST])) if (speeds > SLOWEST).any() else np.inf
-    low = low & (speeds > 0.5 * speed)[:, None, None]
-    if not low.any():
+    under_way = speeds[speeds > SLOWEST]
+    if not len(under_way):
         return none
-    frames = np.nonzero(low)[0]
+    speed = float(quantile(under_way, 0.5))
+    counts = speeds[frames] > 0.5 * speed
+    if not counts.any():
+        return none
+    frames = frames[counts]
     axes = np.stack([travel, aside], axis=1)[frames] / speeds[frames, None, None] ** 2
-    slides = speed * (axes @ velocities[low][..., None])[..., 0]
+    slides = speed * (axes @ velocities[counts][..., None])[..., 0]
     slide = _mode(slides)
     size, share = float(np.linalg.norm(slide)), _share(slides, slide, _radius(slide))
     even = share >= 0.5 and _share(slides, none, 0.5 * size) <= 0.5 * share
     return slide / speed if even and max(SLOWEST, SLIDES * speed) <= size <= 0.5 * speed else none
-
-
-def gait_speed(feet: Feet) -> float:
-    """How fast the figure goes over its floor, leg lengths a second: the median speed of the middle of its feet."""
-    return float(np.median(length_of(_travel(feet.paths, feet.fps))))
-
-
-def _travel(paths: Array, fps: float) -> Array:
-    """Velocity (F, 3) of the middle of all feet, without their swings, which average out over a stride."""
-    window = min(odd_window(2 * STEP, fps), 2 * len(paths) - 1)
-    return velocity(smoothed(paths.mean(axis=(1, 2)), window), fps)
 
 
 def _low(heights: Array) -> Mask:
@@ -88,12 +82,12 @@ def _low(heights: Array) -> Mask:
 
 def _mode(velocities: Array) -> Array:
     """The velocity (D,) about which most of some (N, D) gather."""
-    mode = np.median(velocities, axis=0)
+    mode = quantile(velocities, 0.5)
     # Means of ever nearer neighbours, the last within a third of what counts as near.
     for closer in np.linspace(1.0, 1 / 3, 8):
-        near = length_of(velocities - mode) <= closer * _radius(mode)
+        near = (length_of(velocities - mode) <= closer * _radius(mode)).astype(float)
         if near.any():
-            mode = velocities[near].mean(axis=0)
+            mode = near @ velocities / near.sum()
     return mode
 
 

@@ -14,7 +14,7 @@ from ..checks import ROUNDING
 from ..curves import velocity
 from ..hands.nearest import WITHIN
 from ..model import JOINTS, Array, Clip, Ground, Mask
-from ..rotations import length_of, move_points, turn_vectors, unit
+from ..rotations import inverse_of, length_of, move_points, turn_vectors, unit
 from .query import Frames, MovingGround, Support, ask, ask_on, support_of
 
 # A clip was made on a support if its feet are slower there than in the world by this share of both speeds, on the mean.
@@ -33,14 +33,14 @@ class Carrier:
     @cached_property
     def inverse(self) -> Array:
         """World as of each frame to world as of the first."""
-        return np.linalg.inv(self.motion)
+        return inverse_of(self.motion)
 
 
 def _carrier_at(ground: Ground, point: Array, frame: int) -> Carrier | None:
     """What a point (3,) on the surface belongs to, if that moves."""
     support = support_of(ground, point, frame)
     motion = support.motion
-    return None if motion is None else Carrier(support.name, rigid(motion @ np.linalg.inv(motion[0])))
+    return None if motion is None else Carrier(support.name, rigid(motion @ inverse_of(motion[0])))
 
 
 def find_carrier(clip: Clip, ground: Ground, up: Array | None) -> Carrier | None:
@@ -54,6 +54,8 @@ def find_carrier(clip: Clip, ground: Ground, up: Array | None) -> Carrier | None
     frames = np.array([0, clip.frames // 2, clip.frames - 1])
     hits, _, met = ask(ground, clip.ball[frames], up, frames)
     under = [_carrier_at(ground, hits[row, leg], int(frames[row])) for row, leg in np.argwhere(met)]
+    if not any(under):
+        return None
     calmest, found = _least_speed(clip, clip.ball), None
     for carrier in filter(None, under):
         speed = _least_speed(clip, move_points(carrier.inverse[:, None], clip.ball))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..checks import ROUNDING
 from ..mesh import Mesh
 from ..model import Array, Mask
-from ..rotations import length_of, move_points, turn_vectors, unit
+from ..rotations import cross, inverse_of, length_of, move_points, turn_vectors, unit
 from .query import Frames, Support
 
 Indices = NDArray[np.int64]
@@ -63,7 +63,7 @@ class Surface:
     @cached_property
     def inverse(self) -> Array:
         """World to own space, as `motion`."""
-        return np.linalg.inv(self.motion)
+        return inverse_of(self.motion)
 
     @cached_property
     def box(self) -> Array:
@@ -127,8 +127,8 @@ def _along(vectors: Array, down: Array, line: Indices) -> Array:
 
 def _level_axes(down: Array) -> tuple[Array, Array]:
     """Two unit vectors (..., 3) each, perpendicular to each other and to unit vectors `down` (..., 3)."""
-    first = unit(np.cross(down, np.eye(3)[np.argmin(np.abs(down), axis=-1)]))
-    return first, np.cross(down, first)
+    first = unit(cross(down, np.eye(3)[np.argmin(np.abs(down), axis=-1)]))
+    return first, cross(down, first)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..ground.query import Frames, ask
 from ..model import Array, Ground, Mask
-from ..rotations import dot, length_of, unit
+from ..rotations import cross, dot, length_of, unit
 
 # Farther from every surface than this (limb lengths) nothing is touched, only missed: 12 cm for a person's arm.
 WITHIN = 0.2
@@ -48,8 +48,8 @@ def mean_normal(
 ) -> tuple[Array, Mask]:
     """The mean normals (F, ..., 3) of places (F, ..., 3) and of those around, and whether it is wide there (F, ...)."""
     other = np.eye(3)[np.abs(normals).argmin(axis=-1)]
-    first = unit(np.cross(normals, other))
-    second = np.cross(normals, first)
+    first = unit(cross(normals, other))
+    second = cross(normals, first)
     around = hits[..., None, :] + AROUND * length[..., None, None] * np.stack([first, second, -first, -second], axis=-2)
     places, facing, found = ask(ground, around, up, frames)
     even = length_of(places - around) < EVEN * length[..., None]

@@ -32,7 +32,7 @@ from ..curves import running_maximum, runs
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, Note, Plan
 from ..reach import SHORT
-from ..rotations import dot, length_of, move_points
+from ..rotations import cross, dot, length_of, move_points
 from ..targets.lock import standing_place
 
 Frames = NDArray[np.int64]
@@ -271,7 +271,7 @@ def _worse(leg: float, sides: dict[str, Data], worst: dict[str, int]) -> list[No
 def knee_angle(clip: Clip) -> Array:
     """Angle (F, L) by which the knee is bent, degrees; 0 is straight."""
     thigh, shin = clip.knee - clip.hip, clip.ankle - clip.knee
-    return np.degrees(np.arctan2(length_of(np.cross(thigh, shin)), dot(thigh, shin)))
+    return np.degrees(np.arctan2(length_of(cross(thigh, shin)), dot(thigh, shin)))
 
 
 def pop(before: Array, after: Array, fps: float) -> Array:

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.detect import LEAST_CONTACT, find_contacts
-from ..curves import runs
+from ..curves import quantile, runs
 from ..model import Array, Clip, Mask, Note, level_part, put_in
-from ..rotations import dot, inverse_of, length_of, move_points, unit
+from ..rotations import dot, inverse_of, length_of, move_points, turn_vectors, unit
 from ..targets.lock import standing_core
-from .skin import BALL_HEIGHTS, FlatFoot, lay_flat
+from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
 
 Frames = NDArray[np.intp]
 
@@ -65,6 +65,8 @@ class Sole:
 
     def choose(self, limbs: Mask) -> Sole:
         """The soles of some of the limbs (L,)."""
+        if limbs.all():
+            return self
         source = tuple(name for name, chosen in zip(self.source, limbs, strict=True) if chosen)
         return replace(self, **{name: value[limbs] for name, value in self.rows()}, source=source)
 
@@ -88,14 +90,8 @@ def measure_sole(clip: Clip) -> Sole:
     contacts = _contacts(clip)
     standing = _standing_heights(clip, contacts[..., 1])
     height, floor, source = _ball_height(clip, standing)
-    sources = [source if foot else "point" for foot in (clip.ball != clip.ankle).any(axis=(0, 2))]
-    heights = [0.0 if name == "point" else height / unit_length(clip, leg) for leg, name in enumerate(sources)]
-    feet = [_flat_foot(clip, leg, contacts[:, leg], own) for leg, own in enumerate(heights)]
-    for leg, skin in enumerate(clip.skins or ()):
-        found = lay_flat(skin, feet[leg], clip.leg / unit_length(clip, leg))
-        if found is not None:
-            feet[leg], sources[leg] = found, "mesh"
-    sole, known = _sole_of(clip, feet, floor, tuple(sources)), np.isin(sources, ("mesh", "point"))
+    feet, sources = zip(*(_foot(clip, leg, contacts[:, leg], height, source) for leg in range(clip.legs)), strict=True)
+    sole, known = _sole_of(clip, feet, floor, sources), np.isin(sources, ("mesh", "point"))
     if not known.any():
         return sole
     told = [heights for heights, counts in zip(standing, known, strict=True) if counts]
@@ -143,7 +139,7 @@ def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
     """For each leg the height of its ball joint in each of its stances (S,), from the contacts (F, L) of balls."""
     heights = clip.ball @ clip.up
     stances = [_stances(clip, balls[:, leg], leg) for leg in range(clip.legs)]
-    return [np.array([np.median(heights[frames, leg]) for frames in each]) for leg, each in enumerate(stances)]
+    return [np.array([quantile(heights[frames, leg], 0.5) for frames in each]) for leg, each in enumerate(stances)]
 
 
 def _stances(clip: Clip, stands: Mask, leg: int) -> list[Frames]:
@@ -153,7 +149,7 @@ def _stances(clip: Clip, stands: Mask, leg: int) -> list[Frames]:
     """
     heights, found = clip.ball[:, leg] @ clip.up, [np.arange(*run) for run in runs(stands)]
     whole = [frames for frames in found if len(frames) >= LEAST_CONTACT * clip.fps]
-    return whole or found or [np.flatnonzero(heights <= np.quantile(heights, LOW_SHARE))]
+    return whole or found or [np.flatnonzero(heights <= quantile(heights, LOW_SHARE))]
 
 
 def _ball_height(clip: Clip, standing: list[Array]) -> tuple[float, float, str]:
@@ -162,7 +158,7 @@ def _ball_height(clip: Clip, standing: list[Array]) -> tuple[float, float, str]:
     `standing` are the heights (S,) at which the ball joint of each leg stands. All feet have one shape.
     """
     height = _common_height(standing, clip.leg)
-    uneven = min(np.mean(np.abs(each - np.median(each))) for each in standing) > ALIKE * clip.leg
+    uneven = min(np.mean(np.abs(each - quantile(each, 0.5))) for each in standing) > ALIKE * clip.leg
     least, most = BALL_HEIGHTS
     for floor in () if uneven else clip.floors:
         if least * clip.leg <= height - floor <= most * clip.leg:
@@ -180,8 +176,8 @@ def _common_height(standing: list[Array], leg: float) -> float:
 
     Feet that stay up do not count.
     """
-    lowest = min(float(np.median(each)) for each in standing)
-    low = [each for each in standing if np.median(each) - lowest < ALIKE * leg]
+    lowest = min(float(quantile(each, 0.5)) for each in standing)
+    low = [each for each in standing if quantile(each, 0.5) - lowest < ALIKE * leg]
     heights = np.concatenate(low)
     order = np.argsort(heights)
     share = np.cumsum(np.concatenate([np.full(len(each), 1.0 / len(each)) for each in low])[order]) / len(low)
@@ -199,10 +195,27 @@ def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Frames]:
     cores = [standing_core(frames) for frames in _stances(clip, both if both.any() else contacts[:, 1], leg)]
     # The tolerance keeps rounding, and so the unit, from choosing among frames that are alike.
     near = 1e-6 * clip.leg
-    flat = [core[drop[core] <= np.quantile(drop[core], FLAT) + near] for core in cores]
+    flat = [core[drop[core] <= quantile(drop[core], FLAT) + near] for core in cores]
     drops = np.array([drop[frames].mean() for frames in flat])
-    least = np.quantile(drops, FLAT, method="lower") + near
+    least = np.sort(drops)[int(FLAT * (len(drops) - 1))] + near
     return [frames for frames, own in zip(flat, drops, strict=True) if own <= least]
+
+
+def _foot(clip: Clip, leg: int, contacts: Mask, height: float, source: str) -> tuple[FlatFoot, str]:
+    """How one foot with contacts (F, 2) lies flat, and what tells it: its skin as that stands in the rest pose, if it
+    does, else as the clip's flat feet lie; without a skin these, with the `height` from that `source`.
+    """
+    size, skin, found = unit_length(clip, leg), clip.skins[leg] if clip.skins else None, None
+    if skin is not None:
+        joint = quantile(move_points(inverse_of(clip.foot[:, leg]), clip.ball[:, leg]), 0.5)
+        found = lay_at_rest(skin, joint, clip.leg / size)
+    if found is None:
+        source = source if (clip.ball[:, leg] != clip.ankle[:, leg]).any() else "point"
+        lying = _flat_foot(clip, leg, contacts, 0.0 if source == "point" else height / size)
+        found = None if skin is None else find_sole(skin, lying, clip.leg / size)
+        if found is None:
+            return lying, source
+    return found, "mesh"
 
 
 def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
@@ -210,41 +223,34 @@ def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
     tell. Heights and places are in units of foot space.
     """
     stances = _flat_frames(clip, contacts, leg)
-    joint, forward, up = (
-        np.mean(row, axis=0) for row in zip(*(_lying(clip, leg, each) for each in stances), strict=True)
+    frames = np.concatenate(stances)
+    into, heading = inverse_of(clip.foot[frames, leg]), _headings(clip, leg, frames)
+    way = (clip.tip - clip.ball)[frames, leg]
+    columns = (
+        move_points(into, clip.ball[frames, leg]),
+        unit(turn_vectors(into, heading)),
+        unit(into[:, :3, :3] @ clip.up),
+        way @ clip.up,
+        np.maximum(dot(way, heading), 0.0),
+        (inverse_of(clip.toe[frames, leg]) @ clip.foot[frames, leg]).reshape(-1, 16),
     )
-    rises = np.array([np.median((clip.tip - clip.ball)[each, leg] @ clip.up) for each in stances])
+    rows = np.split(np.column_stack(columns), np.cumsum([len(each) for each in stances])[:-1])
+    told = np.array([quantile(row, 0.5) for row in rows])
+    joint, forward, up = told[:, :9].mean(axis=0).reshape(3, 3)
     # Stances in which the toes are bent up do not tell how these lie.
-    low = np.flatnonzero(rises <= rises.min() + ALIKE * clip.leg)
-    toes = [_toes_lying(clip, leg, stances[row]) for row in low]
-    tip, into_toe = (np.median(row, axis=0) for row in zip(*toes, strict=True))
+    rises = told[:, 9]
+    tip, *into_toe = quantile(told[rises <= rises.min() + ALIKE * clip.leg, 10:], 0.5)
     forward, up = unit(forward), unit(up)
     heel = -(1.0 + HEEL_BEHIND) * float(joint @ forward)
-    foot = FlatFoot(forward, up, joint, height, heel, float(tip) / unit_length(clip, leg), into_toe)
+    tip = float(tip) / unit_length(clip, leg)
+    foot = FlatFoot(forward, up, joint, height, heel, tip, np.reshape(into_toe, (4, 4)))
     return replace(foot, heel=_struck_heel(clip, leg, foot, contacts[:, 1]))
-
-
-def _lying(clip: Clip, leg: int, frames: Frames) -> tuple[Array, Array, Array]:
-    """The ball joint, and unit vectors ahead and up (3,), in foot space, of a foot that lies flat on some frames."""
-    into = inverse_of(clip.foot[frames, leg])
-    forward = (into[:, :3, :3] @ _headings(clip, leg, frames)[..., None])[..., 0]
-    rows = move_points(into, clip.ball[frames, leg]), unit(forward), unit(into[:, :3, :3] @ clip.up)
-    joint, ahead, up = (np.median(row, axis=0) for row in rows)
-    return joint, ahead, up
-
-
-def _toes_lying(clip: Clip, leg: int, frames: Frames) -> tuple[Array, Array]:
-    """How far the tip lies ahead of the ball, in scene units, and the transform (4, 4) from foot to toe bone space."""
-    way = (clip.tip - clip.ball)[frames, leg]
-    ahead = np.maximum(dot(way, _headings(clip, leg, frames)), 0.0)
-    into_toe = inverse_of(clip.toe[frames, leg]) @ clip.foot[frames, leg]
-    return np.median(ahead), np.median(into_toe, axis=0)
 
 
 def _headings(clip: Clip, leg: int, frames: Frames) -> Array:
     """Level unit directions (N, 3) in which a foot points on some frames."""
     level = level_part(clip.ball[frames, leg] - clip.ankle[frames, leg], clip.up)
-    if np.median(length_of(level)) < 1e-3 * clip.leg:
+    if quantile(length_of(level), 0.5) < 1e-3 * clip.leg:
         # A foot without length along the ground has no heading: the axis that lies most level will do for its sole.
         axes = level_part(np.swapaxes(clip.foot[frames, leg, :3, :3], -1, -2), clip.up)
         level = axes[:, np.argmax(length_of(axes).mean(axis=0))]
@@ -265,8 +271,8 @@ def _struck_heel(clip: Clip, leg: int, foot: FlatFoot, ball: Mask) -> float:
     if clear.sum() < LEAST or foot.heel >= 0.0:
         return foot.heel
     places = -dot(moved, turned)[clear] / np.sum(turned**2, axis=-1)[clear]
-    middle = float(np.median(places))
-    agree = np.median(np.abs(places - middle)) < -AGREE * foot.heel
+    middle = float(quantile(places, 0.5))
+    agree = quantile(np.abs(places - middle), 0.5) < -AGREE * foot.heel
     # No heel lies ahead of the ball, or behind the ankle by more than the ball lies ahead of it.
     return middle if agree and 2.0 * float(foot.joint @ foot.forward) > -middle > 0.0 else foot.heel
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..model import Array
+from ..rotations import inverse_of, unit
 
 # Heel and front of the sole are the hindmost and foremost places that lie this near to it (leg lengths, 1 cm of a
 # person): the backs of heels are round, toes and shoes curve up.
@@ -54,22 +55,22 @@ class FlatFoot:
         return self.joint - self.height * self.up + along * self.forward
 
 
-def lay_flat(skin: Skin, foot: FlatFoot, leg: float) -> FlatFoot | None:
-    """The foot with the sole of its skin: as it stands in the rest pose, if it does, else as the clip's flat feet lie.
+def lay_at_rest(skin: Skin, joint: Array, leg: float) -> FlatFoot | None:
+    """The foot with its ball joint (3,) as it stands in the rest pose; None if it does not, see `find_sole`.
 
-    `leg` is the leg's length in foot bone space. None where the skin has no sole that could be believed.
+    `leg` is the leg's length in foot bone space.
     """
-    ahead = foot.joint - (foot.joint @ skin.up) * skin.up
-    size = float(np.linalg.norm(ahead))
-    resting = replace(foot, forward=ahead / size, up=skin.up) if size > 0.0 else foot
-    return find_sole(skin, resting, leg) or find_sole(skin, foot, leg)
+    ahead = joint - (joint @ skin.up) * skin.up
+    if not ahead.any():
+        return None
+    return find_sole(skin, FlatFoot(unit(ahead), skin.up, joint, 0.0, 0.0, 0.0, np.eye(4)), leg)
 
 
 def find_sole(skin: Skin, foot: FlatFoot, leg: float) -> FlatFoot | None:
     """Lay the skin of a foot flat, on the edge of its outline, as seen from the side, that it would stand on.
 
     The foot tells about how it lies, with the ankle in the origin of its space. A paw, with nothing under the ankle,
-    stays as it lies.
+    stays as it lies. None where the skin has no sole that could be believed.
     """
     points = np.concatenate([skin.foot, skin.toe @ skin.rest[:3, :3].T + skin.rest[:3, 3]]) - foot.joint
     if not len(points):
@@ -83,26 +84,19 @@ def find_sole(skin: Skin, foot: FlatFoot, leg: float) -> FlatFoot | None:
     least, most = (limit * leg for limit in BALL_HEIGHTS)
     if edge[0] < np.cos(STEEPEST) or not least <= height <= most or heel >= 0.0:
         return None
-    into_toe = np.linalg.inv(skin.rest) if len(skin.toe) else foot.into_toe
-    return replace(foot, forward=forward, up=up, height=height, heel=heel, tip=tip, into_toe=into_toe)
+    return FlatFoot(forward, up, foot.joint, height, heel, tip, inverse_of(skin.rest))
 
 
 def _standing_edge(points: Array, middle: Array) -> Array:
     """The unit vector (2,) along the edge on which the lower hull of points (N, 2) stands with its weight in a place
     (2,): of the edges that this lies over, the most level one. Level where there is none.
     """
-    hull: list[Array] = []
-    for point in points[np.lexsort((points[:, 1], points[:, 0]))]:
-        while len(hull) > 1 and _turns_down(hull[-2], hull[-1], point):
-            hull.pop()
-        hull.append(point)
-    start, way = np.array(hull[:-1]).reshape(-1, 2), np.diff(hull, axis=0)
+    corners = [points[np.lexsort((points[:, 1], points[:, 0]))[0]]]
+    while len(points := points[points[:, 0] > corners[-1][0]]):
+        way = points - corners[-1]
+        corners.append(points[np.lexsort((-way[:, 0], way[:, 1] / way[:, 0]))[0]])
+    start, way = np.array(corners[:-1]).reshape(-1, 2), np.diff(corners, axis=0)
     along = np.sum((middle - start) * way, axis=1)
     ways = way[(along >= 0.0) & (along < np.sum(way**2, axis=1))]
     edges = np.array([[1.0, 0.0]]) if not len(ways) else ways / np.linalg.norm(ways, axis=1, keepdims=True)
     return np.asarray(edges[np.argmax(edges[:, 0])])
-
-
-def _turns_down(first: Array, second: Array, third: Array) -> bool:
-    way, other = second - first, third - first
-    return bool(way[0] * other[1] - way[1] * other[0] <= 0.0)

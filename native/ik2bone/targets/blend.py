@@ -10,12 +10,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..anchors.anchor import Anchor, StandingAnchors, ride_of, shortened, turns_of
+from ..anchors.anchor import Anchor, StandingAnchors, ride_of, shortened
 from ..contacts.detect import Stance
 from ..curves import smoothstep
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, Note, put_in
-from ..rotations import matrix_from_vector, move_points, vector_from_matrix
+from ..rotations import matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
 from .lock import Hold
 
 # Farther than this from where it stands (leg lengths), a foot no longer follows the slope it stood on.
@@ -141,6 +141,8 @@ class Held:
 
     def choose(self, limbs: Mask) -> Held:
         """The same for some limbs (L,)."""
+        if limbs.all():
+            return self
         targets = self.targets.choose(limbs)
         return Held(self.contacts[:, limbs], targets, self.free[:, limbs], self.locked[limbs], self.grounded, self.told)
 
@@ -220,7 +222,7 @@ def _placed(
             on = np.flatnonzero(index == number)
             motion = anchor.motion[on]
             point[on], foothold[on] = move_points(motion, point[on]), move_points(motion, foothold[on])
-            turn[on] = turns_of(motion) @ turn[on]
+            turn[on] = nearest_rotations(motion[:, :3, :3]) @ turn[on]
     # The foot turns rigidly round where it stands; far from there it is just moved.
     way = stands_at - origin + shortened(path - stands_at, SLOPE_RANGE * clip.leg)
     ball = path + (point - origin) + np.einsum("fij,fj->fi", turn - np.eye(3), way)

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..curves import odd_window, runs, smooth_cover
+from ..curves import odd_window, quantile, runs, smooth_cover
 from ..model import Array, Clip, Ground, Mask, level_part
-from ..rotations import length_of, matrix_from_vector, move_points
+from ..rotations import cross, length_of, matrix_from_vector, move_points
 from ..sole.measure import Sole
 from .blend import WINDOW, Targets
 
@@ -44,18 +44,22 @@ def _pitched(
     Both ends (F, L, 3) are vectors from the ball as the clip has them. `freely` (F, L) is how much of the pitch is
     spread over the frames around, from 0 to 1.
     """
+    if not feet.any():
+        return targets
     pivot, window = targets.placed(ends[0]), odd_window(WINDOW, clip.fps)
     turn, pitch = targets.turn, np.zeros(feet.shape)
-    for _ in range(ROUNDS if feet.any() else 0):
+    for _ in range(ROUNDS):
         away = np.einsum("flij,flj->fli", turn, ends[1] - ends[0])
-        depth = targets.depths((pivot + away)[:, :, None], feet, ground, clip.up)[..., 0]
+        # Feet that the last round left as they were have the same ground under them.
+        asked = feet if turn is targets.turn else feet & (pitch > 0.0)
+        depth = targets.depths((pivot + away)[:, :, None], asked, ground, clip.up)[..., 0]
         level = level_part(away, clip.up)
         length = np.maximum(length_of(level), 1e-9 * clip.leg)
         needed = np.arctan2(np.maximum(depth, 0.0), length)
         if not needed.any():
             break
         pitch += needed + freely * (smooth_cover(needed, window) - needed)
-        axis = np.cross(level, clip.up) / length[..., None]
+        axis = cross(level, clip.up) / length[..., None]
         turn = matrix_from_vector(axis * pitch[..., None]) @ targets.turn
     return replace(targets, turn=turn, ball=pivot - np.einsum("flij,flj->fli", turn, ends[0]))
 
@@ -70,6 +74,6 @@ def held_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, grou
             places = targets.standing.unridden(leg, (start, end), path[start:end, leg])
             # It is where it stands while it stands alone, if it ever does.
             alone = ~contacts[start:end, leg, 1]
-            place = np.median(places[alone] if alone.any() else places, axis=0)
+            place = quantile(places[alone] if alone.any() else places, 0.5)
             held[start:end, leg, 0] &= length_of(places - place) <= STAYS * clip.leg
     return held

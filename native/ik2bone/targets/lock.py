@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contacts.detect import Stance, stances
-from ..curves import fade, velocity
+from ..curves import fade, quantile, velocity
 from ..model import Array, Clip, Mask, level_part
 from ..rotations import length_of, matrix_from_vector, shortest_turns, unit
 
@@ -67,7 +67,7 @@ def hold_feet(
         for path, start, end in ((behind, 0, first), (main, first, last + 1), (behind, last + 1, len(moved))):
             alone = int(end - start < 2)
             steps = length_of(np.diff(path[max(start - alone, 0) : end + alone], axis=0))
-            slides[rows][start:end] *= len(steps) > 0 and np.median(steps) >= STILL * clip.leg / clip.fps
+            slides[rows][start:end] *= len(steps) > 0 and quantile(steps, 0.5) >= STILL * clip.leg / clip.fps
     return Hold(fade(shift, known, FADE * clip.fps, -slides / clip.fps), turn)
 
 

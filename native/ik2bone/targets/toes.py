@@ -9,12 +9,14 @@ from ..anchors.footprint import EVEN
 from ..curves import fade, runs
 from ..model import Array, Clip, Ground, Mask, Note
 from ..rotations import (
+    cross,
     dot,
     length_of,
     matrix_from_vector,
     move_points,
     nearest_rotations,
     shortest_turns,
+    turn_vectors,
     unit,
     vector_from_matrix,
 )
@@ -36,8 +38,17 @@ def lay_toes(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Gro
     stands, vectors, short = stands & clip.has_toe, np.zeros(clip.ball.shape), np.zeros_like(stands)
     if not stands.any():
         return vectors, short
-    turns, short[stands] = _within_range(clip, sole, targets, stands, _laid(clip, sole, targets, stands, ground))
-    axes = nearest_rotations(targets.turn[stands] @ clip.toe[stands][:, :3, :3] / clip.scale[stands][:, 3, None])
+    own, legs = targets.turn[stands], np.nonzero(stands)[1]
+    feet, toes = (own @ bones[stands][:, :3, :3] for bones in (clip.foot, clip.toe))
+    up, forward, toe_up = (
+        unit(turn_vectors(axes, ways[legs]))
+        for axes, ways in ((feet, sole.up), (feet, sole.forward), (toes, sole.toe_up))
+    )
+    tip = turn_vectors(own, (move_points(clip.toe, sole.tip) - clip.ball)[stands])
+    normals = _normals(clip, targets, stands, up)
+    turns = _laid(clip, targets, stands, ground, (toe_up, tip, normals), sole.ball_height[legs])
+    turns, short[stands] = _within_range((up, forward), (toe_up, tip), turns)
+    axes = nearest_rotations(toes / clip.scale[stands][:, 3, None])
     vectors[stands] = np.einsum("nji,nj->ni", axes, vector_from_matrix(turns))
     return fade(vectors, stands, FADE * clip.fps), short
 
@@ -48,14 +59,31 @@ def tell_toes(short: Mask) -> list[Note]:
     return [Note("toes_short", {"count": count})] if count else []
 
 
-def _laid(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground) -> Array:
-    """Turns (N, 3, 3), world space, that lay the toes of standing feet (F, L) along the ground, tips on the surface."""
-    normals, up = _normals(clip, sole, targets)[stands], _directions(clip.toe, sole.toe_up, targets, stands)
+def _normals(clip: Clip, targets: Targets, stands: Mask, soles_up: Array) -> Array:
+    """What the soles of standing feet (F, L) lie along (N, 3): the slopes of anchors, else as the soles look up."""
+    normals = np.zeros((*stands.shape, 3))
+    normals[stands] = soles_up
+    for anchor in targets.anchors:
+        if anchor.part != "swing":
+            span = slice(anchor.stance.start, anchor.stance.end)
+            normals[span, anchor.stance.leg] = anchor.cut(span.start, span.stop).turns(span.stop - span.start) @ clip.up
+    return normals[stands]
+
+
+def _laid(
+    clip: Clip, targets: Targets, stands: Mask, ground: Ground, toes: tuple[Array, Array, Array], heights: Array
+) -> Array:
+    """Turns (N, 3, 3), world space, that lay the toes of standing feet (F, L) along the ground, tips on the surface.
+
+    `toes` are where each looks up to, the way from its ball to its tip, and the normal of its ground (N, 3), `heights`
+    (N,) those of ball joints over the sole.
+    """
+    up, way, normals = toes
     upright = matrix_from_vector(shortest_turns(up, normals))
-    tip = np.einsum("nij,nj->ni", upright, _tips(clip, sole, targets, stands))
-    aside, length = unit(np.cross(tip, normals)), np.maximum(length_of(tip), 1e-300)
+    tip = turn_vectors(upright, way)
+    aside, length = unit(cross(tip, normals)), np.maximum(length_of(tip), 1e-300)
     # The tip's height over the ball's joint along the normal, as it is and as it should be.
-    present, goal = dot(tip, normals), -sole.ball_height[np.nonzero(stands)[1]]
+    present, goal = dot(tip, normals), -heights
     facing, points = np.maximum(normals @ clip.up, 1e-3), np.zeros((*stands.shape, 1, 3))
     points[stands, 0] = targets.ball[stands] + tip
     lift = targets.depths(points, stands, ground, clip.up)[stands, 0] - (goal - present) / facing
@@ -65,34 +93,14 @@ def _laid(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground
     return matrix_from_vector(pitch[:, None] * aside) @ upright
 
 
-def _normals(clip: Clip, sole: Sole, targets: Targets) -> Array:
-    """What the soles lie along (F, L, 3): the slopes of anchors, else how the foot is turned."""
-    normals = unit(np.einsum("flij,lj->fli", targets.turn @ clip.foot[..., :3, :3], sole.up))
-    for anchor in targets.anchors:
-        if anchor.part != "swing":
-            span = slice(anchor.stance.start, anchor.stance.end)
-            normals[span, anchor.stance.leg] = anchor.cut(span.start, span.stop).turns(span.stop - span.start) @ clip.up
-    return normals
+def _within_range(foot: tuple[Array, Array], toes: tuple[Array, Array], turns: Array) -> tuple[Array, Mask]:
+    """The turns (N, 3, 3) of toes, none farther than toes bend, and which were too far.
 
-
-def _directions(bones: Array, own: Array, targets: Targets, stands: Mask) -> Array:
-    """World directions (N, 3) of vectors (L, 3) of the bones (F, L, 4, 4) of standing feet (F, L)."""
-    return unit(np.einsum("nij,nj->ni", targets.turn[stands] @ bones[stands][:, :3, :3], own[np.nonzero(stands)[1]]))
-
-
-def _tips(clip: Clip, sole: Sole, targets: Targets, stands: Mask) -> Array:
-    """Vectors (N, 3) from the balls of standing feet (F, L) to the tips of their toes, before these turn."""
-    return np.einsum("nij,nj->ni", targets.turn[stands], (move_points(clip.toe, sole.tip) - clip.ball)[stands])
-
-
-def _within_range(clip: Clip, sole: Sole, targets: Targets, stands: Mask, turns: Array) -> tuple[Array, Mask]:
-    """The turns (N, 3, 3) of the toes of standing feet (F, L), none farther than toes bend, and which were too far.
-
+    Given are where each `foot` looks up to and forward (N, 3), and where its `toes` look up to and their tips lie.
     Toes may bend as far as in the clip, whatever that is.
     """
-    up, forward = (_directions(clip.foot, way, targets, stands) for way in (sole.up, sole.forward))
-    toe_up, toe = _directions(clip.toe, sole.toe_up, targets, stands), _tips(clip, sole, targets, stands)
-    toe = toe - np.sum(toe * toe_up, axis=-1, keepdims=True) * toe_up
-    own, asked = (np.arctan2(dot(way, up), dot(way, forward)) for way in (toe, np.einsum("nij,nj->ni", turns, toe)))
+    (up, forward), (toe_up, tip) = foot, toes
+    way = tip - dot(tip, toe_up)[:, None] * toe_up
+    own, asked = (np.arctan2(dot(ahead, up), dot(ahead, forward)) for ahead in (way, turn_vectors(turns, way)))
     back = asked - np.clip(asked, np.minimum(-BENT_DOWN, own), np.maximum(BENT_UP, own))
-    return matrix_from_vector(back[:, None] * np.cross(up, forward)) @ turns, np.abs(back) > LARGEST_TURN
+    return matrix_from_vector(back[:, None] * cross(up, forward)) @ turns, np.abs(back) > LARGEST_TURN
