@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..contacts.detect import LEAST_CONTACT, find_contacts
 from ..curves import quantile, runs
 from ..model import Array, Clip, Mask, Note, level_part, put_in
-from ..rotations import dot, inverse_of, length_of, move_points, turn_vectors, unit
+from ..rotations import dot, inverse_of, length_of, median_point, move_points, turn_vectors, unit
 from ..targets.lock import standing_core
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
 
@@ -207,7 +207,7 @@ def _foot(clip: Clip, leg: int, contacts: Mask, height: float, source: str) -> t
     """
     size, skin, found = unit_length(clip, leg), clip.skins[leg] if clip.skins else None, None
     if skin is not None:
-        joint = quantile(move_points(inverse_of(clip.foot[:, leg]), clip.ball[:, leg]), 0.5)
+        joint = median_point(move_points(inverse_of(clip.foot[:, leg]), clip.ball[:, leg]))
         found = lay_at_rest(skin, joint, clip.leg / size)
     if found is None:
         source = source if (clip.ball[:, leg] != clip.ankle[:, leg]).any() else "point"
@@ -235,11 +235,11 @@ def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
         (inverse_of(clip.toe[frames, leg]) @ clip.foot[frames, leg]).reshape(-1, 16),
     )
     rows = np.split(np.column_stack(columns), np.cumsum([len(each) for each in stances])[:-1])
-    told = np.array([quantile(row, 0.5) for row in rows])
+    told = np.array([row.mean(axis=0) for row in rows])
     joint, forward, up = told[:, :9].mean(axis=0).reshape(3, 3)
     # Stances in which the toes are bent up do not tell how these lie.
     rises = told[:, 9]
-    tip, *into_toe = quantile(told[rises <= rises.min() + ALIKE * clip.leg, 10:], 0.5)
+    tip, *into_toe = told[rises <= rises.min() + ALIKE * clip.leg, 10:].mean(axis=0)
     forward, up = unit(forward), unit(up)
     heel = -(1.0 + HEEL_BEHIND) * float(joint @ forward)
     tip = float(tip) / unit_length(clip, leg)
