@@ -85,8 +85,10 @@ def measure_sole(clip: Clip) -> Sole:
     """Measure the soles from the skin of the feet, or from the flat parts of the stances.
 
     Each stance has one vote, however long it lasts, so that soles do not depend on how a clip is trimmed. Legs whose
-    balls lie at their ankles stand on that point.
+    balls lie at their ankles stand on that point. Feet are measured without their bones' own scales, as those may make
+    lengths uneven in foot space.
     """
+    clip = _unscaled(clip)
     contacts = _contacts(clip)
     standing = _standing_heights(clip, contacts[..., 1])
     height, floor, source = _ball_height(clip, standing)
@@ -98,13 +100,27 @@ def measure_sole(clip: Clip) -> Sole:
     return replace(sole, floor=_floor_under(told, sole.ball_height[known], clip.leg))
 
 
+def _unscaled(clip: Clip) -> Clip:
+    """The clip with feet and toes whose own scales are with their skins instead of their bones; `scale` stays."""
+    foot, toe, scales = clip.foot.copy(), clip.toe.copy(), _own_scales(clip)
+    foot[..., :3, :3] /= clip.scale[:, :, 2, None]
+    toe[..., :3, :3] /= clip.scale[:, :, 3, None]
+    skins = clip.skins and tuple(skin.scaled(*own) for skin, own in zip(clip.skins, scales, strict=True))
+    return clip.having(foot=foot, toe=toe, skins=skins)
+
+
+def _own_scales(clip: Clip) -> Array:
+    """The own scales (L, 2, 3) of feet and toes."""
+    return np.asarray(clip.scale[:, :, 2:].mean(axis=0))
+
+
 def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[str, ...]) -> Sole:
-    """The soles of feet as they lie flat, with lengths in scene units."""
+    """The soles of feet as they lie flat, with lengths in scene units, and all else in the spaces of scaled bones."""
     rows: list[tuple[Any, ...]] = []
-    for leg, foot in enumerate(feet):
-        size = unit_length(clip, leg)
-        points = foot.under(foot.heel), foot.under(0.0), move_points(foot.into_toe, foot.under(foot.tip)), foot.joint
-        ways = foot.forward, foot.up, unit(foot.into_toe[:3, :3] @ foot.up)
+    for leg, (foot, (own, toe)) in enumerate(zip(feet, _own_scales(clip), strict=True)):
+        size, tip = unit_length(clip, leg), move_points(foot.into_toe, foot.under(foot.tip))
+        points = foot.under(foot.heel) / own, foot.under(0.0) / own, tip / toe, foot.joint / own
+        ways = unit(foot.forward / own), unit(foot.up / own), unit(foot.into_toe[:3, :3] @ foot.up / toe)
         rows.append((size * foot.height, *points, *ways, size * np.array([-foot.heel, foot.tip])))
     names = [name for name in Sole.__annotations__ if name not in ("floor", "source")]
     columns: dict[str, Any] = {name: np.array(row) for name, row in zip(names, zip(*rows, strict=True), strict=True)}
