@@ -14,6 +14,23 @@ import pytest
 ROOT = Path(__file__).parent.parent
 BINARY = Path(ik2bone._core.__file__)
 
+USES = """
+import ik2bone
+import numpy as np
+
+point, turn, matrix = np.zeros(3), np.zeros(4), np.eye(4)
+solved = ik2bone.solve(point, point, point, point, out=(point, point, np.zeros(()), np.zeros((), np.uint8)))
+ik2bone.solve(point, point, point, point, out=solved)
+ik2bone.multiply(turn, turn, out=turn).sum()
+mesh = ik2bone.Mesh(np.zeros((3, 3)), [[0, 1, 2]])
+mesh.nearest(point, out=mesh.cast(point, point))
+posed = ik2bone.solve_pose(matrix, matrix, point, point, end_matrix=matrix)
+for corrected in (posed.root, posed.mid, posed.end):
+    turn = ik2bone.multiply(turn, corrected)
+ik2bone.solve_pose(matrix, matrix, point, point, end_matrix=matrix, out=posed)
+without: None = ik2bone.solve_pose(matrix, matrix, point, point).end
+"""
+
 
 def run(module, *arguments):
     """Run a module of the group, which `pip install .[check]` brings, or skip."""
@@ -27,6 +44,13 @@ def run(module, *arguments):
 
 def test_the_package_is_strictly_typed():
     run("mypy", "--python-version", f"{sys.version_info[0]}.{sys.version_info[1]}")
+
+
+def test_arrays_are_typed_as_outs_and_corrections_as_factors(tmp_path):
+    """On every Python: numpy tells type checkers only from 3.12 on that its arrays are buffers."""
+    uses = tmp_path / "uses.py"
+    uses.write_text(USES)
+    run("mypy", "--strict", "--python-version", "3.11", str(uses))
 
 
 def test_the_stub_matches_the_module():

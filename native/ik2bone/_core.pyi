@@ -16,7 +16,9 @@ from ik2bone.results import Hits, PoseSolution, Rotations, Solution
 
 _Numbers: TypeAlias = ArrayLike | Buffer
 
-_Out = TypeVar("_Out", bound=Buffer)
+# Before Python 3.12 numpy does not tell type checkers that its arrays are buffers.
+_Writable: TypeAlias = Buffer | NDArray[Any]
+_Out = TypeVar("_Out", bound=_Writable)
 
 build: str
 
@@ -37,7 +39,7 @@ def solve(
     max_angle: _Numbers = 3.141592653589793,
     cone_axis: _Numbers | None = None,
     cone_angle: _Numbers = 3.141592653589793,
-    out: tuple[Buffer, Buffer, Buffer, Buffer] | None = None,
+    out: tuple[_Writable, _Writable, _Writable, _Writable] | None = None,
 ) -> Solution: ...
 def orient(
     root_matrix: _Numbers,
@@ -50,7 +52,7 @@ def orient(
     hinge: _Numbers | None = None,
     root_scale: _Numbers | None = None,
     mid_scale: _Numbers | None = None,
-    out: tuple[Buffer, Buffer] | None = None,
+    out: tuple[_Writable, _Writable] | None = None,
 ) -> Rotations: ...
 @overload
 def aggregate(
@@ -74,6 +76,7 @@ def aggregate(
     base: _Numbers | None = None,
     out: _Out,
 ) -> _Out: ...
+@overload
 def solve_pose(
     root_matrix: _Numbers,
     mid_matrix: _Numbers,
@@ -94,10 +97,35 @@ def solve_pose(
     cone_angle: _Numbers = 3.141592653589793,
     root_scale: _Numbers | None = None,
     mid_scale: _Numbers | None = None,
-    end_matrix: _Numbers | None = None,
+    end_matrix: None = None,
+    end_goal: None = None,
+    out: tuple[_Writable, _Writable, _Writable | None, _Writable, _Writable, _Writable] | None = None,
+) -> PoseSolution[None]: ...
+@overload
+def solve_pose(
+    root_matrix: _Numbers,
+    mid_matrix: _Numbers,
+    end: _Numbers,
+    target: _Numbers,
+    *,
+    bend: Literal["carried", "nearest"] = "carried",
+    roll: Literal["pose", "hinge"] = "pose",
+    pole: _Numbers | None = None,
+    pole_weight: _Numbers = 1.0,
+    twist: _Numbers = 0.0,
+    hinge: _Numbers | None = None,
+    soften: _Numbers = 1.0,
+    weight: _Numbers = 1.0,
+    min_angle: _Numbers = 0.0,
+    max_angle: _Numbers = 3.141592653589793,
+    cone_axis: _Numbers | None = None,
+    cone_angle: _Numbers = 3.141592653589793,
+    root_scale: _Numbers | None = None,
+    mid_scale: _Numbers | None = None,
+    end_matrix: _Numbers,
     end_goal: _Numbers | None = None,
-    out: tuple[Buffer, Buffer, Buffer | None, Buffer, Buffer, Buffer] | None = None,
-) -> PoseSolution: ...
+    out: tuple[_Writable, _Writable, _Writable, _Writable, _Writable, _Writable] | None = None,
+) -> PoseSolution[NDArray[Any]]: ...
 @overload
 def pole_of(
     root: _Numbers, mid: _Numbers, end: _Numbers, *, hinge: _Numbers | None = None, out: None = None
@@ -131,8 +159,8 @@ def cast_at_mesh(
     origins: _Numbers,
     directions: _Numbers,
     *,
-    out: tuple[Buffer, Buffer, Buffer] | None = None,
+    out: tuple[_Writable, _Writable, _Writable] | None = None,
 ) -> Hits: ...
 def nearest_of_mesh(
-    mesh: CapsuleType, /, points: _Numbers, *, out: tuple[Buffer, Buffer, Buffer] | None = None
+    mesh: CapsuleType, /, points: _Numbers, *, out: tuple[_Writable, _Writable, _Writable] | None = None
 ) -> Hits: ...

@@ -53,14 +53,13 @@ def solve_legs(
             break
         target = target + away / np.where(share > 0.0, share, 1.0)[..., None]
         solution = _solve(joints, target, share, knees, clip)
-    assert solution.end is not None
     miss = length_of(solution.position - asked)
     return np.stack([solution.root, solution.mid, solution.end], axis=2), miss
 
 
 def _solve(
     joints: tuple[Array, Array, Array, Array], target: Array, share: Array, knees: Knees, clip: Clip
-) -> PoseSolution:
+) -> PoseSolution[Array]:
     """Bring ankles to targets (F, L, 3): `joints` are thighs, shins, feet, and how the feet shall be (F, L, 4, 4)."""
     thigh, shin, foot, goal = joints
     return solve_pose(

@@ -15,7 +15,8 @@ if TYPE_CHECKING:  # buffers do without numpy, which may not load in another int
     from typing_extensions import Buffer
 
     Numbers = ArrayLike | Buffer
-    Out = tuple[Buffer, Buffer, Buffer]
+    Writable = Buffer | NDArray[Any]
+    Out = tuple[Writable, Writable, Writable]
 
 VERTICES = "an array of shape (V, 3)"
 TRIANGLES = "an array of integers of shape (T, 3)"

@@ -8,7 +8,7 @@ import numpy as np
 from .curves import runs, smooth_between, smoothstep
 from .knees import eased_reach, shortest
 from .model import Array, Clip, Mask, Note, level_part
-from .rotations import cross, dot, length_of, unit
+from .rotations import cross, dot, length_of, turn_vectors, unit
 from .sole.measure import Sole
 from .targets.blend import Targets
 
@@ -57,8 +57,7 @@ def heel_room(clip: Clip, sole: Sole, feet: Mask) -> Array:
 
     The ankle and the ball of the foot bend no farther than those of people do.
     """
-    axes = unit(np.swapaxes(clip.foot[..., :3, :3], -1, -2))
-    forward, up = (np.einsum("flji,lj->fli", axes, way) for way in (sole.forward, sole.up))
+    forward, up = (unit(turn_vectors(clip.foot, way)) for way in (sole.forward, sole.up))
     shin = clip.knee - clip.ankle
     plantar = np.arctan2(-dot(shin, forward), dot(shin, up))
     bent = np.arcsin(np.clip(-(forward @ clip.up), -1.0, 1.0))

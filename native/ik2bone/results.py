@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 from enum import IntFlag
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import index
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:  # with `out` the solver works without numpy
     import numpy as np
     from numpy.typing import NDArray
 
+End = TypeVar("End")
+
 
 class Status(IntFlag):
-    """What happened to a row, as one uint8; 0 is an end that lies on its target."""
+    """What happened to a row, as one uint8; 0 is an end that lies on its target, or goes part of the way by weight."""
 
     REACHED = 0
     TOO_FAR = 1  # the target is beyond the bare bones
@@ -22,6 +25,11 @@ class Status(IntFlag):
     SINGULAR = 16  # something arbitrary decided the bend; the target may be reached
     INVALID = 32  # alone: bad numbers, a bone without length, a singular matrix
     MISSED = 47  # mask of all that can miss
+
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        """Combinations from integers of any type: by itself an enumeration takes only those of Python."""
+        return super()._missing_(index(value))  # type: ignore[arg-type]
 
 
 class Solution(NamedTuple):
@@ -40,12 +48,12 @@ class Rotations(NamedTuple):
     mid: NDArray[Any]  # (..., 4)
 
 
-class PoseSolution(NamedTuple):
+class PoseSolution(NamedTuple, Generic[End]):
     """Corrections of `solve_pose`, quaternions w, x, y, z, and where they put the end joint."""
 
     root: NDArray[Any]  # (..., 4)
     mid: NDArray[Any]  # (..., 4)
-    end: NDArray[Any] | None  # (..., 4), None without end_matrix
+    end: End  # (..., 4), None without end_matrix
     position: NDArray[Any]  # (..., 3)
     miss: NDArray[Any]  # (...) distance from this position to the target
     status: NDArray[np.uint8]  # (...) Status

@@ -8,6 +8,9 @@ import numpy as np
 from .checks import is_flat
 from .model import Array
 
+# A median point is sought among so many points, spread evenly over all: it takes time by the square of their number.
+SOME = 200
+
 # Newton's iteration for rotations ends when a round changes no number by more than this: the next one, whose changes
 # are as small as the squares of these, is below rounding. Matrices that are nearly flat take ten rounds.
 SETTLED, ROUNDS = 1e-8, 20
@@ -26,6 +29,16 @@ def length_of(vectors: Array) -> Array:
 def unit(vectors: Array) -> Array:
     """Unit vectors (..., 3); zero where they are zero."""
     return vectors / np.maximum(length_of(vectors), 1e-300)[..., None]
+
+
+def median_point(points: Array) -> Array:
+    """The one of points (N, D) with the least sum of distances from the others, the mean of several that are alike.
+
+    Unlike medians of coordinates it does not depend on the axes.
+    """
+    some = points[:: 1 + len(points) // SOME]
+    away = length_of(some[:, None] - some).sum(axis=0)
+    return np.asarray(some[away <= (1.0 + 1e-9) * away.min()].mean(axis=0))
 
 
 def turn_vectors(motion: Array, vectors: Array) -> Array:

@@ -109,6 +109,20 @@ def test_a_walk_in_shoes_stands_on_them(scale) -> None:
     assert min(low.min() for low in lows) > -0.004
 
 
+def test_skins_go_with_the_own_scales_of_their_bones() -> None:
+    clip, own, skin = make_walk().clip, np.array([1.5, 0.8, 1.2]), shoe()
+    scale = clip.scale.copy()
+    scale[:, :, 2:] = own
+    thin = Skin(skin.foot / own, skin.toe / own, skin.rest * np.append(own, 1.0) / np.append(own, 1.0)[:, None], UP)
+    wide = {name: getattr(clip, name) * np.append(own, 1.0) for name in ("foot", "toe")}
+    scaled, plain = replace(clip, scale=scale, skins=(thin,) * 2, **wide), replace(clip, skins=(skin,) * 2)
+    sole, other = measure_sole(scaled), measure_sole(plain)
+    assert sole.source == ("mesh", "mesh")
+    for point in ("heel", "ball", "ball_joint"):
+        assert getattr(sole, point) * own == pytest.approx(getattr(other, point), abs=1e-9)
+    assert sole.tip * own == pytest.approx(other.tip, abs=1e-9) and sole.lengths == pytest.approx(other.lengths)
+
+
 def test_one_foot_without_skin_keeps_the_clip_s_measure() -> None:
     nothing = Skin(np.zeros((0, 3)), np.zeros((0, 3)), np.eye(4), UP)
     assert measure_sole(replace(make_walk().clip, skins=(shoe(), nothing))).source == ("mesh", "clip's floor")

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import ik2bone
+import numpy as np
 import pytest
 from ik2bone import Status
 
@@ -30,6 +31,14 @@ def test_status_names_its_bits():
     assert [int(bit) for bit in bits] == [1, 2, 4, 8, 16, 32]
     assert Status.MISSED == 47
     assert not Status.MISSED & Status.SINGULAR
+
+
+@pytest.mark.parametrize("kind", [int, np.uint8, np.array])
+def test_every_combination_of_flags_is_a_status_as_arrays_have_it(kind):
+    for flags in range(64):
+        assert Status(kind(flags)) == flags and isinstance(Status(kind(flags)), Status)
+    with pytest.raises(TypeError, match="integer"):
+        Status(0.5)
 
 
 def test_results_are_named_tuples():

@@ -100,7 +100,7 @@ def _off_line(feet: Feet, run: Stance, late: float) -> int:
         return 0
     # Rows are the frames before each candidate; a line through them leaves no residue.
     windows = np.lib.stride_tricks.sliding_window_view(path[first - count : run.end], count, axis=0)
-    straight = np.abs(windows @ _residues(count)).max(axis=(1, 2)) < ON_LINE
+    straight = length_of(np.swapaxes(windows @ _residues(count), 1, 2)).max(axis=1) < ON_LINE
     if not straight.any():
         return 0
     last = first + int(np.flatnonzero(straight)[-1])

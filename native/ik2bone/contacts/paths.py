@@ -121,16 +121,17 @@ def _stiff(paths: Array) -> Mask:
 
 
 def noise_of(paths: Array) -> float:
-    """Standard deviation of white noise on each coordinate of paths (F, ...), in their unit.
+    """Standard deviation of white noise on each coordinate of paths (F, ..., 3), in their unit.
 
     From fifth differences, which noise has with sqrt(252) times its deviation, and motion hardly has, even between
-    frames that lie far apart. A fifth of the frames, the steadiest, decides: of normal numbers a fifth lies within
-    0.2533 deviations of zero. Too few frames have no steady ones, and tell of none.
+    frames that lie far apart. A fifth of the frames, the steadiest, decides: of the lengths of normal vectors a fifth
+    is shorter than 1.0026 deviations (chi distribution of three degrees of freedom), whichever way the axes lie. Too
+    few frames have no steady ones, and tell of none.
     """
     if len(paths) < LEAST_FRAMES:
         return 0.0
-    steady = quantile(np.abs(np.diff(paths, 5, axis=0)), 0.2)
-    return float(quantile(steady.ravel(), 0.5)) / (0.2533 * np.sqrt(252.0))
+    steady = quantile(length_of(np.diff(paths, 5, axis=0)), 0.2)
+    return float(quantile(steady.ravel(), 0.5)) / (1.0026 * np.sqrt(252.0))
 
 
 def _half_window(noise: float, fps: float) -> int:

@@ -27,7 +27,7 @@ def steady_feet(clip: Clip) -> tuple[Clip, Array]:
     share = trembling(clip)
     if not share.any():
         return clip, np.broadcast_to(np.eye(3), (clip.frames, clip.legs, 3, 3))
-    axes, trembles = nearest_rotations(clip.foot[..., :3, :3]), share > 0.0
+    axes, trembles = nearest_rotations(clip.foot[..., :3, :3] / clip.scale[:, :, 2, None]), share > 0.0
     mean = nearest_rotations(hann_average(axes, odd_window(WINDOW, clip.fps))[trembles])
     away = vector_from_matrix(mean @ np.swapaxes(axes[trembles], -1, -2))
     turn = np.broadcast_to(np.eye(3), axes.shape).copy()

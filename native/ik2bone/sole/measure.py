@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..contacts.detect import LEAST_CONTACT, find_contacts
 from ..curves import quantile, runs
 from ..model import Array, Clip, Mask, Note, level_part, put_in
-from ..rotations import dot, inverse_of, length_of, move_points, turn_vectors, unit
+from ..rotations import dot, inverse_of, length_of, median_point, move_points, turn_vectors, unit
 from ..targets.lock import standing_core
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
 
@@ -85,8 +85,10 @@ def measure_sole(clip: Clip) -> Sole:
     """Measure the soles from the skin of the feet, or from the flat parts of the stances.
 
     Each stance has one vote, however long it lasts, so that soles do not depend on how a clip is trimmed. Legs whose
-    balls lie at their ankles stand on that point.
+    balls lie at their ankles stand on that point. Feet are measured without their bones' own scales, as those may make
+    lengths uneven in foot space.
     """
+    clip = _unscaled(clip)
     contacts = _contacts(clip)
     standing = _standing_heights(clip, contacts[..., 1])
     height, floor, source = _ball_height(clip, standing)
@@ -98,13 +100,27 @@ def measure_sole(clip: Clip) -> Sole:
     return replace(sole, floor=_floor_under(told, sole.ball_height[known], clip.leg))
 
 
+def _unscaled(clip: Clip) -> Clip:
+    """The clip with feet and toes whose own scales are with their skins instead of their bones; `scale` stays."""
+    foot, toe, scales = clip.foot.copy(), clip.toe.copy(), _own_scales(clip)
+    foot[..., :3, :3] /= clip.scale[:, :, 2, None]
+    toe[..., :3, :3] /= clip.scale[:, :, 3, None]
+    skins = clip.skins and tuple(skin.scaled(*own) for skin, own in zip(clip.skins, scales, strict=True))
+    return clip.having(foot=foot, toe=toe, skins=skins)
+
+
+def _own_scales(clip: Clip) -> Array:
+    """The own scales (L, 2, 3) of feet and toes."""
+    return np.asarray(clip.scale[:, :, 2:].mean(axis=0))
+
+
 def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[str, ...]) -> Sole:
-    """The soles of feet as they lie flat, with lengths in scene units."""
+    """The soles of feet as they lie flat, with lengths in scene units, and all else in the spaces of scaled bones."""
     rows: list[tuple[Any, ...]] = []
-    for leg, foot in enumerate(feet):
-        size = unit_length(clip, leg)
-        points = foot.under(foot.heel), foot.under(0.0), move_points(foot.into_toe, foot.under(foot.tip)), foot.joint
-        ways = foot.forward, foot.up, unit(foot.into_toe[:3, :3] @ foot.up)
+    for leg, (foot, (own, toe)) in enumerate(zip(feet, _own_scales(clip), strict=True)):
+        size, tip = unit_length(clip, leg), move_points(foot.into_toe, foot.under(foot.tip))
+        points = foot.under(foot.heel) / own, foot.under(0.0) / own, tip / toe, foot.joint / own
+        ways = unit(foot.forward / own), unit(foot.up / own), unit(foot.into_toe[:3, :3] @ foot.up / toe)
         rows.append((size * foot.height, *points, *ways, size * np.array([-foot.heel, foot.tip])))
     names = [name for name in Sole.__annotations__ if name not in ("floor", "source")]
     columns: dict[str, Any] = {name: np.array(row) for name, row in zip(names, zip(*rows, strict=True), strict=True)}
@@ -207,7 +223,7 @@ def _foot(clip: Clip, leg: int, contacts: Mask, height: float, source: str) -> t
     """
     size, skin, found = unit_length(clip, leg), clip.skins[leg] if clip.skins else None, None
     if skin is not None:
-        joint = quantile(move_points(inverse_of(clip.foot[:, leg]), clip.ball[:, leg]), 0.5)
+        joint = median_point(move_points(inverse_of(clip.foot[:, leg]), clip.ball[:, leg]))
         found = lay_at_rest(skin, joint, clip.leg / size)
     if found is None:
         source = source if (clip.ball[:, leg] != clip.ankle[:, leg]).any() else "point"
@@ -235,11 +251,11 @@ def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
         (inverse_of(clip.toe[frames, leg]) @ clip.foot[frames, leg]).reshape(-1, 16),
     )
     rows = np.split(np.column_stack(columns), np.cumsum([len(each) for each in stances])[:-1])
-    told = np.array([quantile(row, 0.5) for row in rows])
+    told = np.array([row.mean(axis=0) for row in rows])
     joint, forward, up = told[:, :9].mean(axis=0).reshape(3, 3)
     # Stances in which the toes are bent up do not tell how these lie.
     rises = told[:, 9]
-    tip, *into_toe = quantile(told[rises <= rises.min() + ALIKE * clip.leg, 10:], 0.5)
+    tip, *into_toe = told[rises <= rises.min() + ALIKE * clip.leg, 10:].mean(axis=0)
     forward, up = unit(forward), unit(up)
     heel = -(1.0 + HEEL_BEHIND) * float(joint @ forward)
     tip = float(tip) / unit_length(clip, leg)

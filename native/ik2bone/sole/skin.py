@@ -34,6 +34,11 @@ class Skin:
     rest: Array
     up: Array
 
+    def scaled(self, foot: Array, toe: Array) -> Skin:
+        """The same skin under own scales (3,) of the foot and toe bones."""
+        rest = np.append(foot, 1.0)[:, None] * self.rest / np.append(toe, 1.0)
+        return Skin(self.foot * foot, self.toe * toe, rest, unit(self.up / foot))
+
 
 @dataclass(frozen=True)
 class FlatFoot:

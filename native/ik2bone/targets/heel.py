@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..curves import odd_window, quantile, runs, smooth_cover
+from ..curves import odd_window, runs, smooth_cover
 from ..model import Array, Clip, Ground, Mask, level_part
-from ..rotations import cross, length_of, matrix_from_vector, move_points
+from ..rotations import cross, length_of, matrix_from_vector, median_point, move_points
 from ..sole.measure import Sole
 from .blend import WINDOW, Targets
 
@@ -74,6 +74,6 @@ def held_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, grou
             places = targets.standing.unridden(leg, (start, end), path[start:end, leg])
             # It is where it stands while it stands alone, if it ever does.
             alone = ~contacts[start:end, leg, 1]
-            place = quantile(places[alone] if alone.any() else places, 0.5)
+            place = median_point(places[alone] if alone.any() else places)
             held[start:end, leg, 0] &= length_of(places - place) <= STAYS * clip.leg
     return held

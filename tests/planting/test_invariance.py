@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""What planting does not depend on: the heading of a noisy clip, the axes of its bones, and their own scales."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from gaits import make_gait, on_treadmill
+from ik2bone import Clip, find_contacts, plant
+from ik2bone.rotations import median_point
+from walk import HILLS, make_walk
+
+ANGLES = np.radians([15.0, 45.0, 60.0])
+
+
+def about_up(angle):
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def turned_hills(turn):
+    def ground(points, down):
+        hits, normals, found = HILLS(points @ turn, down)
+        return hits @ turn.T, normals @ turn.T, found
+
+    return ground
+
+
+def noisy(seed, noise=0.005) -> Clip:
+    """A walk whose joints tremble by 5 mm."""
+    clip, rng = make_walk(seconds=3.0, fps=30.0, roll=0.4).clip, np.random.default_rng(seed)
+    joints = [getattr(clip, name) + rng.normal(0.0, noise, clip.hip.shape) for name in ("hip", "knee", "ankle", "ball")]
+    return Clip.from_points(clip.fps, *joints, tip=joints[-1] + (clip.tip - clip.ball))
+
+
+def turned(clip, turn) -> Clip:
+    joints = [getattr(clip, name) @ turn.T for name in ("hip", "knee", "ankle", "ball")]
+    return Clip.from_points(clip.fps, *joints, tip=clip.tip @ turn.T)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("move", [lambda gait, style: gait, on_treadmill])
+def test_contacts_of_noisy_paths_do_not_depend_on_the_heading(move, exact) -> None:
+    for seed in range(8):
+        gait = move(make_gait("walk", 30, noise=0.005, seed=seed), "walk")
+        options = {"fps": gait.fps, "leg": gait.leg, "exact": exact}
+        found = find_contacts(gait.heel, gait.ball, **options)
+        for turn in map(about_up, ANGLES):
+            assert (find_contacts(gait.heel @ turn.T, gait.ball @ turn.T, **options) == found).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_plan_of_a_noisy_clip_does_not_depend_on_the_heading(seed) -> None:
+    clip = noisy(seed)
+    plan = plant(clip, HILLS)
+    for turn in map(about_up, ANGLES):
+        other = plant(turned(clip, turn), turned_hills(turn))
+        assert (other.contacts == plan.contacts).all()
+        assert other.rotations == pytest.approx(plan.rotations, abs=1e-5)
+        assert other.hips_offset @ turn == pytest.approx(plan.hips_offset, abs=1e-6)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.005])
+def test_a_plan_does_not_depend_on_the_axes_that_bones_have(noise) -> None:
+    clip, rng = noisy(0, noise), np.random.default_rng(1)
+    plan = plant(clip, HILLS)
+    ankle = plan.apply(clip).ankle
+    for _ in range(3):
+        other, axes = {}, np.tile(np.eye(4), (4, 1, 1))
+        axes[:, :3, :3] = [_rotation(rng) for _ in range(4)]
+        for name, own in zip(("thigh", "shin", "foot", "toe"), axes, strict=True):
+            other[name] = getattr(clip, name) @ own
+        same = Clip(clip.fps, **other, ball=clip.ball, tip=clip.tip)
+        assert plant(same, HILLS).apply(same).ankle == pytest.approx(ankle, abs=1e-8)
+
+
+def _rotation(rng):
+    axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    return axes * np.sign(np.linalg.det(axes))
+
+
+@pytest.mark.parametrize("joint", [2, 3])
+@pytest.mark.parametrize("own", [(2.0, 1.0, 1.0), (1.0, 1.2, 0.7)])
+def test_a_plan_does_not_depend_on_the_own_scales_of_foot_and_toe(joint, own) -> None:
+    clip = make_walk(seconds=3.0, fps=30.0, roll=0.4).clip
+    name, scale = ("foot", "toe")[joint - 2], clip.scale.copy()
+    scale[:, :, joint] = own
+    scaled = replace(clip, scale=scale, **{name: getattr(clip, name) * np.append(own, 1.0)})
+    after, plain = (plant(each, HILLS).apply(each) for each in (scaled, clip))
+    for place in ("hip", "knee", "ankle", "ball", "tip"):
+        assert getattr(after, place) == pytest.approx(getattr(plain, place), abs=1e-8)
+
+
+def test_the_median_point_is_the_median_on_a_line_and_turns_with_its_points() -> None:
+    rng = np.random.default_rng(2)
+    for count in (1, 2, 5, 8):
+        numbers = rng.normal(size=count)
+        assert median_point(numbers[:, None]) == pytest.approx(np.median(numbers), abs=1e-12)
+    points, turn = rng.normal(size=(31, 3)), _rotation(rng)
+    assert median_point(points @ turn.T) == pytest.approx(turn @ median_point(points), abs=1e-12)
+
+
+def test_the_median_point_is_where_most_points_lie_however_many() -> None:
+    points = np.concatenate([np.tile([1.0, 2.0, 3.0], (600, 1)), np.random.default_rng(3).normal(size=(400, 3))])
+    assert median_point(np.random.default_rng(4).permutation(points)) == pytest.approx([1.0, 2.0, 3.0], abs=1e-12)
