@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,17 +24,19 @@ from ..pose.sample import Sample
 from ..properties import PlantingOptions
 from ..rig.body import Body
 from ..stages import Progress, Stages
-from . import kept, records
+from . import kept, layers, records
 from .contacts import Rows, marks_for, rows_to_store
 from .frames import Bounds, action_bounds, choose_frames
 from .task import Array, Task
+from .transaction import on_error
 
 
 class Output(ABC):
     """One way to put out what is planted. `undo` takes what keeps the scene as it was, should the run fail.
 
     `source` is the motion that is planted, `target` holds the keys that the written ones replace, `record` tells of an
-    earlier run; `again` means that feet that are not planted now stay as that run planted them.
+    earlier run; `again` means that feet that are not planted now stay as that run planted them. A `layer` over what the
+    armature plays is set aside; `held` is the action that has the record of what showed.
     """
 
     source: Assignment
@@ -44,7 +46,11 @@ class Output(ABC):
 
     def __init__(self, context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> None:
         self.context, self.armature, self.options, self.undo = context, armature, options, undo
-        self.played = actions.assigned(armature)
+        self.played, self.layer = actions.assigned(armature), layers.find(armature)
+        self.held = self.layer.corrections.action if self.layer else self.played.action
+        if self.layer:
+            layers.set_aside(partial(on_error, undo), self.layer)
+            records.put_back(armature, records.read(self.held))
         self.choose()
         self.bounds = self.find_bounds()
 
@@ -58,8 +64,8 @@ class Output(ABC):
 
     @cached_property
     def rows(self) -> Rows | None:
-        """The stored contacts that count: those on the action that the armature plays, else an earlier run's."""
-        rows = records.readable(self.played.action).get("contacts")
+        """The stored contacts that count: those of what the armature shows, else an earlier run's."""
+        rows = records.readable(self.held).get("contacts")
         return self.record.get("contacts") if rows is None else rows
 
     def showing(self) -> AbstractContextManager[None]:

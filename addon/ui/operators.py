@@ -12,13 +12,12 @@ from bpy.types import Context, Event, Object, Operator
 
 from .. import properties
 from ..errors import Refusal
-from ..keys import actions
 from ..properties import OPTIONS, PlantingOptions
 from ..rig.body import find_armature, find_armatures, why_no_armature
-from ..run import records
+from ..run import layers, records
 from ..run.pipeline import planting
 from .figures import short
-from .panel import draw_frames, draw_limbs, draw_options
+from .panel import draw_frames, draw_limbs, draw_options, shown_action
 
 Result = set[str]
 
@@ -161,13 +160,18 @@ class IK2BONE_OT_restore(Operator):
 
     def execute(self, context: Context) -> Result:
         """Assign the sources again."""
-        self.report({"INFO"}, f"Restored {', '.join(records.restore(armature) for armature in _planted(context))}")
+        self.report({"INFO"}, f"Restored {', '.join(_restore(armature) for armature in _planted(context))}")
         return {"FINISHED"}
 
 
 def _planted(context: Context) -> list[Object]:
-    """Those of the armatures that play a planted action."""
-    return [ob for ob in find_armatures(context) if records.source_of(actions.assigned(ob).action)]
+    """Those of the armatures that play a planted action, or a source under a layer."""
+    return [ob for ob in find_armatures(context) if records.source_of(shown_action(ob))]
+
+
+def _restore(armature: Object) -> str:
+    layer = layers.find(armature)
+    return layers.restore(armature, layer) if layer else records.restore(armature)
 
 
 CLASSES: tuple[type, ...] = (IK2BONE_OT_plant_feet, IK2BONE_OT_restore)

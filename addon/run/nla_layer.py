@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The output NLA Layer: the corrections alone, in a strip that combines with the untouched source under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.types import Object
+from ik2bone import multiply
+from ik2bone.model import Clip
+from ik2bone.plan import Plan
+from ik2bone.rotations import inverse_of, nearest_rotations, turn_vectors, unit
+
+from ..keys import actions, combine, fcurves
+from ..keys import channels as keys
+from ..keys.actions import LAYER, Assignment, Curves
+from ..keys.channels import Channel
+from ..pose.sample import Sample
+from ..stages import Stages
+from . import layers, records
+from .contacts import Rows
+from .frames import Bounds, blend
+from .layers import Keep, Layer
+from .output import Output, read_channels, write_keys
+from .task import Array, Task
+from .transaction import keep_curves, keep_marks, named, on_error, playing, switch
+
+CORRECTIONS, POSE = ".layer", ".pose"
+
+
+class NlaLayer(Output):
+    """Plants the source by a layer over it; where there is one, what this run does not write stays in it."""
+
+    def choose(self) -> None:
+        """The source of what the armature plays, or that itself."""
+        layers.refuse_hidden(self.armature)
+        origin = records.origin_of(self.played.action)
+        self.source = actions.counterpart(self.played, origin) if origin else self.played
+        self.again = self.layer is not None
+        self.target = self.layer.assignment if self.layer else Assignment(None)
+        self.record = records.read(self.held)
+        self.put = Layer(self.armature, self.source.action)
+        self.is_pushed = self.armature.animation_data.action is not None
+        self.pose = actions.assignment_of(self.put.pose) if self.put.pose else None
+
+    @contextmanager
+    def showing(self) -> Iterator[None]:
+        """Let the armature play the source, in the pose that it does not animate."""
+        with playing(self.armature, self.source):
+            records.put_back(self.armature, self.record)
+            yield
+
+    def shares(self, frames: keys.Frames) -> Array | None:
+        """Corrections come and go over as many frames as are asked for."""
+        return blend(frames, self.bounds, (self.options.blend_in, self.options.blend_out))
+
+    def sample(self, task: Task) -> Stages[Sample]:
+        """The source's pose, kept for the turns that come of it."""
+        self.before = yield from super().sample(task)
+        return self.before
+
+    def read(self, task: Task) -> list[Channel]:
+        """The hips' location too where it moves, or did so in an earlier run."""
+        known = {path: values for path, values in self.record["channels"].items() if values is not None}
+        hips = self.armature.pose.bones.get(task.body.hips or "")
+        moved = self.again and hips and hips.path_from_id("location") in self.record["channels"]
+        return read_channels(task, actions.curves_of(self.source), known, task.moves_hips or bool(moved))
+
+    def offset(self, task: Task, before: Sample, read: list[Channel]) -> Stages[Array | None]:
+        """Seen under a copy of the layer without what this run writes."""
+        if not self.again or task.moves_hips:
+            return None
+        with ExitStack() as stack:
+            copy = actions.copy(self.target)
+            stack.callback(bpy.data.actions.remove, copy.action)
+            nothing = [channel.with_values(0.0 * channel.values + combine.neutral(channel)) for channel in read]
+            yield from self._key(copy, task, nothing)
+            self._show(stack.callback, copy)
+            moved = yield from task.sample()
+            return moved.clip.hip - before.clip.hip
+
+    def told(self, task: Task, read: list[Channel]) -> Iterator[str]:
+        """Where the source plays from now on, and what is replaced in the layer, left out of it or weakens it."""
+        name, (first, last) = self.source.action.name, self.bounds
+        if self.is_pushed:
+            yield f"{name} plays in an NLA strip under the layer: edit it there in tweak mode"
+        if self.layer:
+            paths = [channel.path for channel in read]
+            handmade = keys.count_handmade(actions.curves_of(self.target), Curves(None), task.frames, paths)
+            if handmade:
+                yield f"keys made by hand were replaced in the layer: {handmade}"
+            if layers.is_weakened(self.layer.corrections):
+                yield f"the influence of NLA strip {self.layer.corrections.name} weakens what these figures tell of"
+        if self._goes_on():
+            yield f"{name} goes on beyond frames {first} to {last}, and the layer does not"
+        yield from self.told_of_players(self.source, False)
+
+    def _goes_on(self) -> bool:
+        """Whether the source moves beyond its keys."""
+        curves = actions.curves_of(self.source)
+        return any(curve.extrapolation == "LINEAR" or fcurves.is_modified(curve) for curve in curves)
+
+    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
+        """Key the differences, in the action of the layer or in a first one."""
+        if self.played != self.source:
+            switch(self.undo, self.armature, self.source)
+            records.put_back(self.armature, self.record)
+        self._open()
+        yield from self._key(self.target, task, self._differences(task, read, corrected))
+        self._hold_pose(read)
+        self._show(partial(on_error, self.undo), self.target)
+        self.armature.update_tag(refresh={"TIME"})
+        self.context.view_layer.update()
+
+    def _open(self) -> None:
+        """Make the layer's action ready for keys: a first one, or a copy where an armature made from this one plays
+        the same."""
+        if self.again and self.target.action.users - self.target.action.use_fake_user == 1:
+            keep_curves(self.undo, self.target)
+        elif self.again:
+            self.target = self._made(actions.copy(self.target), CORRECTIONS)
+        else:
+            self.target = self._made(actions.new(self.armature, "Layer"), CORRECTIONS)
+        keep_marks(self.undo, self.target.action)
+        marks = {records.SOURCE: self.source.action, LAYER: actions.PUSHED if self.is_pushed else layers.LAID_OVER}
+        records.mark(self.target.action, marks)
+
+    def _made(self, assignment: Assignment, suffix: str) -> Assignment:
+        on_error(self.undo, bpy.data.actions.remove, assignment.action)
+        assignment.action.name = named(self.source.action.name, suffix)
+        return assignment
+
+    def _key(self, assignment: Assignment, task: Task, channels: list[Channel]) -> Stages[None]:
+        neutral = {channel.path: combine.neutral(channel) for channel in channels}
+        return write_keys(assignment, task, channels, self.bounds, neutral)
+
+    def _differences(self, task: Task, read: list[Channel], corrected: list[Channel]) -> list[Channel]:
+        """What the layer adds to the channels."""
+        bones, pairs = self.armature.pose.bones, list(zip(read, corrected, strict=True))
+        turned = pairs[: len(task.turned)]
+        modes = [bones[old.bone].rotation_mode for old, _ in turned]
+        turns = [combine.turns_between(mode, old.values, new.values) for mode, (old, new) in zip(modes, turned, strict=True)]
+        _make_attainable(task, self.before.clip.choose(task.body.chosen).cut(task.part), modes, turns)
+        return [
+            *(combine.difference(old, mode, turn) for (old, _), mode, turn in zip(turned, modes, turns, strict=True)),
+            *(old.with_values(new.values - old.values) for old, new in pairs[len(turned) :]),
+        ]
+
+    def _hold_pose(self, read: list[Channel]) -> None:
+        """Let an action hold what no key of the source tells, where that is no default."""
+        curves = actions.curves_of(self.source)
+        posed = [(channel, *part) for channel in read for part in self._posed(channel, curves)]
+        if self.pose:
+            keep_curves(self.undo, self.pose)
+        elif posed:
+            self.pose = self._made(actions.new(self.armature, "Pose"), POSE)
+            records.mark(self.pose.action, {records.SOURCE: self.source.action, LAYER: layers.POSE})
+        for channel, index, value in posed:
+            curve = actions.curves_of(self.pose).ensure(channel.path, index, channel.bone)
+            fcurves.write(curve, np.array(self.bounds[:1]), np.array([value]))
+
+    def _posed(self, channel: Channel, curves: Curves) -> Iterator[tuple[int, float]]:
+        """The components of a property that nothing keys and that are no defaults, with their values."""
+        default = self.armature.pose.bones[channel.bone].bl_rna.properties[channel.name].default_array
+        for index, curve in enumerate(channel.curves(curves)):
+            value = float(channel.values[0, index])
+            if keys.is_silent(curve) and value != default[index]:
+                yield index, value
+
+    def _show(self, keep: Keep, corrections: Assignment) -> None:
+        """Let the strips play, each over the one before: the source, the pose that nothing keys, the corrections."""
+        data, moves_on = self.armature.animation_data, self._goes_on()
+        goes_far = moves_on or bool(actions.playing_strips(self.armature))
+        if data.action:
+            ends, beyond = self._widely() if goes_far else self.bounds, data.action_extrapolation
+            below = layers.push_down(keep, self.put, layers.extent(*ends, beyond))
+        else:
+            below = layers.track_of(data, actions.strip_of(self.armature))
+        if self.pose:
+            extent = layers.extent(*self._widely(), "HOLD")
+            below = layers.put_over(keep, data, self.put.pose, below, self.pose, extent)
+        beyond = data.action_extrapolation if self.is_pushed and not moves_on else "NOTHING"
+        extent = layers.extent(*self.bounds, beyond) | {"blend_type": "COMBINE"}
+        layers.put_over(keep, data, self.put.corrections, below, corrections, extent)
+
+    def _widely(self) -> Bounds:
+        """First and last frame of action and scene."""
+        scene = self.context.scene
+        return min(self.bounds[0], scene.frame_start), max(self.bounds[1], scene.frame_end)
+
+    def keep(self, task: Task, plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
+        """Tie the layer to its source."""
+        unkeyed = keys.unkeyed_values(actions.curves_of(self.source), read)
+        channels = self.record["channels"] if self.again else {}
+        channels = channels | {channel.path: unkeyed.get(channel.path) for channel in read}
+        record = self.full_record(task, plan, self.source.action, channels, contacts, figures)
+        records.mark(self.target.action, {records.RECORD: records.as_text(record)})
+
+
+def _make_attainable(task: Task, clip: Clip, modes: list[str], turns: list[Array]) -> None:
+    """Round turns (F, 4) as Blender does, so that no joint leaves its place: each bone makes up for the one above."""
+    rows = {(number, place): row for row, (_, number, place) in enumerate(task.turned)}
+    bones = np.stack([clip.thigh, clip.shin, clip.foot, clip.toe])
+    ends = np.stack([clip.knee, clip.ankle, clip.ball, clip.tip])
+    for (number, place), row in sorted(rows.items()):
+        bone, above = bones[place, :, number], rows.get((number, place - 1))
+        if place == 0 or above is None or (place == 2 and task.body.legs[number].loose):
+            excess = np.tile([1.0, 0.0, 0.0, 0.0], (len(bone), 1))
+        else:
+            seen = nearest_rotations((inverse_of(bones[place - 1, :, number]) @ bone)[:, :3, :3])
+            excess = np.concatenate([excess[:, :1], -(excess[:, None, 1:] @ seen)[:, 0]], axis=1)
+        wanted = multiply(excess, turns[row])
+        if modes[row] == "QUATERNION":
+            axes = unit(turn_vectors(inverse_of(bone), ends[place, :, number] - bone[:, :3, 3]))
+            turns[row] = combine.attainable(wanted, axes)
+        else:
+            turns[row] = wanted
+        excess = multiply(wanted * [1.0, -1.0, -1.0, -1.0], turns[row])
