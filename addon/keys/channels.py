@@ -63,16 +63,20 @@ def _read(curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Un
 
 
 def _evaluate(curve: FCurve | None, frames: Frames, present: float) -> Array:
-    return np.full(len(frames), present) if is_silent(curve) else fcurves.evaluate(curve, frames)
+    return np.full(len(frames), present) if _is_silent(curve) else fcurves.evaluate(curve, frames)
 
 
 def unkeyed_values(curves: Curves, channels: Iterable[Channel]) -> dict[str, list[float]]:
     """Values of those properties of which some component has no curve: what a restored pose goes back to."""
-    return {c.path: c.values[0].tolist() for c in channels if any(map(is_silent, c.curves(curves)))}
+    return {c.path: c.values[0].tolist() for c in channels if any(map(_is_silent, c.curves(curves)))}
 
 
-def is_silent(curve: FCurve | None) -> bool:
-    """Whether the curve says nothing."""
+def silent_parts(curves: Curves, channel: Channel) -> list[int]:
+    """Which components of a property no curve animates."""
+    return [index for index, curve in enumerate(channel.curves(curves)) if _is_silent(curve)]
+
+
+def _is_silent(curve: FCurve | None) -> bool:
     return (
         curve is None
         or fcurves.is_muted(curve)
@@ -131,7 +135,7 @@ def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, i
     """
     for index, values in enumerate(channel.values.T):
         curve = curves.ensure(channel.path, index, channel.bone)
-        if is_silent(curve):
+        if _is_silent(curve):
             _wake(curve, unkeyed[channel.path][index], frames, bounds)
         fcurves.bake(curve, bounds)
         fcurves.keep_beside(curve, frames, values, bounds)

@@ -59,13 +59,12 @@ def evaluate(curve: FCurve, frames: Frames) -> Array:
     """Values of the curve (F,); those of keys are read in bulk, 20 times as fast and the same bit for bit."""
     keys = _column(curve, "co")
     rows = np.searchsorted(keys[:, 0], frames).clip(max=max(len(keys) - 1, 0))
-    if len(keys) and not is_modified(curve) and np.all(np.diff(keys[:, 0]) > 0.0) and (keys[rows, 0] == frames).all():
+    if len(keys) and not _is_modified(curve) and np.all(np.diff(keys[:, 0]) > 0.0) and (keys[rows, 0] == frames).all():
         return keys[rows, 1].astype(float)
     return np.array([curve.evaluate(frame) for frame in frames.tolist()])
 
 
-def is_modified(curve: FCurve) -> bool:
-    """Whether modifiers change what the keys say."""
+def _is_modified(curve: FCurve) -> bool:
     return any(not modifier.mute for modifier in curve.modifiers)
 
 
@@ -183,7 +182,7 @@ def trouble(curve: FCurve) -> str | None:
     states = {
         "is locked": is_locked(curve),
         "is muted": is_muted(curve),
-        "has modifiers": is_modified(curve),
+        "has modifiers": _is_modified(curve),
         "consists of samples": len(curve.sampled_points) > 0,
     }
     return next((name for name, is_so in states.items() if is_so), None)
@@ -216,6 +215,11 @@ def repeats(curve: FCurve) -> bool:
     return any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers)
 
 
+def goes_on(curve: FCurve) -> bool:
+    """Whether the curve may change beyond its keys."""
+    return curve.extrapolation == "LINEAR" or _is_modified(curve)
+
+
 def silence(curve: FCurve) -> None:
     """Take away all that a curve could say once it is heard."""
     _clear(curve)
@@ -231,7 +235,7 @@ def bake(curve: FCurve, bounds: tuple[int, int]) -> None:
     """Replace modifiers and samples, which would change or refuse keys, by keys over the action's whole `bounds`."""
     if curve.sampled_points:
         curve.convert_to_keyframes(bounds[0], bounds[1] + 1)
-    if is_modified(curve):
+    if _is_modified(curve):
         frames = np.arange(bounds[0], bounds[1] + 1)
         values = evaluate(curve, frames)
         _remove_modifiers(curve)

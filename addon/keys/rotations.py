@@ -28,7 +28,7 @@ def to_quaternions(mode: str, channels: Array) -> Array:
         return channels
     if mode == "AXIS_ANGLE":
         half = channels[..., :1] / 2.0
-        return np.concatenate([np.cos(half), np.sin(half) * normalized(channels[..., 1:])], axis=-1)
+        return np.concatenate([np.cos(half), np.sin(half) * _normalized(channels[..., 1:])], axis=-1)
     first, middle, last = (_about("XYZ".index(axis), channels) for axis in mode)
     return multiply(last, multiply(middle, first))
 
@@ -39,7 +39,7 @@ def from_quaternions(mode: str, quaternions: Array, before: Array) -> Array:
         return _same_side(quaternions, before)
     if mode == "AXIS_ANGLE":
         return _axis_angles(quaternions, before)
-    return _eulers(mode, normalized(quaternions), before)
+    return _eulers(mode, _normalized(quaternions), before)
 
 
 def beside(mode: str, quaternions: Array, values: Array) -> Array:
@@ -47,13 +47,13 @@ def beside(mode: str, quaternions: Array, values: Array) -> Array:
     if mode == "QUATERNION":
         return quaternions * _side(quaternions, values)
     if mode == "AXIS_ANGLE":
-        turn = normalized(quaternions)
+        turn = _normalized(quaternions)
         sine = np.linalg.norm(turn[:, 1:], axis=1, keepdims=True)
-        axes = np.where(sine > 0.0, normalized(turn[:, 1:]), normalized(values[:, 1:]))
+        axes = np.where(sine > 0.0, _normalized(turn[:, 1:]), _normalized(values[:, 1:]))
         axes = axes * _side(axes, values[:, 1:])
         angles = 2.0 * np.arctan2(np.sum(turn[:, 1:] * axes, axis=1), turn[:, 0])
         return np.column_stack([_whole_turns_near(angles, values[:, 0]), axes])
-    both = _whole_turns_near(_euler_candidates(mode, normalized(quaternions)), values[:, None])
+    both = _whole_turns_near(_euler_candidates(mode, _normalized(quaternions)), values[:, None])
     nearest = np.abs(both - values[:, None]).sum(axis=-1).argmin(axis=1)
     return both[np.arange(len(both)), nearest]
 
@@ -74,7 +74,7 @@ def _about(axis: int, angles: Array) -> Array:
     return turns
 
 
-def normalized(vectors: Array) -> Array:
+def _normalized(vectors: Array) -> Array:
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0.0)
 
@@ -90,7 +90,7 @@ def _axis_angles(quaternions: Array, before: Array) -> Array:
     sine = np.linalg.norm(quaternions[:, 1:], axis=1)
     known = np.where(sine > 0.0, np.arange(1, len(sine) + 1), 0)
     # Without a turn there is no axis: the last one stays.
-    axes = np.concatenate([normalized(before[None, 1:]), normalized(quaternions[:, 1:])])[
+    axes = np.concatenate([_normalized(before[None, 1:]), _normalized(quaternions[:, 1:])])[
         np.maximum.accumulate(known)
     ]
     sided = _same_side(axes, before[1:])

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import bpy
 from bpy.types import Action, AnimData, NlaStrip, NlaTrack, Object
 
-from ..errors import Refusal
 from ..keys import actions
 from ..keys.actions import LAYER, PUSHED, SOURCE, Assignment
 from . import records
 
-# What the mark of a layer's action says: it holds the corrections of a source that was in a strip before (PUSHED: that was
-# pushed down for them), or the pose that nothing keys.
+# Other marks of a layer's actions: one holds corrections over a source that was in a strip before, or the pose that
+# nothing keys.
 LAID_OVER, POSE = "LAID_OVER", "POSE"
 # Values of a strip by name.
 Extent = dict[str, Any]
@@ -63,11 +63,15 @@ class Layer:
 
     @property
     def home(self) -> NlaTrack | None:
-        """The track of a source that was pushed down for the layer, unless something else is there too by now."""
+        """The track of a source that was pushed down for the layer, unless something else is there too by now.
+
+        It is the nearest one under the layer: people, and importers, give the same action other strips.
+        """
         if self._strip(PUSHED) is None:
             return None
-        tracks = (track for track in self.data.nla_tracks if [strip.action for strip in track.strips] == [self.source])
-        return next(tracks, None)
+        below = takewhile(lambda track: track != self.tracks[0], self.data.nla_tracks)
+        tracks = [track for track in below if [strip.action for strip in track.strips] == [self.source]]
+        return tracks[-1] if tracks else None
 
     def _strip(self, *marks: str) -> NlaStrip | None:
         strips = (strip for track in self.tracks for strip in track.strips)
@@ -83,18 +87,6 @@ def find(armature: Object) -> Layer | None:
     action = actions.assigned(armature).action
     layer = Layer(armature, action.get(SOURCE) if action and LAYER in action else action)
     return layer if layer.source and layer.corrections else None
-
-
-def refuse_hidden(armature: Object) -> None:
-    """Refuse an NLA in which no layer over the armature's motion would show."""
-    data, name = armature.animation_data, armature.name
-    if not data.use_nla:
-        raise Refusal(f"the NLA of {name} is switched off, so no layer in it would show: switch it on")
-    if data.use_tweak_mode:
-        raise Refusal(f"{name} is in tweak mode, which hides what lies over the strip: leave tweak mode")
-    solo = next((track.name for track in data.nla_tracks if track.is_solo), None)
-    if solo is not None:
-        raise Refusal(f"NLA track {solo} of {name} plays solo, which hides what lies over it: switch that off")
 
 
 def set_aside(keep: Keep, layer: Layer) -> None:

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import Object
 from ik2bone import multiply
 from ik2bone.model import Clip
 from ik2bone.plan import Plan
@@ -24,52 +23,32 @@ from ..pose.sample import Sample
 from ..stages import Stages
 from . import layers, records
 from .contacts import Rows
-from .frames import Bounds, blend
+from .frames import Bounds
 from .layers import Keep, Layer
-from .output import Output, read_channels, write_keys
+from .output import Derived, write_keys
 from .task import Array, Task
-from .transaction import keep_curves, keep_marks, named, on_error, playing, switch
+from .transaction import keep_curves, keep_marks, named, on_error, switch
 
 CORRECTIONS, POSE = ".layer", ".pose"
 
 
-class NlaLayer(Output):
+class NlaLayer(Derived):
     """Plants the source by a layer over it; where there is one, what this run does not write stays in it."""
 
     def choose(self) -> None:
         """The source of what the armature plays, or that itself."""
-        layers.refuse_hidden(self.armature)
-        origin = records.origin_of(self.played.action)
-        self.source = actions.counterpart(self.played, origin) if origin else self.played
+        super().choose()
         self.again = self.layer is not None
         self.target = self.layer.assignment if self.layer else Assignment(None)
         self.record = records.read(self.held)
         self.put = Layer(self.armature, self.source.action)
-        self.is_pushed = self.armature.animation_data.action is not None
+        self.is_pushed = actions.strip_of(self.armature) is None
         self.pose = actions.assignment_of(self.put.pose) if self.put.pose else None
-
-    @contextmanager
-    def showing(self) -> Iterator[None]:
-        """Let the armature play the source, in the pose that it does not animate."""
-        with playing(self.armature, self.source):
-            records.put_back(self.armature, self.record)
-            yield
-
-    def shares(self, frames: keys.Frames) -> Array | None:
-        """Corrections come and go over as many frames as are asked for."""
-        return blend(frames, self.bounds, (self.options.blend_in, self.options.blend_out))
 
     def sample(self, task: Task) -> Stages[Sample]:
         """The source's pose, kept for the turns that come of it."""
         self.before = yield from super().sample(task)
         return self.before
-
-    def read(self, task: Task) -> list[Channel]:
-        """The hips' location too where it moves, or did so in an earlier run."""
-        known = {path: values for path, values in self.record["channels"].items() if values is not None}
-        hips = self.armature.pose.bones.get(task.body.hips or "")
-        moved = self.again and hips and hips.path_from_id("location") in self.record["channels"]
-        return read_channels(task, actions.curves_of(self.source), known, task.moves_hips or bool(moved))
 
     def offset(self, task: Task, before: Sample, read: list[Channel]) -> Stages[Array | None]:
         """Seen under a copy of the layer without what this run writes."""
@@ -98,12 +77,11 @@ class NlaLayer(Output):
                 yield f"the influence of NLA strip {self.layer.corrections.name} weakens what these figures tell of"
         if self._goes_on():
             yield f"{name} goes on beyond frames {first} to {last}, and the layer does not"
-        yield from self.told_of_players(self.source, False)
+        yield from self.told_of_source()
 
     def _goes_on(self) -> bool:
         """Whether the source moves beyond its keys."""
-        curves = actions.curves_of(self.source)
-        return any(curve.extrapolation == "LINEAR" or fcurves.is_modified(curve) for curve in curves)
+        return any(fcurves.goes_on(curve) for curve in actions.curves_of(self.source))
 
     def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
         """Key the differences, in the action of the layer or in a first one."""
@@ -141,20 +119,23 @@ class NlaLayer(Output):
 
     def _differences(self, task: Task, read: list[Channel], corrected: list[Channel]) -> list[Channel]:
         """What the layer adds to the channels."""
-        bones, pairs = self.armature.pose.bones, list(zip(read, corrected, strict=True))
-        turned = pairs[: len(task.turned)]
-        modes = [bones[old.bone].rotation_mode for old, _ in turned]
-        turns = [combine.turns_between(mode, old.values, new.values) for mode, (old, new) in zip(modes, turned, strict=True)]
+        modes = {bone.name: bone.rotation_mode for bone in self.armature.pose.bones}
+        turns = {
+            old.bone: combine.turns_between(modes[old.bone], old.values, new.values)
+            for old, new in zip(read, corrected, strict=True)
+            if old.name != "location"
+        }
         _make_attainable(task, self.before.clip.choose(task.body.chosen).cut(task.part), modes, turns)
         return [
-            *(combine.difference(old, mode, turn) for (old, _), mode, turn in zip(turned, modes, turns, strict=True)),
-            *(old.with_values(new.values - old.values) for old, new in pairs[len(turned) :]),
+            old.with_values(new.values - old.values)
+            if old.name == "location"
+            else combine.difference(old, modes[old.bone], turns[old.bone])
+            for old, new in zip(read, corrected, strict=True)
         ]
 
     def _hold_pose(self, read: list[Channel]) -> None:
         """Let an action hold what no key of the source tells, where that is no default."""
-        curves = actions.curves_of(self.source)
-        posed = [(channel, *part) for channel in read for part in self._posed(channel, curves)]
+        posed = [(channel, *part) for channel in read for part in self._posed(channel)]
         if self.pose:
             keep_curves(self.undo, self.pose)
         elif posed:
@@ -164,12 +145,12 @@ class NlaLayer(Output):
             curve = actions.curves_of(self.pose).ensure(channel.path, index, channel.bone)
             fcurves.write(curve, np.array(self.bounds[:1]), np.array([value]))
 
-    def _posed(self, channel: Channel, curves: Curves) -> Iterator[tuple[int, float]]:
+    def _posed(self, channel: Channel) -> Iterator[tuple[int, float]]:
         """The components of a property that nothing keys and that are no defaults, with their values."""
         default = self.armature.pose.bones[channel.bone].bl_rna.properties[channel.name].default_array
-        for index, curve in enumerate(channel.curves(curves)):
+        for index in keys.silent_parts(actions.curves_of(self.source), channel):
             value = float(channel.values[0, index])
-            if keys.is_silent(curve) and value != default[index]:
+            if value != default[index]:
                 yield index, value
 
     def _show(self, keep: Keep, corrections: Assignment) -> None:
@@ -195,29 +176,25 @@ class NlaLayer(Output):
 
     def keep(self, task: Task, plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
         """Tie the layer to its source."""
-        unkeyed = keys.unkeyed_values(actions.curves_of(self.source), read)
-        channels = self.record["channels"] if self.again else {}
-        channels = channels | {channel.path: unkeyed.get(channel.path) for channel in read}
-        record = self.full_record(task, plan, self.source.action, channels, contacts, figures)
+        record = self.record_of_all(task, plan, read, contacts, figures)
         records.mark(self.target.action, {records.RECORD: records.as_text(record)})
 
 
-def _make_attainable(task: Task, clip: Clip, modes: list[str], turns: list[Array]) -> None:
-    """Round turns (F, 4) as Blender does, so that no joint leaves its place: each bone makes up for the one above."""
-    rows = {(number, place): row for row, (_, number, place) in enumerate(task.turned)}
+def _make_attainable(task: Task, clip: Clip, modes: dict[str, str], turns: dict[str, Array]) -> None:
+    """Round turns (F, 4) of bones as Blender would, and no joint leaves its place: each makes up for the one above."""
     bones = np.stack([clip.thigh, clip.shin, clip.foot, clip.toe])
     ends = np.stack([clip.knee, clip.ankle, clip.ball, clip.tip])
-    for (number, place), row in sorted(rows.items()):
-        bone, above = bones[place, :, number], rows.get((number, place - 1))
-        if place == 0 or above is None or (place == 2 and task.body.legs[number].loose):
+    last = None
+    for name, number, place in sorted(task.turned, key=lambda item: item[1:]):
+        bone, hangs = bones[place, :, number], last == (number, place - 1)
+        if not hangs or (place == 2 and task.body.legs[number].loose):
             excess = np.tile([1.0, 0.0, 0.0, 0.0], (len(bone), 1))
         else:
             seen = nearest_rotations((inverse_of(bones[place - 1, :, number]) @ bone)[:, :3, :3])
             excess = np.concatenate([excess[:, :1], -(excess[:, None, 1:] @ seen)[:, 0]], axis=1)
-        wanted = multiply(excess, turns[row])
-        if modes[row] == "QUATERNION":
+        wanted = multiply(excess, turns[name])
+        turns[name] = wanted
+        if modes[name] == "QUATERNION":
             axes = unit(turn_vectors(inverse_of(bone), ends[place, :, number] - bone[:, :3, 3]))
-            turns[row] = combine.attainable(wanted, axes)
-        else:
-            turns[row] = wanted
-        excess = multiply(wanted * [1.0, -1.0, -1.0, -1.0], turns[row])
+            turns[name] = combine.attainable(wanted, axes)
+        excess, last = multiply(wanted * [1.0, -1.0, -1.0, -1.0], turns[name]), (number, place)

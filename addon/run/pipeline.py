@@ -43,7 +43,7 @@ from .new_action import NewAction
 from .nla_layer import NlaLayer
 from .output import Output
 from .present import PresentPose
-from .refusals import refuse_numbers, refuse_shared, refuse_uneditable, refuse_unshown, tell_locks
+from .refusals import refuse_numbers, refuse_shared, refuse_under_layers, refuse_uneditable, refuse_unshown, tell_locks
 from .task import Array, Task
 from .transaction import keep_pose, keep_settings, on_success
 
@@ -113,6 +113,7 @@ def _together(names: Sequence[str], outcomes: Sequence[Outcome]) -> Outcome:
 
 def _planting(context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> Stages[Outcome]:
     refuse_uneditable(armature, options)
+    refuse_under_layers(armature, options)
     refuse_unshown(context.scene, armature)
     surfaces = tuple(find_surfaces(context, armature, options.surface))
     keep_pose(undo, context, armature)

@@ -41,16 +41,30 @@ def refuse_uneditable(armature: Object, options: PlantingOptions) -> None:
     action, output = actions.assigned(armature).action, None if options.frame_range == "CURRENT" else options.output
     if action is None and output:
         _refuse_several_strips(armature)
-    if action and actions.LAYER in action:
-        raise Refusal(f"action {action.name} is a layer's and no motion: leave tweak mode, or assign another action")
-    if not output and layers.find(armature):
-        raise Refusal(f"a pose keyed in {action.name} would not show under its layer: restore that action first")
     if action is None or action.is_editable or output == "NLA_LAYER":
         return
     if not armature.override_library:
         raise Refusal(f"action {action.name} is linked from a library and cannot be edited")
     if output == "IN_PLACE":
         raise Refusal(f"action {action.name} is linked from a library: only a new action can take its keys")
+
+
+def refuse_under_layers(armature: Object, options: PlantingOptions) -> None:
+    """Refuse what a layer of corrections in the NLA would change, or an NLA in which no layer would show."""
+    action, data, layer = actions.assigned(armature).action, armature.animation_data, layers.find(armature)
+    if action and actions.LAYER in action:
+        raise Refusal(f"action {action.name} is a layer's and no motion: leave tweak mode, or assign another action")
+    if layer and options.frame_range == "CURRENT":
+        raise Refusal(f"a pose keyed in {action.name} would not show under its layer: restore that action first")
+    if not layer and (not action or options.output != "NLA_LAYER" or options.frame_range == "CURRENT"):
+        return
+    if not data.use_nla:
+        raise Refusal(f"the NLA of {armature.name} is off, so no layer in it would show: switch it on")
+    if data.use_tweak_mode:
+        raise Refusal(f"{armature.name} is in tweak mode, which hides layers over its strip: leave tweak mode")
+    solo = next((track.name for track in data.nla_tracks if track.is_solo), None)
+    if solo is not None:
+        raise Refusal(f"NLA track {solo} of {armature.name} plays solo, which hides layers: switch that off")
 
 
 def _refuse_several_strips(armature: Object) -> None:

@@ -179,7 +179,8 @@ def draw_frames(layout: UILayout, context: Context, owner: Any) -> None:
 
 def _ends_inside(context: Context, owner: Any) -> bool:
     """Whether the frames end before the action does, so that corrections can come and go over some frames."""
-    action = played_action(context)
+    armature = find_armature(context)
+    action = actions.assigned(armature).action if armature else None
     if action is None or owner.frame_range == "CURRENT":
         return False
     bounds = tuple(action.frame_range)
