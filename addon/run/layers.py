@@ -89,6 +89,12 @@ def find(armature: Object) -> Layer | None:
     return layer if layer.source and layer.corrections else None
 
 
+def shown_action(armature: Object) -> Action | None:
+    """The action with the record of what an armature shows: that of a layer, else the one that it plays."""
+    layer = find(armature)
+    return layer.corrections.action if layer else actions.assigned(armature).action
+
+
 def set_aside(keep: Keep, layer: Layer) -> None:
     """Let the armature play the source as if there were no layer."""
     home = layer.home

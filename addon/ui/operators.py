@@ -17,7 +17,7 @@ from ..rig.body import find_armature, find_armatures, why_no_armature
 from ..run import layers, records
 from ..run.pipeline import planting
 from .figures import short
-from .panel import draw_frames, draw_limbs, draw_options, shown_action
+from .panel import draw_frames, draw_limbs, draw_options
 
 Result = set[str]
 
@@ -142,7 +142,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
 
 
 class IK2BONE_OT_restore(Operator):
-    """Let the armatures play the actions again that their planted ones were made from"""
+    """Let the armatures play the actions again that their planted ones were made from, and take NLA layers away"""
 
     bl_idname = "ik2bone.restore"
     bl_label = "Restore Source Action"
@@ -166,7 +166,7 @@ class IK2BONE_OT_restore(Operator):
 
 def _planted(context: Context) -> list[Object]:
     """Those of the armatures that play a planted action, or a source under a layer."""
-    return [ob for ob in find_armatures(context) if records.source_of(shown_action(ob))]
+    return [ob for ob in find_armatures(context) if records.source_of(layers.shown_action(ob))]
 
 
 def _restore(armature: Object) -> str:

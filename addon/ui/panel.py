@@ -46,7 +46,7 @@ class IK2BONE_PT_main(Sidebar, Panel):
         collection.prop(settings, "surface_collection")
         draw_frames(layout, context, settings)
         armatures = find_armatures(context)
-        played = [shown_action(armature) for armature in armatures]
+        played = [layers.shown_action(armature) for armature in armatures]
         if armatures:
             layout.context_pointer_set(HANDED, armatures[0])
         if len(armatures) > 1:
@@ -239,16 +239,10 @@ def _draw_row(table: UILayout, label: str, before: str, after: str, icon: str) -
             cell.label(text=text)
 
 
-def shown_action(armature: Object) -> bpy.types.Action | None:
-    """The action with the record of what an armature shows: that of a layer, else the one that it plays."""
-    layer = layers.find(armature)
-    return layer.corrections.action if layer else actions.assigned(armature).action
-
-
 def played_action(context: Context) -> bpy.types.Action | None:
     """That action of the armature that a run would plant."""
     armature = find_armature(context)
-    return shown_action(armature) if armature else None
+    return layers.shown_action(armature) if armature else None
 
 
 def _record(context: Context) -> dict[str, Any]:

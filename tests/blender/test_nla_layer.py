@@ -402,10 +402,11 @@ def test_contacts_edited_on_the_layer_count_in_the_next_run(bpy, walker, slope, 
 
 def test_the_panel_shows_the_report_of_the_layer_and_its_way_back(bpy, walker, slope, addon):
     panel = addon("ui.panel")
+    context = bpy.context
     assert not bpy.ops.ik2bone.restore.poll()
     plant(bpy, **LAYER)
-    assert panel.IK2BONE_PT_report.poll(bpy.context)
-    assert panel.shown_action(walker) == layers_of(walker)[0].action
+    assert panel.IK2BONE_PT_report.poll(context)
+    assert panel.played_action(context) == layers_of(walker)[0].action
     assert bpy.ops.ik2bone.restore.poll()
 
 
