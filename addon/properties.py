@@ -141,6 +141,7 @@ class PlantingOptions:
         items=(
             ("NEW_ACTION", "New Action", "Into a copy of the action that remembers its source"),
             ("IN_PLACE", "In Place", "Into the action itself; nothing leads back but undo"),
+            ("NLA_LAYER", "NLA Layer", "The corrections alone, into a strip over the action, with a live influence"),
         ),
     )
 

@@ -16,8 +16,7 @@ from bpy.types import Object
 from mathutils import Matrix
 
 from ..errors import Refusal
-from ..keys import actions
-from ..run import records
+from ..run import layers, records
 from .read import BLEND, actions_of, play, read_clip, read_ground
 
 GROUND = "Ground"
@@ -128,7 +127,7 @@ def _plant_action(armature: Object, options: Mapping[str, Any]) -> dict[str, Any
         bpy.ops.ik2bone.plant_feet(**options)
     except RuntimeError as error:
         raise Refusal(str(error).removeprefix("Error: ").removeprefix("Not planted: ").strip()) from None
-    return records.read(actions.assigned(armature).action)["report"]
+    return records.read(layers.shown_action(armature))["report"]
 
 
 def _write(name: str, armature: Object, job: Job, written: list[str]) -> None:

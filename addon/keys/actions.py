@@ -12,6 +12,12 @@ from bpy.types import Action, AnimData, FCurve, NlaStrip, Object
 
 from . import fcurves
 
+# What a planted action says of itself: the action that it was made from, and, where it holds no motion but what a layer
+# of the NLA puts over one, where its source played before.
+SOURCE, LAYER = "ik2bone_source", "ik2bone_layer"
+# That mark of a layer whose source played by itself before, and not in a strip.
+PUSHED = "PUSHED"
+
 
 @dataclass(frozen=True)
 class Assignment:
@@ -53,10 +59,11 @@ def assigned(ob: Object) -> Assignment:
     """What the object plays now."""
     data = ob.animation_data
     owner = data if data and data.action else strip_of(ob)
-    return _assignment_of(owner) if owner else Assignment(None)
+    return assignment_of(owner) if owner else Assignment(None)
 
 
-def _assignment_of(owner: AnimData | NlaStrip) -> Assignment:
+def assignment_of(owner: AnimData | NlaStrip) -> Assignment:
+    """What an object, by its animation data, or an NLA strip plays."""
     slot = getattr(owner, "action_slot", None)
     return Assignment(owner.action, slot.identifier if slot else None)
 
@@ -68,10 +75,7 @@ def assign(ob: Object, assignment: Assignment) -> None:
     if tweaked:
         # Blender holds the action of a strip in tweak mode fast.
         data.use_tweak_mode = False
-    owner = strip or data
-    owner.action = assignment.action
-    if assignment.slot is not None:
-        owner.action_slot = _slot(assignment.action, assignment.slot)
+    put(strip or data, assignment)
     if tweaked:
         data.use_tweak_mode = True
 
@@ -89,7 +93,8 @@ def strip_of(ob: Object) -> NlaStrip | None:
 
 
 def playing_strips(ob: Object) -> list[NlaStrip]:
-    """The strips that play for an object; where there are several, those of them in the scene's frame range."""
+    """The strips that play for an object; where there are several, those of them in the scene's frame range, or of
+    these the topmost that is under a layer made for it."""
     found = list(_strips(ob))
     if len(found) < 2:
         return found
@@ -97,7 +102,10 @@ def playing_strips(ob: Object) -> list[NlaStrip]:
     first, last = scene.frame_start, scene.frame_end
     if scene.use_preview_range:
         first, last = scene.frame_preview_start, scene.frame_preview_end
-    return [strip for strip in found if strip.frame_start <= last and strip.frame_end >= first]
+    found = [strip for strip in found if strip.frame_start <= last and strip.frame_end >= first]
+    # A source that was pushed down for its layer stays what the object plays.
+    under = [strip.action[SOURCE] for strip in _all_strips(ob) if strip.action and strip.action.get(LAYER) == PUSHED]
+    return [strip for strip in found if strip.action in under][-1:] or found
 
 
 def curves_of(assignment: Assignment) -> Curves:
@@ -108,6 +116,24 @@ def curves_of(assignment: Assignment) -> Curves:
     slot = _slot(action, assignment.slot)
     strip = action.layers[0].strips[0] if action.layers and action.layers[0].strips else None
     return Curves(strip.channelbag(slot) if strip and slot else None)
+
+
+def new(ob: Object, name: str) -> Assignment:
+    """An action without keys, ready to take curves for an object."""
+    action = bpy.data.actions.new(name)
+    if not hasattr(action, "slots"):
+        action.id_root = "OBJECT"
+        return Assignment(action)
+    slot = action.slots.new(id_type="OBJECT", name=ob.name)
+    action.layers.new("Layer").strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
+    return Assignment(action, slot.identifier)
+
+
+def put(owner: AnimData | NlaStrip, assignment: Assignment) -> None:
+    """Let an object or an NLA strip play an action, by the slot of that name."""
+    owner.action = assignment.action
+    if assignment.slot is not None:
+        owner.action_slot = _slot(assignment.action, assignment.slot)
 
 
 def copy(assignment: Assignment) -> Assignment:
@@ -222,16 +248,21 @@ def _strip_trouble(strip: NlaStrip) -> str | None:
 
 def _is_cut(strip: NlaStrip) -> bool:
     """Whether the strip leaves out frames of its action."""
-    span = frame_span(_assignment_of(strip))
+    span = frame_span(assignment_of(strip))
     return span is not None and (strip.frame_start > span[0] + 1e-3 or strip.frame_end < span[1] - 1e-3)
 
 
 def _strips(ob: Object) -> Iterator[NlaStrip]:
-    """Strips that play an action: neither they nor their tracks are muted, nor does another track play solo."""
+    """Strips that play a motion: neither they nor their tracks are muted, nor does another track play solo."""
     data = ob.animation_data
     tracks = list(data.nla_tracks) if data and data.use_nla else []
     tracks = [track for track in tracks if track.is_solo] or [track for track in tracks if not track.mute]
-    return (strip for track in tracks for strip in track.strips if strip.action and not strip.mute)
+    strips = (strip for track in tracks for strip in track.strips if strip.action and not strip.mute)
+    return (strip for strip in strips if LAYER not in strip.action)
+
+
+def _all_strips(ob: Object) -> Iterator[NlaStrip]:
+    return (strip for track in ob.animation_data.nla_tracks for strip in track.strips)
 
 
 def _slot(action: Action, identifier: str | None) -> Any:

@@ -71,6 +71,11 @@ def unkeyed_values(curves: Curves, channels: Iterable[Channel]) -> dict[str, lis
     return {c.path: c.values[0].tolist() for c in channels if any(map(_is_silent, c.curves(curves)))}
 
 
+def silent_parts(curves: Curves, channel: Channel) -> list[int]:
+    """Which components of a property no curve animates."""
+    return [index for index, curve in enumerate(channel.curves(curves)) if _is_silent(curve)]
+
+
 def _is_silent(curve: FCurve | None) -> bool:
     return (
         curve is None

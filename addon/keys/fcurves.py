@@ -215,6 +215,11 @@ def repeats(curve: FCurve) -> bool:
     return any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers)
 
 
+def goes_on(curve: FCurve) -> bool:
+    """Whether the curve may change beyond its keys."""
+    return curve.extrapolation == "LINEAR" or _is_modified(curve)
+
+
 def silence(curve: FCurve) -> None:
     """Take away all that a curve could say once it is heard."""
     _clear(curve)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from ik2bone.plan import Plan
@@ -14,17 +13,15 @@ from ..keys import channels as keys
 from ..keys.actions import Assignment
 from ..keys.channels import Channel
 from ..pose.sample import Sample
-from ..rig.body import find_armatures
 from ..stages import Stages
 from . import records
 from .contacts import Rows
-from .frames import blend
-from .output import Output, read_channels, write_keys
+from .output import Derived, write_keys
 from .task import Array, Task
-from .transaction import copy_playing, keep_curves, keep_marks, playing, switch, switch_to_copy
+from .transaction import copy_playing, keep_curves, keep_marks, switch, switch_to_copy
 
 
-class NewAction(Output):
+class NewAction(Derived):
     """Plants the source's motion, not what an earlier run made of it.
 
     `planted` is the action planted from the source before, if any. `again` means that the armature plays it, so that
@@ -33,51 +30,27 @@ class NewAction(Output):
 
     def choose(self) -> None:
         """The source of what the armature plays, or that itself."""
-        origin = records.origin_of(self.played.action)
-        self.again = origin is not None
-        self.source = actions.counterpart(self.played, origin) if origin else self.played
-        self.planted = self.played if origin else records.planted_of(self.armature, self.source)
+        super().choose()
+        self.again = self.source is not self.played
+        self.planted = self.played if self.again else records.planted_of(self.armature, self.source)
         self.target = self.played
         self.record = records.read(self.planted.action if self.planted else None)
-
-    @contextmanager
-    def showing(self) -> Iterator[None]:
-        """Let the armature play the source, in the pose that it does not animate."""
-        with playing(self.armature, self.source):
-            records.put_back(self.armature, self.record)
-            yield
-
-    def shares(self, frames: keys.Frames) -> Array | None:
-        """Corrections come and go over as many frames as are asked for."""
-        return blend(frames, self.bounds, (self.options.blend_in, self.options.blend_out))
-
-    def read(self, task: Task) -> list[Channel]:
-        """The hips' location too where it moves, or did so in an earlier run."""
-        known = {path: values for path, values in self.record["channels"].items() if values is not None}
-        hips = self.armature.pose.bones.get(task.body.hips or "")
-        moved = self.again and hips and hips.path_from_id("location") in self.record["channels"]
-        return read_channels(task, actions.curves_of(self.source), known, task.moves_hips or bool(moved))
 
     def offset(self, task: Task, before: Sample, read: list[Channel]) -> Stages[Array | None]:
         """Seen on a copy, because what is written twice over a key would round its handles twice."""
         if self.planted is None or not self.again or task.moves_hips:
             return None
         with copy_playing(self.armature, self.planted) as copy:
-            yield from write_keys(copy, task, read, self.bounds, self._unkeyed(read))
+            yield from write_keys(copy, task, read, self.bounds, self.unkeyed(read))
             moved = yield from task.sample()
             return moved.clip.hip - before.clip.hip
-
-    def _unkeyed(self, read: list[Channel]) -> dict[str, list[float]]:
-        return keys.unkeyed_values(actions.curves_of(self.source), read)
 
     def told(self, task: Task, read: list[Channel]) -> Iterator[str]:
         """Who goes on playing the source, and what is replaced in the planted action."""
         if self.planted:
             yield from self._told_of_planted(self.planted, task, read)
         yield from self._told_of_repeating(read)
-        # Those that this run plants too get planted actions of their own.
-        planted = {armature.name for armature in find_armatures(self.context)}
-        yield from self.told_of_players(self.source, False, planted)
+        yield from self.told_of_source()
 
     def _told_of_planted(self, planted: Assignment, task: Task, read: list[Channel]) -> Iterator[str]:
         curves, original = actions.curves_of(planted), actions.curves_of(self.source)
@@ -103,7 +76,7 @@ class NewAction(Output):
     def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
         """Into the planted action, or a first copy of the source, which plays from here on."""
         self._open()
-        return write_keys(self.target, task, corrected, self.bounds, self._unkeyed(read))
+        return write_keys(self.target, task, corrected, self.bounds, self.unkeyed(read))
 
     def _open(self) -> None:
         """Make the planted action what it is without the keys of this run: strips and scripts may point to it."""
@@ -118,11 +91,7 @@ class NewAction(Output):
 
     def keep(self, task: Task, plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
         """Tie the planted action to its source."""
-        unkeyed, source = self._unkeyed(read), self.source.action
-        # Planted afresh, the action is a copy of its source without what earlier runs wrote.
-        channels = self.record["channels"] if self.again else {}
-        channels = channels | {channel.path: unkeyed.get(channel.path) for channel in read}
-        record = self.full_record(task, plan, source, channels, contacts, figures)
+        source, record = self.source.action, self.record_of_all(task, plan, read, contacts, figures)
         for action in (source, self.target.action):
             keep_marks(self.undo, action)
         records.store(self.target.action, source, record)

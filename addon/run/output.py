@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from functools import cached_property
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -22,19 +22,21 @@ from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
 from ..pose.sample import Sample
 from ..properties import PlantingOptions
-from ..rig.body import Body
+from ..rig.body import Body, find_armatures
 from ..stages import Progress, Stages
-from . import kept, records
+from . import kept, layers, records
 from .contacts import Rows, marks_for, rows_to_store
-from .frames import Bounds, action_bounds, choose_frames
+from .frames import Bounds, action_bounds, blend, choose_frames
 from .task import Array, Task
+from .transaction import on_error, playing
 
 
 class Output(ABC):
     """One way to put out what is planted. `undo` takes what keeps the scene as it was, should the run fail.
 
     `source` is the motion that is planted, `target` holds the keys that the written ones replace, `record` tells of an
-    earlier run; `again` means that feet that are not planted now stay as that run planted them.
+    earlier run; `again` means that feet that are not planted now stay as that run planted them. A `layer` over what the
+    armature plays is set aside; `held` is the action that has the record of what showed.
     """
 
     source: Assignment
@@ -44,7 +46,11 @@ class Output(ABC):
 
     def __init__(self, context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> None:
         self.context, self.armature, self.options, self.undo = context, armature, options, undo
-        self.played = actions.assigned(armature)
+        self.played, self.layer = actions.assigned(armature), layers.find(armature)
+        self.held = layers.shown_action(armature)
+        if self.layer:
+            layers.set_aside(partial(on_error, undo), self.layer)
+            records.put_back(armature, records.read(self.held))
         self.choose()
         self.bounds = self.find_bounds()
 
@@ -58,8 +64,8 @@ class Output(ABC):
 
     @cached_property
     def rows(self) -> Rows | None:
-        """The stored contacts that count: those on the action that the armature plays, else an earlier run's."""
-        rows = records.readable(self.played.action).get("contacts")
+        """The stored contacts that count: those of what the armature shows, else an earlier run's."""
+        rows = records.readable(self.held).get("contacts")
         return self.record.get("contacts") if rows is None else rows
 
     def showing(self) -> AbstractContextManager[None]:
@@ -72,9 +78,12 @@ class Output(ABC):
         whole = np.arange(self.bounds[0], self.bounds[1] + 1)
         return Task(self.context, self.armature, body, self.options, surfaces, frames, whole, self.shares(frames))
 
-    def shares(self, _frames: keys.Frames) -> Array | None:
-        """How much of its correction each frame (F,) gets; None where all of them get the whole."""
-        return None
+    def shares(self, frames: keys.Frames) -> Array | None:
+        """How much of its correction each frame (F,) gets; None where all of them get the whole.
+
+        Corrections come and go over as many frames as are asked for.
+        """
+        return blend(frames, self.bounds, (self.options.blend_in, self.options.blend_out))
 
     def sample(self, task: Task) -> Stages[Sample]:
         """The source's pose over the whole, kept for a next run."""
@@ -140,6 +149,50 @@ class Output(ABC):
             "report": figures,
             "soles": self.record["soles"] | records.soles_as_data(task.body.planned, plan.sole, plan.clip.leg),
         }
+
+
+class Derived(Output):
+    """An output that leaves its source as it is, and starts from that again and again.
+
+    `again` means that the armature shows what an earlier run made of the source: what this run does not write stays.
+    """
+
+    def choose(self) -> None:
+        """The source of what the armature plays, or that itself."""
+        origin = records.origin_of(self.played.action)
+        self.source = actions.counterpart(self.played, origin) if origin else self.played
+
+    @contextmanager
+    def showing(self) -> Iterator[None]:
+        """Let the armature play the source, in the pose that it does not animate."""
+        with playing(self.armature, self.source):
+            records.put_back(self.armature, self.record)
+            yield
+
+    def read(self, task: Task) -> list[Channel]:
+        """The hips' location too where it moves, or did so in an earlier run."""
+        known = {path: values for path, values in self.record["channels"].items() if values is not None}
+        hips = self.armature.pose.bones.get(task.body.hips or "")
+        moved = self.again and hips and hips.path_from_id("location") in self.record["channels"]
+        return read_channels(task, actions.curves_of(self.source), known, task.moves_hips or bool(moved))
+
+    def told_of_source(self) -> Iterator[str]:
+        """Sentences about who goes on playing the source."""
+        # Those that this run plants too get what they play planted for themselves.
+        planted = {armature.name for armature in find_armatures(self.context)}
+        yield from self.told_of_players(self.source, False, planted)
+
+    def unkeyed(self, read: list[Channel]) -> dict[str, list[float]]:
+        """The values of what the source does not animate."""
+        return keys.unkeyed_values(actions.curves_of(self.source), read)
+
+    def record_of_all(
+        self, task: Task, plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]
+    ) -> records.Record:
+        """A full record; afresh, nothing stays of what earlier runs wrote."""
+        unkeyed, channels = self.unkeyed(read), self.record["channels"] if self.again else {}
+        channels = channels | {channel.path: unkeyed.get(channel.path) for channel in read}
+        return self.full_record(task, plan, self.source.action, channels, contacts, figures)
 
 
 def read_channels(task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], with_hips: bool) -> list[Channel]:

@@ -36,17 +36,18 @@ from ..pose.skins import find_skins
 from ..properties import PlantingOptions
 from ..rig.body import find_body
 from ..stages import Progress, Stages, aside, finish, part_of
-from . import kept
+from . import kept, layers
 from .contacts import Rows
 from .in_place import InPlace
 from .new_action import NewAction
+from .nla_layer import NlaLayer
 from .output import Output
 from .present import PresentPose
-from .refusals import refuse_numbers, refuse_shared, refuse_uneditable, refuse_unshown, tell_locks
+from .refusals import refuse_numbers, refuse_shared, refuse_under_layers, refuse_uneditable, refuse_unshown, tell_locks
 from .task import Array, Task
-from .transaction import keep_pose, keep_settings
+from .transaction import keep_pose, keep_settings, on_success
 
-OUTPUTS: dict[str, type[Output]] = {"NEW_ACTION": NewAction, "IN_PLACE": InPlace}
+OUTPUTS: dict[str, type[Output]] = {"NEW_ACTION": NewAction, "IN_PLACE": InPlace, "NLA_LAYER": NlaLayer}
 OWN_FLOOR = "no surface was found: planted on the clip's own floor"
 # Hips lie over the feet by at least this share of the leg where a rest pose stands.
 UPRIGHT = 0.7
@@ -112,11 +113,14 @@ def _together(names: Sequence[str], outcomes: Sequence[Outcome]) -> Outcome:
 
 def _planting(context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> Stages[Outcome]:
     refuse_uneditable(armature, options)
+    refuse_under_layers(armature, options)
     refuse_unshown(context.scene, armature)
     surfaces = tuple(find_surfaces(context, armature, options.surface))
     keep_pose(undo, context, armature)
     chosen = PresentPose if options.frame_range == "CURRENT" else OUTPUTS[options.output]
     output = chosen(context, armature, options, undo)
+    if output.layer and chosen is not NlaLayer:
+        on_success(undo, layers.remove, output.layer)
     with output.showing():
         yield Progress("finding limbs", 0.0)
         task = output.task(find_body(context, armature, options, output.bounds), surfaces)
@@ -125,7 +129,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     offset = yield from part_of(output.offset(task, before, read), 0.3, 0.4)
     plan = yield from part_of(_plan(task, before.clip, output.sole(task, before), offset, marks), 0.4, 0.6)
     corrected = _correct(task, before, plan, read, actions.curves_of(output.target))
-    locks = tell_locks(armature, actions.curves_of(output.source), read)
+    locks = tell_locks(armature, actions.curves_of(output.target), read)
     told = [*_tell(task), *locks, *output.told(task, read)]
     yield from part_of(output.write(task, read, corrected), 0.6, 0.7)
     after, contacts, figures = yield from part_of(_report(task, plan, marks), 0.7, 1.0)

@@ -23,13 +23,13 @@ from ik2bone.sole.measure import Sole
 
 from ..errors import Refusal, cut
 from ..keys import actions
-from ..keys.actions import Assignment
+from ..keys.actions import LAYER, SOURCE, Assignment
 from ..rig.find import Leg
 
 # `channels` of a record: each written data path with the values that it had while nothing animated it, or None.
 Record = dict[str, Any]
 
-SOURCE, RECORD = "ik2bone_source", "ik2bone"
+RECORD = "ik2bone"
 # The source that a planted action had before it was planted in place.
 ORIGIN = "ik2bone_origin"
 EMPTY: Record = {"channels": {}, "soles": {}, "report": {}}
@@ -221,7 +221,7 @@ def store(action: Action, source: Action | None, record: Record) -> None:
 
 def marks_of(action: Action) -> dict[str, Any]:
     """What planting left on an action: its source, past or present, and its record, None for what is not there."""
-    return {name: action.get(name) for name in (SOURCE, ORIGIN, RECORD)}
+    return {name: action.get(name) for name in (SOURCE, ORIGIN, RECORD, LAYER)}
 
 
 def mark(action: Action, marks: dict[str, Any]) -> None:
@@ -240,16 +240,21 @@ def store_contacts(action: Action, rows: list[dict[str, Any]]) -> None:
 
 
 def restore(armature: Object) -> str:
-    """Let the armature play the source of its planted action again, and tell its name; the planted one is kept.
+    """Let the armature play the source of its planted action again, and tell its name; the planted one is kept."""
+    present = actions.assigned(armature)
+    actions.assign(armature, actions.counterpart(present, source_of(present.action)))
+    return give_back(armature, present.action)
+
+
+def give_back(armature: Object, planted: Action) -> str:
+    """Bring back what planting changed beside the action that plays, and tell the name of the source.
 
     The source gets the contacts as they are by now, so that planting it again, by whomever, starts from them. Contacts
     that cannot be read stay where they are, which is told.
     """
-    present = actions.assigned(armature)
-    source, record = source_of(present.action), read(present.action)
-    actions.assign(armature, actions.counterpart(present, source))
+    source, record = source_of(planted), read(planted)
     put_back(armature, record)
-    wrong = trouble(present.action) or trouble(source)
+    wrong = trouble(planted) or trouble(source)
     if source.is_editable and "contacts" in record and not wrong:
         store_contacts(source, record["contacts"])
     return f"{source.name} without the contacts, for {wrong}" if wrong else source.name
@@ -271,7 +276,7 @@ def planted_of(armature: Object, source: Assignment) -> Assignment | None:
     A `Refusal` where the property of that action is broken.
     """
     for action in bpy.data.actions:
-        if source_of(action) != source.action or read(action).get("armature") != armature.name:
+        if LAYER in action or source_of(action) != source.action or read(action).get("armature") != armature.name:
             continue
         candidate = actions.counterpart(source, action)
         if actions.curves_of(candidate).bag and action.is_editable and actions.players(candidate) in ([], [armature]):

@@ -16,7 +16,7 @@ from ..keys import actions, fcurves
 from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
 from ..properties import PlantingOptions
-from . import records
+from . import layers, records
 from .frames import Bounds
 
 NUMBERS = {
@@ -38,15 +38,33 @@ def refuse_uneditable(armature: Object, options: PlantingOptions) -> None:
     """Refuse data that cannot take keys; the action of an override may be linked, for keys go into a copy of it."""
     if not armature.is_editable:
         raise Refusal(f"{armature.name} is linked from a library and cannot be edited: make a library override of it")
-    action = actions.assigned(armature).action
-    if action is None and options.frame_range != "CURRENT":
+    action, output = actions.assigned(armature).action, None if options.frame_range == "CURRENT" else options.output
+    if action is None and output:
         _refuse_several_strips(armature)
-    if action is None or action.is_editable:
+    if action is None or action.is_editable or output == "NLA_LAYER":
         return
     if not armature.override_library:
         raise Refusal(f"action {action.name} is linked from a library and cannot be edited")
-    if options.output == "IN_PLACE" and options.frame_range != "CURRENT":
+    if output == "IN_PLACE":
         raise Refusal(f"action {action.name} is linked from a library: only a new action can take its keys")
+
+
+def refuse_under_layers(armature: Object, options: PlantingOptions) -> None:
+    """Refuse what a layer of corrections in the NLA would change, or an NLA in which no layer would show."""
+    action, data, layer = actions.assigned(armature).action, armature.animation_data, layers.find(armature)
+    if action and actions.LAYER in action:
+        raise Refusal(f"action {action.name} is a layer's and no motion: leave tweak mode, or assign another action")
+    if layer and options.frame_range == "CURRENT":
+        raise Refusal(f"a pose keyed in {action.name} would not show under its layer: restore that action first")
+    if not layer and (not action or options.output != "NLA_LAYER" or options.frame_range == "CURRENT"):
+        return
+    if not data.use_nla:
+        raise Refusal(f"the NLA of {armature.name} is off, so no layer in it would show: switch it on")
+    if data.use_tweak_mode:
+        raise Refusal(f"{armature.name} is in tweak mode, which hides layers over its strip: leave tweak mode")
+    solo = next((track.name for track in data.nla_tracks if track.is_solo), None)
+    if solo is not None:
+        raise Refusal(f"NLA track {solo} of {armature.name} plays solo, which hides layers: switch that off")
 
 
 def _refuse_several_strips(armature: Object) -> None:
@@ -67,9 +85,9 @@ def refuse_shared(armatures: Sequence[Object], options: PlantingOptions) -> None
         if present in played:
             other = armatures[played.index(present)].name
             raise Refusal(f"{other} and {armature.name} both play {present.action.name}: keys for one would move both")
-        afresh = options.output == "NEW_ACTION" and options.frame_range != "CURRENT"
-        written = present.action is not None and not (afresh and records.source_of(present.action) is None)
-        played.append(present if written else Assignment(None, armature.name))
+        afresh = options.output == "NEW_ACTION" and records.source_of(present.action) is None
+        kept = options.frame_range != "CURRENT" and (afresh or options.output == "NLA_LAYER")
+        played.append(Assignment(None, armature.name) if kept or present.action is None else present)
 
 
 def refuse_unshown(scene: Scene, armature: Object) -> None:

@@ -58,6 +58,16 @@ def on_error(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None
     undo.push(leave)
 
 
+def on_success(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:
+    """Have something called at the end, unless the run is refused, fails or is stopped."""
+
+    def leave(error: type[BaseException] | None, *_: object) -> None:
+        if not error:
+            call(*arguments)
+
+    undo.push(leave)
+
+
 def switch(undo: ExitStack, armature: Object, assignment: Assignment) -> None:
     """Let the armature play another action from here on."""
     on_error(undo, actions.assign, armature, actions.assigned(armature))
@@ -68,16 +78,16 @@ def switch_to_copy(undo: ExitStack, armature: Object, original: Assignment) -> A
     """Let the armature play a copy of an action, named as a planted one, from here on."""
     copy = actions.copy(original)
     on_error(undo, bpy.data.actions.remove, copy.action)
-    copy.action.name = _planted_name(original.action.name)
+    copy.action.name = named(original.action.name, PLANTED)
     switch(undo, armature, copy)
     return copy
 
 
-def _planted_name(source: str) -> str:
-    """The name of an action planted from one of this name, which is cut where both together would be too long."""
+def named(source: str, suffix: str) -> str:
+    """The name of an action made from one of this name, which is cut where both together would be too long."""
     # In bytes of UTF-8, with one that ends the text.
     longest = bpy.types.ID.bl_rna.properties["name"].length_max - 1
-    return source.encode()[: longest - len(PLANTED)].decode(errors="ignore") + PLANTED
+    return source.encode()[: longest - len(suffix)].decode(errors="ignore") + suffix
 
 
 def keep_curves(undo: ExitStack, assignment: Assignment) -> None:

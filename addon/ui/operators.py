@@ -12,10 +12,9 @@ from bpy.types import Context, Event, Object, Operator
 
 from .. import properties
 from ..errors import Refusal
-from ..keys import actions
 from ..properties import OPTIONS, PlantingOptions
 from ..rig.body import find_armature, find_armatures, why_no_armature
-from ..run import records
+from ..run import layers, records
 from ..run.pipeline import planting
 from .figures import short
 from .panel import draw_frames, draw_limbs, draw_options
@@ -143,7 +142,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
 
 
 class IK2BONE_OT_restore(Operator):
-    """Let the armatures play the actions again that their planted ones were made from"""
+    """Let the armatures play the actions again that their planted ones were made from, and take NLA layers away"""
 
     bl_idname = "ik2bone.restore"
     bl_label = "Restore Source Action"
@@ -161,13 +160,18 @@ class IK2BONE_OT_restore(Operator):
 
     def execute(self, context: Context) -> Result:
         """Assign the sources again."""
-        self.report({"INFO"}, f"Restored {', '.join(records.restore(armature) for armature in _planted(context))}")
+        self.report({"INFO"}, f"Restored {', '.join(_restore(armature) for armature in _planted(context))}")
         return {"FINISHED"}
 
 
 def _planted(context: Context) -> list[Object]:
-    """Those of the armatures that play a planted action."""
-    return [ob for ob in find_armatures(context) if records.source_of(actions.assigned(ob).action)]
+    """Those of the armatures that play a planted action, or a source under a layer."""
+    return [ob for ob in find_armatures(context) if records.source_of(layers.shown_action(ob))]
+
+
+def _restore(armature: Object) -> str:
+    layer = layers.find(armature)
+    return layers.restore(armature, layer) if layer else records.restore(armature)
 
 
 CLASSES: tuple[type, ...] = (IK2BONE_OT_plant_feet, IK2BONE_OT_restore)

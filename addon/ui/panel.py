@@ -12,7 +12,7 @@ from ..keys import actions
 from ..properties import has_changed
 from ..rig.body import HANDED, find_armature, find_armatures
 from ..rig.choose import names_in
-from ..run import records
+from ..run import layers, records
 from ..run.frames import wanted_frames
 from .figures import notes_of, rows_of, wrapped
 
@@ -46,7 +46,7 @@ class IK2BONE_PT_main(Sidebar, Panel):
         collection.prop(settings, "surface_collection")
         draw_frames(layout, context, settings)
         armatures = find_armatures(context)
-        played = [actions.assigned(armature).action for armature in armatures]
+        played = [layers.shown_action(armature) for armature in armatures]
         if armatures:
             layout.context_pointer_set(HANDED, armatures[0])
         if len(armatures) > 1:
@@ -179,7 +179,8 @@ def draw_frames(layout: UILayout, context: Context, owner: Any) -> None:
 
 def _ends_inside(context: Context, owner: Any) -> bool:
     """Whether the frames end before the action does, so that corrections can come and go over some frames."""
-    action = played_action(context)
+    armature = find_armature(context)
+    action = actions.assigned(armature).action if armature else None
     if action is None or owner.frame_range == "CURRENT":
         return False
     bounds = tuple(action.frame_range)
@@ -239,9 +240,9 @@ def _draw_row(table: UILayout, label: str, before: str, after: str, icon: str) -
 
 
 def played_action(context: Context) -> bpy.types.Action | None:
-    """The action of the armature that a run would plant."""
+    """That action of the armature that a run would plant."""
     armature = find_armature(context)
-    return actions.assigned(armature).action if armature else None
+    return layers.shown_action(armature) if armature else None
 
 
 def _record(context: Context) -> dict[str, Any]:

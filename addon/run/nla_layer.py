@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The output NLA Layer: the corrections alone, in a strip that combines with the untouched source under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+import bpy
+import numpy as np
+from ik2bone import multiply
+from ik2bone.model import Clip
+from ik2bone.plan import Plan
+from ik2bone.rotations import inverse_of, nearest_rotations, turn_vectors, unit
+
+from ..keys import actions, combine, fcurves
+from ..keys import channels as keys
+from ..keys.actions import LAYER, Assignment, Curves
+from ..keys.channels import Channel
+from ..pose.sample import Sample
+from ..stages import Stages
+from . import layers, records
+from .contacts import Rows
+from .frames import Bounds
+from .layers import Keep, Layer
+from .output import Derived, write_keys
+from .task import Array, Task
+from .transaction import keep_curves, keep_marks, named, on_error, switch
+
+CORRECTIONS, POSE = ".layer", ".pose"
+
+
+class NlaLayer(Derived):
+    """Plants the source by a layer over it; where there is one, what this run does not write stays in it."""
+
+    def choose(self) -> None:
+        """The source of what the armature plays, or that itself."""
+        super().choose()
+        self.again = self.layer is not None
+        self.target = self.layer.assignment if self.layer else Assignment(None)
+        self.record = records.read(self.held)
+        self.put = Layer(self.armature, self.source.action)
+        self.is_pushed = actions.strip_of(self.armature) is None
+        self.pose = actions.assignment_of(self.put.pose) if self.put.pose else None
+
+    def sample(self, task: Task) -> Stages[Sample]:
+        """The source's pose, kept for the turns that come of it."""
+        self.before = yield from super().sample(task)
+        return self.before
+
+    def offset(self, task: Task, before: Sample, read: list[Channel]) -> Stages[Array | None]:
+        """Seen under a copy of the layer without what this run writes."""
+        if not self.again or task.moves_hips:
+            return None
+        with ExitStack() as stack:
+            copy = actions.copy(self.target)
+            stack.callback(bpy.data.actions.remove, copy.action)
+            nothing = [channel.with_values(0.0 * channel.values + combine.neutral(channel)) for channel in read]
+            yield from self._key(copy, task, nothing)
+            self._show(stack.callback, copy)
+            moved = yield from task.sample()
+            return moved.clip.hip - before.clip.hip
+
+    def told(self, task: Task, read: list[Channel]) -> Iterator[str]:
+        """Where the source plays from now on, and what is replaced in the layer, left out of it or weakens it."""
+        name, (first, last) = self.source.action.name, self.bounds
+        if self.is_pushed:
+            yield f"{name} plays in an NLA strip under the layer: edit it there in tweak mode"
+        if self.layer:
+            paths = [channel.path for channel in read]
+            handmade = keys.count_handmade(actions.curves_of(self.target), Curves(None), task.frames, paths)
+            if handmade:
+                yield f"keys made by hand were replaced in the layer: {handmade}"
+            if layers.is_weakened(self.layer.corrections):
+                yield f"the influence of NLA strip {self.layer.corrections.name} weakens what these figures tell of"
+        if self._goes_on():
+            yield f"{name} goes on beyond frames {first} to {last}, and the layer does not"
+        yield from self.told_of_source()
+
+    def _goes_on(self) -> bool:
+        """Whether the source moves beyond its keys."""
+        return any(fcurves.goes_on(curve) for curve in actions.curves_of(self.source))
+
+    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
+        """Key the differences, in the action of the layer or in a first one."""
+        if self.played != self.source:
+            switch(self.undo, self.armature, self.source)
+            records.put_back(self.armature, self.record)
+        self._open()
+        yield from self._key(self.target, task, self._differences(task, read, corrected))
+        self._hold_pose(read)
+        self._show(partial(on_error, self.undo), self.target)
+        self.armature.update_tag(refresh={"TIME"})
+        self.context.view_layer.update()
+
+    def _open(self) -> None:
+        """Make the layer's action ready for keys: a first one, or a copy where an armature made from this one plays
+        the same."""
+        if self.again and self.target.action.users - self.target.action.use_fake_user == 1:
+            keep_curves(self.undo, self.target)
+        elif self.again:
+            self.target = self._made(actions.copy(self.target), CORRECTIONS)
+        else:
+            self.target = self._made(actions.new(self.armature, "Layer"), CORRECTIONS)
+        keep_marks(self.undo, self.target.action)
+        marks = {records.SOURCE: self.source.action, LAYER: actions.PUSHED if self.is_pushed else layers.LAID_OVER}
+        records.mark(self.target.action, marks)
+
+    def _made(self, assignment: Assignment, suffix: str) -> Assignment:
+        on_error(self.undo, bpy.data.actions.remove, assignment.action)
+        assignment.action.name = named(self.source.action.name, suffix)
+        return assignment
+
+    def _key(self, assignment: Assignment, task: Task, channels: list[Channel]) -> Stages[None]:
+        neutral = {channel.path: combine.neutral(channel) for channel in channels}
+        return write_keys(assignment, task, channels, self.bounds, neutral)
+
+    def _differences(self, task: Task, read: list[Channel], corrected: list[Channel]) -> list[Channel]:
+        """What the layer adds to the channels."""
+        modes = {bone.name: bone.rotation_mode for bone in self.armature.pose.bones}
+        turns = {
+            old.bone: combine.turns_between(modes[old.bone], old.values, new.values)
+            for old, new in zip(read, corrected, strict=True)
+            if old.name != "location"
+        }
+        _make_attainable(task, self.before.clip.choose(task.body.chosen).cut(task.part), modes, turns)
+        return [
+            old.with_values(new.values - old.values)
+            if old.name == "location"
+            else combine.difference(old, modes[old.bone], turns[old.bone])
+            for old, new in zip(read, corrected, strict=True)
+        ]
+
+    def _hold_pose(self, read: list[Channel]) -> None:
+        """Let an action hold what no key of the source tells, where that is no default."""
+        posed = [(channel, *part) for channel in read for part in self._posed(channel)]
+        if self.pose:
+            keep_curves(self.undo, self.pose)
+        elif posed:
+            self.pose = self._made(actions.new(self.armature, "Pose"), POSE)
+            records.mark(self.pose.action, {records.SOURCE: self.source.action, LAYER: layers.POSE})
+        for channel, index, value in posed:
+            curve = actions.curves_of(self.pose).ensure(channel.path, index, channel.bone)
+            fcurves.write(curve, np.array(self.bounds[:1]), np.array([value]))
+
+    def _posed(self, channel: Channel) -> Iterator[tuple[int, float]]:
+        """The components of a property that nothing keys and that are no defaults, with their values."""
+        default = self.armature.pose.bones[channel.bone].bl_rna.properties[channel.name].default_array
+        for index in keys.silent_parts(actions.curves_of(self.source), channel):
+            value = float(channel.values[0, index])
+            if value != default[index]:
+                yield index, value
+
+    def _show(self, keep: Keep, corrections: Assignment) -> None:
+        """Let the strips play, each over the one before: the source, the pose that nothing keys, the corrections."""
+        data, moves_on = self.armature.animation_data, self._goes_on()
+        goes_far = moves_on or bool(actions.playing_strips(self.armature))
+        if data.action:
+            ends, beyond = self._widely() if goes_far else self.bounds, data.action_extrapolation
+            below = layers.push_down(keep, self.put, layers.extent(*ends, beyond))
+        else:
+            below = layers.track_of(data, actions.strip_of(self.armature))
+        if self.pose:
+            extent = layers.extent(*self._widely(), "HOLD")
+            below = layers.put_over(keep, data, self.put.pose, below, self.pose, extent)
+        beyond = data.action_extrapolation if self.is_pushed and not moves_on else "NOTHING"
+        extent = layers.extent(*self.bounds, beyond) | {"blend_type": "COMBINE"}
+        layers.put_over(keep, data, self.put.corrections, below, corrections, extent)
+
+    def _widely(self) -> Bounds:
+        """First and last frame of action and scene."""
+        scene = self.context.scene
+        return min(self.bounds[0], scene.frame_start), max(self.bounds[1], scene.frame_end)
+
+    def keep(self, task: Task, plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
+        """Tie the layer to its source."""
+        record = self.record_of_all(task, plan, read, contacts, figures)
+        records.mark(self.target.action, {records.RECORD: records.as_text(record)})
+
+
+def _make_attainable(task: Task, clip: Clip, modes: dict[str, str], turns: dict[str, Array]) -> None:
+    """Round turns (F, 4) of bones as Blender would, and no joint leaves its place: each makes up for the one above."""
+    bones = np.stack([clip.thigh, clip.shin, clip.foot, clip.toe])
+    ends = np.stack([clip.knee, clip.ankle, clip.ball, clip.tip])
+    last = None
+    for name, number, place in sorted(task.turned, key=lambda item: item[1:]):
+        bone, hangs = bones[place, :, number], last == (number, place - 1)
+        if not hangs or (place == 2 and task.body.legs[number].loose):
+            excess = np.tile([1.0, 0.0, 0.0, 0.0], (len(bone), 1))
+        else:
+            seen = nearest_rotations((inverse_of(bones[place - 1, :, number]) @ bone)[:, :3, :3])
+            excess = np.concatenate([excess[:, :1], -(excess[:, None, 1:] @ seen)[:, 0]], axis=1)
+        wanted = multiply(excess, turns[name])
+        turns[name] = wanted
+        if modes[name] == "QUATERNION":
+            axes = unit(turn_vectors(inverse_of(bone), ends[place, :, number] - bone[:, :3, 3]))
+            turns[name] = combine.attainable(wanted, axes)
+        excess, last = multiply(wanted * [1.0, -1.0, -1.0, -1.0], turns[name]), (number, place)

@@ -1,0 +1,686 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Planted by an NLA layer: corrections alone over a source that stays as it is, live by the strip's influence."""
+
+from __future__ import annotations
+
+import json
+
+import biped
+import fingerprint
+import numpy as np
+import pytest
+from planted import bone_curves, plant
+from scene import report_of
+from test_every_clip import show
+
+FRAMES = np.arange(1, biped.LAST + 1)
+LEG = biped.THIGH + biped.SHIN
+LAYER = {"output": "NLA_LAYER"}
+MODES = ("QUATERNION", "XYZ", "ZYX", "AXIS_ANGLE")
+
+
+def poses(bpy, armature, frames=FRAMES):
+    """World matrices of all bones (F, B, 4, 4) as the stepped scene shows them."""
+    rows = []
+    for frame in frames:
+        bpy.context.scene.frame_set(int(frame))
+        rows.append([np.array(armature.matrix_world @ bone.matrix) for bone in armature.pose.bones])
+    return np.array(rows)
+
+
+def apart(these, those):
+    """The largest distance of a joint in one scene from the same in another."""
+    return np.linalg.norm((these - those)[..., :3, 3], axis=-1).max()
+
+
+def planted_anew(bpy, armature, *runs, frames=FRAMES):
+    """What runs into a new action show, one after the other; the armature plays its source again."""
+    for given in runs:
+        plant(bpy, **given)
+    shown = poses(bpy, armature, frames)
+    bpy.ops.ik2bone.restore()
+    planted = next(action for action in bpy.data.actions if action.name.endswith(".planted"))
+    source = planted["ik2bone_source"]
+    bpy.data.actions.remove(planted)
+    del source["ik2bone"]
+    source.use_fake_user = False
+    bpy.context.scene.frame_set(1)
+    return shown
+
+
+def layers_of(armature):
+    """The strips that combine."""
+    tracks = armature.animation_data.nla_tracks
+    return [strip for track in tracks for strip in track.strips if strip.blend_type == "COMBINE"]
+
+
+def record_of(armature):
+    return json.loads(layers_of(armature)[0].action["ik2bone"])
+
+
+def told(armature):
+    return record_of(armature)["report"]["told"]
+
+
+NLA = ("name", "mute", "is_solo", "select")
+STRIP = ("name", "mute", "blend_type", "extrapolation", "frame_start", "frame_end", "action_frame_start", "influence")
+STRIP += ("action_frame_end", "use_sync_length", "use_animated_influence", "scale", "repeat", "blend_in", "blend_out")
+
+
+def nla_of(armature):
+    """Tracks and strips, with the action and slot of each."""
+    return [[getattr(track, name) for name in NLA] + [strip_as_data(strip) for strip in track.strips]
+            for track in armature.animation_data.nla_tracks]  # fmt: skip
+
+
+def strip_as_data(strip):
+    slot = getattr(strip, "action_slot", None)
+    keys = [[tuple(key.co) for key in curve.keyframe_points] for curve in strip.fcurves]
+    return [getattr(strip, name) for name in STRIP] + [strip.action.name, slot and slot.identifier, keys]
+
+
+def state_of(bpy, armature):
+    data = armature.animation_data
+    return fingerprint.of_scene(bpy), nla_of(armature), data.action, data.use_tweak_mode, data.use_nla
+
+
+def refused(bpy, armature, message, **given):
+    before = state_of(bpy, armature)
+    with pytest.raises(RuntimeError, match=message) as refusal:
+        bpy.ops.ik2bone.plant_feet(**given)
+    assert len(str(refusal.value).strip().splitlines()) == 1
+    assert state_of(bpy, armature) == before
+
+
+def push_down(armature, start=1):
+    """Move the action to an NLA strip of its own."""
+    data = armature.animation_data
+    strip = data.nla_tracks.new().strips.new("Walk", start, data.action)
+    data.action = None
+    return strip
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_scene_shows_what_a_new_action_does_over_an_untouched_source(bpy, slope, mode):
+    walker = biped.make_walker(bpy, mode=mode)
+    source, before = walker.animation_data.action, poses(bpy, walker)
+    expected = planted_anew(bpy, walker, {})
+    untouched = fingerprint.of_action(source)
+    plant(bpy, **LAYER)
+    (strip,) = layers_of(walker)
+    assert apart(poses(bpy, walker), expected) < 2e-5 * LEG < 0.01 < apart(before, expected)
+    assert fingerprint.of_action(source) == untouched
+    assert strip.action["ik2bone_source"] == source and record_of(walker)["source"] == "walk"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_influence_of_the_strip_is_a_live_strength(bpy, slope, mode):
+    walker = biped.make_walker(bpy, mode=mode)
+    before = poses(bpy, walker)
+    plant(bpy, **LAYER)
+    after, (strip,) = poses(bpy, walker), layers_of(walker)
+    strip.influence = 0.0
+    np.testing.assert_array_equal(poses(bpy, walker), before)
+    strip.influence = 0.5
+    half = poses(bpy, walker)
+    assert apart(half, (before + after) / 2) < 0.03 * apart(after, before)
+
+
+def test_the_influence_can_be_animated(bpy, walker, slope):
+    before = poses(bpy, walker)
+    plant(bpy, **LAYER)
+    after, (strip,) = poses(bpy, walker), layers_of(walker)
+    for frame, influence in ((20, 0.0), (21, 1.0)):
+        strip.influence = influence
+        strip.keyframe_insert("influence", frame=frame)
+    seen = poses(bpy, walker)
+    np.testing.assert_array_equal(seen[:20], before[:20])
+    np.testing.assert_array_equal(seen[20:], after[20:])
+
+
+@pytest.mark.parametrize("rise", [1e-4, 1e-3])
+def test_corrections_too_small_for_a_quaternion_of_the_nla_are_shown_too(bpy, walker, rise):
+    """Half angles below 0.00035 are none there, and others are rounded to as much: feet would be that far off."""
+    biped.make_slope(bpy, rise=rise)
+    expected = planted_anew(bpy, walker, {})
+    plant(bpy, **LAYER)
+    assert apart(poses(bpy, walker), expected) < 2e-5 * LEG
+
+
+def test_the_pose_shows_at_once(bpy, walker, slope):
+    plant(bpy, **LAYER)
+    seen = np.array([bone.matrix for bone in walker.pose.bones])
+    np.testing.assert_array_equal(seen, poses(bpy, walker, [bpy.context.scene.frame_current])[0])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"frame_range": "CUSTOM", "frame_start": 15, "frame_end": 40},
+        {"frame_range": "CUSTOM", "frame_start": 15, "frame_end": 40, "blend_in": 8, "blend_out": 5},
+        {"frame_range": "CUSTOM", "frame_start": 30, "frame_end": 90},
+        {"strength": 0.5},
+        {"bones": "foot.L"},
+        {"use_hips": False},
+    ],
+)
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
+def test_frames_blends_strength_and_limbs_count_as_in_a_new_action(bpy, slope, mode, given):
+    walker = biped.make_walker(bpy, mode=mode)
+    expected = planted_anew(bpy, walker, given)
+    plant(bpy, **LAYER, **given)
+    assert apart(poses(bpy, walker), expected) < 2e-5 * LEG
+
+
+def test_an_action_between_frames_is_planted_on_whole_ones(bpy, walker, slope):
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        for point in curve.keyframe_points:
+            point.co.x += 0.4
+        curve.update()
+    frames = np.arange(1, biped.LAST + 2)
+    expected = planted_anew(bpy, walker, {}, frames=frames)
+    plant(bpy, **LAYER)
+    assert apart(poses(bpy, walker, frames), expected) < 2e-5 * LEG
+
+
+def test_beyond_the_action_its_last_pose_stays_planted(bpy, walker, slope):
+    bpy.context.scene.frame_end = 90
+    expected = planted_anew(bpy, walker, {}, frames=[80])
+    plant(bpy, **LAYER)
+    assert apart(poses(bpy, walker, [80]), expected) < 2e-5 * LEG
+
+
+def test_curves_that_repeat_do_so_without_the_layer_which_is_told(bpy, walker, slope):
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        curve.modifiers.new("CYCLES")
+    bpy.context.scene.frame_end = 100
+    frames = [*FRAMES, 80, 100]
+    before, expected = poses(bpy, walker, frames), planted_anew(bpy, walker, {})
+    plant(bpy, **LAYER)
+    after = poses(bpy, walker, frames)
+    assert apart(after[:-2], expected) < 2e-5 * LEG
+    np.testing.assert_allclose(after[-2:], before[-2:], atol=1e-6)
+    assert "walk goes on beyond frames 1 to 61, and the layer does not" in told(walker)
+
+
+def take_keys(armature, *names):
+    """Take all keys of some bones away."""
+    for bag in fingerprint.bags_of(armature.animation_data.action):
+        for curve in [c for c in bag.fcurves if any(f'"{name}"' in c.data_path for name in names)]:
+            bag.fcurves.remove(curve)
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
+def test_a_pose_that_nothing_keys_stays_under_the_layer(bpy, slope, mode):
+    from mathutils import Quaternion
+
+    walker = biped.make_walker(bpy, mode=mode)
+    take_keys(walker, "toe.L", "foot.R")
+    bone = walker.pose.bones["foot.R"]
+    turn = Quaternion((1.0, 0.0, 0.0), 0.2)
+    bone.rotation_quaternion, bone.rotation_euler = turn, turn.to_euler(bone.rotation_mode if mode == "XYZ" else "XYZ")
+    bone.rotation_axis_angle = (0.2, 1.0, 0.0, 0.0)
+    before = poses(bpy, walker)
+    expected = planted_anew(bpy, walker, {})
+    found = state_of(bpy, walker)
+    for _ in range(2):
+        plant(bpy, **LAYER)
+        assert apart(poses(bpy, walker), expected) < 2e-5 * LEG
+    (strip,) = layers_of(walker)
+    strip.influence = 0.0
+    np.testing.assert_allclose(poses(bpy, walker), before, atol=1e-6)
+    bpy.ops.ik2bone.restore()
+    np.testing.assert_array_equal(poses(bpy, walker), before)
+    assert nla_of(walker) == found[1] and sorted(bpy.data.actions.keys()) == ["walk"]
+
+
+def test_an_action_of_one_frame_is_planted(bpy, walker, slope):
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        value = curve.evaluate(20)
+        curve.keyframe_points.clear()
+        curve.keyframe_points.insert(20, value)
+    expected = planted_anew(bpy, walker, {}, frames=[20])
+    plant(bpy, **LAYER)
+    assert apart(poses(bpy, walker, [20]), expected) < 2e-5 * LEG
+
+
+@pytest.mark.parametrize(
+    ("clip", "action"),
+    [("bvh/cmu_ic_002_03_run.bvh", None), ("gltf/Fox.glb", "Walk"), ("gltf/CesiumMan_ozz.gltf", None)],
+)
+def test_real_clips_show_what_a_new_action_does_and_come_back(bpy, data, clip, action):
+    armature, ground = show(bpy, data / clip, action)
+    first, last = armature.animation_data.action.frame_range
+    frames, found = np.arange(np.floor(first), np.ceil(last) + 1, 3), nla_of(armature)
+    before = poses(bpy, armature, frames)
+    plant(bpy, surface=ground.name)
+    expected, leg = poses(bpy, armature, frames), report_of(armature)["report"]["leg"]
+    bpy.ops.ik2bone.restore()
+    plant(bpy, surface=ground.name, **LAYER)
+    assert apart(poses(bpy, armature, frames), expected) < 2e-5 * leg < apart(before, expected)
+    bpy.ops.ik2bone.restore()
+    np.testing.assert_array_equal(poses(bpy, armature, frames), before)
+    assert nla_of(armature) == found
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"bones": "foot.R"}, {"use_hips": False}, {"frame_range": "CUSTOM", "frame_end": 30}]
+)
+def test_planting_twice_equals_planting_once(bpy, walker, slope, given):
+    plant(bpy, **LAYER, **given)
+    once, nla = fingerprint.of_action(layers_of(walker)[0].action), nla_of(walker)
+    plant(bpy, **LAYER, **given)
+    assert fingerprint.of_action(layers_of(walker)[0].action) == once
+    assert nla_of(walker) == nla and sorted(bpy.data.actions.keys()) == ["walk", "walk.layer"]
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        [{}, {"use_hips": False}],
+        [{"bones": "foot.L"}, {"bones": "foot.R"}],
+        [{"frame_range": "CUSTOM", "frame_end": 30}, {"frame_range": "CUSTOM", "frame_start": 31}],
+        [{}, {"strength": 0.0}],
+        [{}, {"bones": "foot.L", "use_hips": False, "use_slope": False}],
+    ],
+)
+def test_several_runs_add_up_as_in_a_new_action(bpy, walker, slope, runs):
+    expected = planted_anew(bpy, walker, *runs)
+    for given in runs:
+        plant(bpy, **LAYER, **given)
+    assert apart(poses(bpy, walker), expected) < 2e-5 * LEG
+
+
+def test_what_the_user_has_set_of_the_strip_stays(bpy, walker, slope):
+    plant(bpy, **LAYER)
+    (strip,) = layers_of(walker)
+    strip.name, strip.influence = "Feet", 0.4
+    plant(bpy, **LAYER)
+    assert (strip.name, strip.influence) == ("Feet", pytest.approx(0.4))
+    assert "the influence of NLA strip Feet weakens what these figures tell of" in told(walker)
+
+
+def test_a_muted_layer_plays_again(bpy, walker, slope):
+    plant(bpy, **LAYER)
+    shown = poses(bpy, walker)
+    walker.animation_data.nla_tracks[-1].mute = True
+    plant(bpy, **LAYER)
+    np.testing.assert_array_equal(poses(bpy, walker), shown)
+
+
+def test_a_source_that_was_edited_meanwhile_is_planted_as_it_is(bpy, walker, slope):
+    plant(bpy, **LAYER)
+    for index, curve in enumerate(fingerprint.curves_of(bpy.data.actions["walk"])):
+        if "hips" in curve.data_path:
+            for point in curve.keyframe_points:
+                point.co.y += 0.05 * (index + 1)
+            curve.update()
+    plant(bpy, **LAYER)
+    again = poses(bpy, walker)
+    bpy.ops.ik2bone.restore()
+    assert apart(again, planted_anew(bpy, walker, {})) < 2e-5 * LEG
+
+
+def test_keys_made_by_hand_in_the_layer_are_counted_before_they_go(bpy, walker, slope):
+    plant(bpy, **LAYER)
+    curve = next(c for c in fingerprint.curves_of(layers_of(walker)[0].action) if "thigh.L" in c.data_path)
+    curve.keyframe_points.insert(10, 0.5)
+    plant(bpy, **LAYER)
+    assert "keys made by hand were replaced in the layer: 1" in told(walker)
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_restore_leaves_everything_as_it_was_found(bpy, walker, slope, runs):
+    walker.animation_data.action_extrapolation = "HOLD_FORWARD"
+    other = walker.animation_data.action.copy()
+    track = walker.animation_data.nla_tracks.new()
+    track.strips.new("Other", 1, other)
+    found = state_of(bpy, walker)
+    for _ in range(runs):
+        plant(bpy, **LAYER)
+    assert bpy.ops.ik2bone.restore() == {"FINISHED"}
+    source = walker.animation_data.action
+    assert {span["state"] for span in json.loads(source["ik2bone"])["contacts"]} == {"automatic"}
+    del source["ik2bone"]
+    after = state_of(bpy, walker)
+    found[0].pop("settings"), after[0].pop("settings")
+    assert after == found
+
+
+def test_restore_from_the_tweak_mode_of_the_layer_too(bpy, walker, slope):
+    before = poses(bpy, walker)
+    plant(bpy, **LAYER)
+    data = walker.animation_data
+    for track in data.nla_tracks:
+        track.select = track.strips[0].select = track == data.nla_tracks[-1]
+    data.nla_tracks.active = data.nla_tracks[-1]
+    data.use_tweak_mode = True
+    assert data.action.name == "walk.layer"
+    refused(bpy, walker, "action walk.layer is a layer's and no motion")
+    bpy.ops.ik2bone.restore()
+    assert data.action.name == "walk" and not data.nla_tracks
+    np.testing.assert_array_equal(poses(bpy, walker), before)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("NEW_ACTION", "NLA_LAYER"), ("NLA_LAYER", "NEW_ACTION"), ("NLA_LAYER", "IN_PLACE")]
+)
+def test_another_output_of_the_same_source_takes_the_place_of_the_first(bpy, walker, slope, first, second):
+    source, before = walker.animation_data.action, bone_curves(walker.animation_data.action, "thigh.L")
+    expected = planted_anew(bpy, walker, {})
+    plant(bpy, output=first)
+    plant(bpy, output=second)
+    assert apart(poses(bpy, walker), expected) < 2e-5 * LEG
+    assert len(layers_of(walker)) == (second == "NLA_LAYER")
+    assert len(walker.animation_data.nla_tracks) == 2 * (second == "NLA_LAYER")
+    shown = {"NEW_ACTION": "walk.planted", "IN_PLACE": "walk"}.get(second)
+    assert getattr(walker.animation_data.action, "name", None) == shown
+    if second != "IN_PLACE":
+        bpy.ops.ik2bone.restore()
+        assert walker.animation_data.action == source
+        assert bone_curves(source, "thigh.L") == before
+
+
+def test_a_pose_alone_cannot_be_keyed_under_a_layer(bpy, walker, slope):
+    plant(bpy, **LAYER)
+    refused(bpy, walker, "a pose keyed in walk would not show under its layer", frame_range="CURRENT")
+
+
+@pytest.mark.parametrize("output", ["NLA_LAYER", "NEW_ACTION"])
+def test_contacts_edited_on_the_layer_count_in_the_next_run(bpy, walker, slope, output):
+    plant(bpy, **LAYER)
+    row = next(i for i, r in enumerate(record_of(walker)["contacts"]) if (r["bone"], r["part"]) == ("foot.R", "ball"))
+    bpy.ops.ik2bone.set_contact(index=row, state="forbidden")
+    lifted = record_of(walker)["contacts"][row]
+    assert lifted["state"] == "forbidden"
+    plant(bpy, output=output, contacts="STORED")
+    data = walker.animation_data
+    rows = json.loads((data.action or layers_of(walker)[0].action)["ik2bone"])["contacts"]
+    kept = [(r["start"], r["end"]) for r in rows if r["state"] == "forbidden"]
+    assert kept == [(lifted["start"], lifted["end"])]
+
+
+def test_the_panel_shows_the_report_of_the_layer_and_its_way_back(bpy, walker, slope, addon):
+    panel = addon("ui.panel")
+    context = bpy.context
+    assert not bpy.ops.ik2bone.restore.poll()
+    plant(bpy, **LAYER)
+    assert panel.IK2BONE_PT_report.poll(context)
+    assert panel.played_action(context) == layers_of(walker)[0].action
+    assert bpy.ops.ik2bone.restore.poll()
+
+
+@pytest.mark.parametrize("above", [False, True])
+def test_a_strip_is_planted_by_a_layer_right_over_it_and_stays(bpy, walker, slope, above):
+    expected, source = planted_anew(bpy, walker, {}), walker.animation_data.action
+    strip = push_down(walker)
+    if above:
+        head = biped.make_action(bpy, _actions(bpy), walker, "nod")
+        curve = _actions(bpy).curves_of(head).ensure('pose.bones["head"].rotation_quaternion', 1, "head")
+        curve.keyframe_points.insert(200, 0.3)
+        walker.animation_data.nla_tracks.new().strips.new("Nod", 200, head.action)
+    found, before = nla_of(walker), poses(bpy, walker)
+    for _ in range(2):
+        plant(bpy, **LAYER)
+        tracks = walker.animation_data.nla_tracks
+        assert [track.strips[0].blend_type for track in tracks][:2] == ["REPLACE", "COMBINE"]
+        assert strip.action == source and walker.animation_data.action is None
+        assert apart(poses(bpy, walker), expected) < 2e-5 * LEG
+    assert not any("tweak mode" in text for text in told(walker))
+    bpy.ops.ik2bone.restore()
+    assert nla_of(walker) == found
+    np.testing.assert_array_equal(poses(bpy, walker), before)
+
+
+def _actions(bpy):
+    import importlib
+
+    from demo import session
+
+    return importlib.import_module(f"{session.ADDON}.keys.actions")
+
+
+def test_a_strip_with_a_planted_action_is_planted_by_a_layer_over_its_source(bpy, walker, slope):
+    source, strip = walker.animation_data.action, push_down(walker)
+    plant(bpy)
+    expected = poses(bpy, walker)
+    plant(bpy, **LAYER)
+    assert strip.action == source
+    assert apart(poses(bpy, walker), expected) < 2e-5 * LEG
+
+
+def test_an_action_over_strips_goes_on_over_them_under_its_layer(bpy, walker, slope):
+    data, idle = walker.animation_data, walker.animation_data.action.copy()
+    for curve in fingerprint.curves_of(idle):
+        curve.keyframe_points.foreach_set("co", np.zeros(2 * len(curve.keyframe_points), np.float32))
+        curve.update()
+    idle.name = "idle"
+    data.nla_tracks.new().strips.new("Idle", 1, idle)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = -10, 90
+    frames = np.arange(-10, 91)
+    expected = planted_anew(bpy, walker, {}, frames=frames)
+    found, before = nla_of(walker), poses(bpy, walker, frames)
+    for _ in range(2):
+        plant(bpy, **LAYER)
+        on = slice(11, 11 + len(FRAMES))
+        assert apart(poses(bpy, walker, frames)[on], expected[on]) < 2e-5 * LEG
+    layers_of(walker)[0].influence = 0.0
+    np.testing.assert_allclose(poses(bpy, walker, frames), before, atol=1e-6)
+    bpy.ops.ik2bone.restore()
+    assert data.action.name == "walk" and nla_of(walker) == found
+
+
+def test_the_source_s_strip_of_an_importer_is_not_taken_for_the_layer_s(bpy, walker, slope):
+    data = walker.animation_data
+    track = data.nla_tracks.new()
+    track.name = "Imported"
+    track.strips.new("walk", 1, data.action)
+    track.mute = True
+    found = nla_of(walker)
+    for _ in range(2):
+        plant(bpy, **LAYER)
+        assert len(data.nla_tracks) == 3
+    bpy.ops.ik2bone.restore()
+    assert nla_of(walker) == found and data.action.name == "walk"
+
+
+def test_two_layered_actions_of_one_armature_lead_back_one_after_the_other(bpy, walker, slope):
+    data, walk = walker.animation_data, walker.animation_data.action
+    plant(bpy, **LAYER)
+    first = poses(bpy, walker)
+    run = walk.copy()
+    run.name, data.action = "run", run
+    if hasattr(data, "action_slot"):
+        data.action_slot = run.slots[0]
+    plant(bpy, **LAYER)
+    assert [strip.action.name for strip in layers_of(walker)] == ["walk.layer", "run.layer"]
+    assert apart(poses(bpy, walker), first) < 2e-5 * LEG
+    bpy.ops.ik2bone.restore()
+    assert data.action == run and [strip.action.name for strip in layers_of(walker)] == ["walk.layer"]
+    data.action = None
+    np.testing.assert_array_equal(poses(bpy, walker), first)
+    bpy.ops.ik2bone.restore()
+    assert data.action == walk and not data.nla_tracks
+
+
+def test_each_slot_of_a_shared_action_gets_a_layer_of_its_own(bpy, walker, slope):
+    action = walker.animation_data.action
+    if not hasattr(action, "slots"):
+        pytest.skip("actions have no slots in this version")
+    twin = biped.make_walker(bpy, "Twin")
+    alone = twin.animation_data.action
+    slot = action.slots.new(id_type="OBJECT", name="Twin")
+    bag = action.layers[0].strips[0].channelbag(slot, ensure=True)
+    for curve in fingerprint.curves_of(alone):
+        new = bag.fcurves.new(curve.data_path, index=curve.array_index)
+        for key in curve.keyframe_points:
+            new.keyframe_points.insert(key.co.x, key.co.y)
+    twin.animation_data.action, twin.animation_data.action_slot = action, slot
+    twin.location.x = 1.0
+    bpy.context.view_layer.update()
+    walker.select_set(True), twin.select_set(True)
+    before = fingerprint.of_action(action)
+    plant(bpy, **LAYER)
+    assert fingerprint.of_action(action) == before
+    assert [ob.animation_data.nla_tracks[0].strips[0].action_slot.identifier for ob in (walker, twin)] == [
+        "OBWalker",
+        "OBTwin",
+    ]
+    ways = (poses(bpy, twin) - poses(bpy, walker))[..., :3, 3]
+    np.testing.assert_allclose(ways, np.broadcast_to([1.0, 0.0, 0.0], ways.shape), atol=1e-5)
+    bpy.ops.ik2bone.restore()
+    assert [ob.animation_data.action_slot.identifier for ob in (walker, twin)] == ["OBWalker", "OBTwin"]
+
+
+def test_two_armatures_that_share_an_action_get_a_layer_each(bpy, walker, slope):
+    twin = walker.copy()
+    twin.location.x = 1.0
+    bpy.context.collection.objects.link(twin)
+    bpy.context.view_layer.update()
+    walker.select_set(True), twin.select_set(True)
+    plant(bpy, **LAYER)
+    assert [len(layers_of(ob)) for ob in (walker, twin)] == [1, 1]
+    assert layers_of(walker)[0].action != layers_of(twin)[0].action
+    ways = (poses(bpy, twin) - poses(bpy, walker))[..., :3, 3]
+    np.testing.assert_allclose(ways, np.broadcast_to([1.0, 0.0, 0.0], ways.shape), atol=1e-5)
+    bpy.ops.ik2bone.restore()
+    assert [ob.animation_data.action.name for ob in (walker, twin)] == ["walk", "walk"]
+    assert sorted(bpy.data.actions.keys()) == ["walk"]
+
+
+def test_a_copied_character_gets_a_layer_action_of_its_own_when_it_is_planted(bpy, walker, slope):
+    plant(bpy, **LAYER)
+    shown, twin = poses(bpy, walker), walker.copy()
+    bpy.context.collection.objects.link(twin)
+    twin.location.y = 1.0
+    bpy.context.view_layer.objects.active = twin
+    walker.select_set(False)
+    plant(bpy, **LAYER)
+    assert layers_of(twin)[0].action != layers_of(walker)[0].action
+    np.testing.assert_array_equal(poses(bpy, walker), shown)
+    bpy.ops.ik2bone.restore()
+    assert len(layers_of(walker)) == 1 and not layers_of(twin)
+
+
+def test_a_linked_action_of_an_override_stays_linked_under_a_layer(bpy, library):
+    with bpy.data.libraries.load(library, link=True) as (_source, target):
+        target.objects = ["Walker"]
+    armature = bpy.data.objects["Walker"].override_create(remap_local_usages=True)
+    bpy.context.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.context.scene.render.fps = 30
+    biped.make_slope(bpy)
+    before, source = poses(bpy, armature), armature.animation_data.action
+    plant(bpy)
+    expected = poses(bpy, armature)
+    bpy.ops.ik2bone.restore()
+    for _ in range(2):
+        plant(bpy, **LAYER)
+        assert apart(poses(bpy, armature), expected) < 2e-5 * LEG
+    assert source.library is not None and layers_of(armature)[0].action.library is None
+    bpy.ops.ik2bone.restore()
+    assert armature.animation_data.action == source and not armature.animation_data.nla_tracks
+    np.testing.assert_array_equal(poses(bpy, armature), before)
+
+
+def test_layers_survive_saving_and_loading(bpy, walker, slope, tmp_path):
+    plant(bpy, **LAYER)
+    shown, path = poses(bpy, walker), str(tmp_path / "layer.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    walker = bpy.data.objects["Walker"]
+    np.testing.assert_array_equal(poses(bpy, walker), shown)
+    layers_of(walker)[0].influence = 0.5
+    assert apart(poses(bpy, walker), shown) > 0.01
+    bpy.ops.ik2bone.restore()
+    assert walker.animation_data.action.name == "walk" and sorted(bpy.data.actions.keys()) == ["walk"]
+
+
+HIDDEN = {
+    "tweak mode": "Walker is in tweak mode, which hides layers over its strip: leave tweak mode",
+    "solo": "NLA track NlaTrack of Walker plays solo, which hides layers: switch that off",
+    "off": "the NLA of Walker is off, so no layer in it would show: switch it on",
+}
+
+
+def hide(armature, how):
+    """Bring the NLA into a state that hides layers over its first strip."""
+    data = armature.animation_data
+    track = data.nla_tracks[0]
+    if how == "tweak mode":
+        data.nla_tracks.active, track.strips[0].select = track, True
+        data.use_tweak_mode = True
+        assert data.action == track.strips[0].action
+    elif how == "solo":
+        track.is_solo = True
+    else:
+        data.action, data.use_nla = track.strips[0].action, False
+
+
+@pytest.mark.parametrize("how", HIDDEN)
+def test_an_nla_that_would_hide_the_layer_is_refused(bpy, walker, slope, how):
+    push_down(walker)
+    hide(walker, how)
+    refused(bpy, walker, HIDDEN[how], **LAYER)
+
+
+@pytest.mark.parametrize("output", ["NLA_LAYER", "NEW_ACTION", "IN_PLACE"])
+@pytest.mark.parametrize("how", ["tweak mode", "solo"])
+def test_an_nla_that_hides_a_layer_is_refused_by_every_output(bpy, walker, slope, how, output):
+    plant(bpy, **LAYER)
+    walker.animation_data.nla_tracks[0].name = "NlaTrack"
+    hide(walker, how)
+    refused(bpy, walker, HIDDEN[how], output=output)
+
+
+def test_an_armature_without_an_action_is_refused(bpy, walker, slope):
+    walker.animation_data_clear()
+    refused_plainly = "the armature plays no action: assign one"
+    with pytest.raises(RuntimeError, match=refused_plainly):
+        bpy.ops.ik2bone.plant_feet(**LAYER)
+
+
+@pytest.mark.parametrize("planted_before", [None, "NLA_LAYER", "NEW_ACTION"])
+@pytest.mark.parametrize("output", ["NLA_LAYER", "NEW_ACTION", "IN_PLACE"])
+@pytest.mark.parametrize("where", ["action", "strip"])
+def test_an_error_at_the_end_leaves_everything_as_it_was(
+    bpy, walker, slope, addon, monkeypatch, planted_before, output, where
+):
+    if where == "strip":
+        push_down(walker)
+    if planted_before:
+        plant(bpy, output=planted_before)
+    pipeline = addon("run.pipeline")
+
+    def fail(*_arguments):
+        raise ArithmeticError("in the end")
+
+    before, shown = state_of(bpy, walker), poses(bpy, walker, [1, 20])
+    bpy.context.scene.frame_set(1)
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline.report, "summary", fail)
+        with pytest.raises(RuntimeError, match="in the end"):
+            bpy.ops.ik2bone.plant_feet(output=output)
+    assert state_of(bpy, walker) == before
+    np.testing.assert_array_equal(poses(bpy, walker, [1, 20]), shown)
+
+
+def test_stopped_at_any_stage_it_leaves_everything_as_it_was(bpy, walker, slope, addon, options):
+    plant(bpy, **LAYER)
+    plant(bpy, **LAYER, use_hips=False)
+    before, planting = state_of(bpy, walker), addon("run.pipeline").planting
+    for share in (0.0, 0.2, 0.35, 0.4, 0.6, 0.65, 0.7, 0.8, 0.9, 1.0):
+        stages = planting(bpy.context, [walker], options(**LAYER, use_slope=False))
+        while next(stages).share < share:
+            pass
+        stages.close()
+        assert state_of(bpy, walker) == before
+
+
+def test_undo_gives_the_old_state_back(bpy, walker, slope):
+    bpy.ops.ed.undo_push(message="before")
+    before = fingerprint.of_scene(bpy)
+    plant(bpy, **LAYER)
+    bpy.ops.ed.undo_push(message="Plant Feet")
+    bpy.ops.ed.undo()
+    assert fingerprint.of_scene(bpy) == before
