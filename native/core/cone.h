@@ -17,20 +17,20 @@ typedef struct {
 
 /* False where a lane needs care. A zero axis or an angle of pi: none. */
 IK2B_IN_LINE bool
-find_cone(limbs *t, int k, bool careful, cone *self, bool *none)
+find_cone(limb *t, bool careful, cone *self, bool *none)
 {
-    double across[3], mid[3], size, inverse, upper = t->upper_length[k];
-    get3(t->cone_axis, k, self->axis);
-    get3(t->mid, k, mid);
+    double across[3], mid[3], size, inverse, upper = t->upper_length;
+    d3_copy(t->cone_axis, self->axis);
+    d3_copy(t->mid, mid);
     bool good = d3_measure(self->axis, careful, &size, &inverse);
-    *none = is_zero(self->axis) | (t->cone_angle[k] >= IK2B_PI);
+    *none = is_zero(self->axis) | (t->cone_angle >= IK2B_PI);
     d3_scale(self->axis, inverse, self->axis);
     d3_cross(self->axis, mid, across);
     double component = d3_dot(self->axis, mid), distance = sqrt(d3_dot(across, across));
-    bool wider = component < upper * t->cosine[IK2B_CONE_OPENING][k];
-    self->cosine = chosen(wider, component / upper, t->cosine[IK2B_CONE_OPENING][k]);
-    self->sine = chosen(wider, distance / upper, t->sine[IK2B_CONE_OPENING][k]);
-    self->least = smaller(upper * t->cosine[IK2B_CONE_OPENING][k], component);
+    bool wider = component < upper * t->cosine[IK2B_CONE_OPENING];
+    self->cosine = chosen(wider, component / upper, t->cosine[IK2B_CONE_OPENING]);
+    self->sine = chosen(wider, distance / upper, t->sine[IK2B_CONE_OPENING]);
+    self->least = smaller(upper * t->cosine[IK2B_CONE_OPENING], component);
     return good | *none;
 }
 
@@ -38,18 +38,18 @@ find_cone(limbs *t, int k, bool careful, cone *self, bool *none)
  * along the axis is middle + swing * cos(angle from the arc's centre). Rows whose circle does not
  * meet the cone are left as they are and marked. */
 IK2B_IN_LINE bool
-turn_into_cone(limbs *t, int k, bool careful)
+turn_into_cone(limb *t, bool careful)
 {
     cone limit;
     bool none;
     double line[3], bend[3], across[3], wished[3], new[3], mid[3], normal[3];
-    double along = t->new_along[k], height = t->new_height[k];
-    bool good = find_cone(t, k, careful, &limit, &none);
-    get3(t->new_line, k, line);
-    get3(t->circle_bend, k, bend);
+    double along = t->new_along, height = t->new_height;
+    bool good = find_cone(t, careful, &limit, &none);
+    d3_copy(t->new_line, line);
+    d3_copy(t->circle_bend, bend);
     d3_scale(line, along, wished);
     d3_muladds(bend, height, wished);
-    bool moves = (t->still[k] == 0.0) & (t->keeps_upper[k] == 0.0) & !none &
+    bool moves = (t->still == 0.0) & (t->keeps_upper == 0.0) & !none &
                  (d3_dot(limit.axis, wished) < limit.least);
     d3_cross(line, bend, across);
     double x = d3_dot(bend, limit.axis), y = d3_dot(across, limit.axis);
@@ -74,39 +74,37 @@ turn_into_cone(limbs *t, int k, bool careful)
     d3_scale(line, along, mid);
     d3_muladds(new, height, mid);
     d3_cross(line, new, normal);
-    bool turns = moves & !apart, opposite = (x < 0.0) & (fabs(y) <= t->parallel * -x);
+    bool turns = moves & !apart, opposite = (x < 0.0) & (fabs(y) <= t->task.parallel * -x);
     bool shaky = turns & !(is_ordinary(square) & (swing > 0.0));
     good = (good & !shaky) | none;
     turns &= good | careful;
     for (int i = 0; i < 3; i++) {
-        t->new_mid[i][k] = chosen(turns, mid[i], t->new_mid[i][k]);
-        t->normal[i][k] = chosen(turns, normal[i], t->normal[i][k]);
+        t->new_mid[i] = chosen(turns, mid[i], t->new_mid[i]);
+        t->normal[i] = chosen(turns, normal[i], t->normal[i]);
     }
-    t->singular[k] = chosen(turns & opposite, 1.0, t->singular[k]);
-    t->apart[k] = moves & apart ? 1.0 : 0.0;
+    t->singular = chosen(turns & opposite, 1.0, t->singular);
+    t->apart = as_number(moves & apart);
     return good;
 }
-
-IK2B_STAGE(turn_into_cone, turn_into_cone(t, k, careful))
 
 /* The legal upper bone nearest to the circle: on the cone, in the plane of axis and line. False
  * where a lane needs care. */
 IK2B_IN_LINE bool
-nearest_legal_mid(limbs *t, int k, bool careful, const cone *limit, double mid[3])
+nearest_legal_mid(limb *t, bool careful, const cone *limit, double mid[3])
 {
-    double line[3], across[3], towards[3], upper = t->upper_length[k];
-    get3(t->new_line, k, line);
+    double line[3], across[3], towards[3], upper = t->upper_length;
+    d3_copy(t->new_line, line);
     d3_cross(limit->axis, line, across);
     double sine = sqrt(d3_dot(across, across)), cosine = d3_dot(limit->axis, line);
-    bool within = sine * t->new_along[k] - cosine * t->new_height[k] > 0.0;
+    bool within = sine * t->new_along - cosine * t->new_height > 0.0;
     double side = within ? upper * limit->sine : -upper * limit->sine;
     bool good = d3_across(line, limit->axis, towards);
     if (careful && !good) {
         d3_reject(line, limit->axis, towards);
-        if (d3_norm(towards) <= t->parallel) { /* all sides miss alike: the wished one */
+        if (d3_norm(towards) <= t->task.parallel) { /* all sides miss alike: the wished one */
             double bend[3];
-            get3(t->circle_bend, k, bend);
-            t->singular[k] = 1.0;
+            d3_copy(t->circle_bend, bend);
+            t->singular = 1.0;
             d3_reject(bend, limit->axis, towards);
             side = upper * limit->sine;
         }
@@ -129,18 +127,18 @@ is_larger_angle(const double a[2], const double b[2])
 /* The inner angle whose cosine and sine these are, clamped to the limits, which are widened to the
  * present angle. */
 IK2B_IN_LINE void
-clamp_angle(limbs *t, int k, double angle[2])
+clamp_angle(limb *t, double angle[2])
 {
-    double mid[3], lower[3], across[3], least_sine = t->sine[IK2B_HALF_LEAST][k],
-                                        most_sine = t->sine[IK2B_HALF_MOST][k];
+    double mid[3], lower[3], across[3], least_sine = t->sine[IK2B_HALF_LEAST],
+                                        most_sine = t->sine[IK2B_HALF_MOST];
     double least[2] = {1.0 - 2.0 * least_sine * least_sine,
-                       2.0 * least_sine * t->cosine[IK2B_HALF_LEAST][k]};
+                       2.0 * least_sine * t->cosine[IK2B_HALF_LEAST]};
     double most[2] = {1.0 - 2.0 * most_sine * most_sine,
-                      2.0 * most_sine * t->cosine[IK2B_HALF_MOST][k]};
-    get3(t->mid, k, mid);
-    get3(t->lower, k, lower);
+                      2.0 * most_sine * t->cosine[IK2B_HALF_MOST]};
+    d3_copy(t->mid, mid);
+    d3_copy(t->lower, lower);
     d3_cross(mid, lower, across);
-    double size = 1.0 / (t->upper_length[k] * t->lower_length[k]);
+    double size = 1.0 / (t->upper_length * t->lower_length);
     double own[2] = {-d3_dot(mid, lower) * size, sqrt(d3_dot(across, across)) * size};
     bool wider = is_larger_angle(least, own), further = is_larger_angle(own, most);
     for (int i = 0; i < 2; i++) {
@@ -156,17 +154,17 @@ clamp_angle(limbs *t, int k, double angle[2])
 /* The end of a lower bone that points at the goal as far as the angle limits allow. False where a
  * lane needs care. */
 IK2B_IN_LINE bool
-point_lower_bone(limbs *t, int k, bool careful, const double mid[3], const double goal[3],
+point_lower_bone(limb *t, bool careful, const double mid[3], const double goal[3],
                  double end[3])
 {
-    double up[3], aim[3], across[3], normal[3], size, inverse, lower = t->lower_length[k];
+    double up[3], aim[3], across[3], normal[3], size, inverse, lower = t->lower_length;
     bool good = d3_measure(mid, careful, &size, &inverse);
     d3_scale(mid, inverse, up);
     d3_sub(goal, mid, aim);
     good &= d3_measure(aim, careful, &size, &inverse);
     d3_scale(aim, inverse, aim);
     if (careful && size == 0.0) {
-        t->singular[k] = 1.0;
+        t->singular = 1.0;
     }
     good &= d3_across(aim, up, across);
     double angle[2] = {-d3_dot(aim, up), d3_dot(across, aim)};
@@ -174,8 +172,8 @@ point_lower_bone(limbs *t, int k, bool careful, const double mid[3], const doubl
         d3_reject(aim, up, across);
         double height = d3_norm(across);
         angle[1] = height;
-        if (height * size <= t->parallel * lower) {
-            get3(t->normal, k, normal);
+        if (height * size <= t->task.parallel * lower) {
+            d3_copy(t->normal, normal);
             d3_cross(up, normal, across);
         }
         d3_unit_across(across, up, across);
@@ -184,7 +182,7 @@ point_lower_bone(limbs *t, int k, bool careful, const double mid[3], const doubl
         angle[0] = 1.0; /* atan2(0, 0) */
         angle[1] = 0.0;
     }
-    clamp_angle(t, k, angle);
+    clamp_angle(t, angle);
     d3_copy(mid, end);
     d3_muladds(up, -lower * angle[0], end);
     d3_muladds(across, lower * angle[1], end);
@@ -193,46 +191,38 @@ point_lower_bone(limbs *t, int k, bool careful, const double mid[3], const doubl
 
 /* Of a row whose circle does not meet the cone: the legal upper bone that misses least. */
 IK2B_IN_LINE bool
-miss_by_cone(limbs *t, int k, bool careful)
+miss_by_cone(limb *t, bool careful)
 {
     cone limit;
     bool none;
     double mid[3], end[3], goal[3], off[3], normal[3], own[3], line[3];
-    double reach = t->upper_length[k] + t->lower_length[k];
-    bool apart = t->apart[k] != 0.0, good = find_cone(t, k, careful, &limit, &none);
+    double reach = t->upper_length + t->lower_length;
+    bool apart = t->apart != 0.0, good = find_cone(t, careful, &limit, &none);
     if (careful && !apart) {
         return true;
     }
-    get3(t->new_line, k, line);
-    d3_scale(line, t->new_distance[k], goal);
-    get3(t->normal, k, own);
-    good &= nearest_legal_mid(t, k, careful, &limit, mid);
-    good &= point_lower_bone(t, k, careful, mid, goal, end);
+    d3_copy(t->new_line, line);
+    d3_scale(line, t->new_distance, goal);
+    d3_copy(t->normal, own);
+    good &= nearest_legal_mid(t, careful, &limit, mid);
+    good &= point_lower_bone(t, careful, mid, goal, end);
     d3_sub(end, goal, off);
-    bool moved = d3_dot(off, off) > t->moved * t->moved * reach * reach;
+    bool moved = d3_dot(off, off) > t->task.moved * t->task.moved * reach * reach;
     d3_cross(end, mid, normal);
-    double square = d3_dot(normal, normal), bound = t->straight * reach;
+    double square = d3_dot(normal, normal), bound = t->task.straight * reach;
     bool bent = square > bound * bound * d3_dot(end, end);
     d3_scale(normal, careful_inverse_root(square, careful), normal);
     bool settled = apart & (good | careful);
     for (int i = 0; i < 3; i++) {
-        t->new_mid[i][k] = chosen(settled, mid[i], t->new_mid[i][k]);
-        t->new_end[i][k] = chosen(settled, end[i], t->new_end[i][k]);
-        t->normal[i][k] = chosen(settled & bent, normal[i], own[i]);
+        t->new_mid[i] = chosen(settled, mid[i], t->new_mid[i]);
+        t->new_end[i] = chosen(settled, end[i], t->new_end[i]);
+        t->normal[i] = chosen(settled & bent, normal[i], own[i]);
     }
-    t->limited[k] = chosen(settled & moved, 1.0, t->limited[k]);
+    t->limited = chosen(settled & moved, 1.0, t->limited);
     return !apart | good;
 }
 
-IK2B_STAGE(miss_by_cone, miss_by_cone(t, k, careful))
-
-IK2B_IN_LINE void
-apply_cone(limbs *t)
-{
-    turn_into_cone_lanes(t);
-    if (any_lane(t->apart)) {
-        miss_by_cone_lanes(t);
-    }
-}
+IK2B_PASS(turn_into_cone, IK2B_SOLUTION, turn_into_cone(&one, false))
+IK2B_PASS(miss_by_cone, IK2B_SOLUTION, miss_by_cone(&one, false))
 
 #endif

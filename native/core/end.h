@@ -23,57 +23,52 @@ handedness(double m[3][3])
 
 /* Whether the end joint's matrix, or its goal, can be turned at all. */
 IK2B_IN_LINE bool
-check_end(limbs *t, int k, bool careful, lane matrix[16])
+check_end(limb *t, bool careful, const double matrix[16])
 {
     double linear[3][3], inverse[3][3], determinant;
-    get44(matrix, k, linear);
+    get44(matrix, linear);
     bool good = invert(t, linear, inverse, &determinant);
-    double excess = bottom_excess(matrix, k);
+    double excess = bottom_excess(matrix);
     for (int i = 0; i < 3; i++) {
-        excess += matrix[4 * i + 3][k] - matrix[4 * i + 3][k];
+        excess += matrix[4 * i + 3] - matrix[4 * i + 3];
     }
     if (careful) {
-        if (excess != 0.0 || (!good && !d33_invert(linear, t->parallel, inverse))) {
-            t->invalid[k] = 1.0;
+        if (excess != 0.0 || (!good && !d33_invert(linear, t->task.parallel, inverse))) {
+            t->invalid = 1.0;
         }
     }
     return good & (excess == 0.0);
 }
 
-IK2B_STAGE(check_end_matrix, check_end(t, k, careful, t->end_matrix))
-IK2B_STAGE(check_end_goal, check_end(t, k, careful, t->end_goal))
-
 /* What the corrections of root and mid joint have done to the end joint's matrix, up to its size;
  * mirrored ones count as their negatives. */
 IK2B_IN_LINE bool
-turn_end_matrix(limbs *t, int k)
+turn_end_matrix(limb *t)
 {
     double m[3][3], step[3][3], by[3][3];
-    get44(t->end_matrix, k, m);
-    get33(t->mid_inward, k, by);
+    get44(t->end_matrix, m);
+    get33(t->mid_inward, by);
     d33_multiply(by, m, step);
-    turn_matrix(t->mid_turn, k, by);
+    turn_matrix(t->mid_turn, by);
     d33_multiply(by, step, m);
-    get44(t->mid_matrix, k, by);
+    get44(t->mid_matrix, by);
     d33_multiply(by, m, step);
-    get33(t->inward, k, by);
+    get33(t->inward, by);
     d33_multiply(by, step, m);
-    turn_matrix(t->root_turn, k, by);
+    turn_matrix(t->root_turn, by);
     d33_multiply(by, m, step);
-    get44(t->root_matrix, k, by);
+    get44(t->root_matrix, by);
     d33_multiply(by, step, m);
-    put33(m, k, t->rotation);
+    put33(m, t->rotation);
     return true;
 }
 
-IK2B_STAGE(turn_end_matrix, ((void)careful, turn_end_matrix(t, k)))
-
 /* Where the iteration begins: det > 0 and a size near that of a rotation. */
 IK2B_IN_LINE bool
-begin_polar(limbs *t, int k, bool careful)
+begin_polar(limb *t, bool careful)
 {
     double m[3][3], square = 0.0;
-    get33(t->rotation, k, m);
+    get33(t->rotation, m);
     double side = handedness(m);
     for (int i = 0; i < 3; i++) {
         square += d3_dot(m[i], m[i]);
@@ -93,55 +88,49 @@ begin_polar(limbs *t, int k, bool careful)
     for (int i = 0; i < 3; i++) {
         d3_scale(m[i], scale, m[i]);
     }
-    put33(m, k, t->rotation);
+    put33(m, t->rotation);
+    t->polar_goes_on = as_number(good | careful);
     return good;
 }
 
 /* One step, where one is needed. */
 IK2B_IN_LINE void
-step_polar(limbs *t, int k)
+step_polar(limb *t)
 {
     double x[3][3], cofactor[3][3], change = 0.0;
-    get33(t->rotation, k, x);
+    get33(t->rotation, x);
     double inverse = 0.5 / d33_cofactor(x, cofactor);
-    bool goes_on = t->polar_goes_on[k] != 0.0;
+    bool goes_on = t->polar_goes_on != 0.0;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             double next = 0.5 * x[i][j] + cofactor[i][j] * inverse;
             change = larger(change, fabs(next - x[i][j]));
-            t->rotation[3 * i + j][k] = chosen(goes_on, next, x[i][j]);
+            t->rotation[3 * i + j] = chosen(goes_on, next, x[i][j]);
         }
     }
-    t->polar_goes_on[k] = goes_on & (change > t->polar_change) ? 1.0 : 0.0;
+    t->polar_goes_on = as_number(goes_on & (change > t->task.polar_change));
 }
 
-IK2B_STAGE(begin_polar, begin_polar(t, k, careful))
+/* The rotation nearest to a linear part; a mirrored one counts as its negative. */
+static inline void
+find_polar(limb *t)
+{
+    begin_polar(t, true);
+    for (int step = 0; t->polar_goes_on != 0.0 && step < IK2B_POLAR_STEPS; step++) {
+        step_polar(t);
+    }
+}
+
+IK2B_PASS(begin_polar, IK2B_ENDS, begin_polar(&one, false))
+IK2B_PASS(step_polar, IK2B_ENDS, (step_polar(&one), true))
 
 IK2B_IN_LINE void
-find_polar(limbs *t)
+find_polar_lanes(limbs *t, int lanes)
 {
-    begin_polar_lanes(t);
-    for (int k = 0; k < IK2B_LANES; k++) {
-        t->polar_goes_on[k] = k < t->rows && t->invalid[k] == 0.0;
+    begin_polar_lanes(t, lanes);
+    for (int step = 0; any_lane(t->polar_goes_on) && step < IK2B_POLAR_STEPS; step++) {
+        step_polar_lanes(t, lanes);
     }
-    bool any = true;
-    for (int step = 0; any && step < IK2B_POLAR_STEPS; step++) {
-        IK2B_LANE_LOOP
-        for (int k = 0; k < IK2B_LANES; k++) {
-            step_polar(t, k);
-        }
-        any = any_lane(t->polar_goes_on);
-    }
-}
-
-IK2B_BUILDS(polar_finder, find_polar, (limbs * t), (t))
-
-/* The rotation nearest to each linear part; a mirrored one counts as its negative. */
-static void
-nearest_rotations(limbs *t, lane dest[9])
-{
-    polar_finder()(t);
-    memcpy(dest, t->rotation, sizeof t->rotation);
 }
 
 /* One of Jacobi's rotations: makes h[i][j] zero and turns the rows of `vectors` along. */
@@ -198,7 +187,7 @@ least_axis(double h[3][3], double axis[3])
 /* Where only one of joint and goal is mirrored, the goal counts as -Q H, with Q the polar rotation
  * of its negative; nearest to it is Q turned half round about the least axis of H (Kabsch 1976). */
 static inline void
-turn_half_round(limbs *t, int k, double goal[3][3], double wanted[3][3])
+turn_half_round(limb *t, double goal[3][3], double wanted[3][3])
 {
     double stretch[3][3], axis[3], half_turn[3][3], largest = 0.0;
     double side = handedness(goal);
@@ -221,26 +210,24 @@ turn_half_round(limbs *t, int k, double goal[3][3], double wanted[3][3])
         }
     }
     d33_multiply(wanted, half_turn, goal);
-    put33(goal, k, t->wanted);
+    put33(goal, t->wanted);
 }
 
 /* The goal's rotation for a joint that is mirrored where the goal is not, or the other way round.
  */
 IK2B_IN_LINE bool
-match_hands(limbs *t, int k, bool careful)
+match_hands(limb *t, bool careful)
 {
     double joint[3][3], goal[3][3], wanted[3][3];
-    get44(t->end_matrix, k, joint);
-    get44(t->end_goal, k, goal);
+    get44(t->end_matrix, joint);
+    get44(t->end_goal, goal);
     bool good = handedness(joint) == handedness(goal);
     if (careful && !good) {
-        get33(t->wanted, k, wanted);
-        turn_half_round(t, k, goal, wanted);
+        get33(t->wanted, wanted);
+        turn_half_round(t, goal, wanted);
     }
     return good;
 }
-
-IK2B_STAGE(match_hands, match_hands(t, k, careful))
 
 /* The quaternion of a^T b of two rotations, from the largest of its four components (Shepperd
  * 1978). */
@@ -272,15 +259,15 @@ quaternion_between(double a[3][3], double b[3][3], double q[4])
 /* From the present orientation towards that of the goal, the shorter way, by the weight; then the
  * correction from the turned one. */
 IK2B_IN_LINE bool
-turn_end(limbs *t, int k, bool partly)
+turn_end(limb *t, bool partly)
 {
     double turned[3][3], wanted[3][3], own[3][3], step[4], first[4], whole[4], q[4];
-    get33(t->turned, k, turned);
-    get33(t->wanted, k, wanted);
+    get33(t->turned, turned);
+    get33(t->wanted, wanted);
     quaternion_between(turned, wanted, q);
     if (partly) {
-        double weight = t->weight[k];
-        get33(t->own, k, own);
+        double weight = t->weight;
+        get33(t->own, own);
         quaternion_between(own, wanted, step);
         quaternion_between(turned, own, first);
         double sine = sqrt(d3_dot(step, step)), cosine = fabs(step[3]);
@@ -298,52 +285,104 @@ turn_end(limbs *t, int k, bool partly)
         q[i] *= sign;
     }
     d4_finish(q);
-    put4(q, k, t->end_turn);
+    put4(q, t->end_turn);
     return true;
 }
 
-IK2B_STAGE(turn_end, ((void)careful, turn_end(t, k, false)))
-IK2B_STAGE(turn_end_partly, ((void)careful, turn_end(t, k, true)))
+/* Where nothing turns the end joint: identity. */
+IK2B_IN_LINE void
+clear_end_turn(limb *t, bool has_goal)
+{
+    const double identity[4] = {1.0, 0.0, 0.0, 0.0};
+    bool kept = (t->weight == 0.0) | ((t->kept != 0.0) & !has_goal);
+    for (int i = 0; i < 4; i++) {
+        t->end_turn[i] = chosen(kept, identity[i], t->end_turn[i]);
+    }
+}
 
-/* The linear parts of 4 x 4 matrices, to be made rotations. */
+/* The turn of the end joint, rounded, with a goal or not, by a weight or not. */
+IK2B_IN_LINE bool
+finish_end(limb *t, bool careful, bool has_goal, bool partly)
+{
+    bool good = !has_goal || match_hands(t, careful);
+    turn_end(t, has_goal && partly);
+    round_turn(t, t->end_turn);
+    clear_end_turn(t, has_goal);
+    return good;
+}
+
+/* The linear part of a 4 x 4 matrix, to be made a rotation. */
+static inline void
+take_linear(limb *t, const double source[16])
+{
+    double linear[3][3];
+    get44(source, linear);
+    put33(linear, t->rotation);
+}
+
+static inline void
+correct_end(limb *t)
+{
+    bool has_goal = is_given(&t->task, IK2B_BIT(END_GOAL));
+    bool partly = is_given(&t->task, IK2B_BIT(WEIGHT));
+    turn_end_matrix(t);
+    find_polar(t);
+    memcpy(t->turned, t->rotation, sizeof t->rotation);
+    take_linear(t, has_goal ? t->end_goal : t->end_matrix);
+    find_polar(t);
+    memcpy(t->wanted, t->rotation, sizeof t->rotation);
+    if (has_goal && partly) {
+        take_linear(t, t->end_matrix);
+        find_polar(t);
+        memcpy(t->own, t->rotation, sizeof t->rotation);
+    }
+    finish_end(t, true, has_goal, partly);
+}
+
+IK2B_PASS(turn_end_matrix, IK2B_ENDS, turn_end_matrix(&one))
+IK2B_PASS(keep_end, IK2B_RESULTS, finish_end(&one, false, false, false))
+IK2B_PASS(turn_end_to_goal, IK2B_RESULTS, finish_end(&one, false, true, false))
+IK2B_PASS(turn_end_partly, IK2B_RESULTS, finish_end(&one, false, true, true))
+
+IK2B_IN_LINE void
+finish_end_lanes(limbs *t, int lanes)
+{
+    if (!is_given(&t->task, IK2B_BIT(END_GOAL))) {
+        keep_end_lanes(t, lanes);
+    }
+    else if (is_given(&t->task, IK2B_BIT(WEIGHT))) {
+        turn_end_partly_lanes(t, lanes);
+    }
+    else {
+        turn_end_to_goal_lanes(t, lanes);
+    }
+}
+
+IK2B_BUILDS(end_turner, turn_end_matrix_lanes, (limbs * t), (t, lanes_of(t)))
+IK2B_BUILDS(polar_finder, find_polar_lanes, (limbs * t), (t, lanes_of(t)))
+IK2B_BUILDS(end_finisher, finish_end_lanes, (limbs * t), (t, lanes_of(t)))
+
+/* The rotations nearest to the linear parts of matrices. */
 static void
-take_linear(limbs *t, lane source[16])
+nearest_rotations(limbs *t, lane source[16], lane dest[9])
 {
     for (int i = 0; i < 3; i++) {
         memcpy(t->rotation + 3 * i, source + 4 * i, 3 * sizeof *source);
     }
+    polar_finder()(t);
+    memcpy(dest, t->rotation, sizeof t->rotation);
 }
-
-IK2B_IN_LINE void
-finish_end(limbs *t)
-{
-    bool has_goal = is_given(t, IK2B_BIT(END_GOAL));
-    if (has_goal) {
-        match_hands_lanes(t);
-    }
-    if (has_goal && is_given(t, IK2B_BIT(WEIGHT))) {
-        turn_end_partly_lanes(t);
-    }
-    else {
-        turn_end_lanes(t);
-    }
-    round_turn(t, t->end_turn);
-}
-
-IK2B_BUILDS(end_turner, turn_end_matrix_lanes, (limbs * t), (t))
-IK2B_BUILDS(end_finisher, finish_end, (limbs * t), (t))
 
 static inline void
-correct_end(limbs *t)
+correct_ends(limbs *t)
 {
-    bool has_goal = is_given(t, IK2B_BIT(END_GOAL));
+    bool has_goal = is_given(&t->task, IK2B_BIT(END_GOAL));
     end_turner()(t);
-    nearest_rotations(t, t->turned);
-    take_linear(t, has_goal ? t->end_goal : t->end_matrix);
-    nearest_rotations(t, t->wanted);
-    if (has_goal && is_given(t, IK2B_BIT(WEIGHT))) {
-        take_linear(t, t->end_matrix);
-        nearest_rotations(t, t->own);
+    polar_finder()(t);
+    memcpy(t->turned, t->rotation, sizeof t->rotation);
+    nearest_rotations(t, has_goal ? t->end_goal : t->end_matrix, t->wanted);
+    if (has_goal && is_given(&t->task, IK2B_BIT(WEIGHT))) {
+        nearest_rotations(t, t->end_matrix, t->own);
     }
     end_finisher()(t);
 }

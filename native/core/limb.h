@@ -13,25 +13,25 @@
 
 /* Brings both bones to lengths near 1, and a far target to a distance that is still finite. */
 static inline void
-moderate(limbs *t, int k, double upper[3], double lower[3], double line[3], double aim[3])
+moderate(limb *t, double upper[3], double lower[3], double line[3], double aim[3])
 {
-    t->scale[k] = power_of_two_under(larger(d3_largest(upper), d3_largest(lower)));
-    d3_scale(upper, t->scale[k], upper);
-    d3_scale(lower, t->scale[k], lower);
-    d3_scale(line, t->scale[k], line);
-    d3_scale_far(aim, t->scale[k], aim);
+    t->scale = power_of_two_under(larger(d3_largest(upper), d3_largest(lower)));
+    d3_scale(upper, t->scale, upper);
+    d3_scale(lower, t->scale, lower);
+    d3_scale(line, t->scale, line);
+    d3_scale_far(aim, t->scale, aim);
 }
 
 /* The hinge's part across the upper bone, unit; false where nothing is left of it. */
 static inline bool
-hinge_across(const limbs *t, const double hinge[3], const double up[3], double side[3])
+hinge_across(const limb *t, const double hinge[3], const double up[3], double side[3])
 {
     if (d3_is_zero(hinge)) {
         return false;
     }
     d3_unit(hinge, side);
     d3_reject(side, up, side);
-    if (d3_norm(side) <= t->parallel) {
+    if (d3_norm(side) <= t->task.parallel) {
         return false;
     }
     d3_unit_across(side, up, side);
@@ -61,23 +61,23 @@ folded_line(const double up[3], const double *side, const double toward[3], doub
 
 /* Line and bend of a limb that is straight, or whose end lies on its root. */
 static inline void
-measure_without_bend(limbs *t, int k)
+measure_without_bend(limb *t)
 {
     double mid[3], end[3], aim[3], hinge[3], line[3], bend[3], up[3], side[3];
-    get3(t->mid, k, mid);
-    get3(t->end, k, end);
-    get3(t->aim, k, aim);
-    get3(t->hinge, k, hinge);
-    get3(t->line, k, line);
+    d3_copy(t->mid, mid);
+    d3_copy(t->end, end);
+    d3_copy(t->aim, aim);
+    d3_copy(t->hinge, hinge);
+    d3_copy(t->line, line);
     if (d3_is_zero(mid)) {
         return; /* an invalid row */
     }
     d3_unit(mid, up);
     bool has_side = hinge_across(t, hinge, up, side);
-    t->doubtful[k] = !has_side || t->distance[k] == 0.0 ? 1.0 : 0.0;
-    if (t->distance[k] == 0.0) {
-        t->along[k] = 0.0;
-        t->height[k] = t->upper_length[k];
+    t->doubtful = !has_side || t->distance == 0.0 ? 1.0 : 0.0;
+    if (t->distance == 0.0) {
+        t->along = 0.0;
+        t->height = t->upper_length;
         folded_line(up, has_side ? side : NULL, aim, line);
         d3_copy(up, bend);
     }
@@ -88,8 +88,8 @@ measure_without_bend(limbs *t, int k)
     else {
         d3_perpendicular(line, bend);
     }
-    put3(line, k, t->line);
-    put3(bend, k, t->bend);
+    d3_copy(line, t->line);
+    d3_copy(bend, t->bend);
 }
 
 /* cross(mid, lower), which is also cross(mid, end), from the shorter of the two: near the fold the
@@ -109,38 +109,36 @@ limb_normal(const double mid[3], const double lower[3], double lower_length, con
  * that line to the mid joint, so that cross(line, bend) is the hinge; `along` and `height`, which
  * place the mid joint on them. */
 IK2B_IN_LINE bool
-measure(limbs *t, int k, bool careful)
+measure(limb *t, bool careful)
 {
     double mid[3], lower[3], end[3], line[3], normal[3], bend[3];
     double upper_length, lower_length, distance, height, inverse;
-    get3(t->mid, k, mid);
-    get3(t->lower, k, lower);
-    get3(t->end, k, end);
+    d3_copy(t->mid, mid);
+    d3_copy(t->lower, lower);
+    d3_copy(t->end, end);
     bool good = d3_measure(mid, careful, &upper_length, &inverse);
     good &= d3_measure(lower, careful, &lower_length, &inverse);
     good &= d3_measure(end, careful, &distance, &inverse);
     d3_scale(end, inverse, line);
     limb_normal(mid, lower, lower_length, end, distance, normal);
     d3_scale(normal, inverse, normal);
-    t->along[k] = d3_dot(mid, line);
+    t->along = d3_dot(mid, line);
     good &= d3_measure(normal, careful, &height, &inverse);
     d3_cross(line, normal, bend);
     d3_scale(bend, inverse, bend);
-    t->upper_length[k] = upper_length;
-    t->lower_length[k] = lower_length;
-    t->distance[k] = distance;
-    t->height[k] = height;
-    t->doubtful[k] = 0.0;
-    put3(line, k, t->line);
-    put3(bend, k, t->bend);
-    bool bent = height > t->straight * (upper_length + lower_length);
+    t->upper_length = upper_length;
+    t->lower_length = lower_length;
+    t->distance = distance;
+    t->height = height;
+    t->doubtful = 0.0;
+    d3_copy(line, t->line);
+    d3_copy(bend, t->bend);
+    bool bent = height > t->task.straight * (upper_length + lower_length);
     if (careful && !bent) {
-        measure_without_bend(t, k);
+        measure_without_bend(t);
     }
     return good & bent;
 }
-
-IK2B_STAGE(measure, measure(t, k, careful))
 
 /* Where the mid joint lies along the line root-end, and the square of its height over it. */
 typedef struct {
@@ -166,18 +164,18 @@ triangle(double total, double difference, double distance)
 /* Position of the mid joint along and across the line at this distance of the end. The present
  * distance gives the present triangle. */
 IK2B_IN_LINE bool
-limb_triangle(limbs *t, int k, bool careful, double distance, double *along, double *height)
+limb_triangle(limb *t, bool careful, double distance, double *along, double *height)
 {
-    double upper = t->upper_length[k], lower = t->lower_length[k];
-    bool present = distance == t->distance[k];
+    double upper = t->upper_length, lower = t->lower_length;
+    bool present = distance == t->distance;
     triangle_sides new = triangle(upper + lower, upper - lower, distance);
     double root = ordinary_root(new.height_square);
     bool good = is_ordinary(new.height_square) | (new.height_square == 0.0) | present;
     if (careful && !good) {
         root = sqrt(new.height_square);
     }
-    *along = present ? t->along[k] : new.along;
-    *height = present ? t->height[k] : root;
+    *along = present ? t->along : new.along;
+    *height = present ? t->height : root;
     if (careful && distance == 0.0) {
         *along = 0.0;
         *height = upper;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tile of sixteen limbs on their way through the stages of the solve, and how a stage runs.
+ * A limb on its way through the stages of the solve, sixteen of them as lanes, and how stages run.
  */
 #ifndef IK2B_LIMBS_H
 #define IK2B_LIMBS_H
@@ -12,66 +12,167 @@
  * the inner angles' limits. */
 enum { IK2B_TWIST_ANGLE, IK2B_CONE_OPENING, IK2B_HALF_LEAST, IK2B_HALF_MOST, IK2B_ANGLES };
 
-/* Up to sixteen rows. Vectors are x, y, z; matrices' elements go row by row; quaternions are w, x,
- * y, z. What is true or false is 1 or 0, as SSE2 has no way from comparisons of doubles to
- * integers. A limb is seen from its root, in the root's frame where there are matrices: the space
- * of the parent's aggregate transform, in which the root's correction turns. Its lengths are then
- * multiplied by `scale`, a power of two. */
+/* The whole call. */
 typedef struct {
-    /* The whole call. */
-    _Alignas(64) uint64_t given; /* a bit for each option that is given and not at its default */
-    uint64_t varying;            /* a bit for each of them that is not one value for all rows */
-    ik2b_kind kind;              /* of the results */
+    uint64_t given;   /* a bit for each option that is given and not at its default */
+    uint64_t varying; /* a bit for each of them that is not one value for all rows */
+    ik2b_kind kind;   /* of the results */
     bool nearest, rolling;
-    bool framed; /* there are matrices */
-    int rows;
-    int lanes;
-    double has_goal;     /* the end joint has one */
+    bool framed;         /* there are matrices */
     double straight;     /* a mid joint so near to the line root-end, by the reach, is on it */
     double moved;        /* a stage that moves the end by less, by the reach, does not flag it */
     double polar_change; /* after a step that changes less, a rotation is as good as it gets */
     double parallel;     /* the sine of an angle that the rounding of the input alone can make */
+    double opposite;     /* cosine beyond which directions are too opposite for turns in lanes */
+} ik2b_task;
 
-    /* Rows as they are given. */
-    _Alignas(64) lane root_at[3];
-    lane mid_at[3], end_at[3], target[3];
-    lane root_matrix[16], mid_matrix[16], end_matrix[16], end_goal[16], root_scale[3], mid_scale[3];
+/* The numbers of one limb, in parts: NUMBER(name) or NUMBERS(name, count). Vectors are x, y, z;
+ * matrices' elements go row by row; quaternions are w, x, y, z. What is true or false is 1 or 0, as
+ * SSE2 has no way from comparisons of doubles to integers. */
+#define IK2B_INPUTS(NUMBER, NUMBERS)                                                               \
+    NUMBERS(root_at, 3)                                                                            \
+    NUMBERS(mid_at, 3)                                                                             \
+    NUMBERS(end_at, 3)                                                                             \
+    NUMBERS(target, 3)                                                                             \
+    NUMBERS(root_matrix, 16)                                                                       \
+    NUMBERS(mid_matrix, 16)                                                                        \
+    NUMBERS(end_matrix, 16)                                                                        \
+    NUMBERS(end_goal, 16)
 
-    /* Options as they are given, and what follows from them. */
-    lane numbers[IK2B_SOLVE_OPTIONS];                  /* those that are numbers, by option */
-    lane given_pole[3], given_hinge[3], given_axis[3]; /* in the space of the matrices, or mid's */
-    lane pole[3], hinge[3], cone_axis[3];              /* in the limb's */
-    lane pole_weight, pole_part, twist, soften, weight, cone_angle;
-    lane angle[IK2B_ANGLES], sine[IK2B_ANGLES], cosine[IK2B_ANGLES];
-    lane resolved, resolved_sine, resolved_cosine; /* one of them on its way */
-    lane bad_options;                              /* not 0 where one is not finite */
+/* Options as they are given (those that are numbers, by option; directions in the space of the
+ * matrices, or mid's) and what follows from them. */
+#define IK2B_GIVEN(NUMBER, NUMBERS)                                                                \
+    NUMBERS(numbers, IK2B_SOLVE_OPTIONS)                                                           \
+    NUMBERS(given_pole, 3)                                                                         \
+    NUMBERS(given_hinge, 3)                                                                        \
+    NUMBERS(given_axis, 3)                                                                         \
+    NUMBERS(root_scale, 3)                                                                         \
+    NUMBERS(mid_scale, 3)                                                                          \
+    NUMBER(pole_weight)                                                                            \
+    NUMBER(pole_part)                                                                              \
+    NUMBER(twist)                                                                                  \
+    NUMBER(soften)                                                                                 \
+    NUMBER(weight)                                                                                 \
+    NUMBER(cone_angle)                                                                             \
+    NUMBERS(angle, IK2B_ANGLES)                                                                    \
+    NUMBERS(sine, IK2B_ANGLES)                                                                     \
+    NUMBERS(cosine, IK2B_ANGLES)                                                                   \
+    NUMBER(bad_options) /* not 0 where one is not finite */
 
-    /* The limb. */
-    lane inward[9], mid_inward[9];         /* outer space to the frames of root and mid joint */
-    lane mid[3], lower[3], end[3], aim[3]; /* lower: the bone from mid to end */
-    lane lower_mid[3], hinge_mid[3];       /* in the mid joint's frame */
-    lane scale, upper_length, lower_length, distance, line[3], bend[3], along, height;
-    lane hard, invalid, mirrored, on_end;
+/* Directions in the limb's space; the hinge in the mid joint's frame, too. */
+#define IK2B_DIRECTIONS(NUMBER, NUMBERS)                                                           \
+    NUMBERS(pole, 3)                                                                               \
+    NUMBERS(hinge, 3)                                                                              \
+    NUMBERS(hinge_mid, 3)                                                                          \
+    NUMBERS(cone_axis, 3)
 
-    /* The solution. */
-    lane least, greatest, new_line[3], new_distance, new_bend[3], circle_bend[3], new_along,
-        new_height;
-    lane new_mid[3], new_end[3], normal[3]; /* the unit hinge of the new pose */
-    lane out_mid[3];                        /* the mid joint in the caller's space */
-    lane still;                             /* nothing moves: the pose itself is the answer */
-    lane keeps_upper; /* the end goes to the root: the upper bone stays where it is */
-    lane doubtful;    /* something arbitrary decided the bend */
-    lane apart;       /* the circle of solutions does not meet the cone */
-    lane missed;      /* the sum of TOO_FAR, TOO_CLOSE and SOFTENED */
-    lane limited, singular;
-    lane status;
+/* The limb, seen from its root, in the root's frame where there are matrices: the space of the
+ * parent's aggregate transform, in which the root's correction turns. Its lengths are multiplied by
+ * `scale`, a power of two. */
+#define IK2B_SEEN(NUMBER, NUMBERS)                                                                 \
+    NUMBERS(inward, 9) /* outer space to the frames of root and mid joint */                       \
+    NUMBERS(mid_inward, 9)                                                                         \
+    NUMBERS(mid, 3)                                                                                \
+    NUMBERS(lower, 3) /* the bone from mid to end */                                               \
+    NUMBERS(end, 3)                                                                                \
+    NUMBERS(aim, 3)                                                                                \
+    NUMBERS(lower_mid, 3) /* in the mid joint's frame */                                           \
+    NUMBER(scale)                                                                                  \
+    NUMBER(upper_length)                                                                           \
+    NUMBER(lower_length)                                                                           \
+    NUMBER(distance)                                                                               \
+    NUMBERS(line, 3)                                                                               \
+    NUMBERS(bend, 3)                                                                               \
+    NUMBER(along)                                                                                  \
+    NUMBER(height)                                                                                 \
+    NUMBER(invalid) /* only with care: other limbs are not */                                      \
+    NUMBER(mirrored)                                                                               \
+    NUMBER(on_end)                                                                                 \
+    NUMBER(doubtful) /* something arbitrary decided the bend */
 
-    /* The corrections. */
-    lane root_turn[4], mid_turn[4], end_turn[4], position[3], miss;
-    lane rotation[9], turned[9], wanted[9], own[9]; /* orientations of the end joint */
-    lane polar_goes_on;
-    lane kept; /* the corrections are the identity */
+#define IK2B_SOLUTION(NUMBER, NUMBERS)                                                             \
+    NUMBER(least)                                                                                  \
+    NUMBER(greatest)                                                                               \
+    NUMBERS(new_line, 3)                                                                           \
+    NUMBER(new_distance)                                                                           \
+    NUMBERS(new_bend, 3)                                                                           \
+    NUMBERS(circle_bend, 3)                                                                        \
+    NUMBER(new_along)                                                                              \
+    NUMBER(new_height)                                                                             \
+    NUMBERS(new_mid, 3)                                                                            \
+    NUMBERS(new_end, 3)                                                                            \
+    NUMBERS(normal, 3) /* the unit hinge of the new pose */                                        \
+    NUMBER(still) /* nothing moves: the pose itself is the answer */                               \
+    NUMBER(keeps_upper) /* the end goes to the root: the upper bone stays */                       \
+    NUMBER(unsure) /* something arbitrary decided the new bend */                                  \
+    NUMBER(apart) /* the circle of solutions does not meet the cone */                             \
+    NUMBER(missed) /* the sum of TOO_FAR, TOO_CLOSE and SOFTENED */                                \
+    NUMBER(limited)                                                                                \
+    NUMBER(singular)
+
+/* Orientations of the end joint. */
+#define IK2B_ENDS(NUMBER, NUMBERS)                                                                 \
+    NUMBERS(rotation, 9)                                                                           \
+    NUMBERS(turned, 9)                                                                             \
+    NUMBERS(wanted, 9)                                                                             \
+    NUMBERS(own, 9)                                                                                \
+    NUMBER(polar_goes_on)
+
+#define IK2B_RESULTS(NUMBER, NUMBERS)                                                              \
+    NUMBERS(root_turn, 4)                                                                          \
+    NUMBERS(mid_turn, 4)                                                                           \
+    NUMBERS(end_turn, 4)                                                                           \
+    NUMBER(kept) /* the corrections are the identity */                                            \
+    NUMBERS(out_mid, 3) /* the mid joint in the caller's space */                                  \
+    NUMBERS(position, 3)                                                                           \
+    NUMBER(miss)                                                                                   \
+    NUMBER(status)
+
+#define IK2B_NOTHING(NUMBER, NUMBERS)
+#define IK2B_AIMS(NUMBER, NUMBERS) IK2B_SOLUTION(NUMBER, NUMBERS) NUMBER(kept)
+#define IK2B_LIMB(NUMBER, NUMBERS)                                                                 \
+    IK2B_INPUTS(NUMBER, NUMBERS)                                                                   \
+    IK2B_GIVEN(NUMBER, NUMBERS)                                                                    \
+    IK2B_DIRECTIONS(NUMBER, NUMBERS)                                                               \
+    IK2B_SEEN(NUMBER, NUMBERS)                                                                     \
+    IK2B_SOLUTION(NUMBER, NUMBERS)                                                                 \
+    IK2B_ENDS(NUMBER, NUMBERS)                                                                     \
+    IK2B_RESULTS(NUMBER, NUMBERS)
+
+/* clang-format off */
+#define IK2B_AS_NUMBER(name) double name;
+#define IK2B_AS_NUMBERS(name, count) double name[count];
+#define IK2B_AS_LANE(name) lane name;
+#define IK2B_AS_LANES(name, count) lane name[count];
+
+typedef struct {
+    IK2B_LIMB(IK2B_AS_NUMBER, IK2B_AS_NUMBERS)
+    ik2b_task task;
+} limb;
+
+/* Up to sixteen limbs, whose numbers lie in the same order. */
+typedef struct {
+    _Alignas(64) IK2B_LIMB(IK2B_AS_LANE, IK2B_AS_LANES)
+    lane hard; /* 1 for limbs that a stage could not settle */
+    ik2b_task task;
+    int rows;
+    int lanes; /* IK2B_LANES, which the compiler must not know: it would unroll the loops */
 } limbs;
+/* clang-format on */
+
+_Static_assert(offsetof(limbs, hard) == IK2B_LANES * offsetof(limb, task),
+               "a limb's numbers and the lanes lie in the same order");
+
+#define IK2B_TAKE_NUMBER(name) one.name = t->name[k];
+#define IK2B_TAKE_NUMBERS(name, count)                                                             \
+    for (int i = 0; i < count; i++) {                                                              \
+        one.name[i] = t->name[i][k];                                                               \
+    }
+#define IK2B_GIVE_NUMBER(name) t->name[k] = one.name;
+#define IK2B_GIVE_NUMBERS(name, count)                                                             \
+    for (int i = 0; i < count; i++) {                                                              \
+        t->name[i][k] = one.name[i];                                                               \
+    }
 
 /* a or b, without a branch that the compiler could make of a condition used several times. */
 IK2B_IN_LINE double
@@ -90,6 +191,13 @@ chosen(bool first, double a, double b)
     return a;
 }
 
+/* 1 or 0. */
+IK2B_IN_LINE double
+as_number(bool truth)
+{
+    return chosen(truth, 1.0, 0.0);
+}
+
 /* As d3_is_zero, without a branch. */
 IK2B_IN_LINE bool
 is_zero(const double v[3])
@@ -98,57 +206,41 @@ is_zero(const double v[3])
 }
 
 IK2B_IN_LINE void
-get3(lane source[3], int k, double v[3])
-{
-    for (int i = 0; i < 3; i++) {
-        v[i] = source[i][k];
-    }
-}
-
-IK2B_IN_LINE void
-put3(const double v[3], int k, lane dest[3])
-{
-    for (int i = 0; i < 3; i++) {
-        dest[i][k] = v[i];
-    }
-}
-
-IK2B_IN_LINE void
-get33(lane source[9], int k, double m[3][3])
+get33(const double source[9], double m[3][3])
 {
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            m[i][j] = source[3 * i + j][k];
+            m[i][j] = source[3 * i + j];
         }
     }
 }
 
 IK2B_IN_LINE void
-put33(double m[3][3], int k, lane dest[9])
+put33(double m[3][3], double dest[9])
 {
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            dest[3 * i + j][k] = m[i][j];
+            dest[3 * i + j] = m[i][j];
         }
     }
 }
 
 /* The linear part of a 4 x 4 matrix. */
 IK2B_IN_LINE void
-get44(lane source[16], int k, double m[3][3])
+get44(const double source[16], double m[3][3])
 {
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            m[i][j] = source[4 * i + j][k];
+            m[i][j] = source[4 * i + j];
         }
     }
 }
 
 IK2B_IN_LINE void
-put4(const double q[4], int k, lane dest[4])
+put4(const double q[4], double dest[4])
 {
     for (int i = 0; i < 4; i++) {
-        dest[(i + 1) % 4][k] = q[i];
+        dest[(i + 1) % 4] = q[i];
     }
 }
 
@@ -156,9 +248,9 @@ put4(const double q[4], int k, lane dest[4])
 #define IK2B_BIT(option) ((uint64_t)1 << IK2B_##option)
 
 IK2B_IN_LINE bool
-is_given(const limbs *t, uint64_t bits)
+is_given(const ik2b_task *task, uint64_t bits)
 {
-    return (t->given & bits) != 0;
+    return (task->given & bits) != 0;
 }
 
 /* Squares of lengths between this and its inverse fit single precision. */
@@ -185,6 +277,13 @@ inverse_root(double square)
     double result = (double)(float)(1.0f / sqrtf((float)square));
     double rest = 1.0 - (square * result) * result;
     return result + result * (rest * (0.5 + 0.375 * rest));
+}
+
+/* Rounded to single precision. */
+IK2B_IN_LINE double
+as_single(double number)
+{
+    return (double)(float)number;
 }
 
 /* The same with care of any square; 0 for zero. */
@@ -260,39 +359,30 @@ any_lane(lane numbers)
     return any != 0;
 }
 
-/* A stage is a function `name(limbs *t, int k, bool careful)` of one row. It runs over all lanes
- * without a branch and tells which of them it could not settle; these run again one by one, with
- * care: every row there is, with branches. Few rows run that way at once. Digits are the same. */
-#if defined(__GNUC__)
-#define IK2B_APART __attribute__((noinline)) static
-#else
-#define IK2B_APART static
-#endif
+/* A stage is a function `bool name(limb *t, bool careful)`. Without care it has no branch and tells
+ * whether it could settle the limb; with care it settles every limb there is. Digits are the same.
+ *
+ * A pass is one or more stages over all lanes, without care. It takes the numbers that they read
+ * and gives those of one part that they write; compilers leave out all others. In the end the limbs
+ * that some pass could not settle go through all stages one by one, with care, as few rows do at
+ * once. */
+/* The number of lanes, a multiple of sixteen. */
+IK2B_IN_LINE int
+lanes_of(const limbs *t)
+{
+    return t->lanes & ~(IK2B_LANES - 1);
+}
 
-#define IK2B_STAGE(name, call)                                                                     \
-    IK2B_APART void name##_with_care(limbs *t, int k)                                              \
+#define IK2B_PASS(name, part, stages)                                                              \
+    IK2B_IN_LINE void name##_lanes(limbs *t, int lanes)                                            \
     {                                                                                              \
-        const bool careful = true;                                                                 \
-        (void)(call);                                                                              \
-    }                                                                                              \
-    IK2B_IN_LINE void name##_lanes(limbs *t)                                                       \
-    {                                                                                              \
-        const bool careful = false;                                                                \
-        if (t->rows <= IK2B_FEW) {                                                                 \
-            for (int k = 0; k < t->rows; k++) {                                                    \
-                name##_with_care(t, k);                                                            \
-            }                                                                                      \
-            return;                                                                                \
-        }                                                                                          \
         IK2B_LANE_LOOP                                                                             \
-        for (int k = 0; k < (t->lanes & ~15); k++) {                                               \
-            t->hard[k] = (call) ? 0.0 : 1.0;                                                       \
-        }                                                                                          \
-        bool any = any_lane(t->hard);                                                              \
-        for (int k = 0; any && k < t->rows; k++) {                                                 \
-            if (t->hard[k] != 0.0 && t->invalid[k] == 0.0) {                                       \
-                name##_with_care(t, k);                                                            \
-            }                                                                                      \
+        for (int k = 0; k < IK2B_LANES; k++) {                                               \
+            limb one;                                                                              \
+            one.task = t->task;                                                                    \
+            IK2B_LIMB(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)                                         \
+            t->hard[k] = chosen(stages, t->hard[k], 1.0);                                          \
+            part(IK2B_GIVE_NUMBER, IK2B_GIVE_NUMBERS)                                              \
         }                                                                                          \
     }
 

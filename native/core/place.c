@@ -6,78 +6,114 @@
 
 #include "cone.h"
 
-/* From limbs and aims to the joints of the new pose. */
-IK2B_IN_LINE void
-place(limbs *t)
+/* Which stages the options ask for. */
+typedef struct {
+    bool limits, options, pole, partly, twist, normal, cone;
+} stages;
+
+IK2B_IN_LINE stages
+stages_of(const ik2b_task *task)
 {
-    if (is_given(t, IK2B_BIT(MIN_ANGLE) | IK2B_BIT(MAX_ANGLE))) {
-        find_limited_reach_lanes(t);
+    const uint64_t limits = IK2B_BIT(MIN_ANGLE) | IK2B_BIT(MAX_ANGLE);
+    const uint64_t options =
+        IK2B_BIT(SOFTEN) | IK2B_BIT(WEIGHT) | IK2B_BIT(POLE) | IK2B_BIT(TWIST);
+    stages result;
+    result.limits = is_given(task, limits);
+    result.options = result.limits || is_given(task, options);
+    result.pole = is_given(task, IK2B_BIT(POLE));
+    result.partly = is_given(task, IK2B_BIT(POLE_WEIGHT) | IK2B_BIT(WEIGHT));
+    result.twist = is_given(task, IK2B_BIT(TWIST));
+    result.normal = task->rolling || is_given(task, IK2B_BIT(CONE_AXIS));
+    result.cone = is_given(task, IK2B_BIT(CONE_AXIS)) && is_given(task, IK2B_BIT(CONE_ANGLE));
+    return result;
+}
+
+void
+ik2b_place(limb *t)
+{
+    stages on = stages_of(&t->task);
+    find_reach(t, on.limits);
+    find_goal(t, true, on.options);
+    if (t->task.nearest) {
+        find_nearest_bend(t, true);
     }
     else {
-        find_reach_lanes(t);
+        carry_bend(t, true);
     }
-    if (is_given(t, IK2B_BIT(SOFTEN) | IK2B_BIT(WEIGHT) | IK2B_BIT(POLE) | IK2B_BIT(TWIST))) {
-        find_goal_by_options_lanes(t);
+    if (on.pole) {
+        turn_to_pole(t, true, on.partly);
     }
-    else {
-        find_goal_lanes(t);
+    if (on.twist) {
+        twist_bend(t);
     }
-    if (t->nearest) {
-        find_nearest_bend_lanes(t);
+    place_joints(t, true);
+    if (on.normal) {
+        find_normal(t);
     }
-    else {
-        carry_bend_lanes(t);
-    }
-    if (is_given(t, IK2B_BIT(POLE)) && is_given(t, IK2B_BIT(POLE_WEIGHT) | IK2B_BIT(WEIGHT))) {
-        turn_partly_to_pole_lanes(t);
-    }
-    else if (is_given(t, IK2B_BIT(POLE))) {
-        turn_to_pole_lanes(t);
-    }
-    if (is_given(t, IK2B_BIT(TWIST))) {
-        twist_bend_lanes(t);
-    }
-    place_joints_lanes(t);
-    if (t->rolling || is_given(t, IK2B_BIT(CONE_AXIS))) {
-        find_normal_lanes(t);
-    }
-    if (is_given(t, IK2B_BIT(CONE_AXIS)) && is_given(t, IK2B_BIT(CONE_ANGLE))) {
-        apply_cone(t);
+    if (on.cone) {
+        turn_into_cone(t, true);
+        miss_by_cone(t, true);
     }
 }
 
-IK2B_BUILDS(measurer, measure_lanes, (limbs * t), (t))
-IK2B_BUILDS(placer, place, (limbs * t), (t))
-
-/* Status and miss of all rows. */
+/* The goal and the bend before pole and twist. */
 IK2B_IN_LINE bool
-tell(limbs *t, int k)
+find_goal_and_bend(limb *t, bool limits, bool options)
 {
-    bool invalid = t->invalid[k] != 0.0;
-    double sum = t->missed[k] + IK2B_LIMITED * t->limited[k] + IK2B_SINGULAR * t->singular[k];
-    t->status[k] = chosen(invalid, IK2B_INVALID, sum);
-    t->miss[k] = chosen(invalid, (double)NAN, t->miss[k]);
-    return true;
+    return find_reach(t, limits) & find_goal(t, false, options) & carry_bend(t, false);
 }
 
-IK2B_STAGE(tell, ((void)careful, tell(t, k)))
+IK2B_PASS(find_goal, IK2B_SOLUTION, find_goal_and_bend(&one, false, false))
+IK2B_PASS(find_goal_by_options, IK2B_SOLUTION, find_goal_and_bend(&one, false, true))
+IK2B_PASS(find_limited_goal, IK2B_SOLUTION, find_goal_and_bend(&one, true, true))
+IK2B_PASS(find_nearest_bend, IK2B_SOLUTION, find_nearest_bend(&one, false))
+IK2B_PASS(turn_to_pole, IK2B_SOLUTION, turn_to_pole(&one, false, false))
+IK2B_PASS(turn_partly_to_pole, IK2B_SOLUTION, turn_to_pole(&one, false, true))
+IK2B_PASS(twist_bend, IK2B_SOLUTION, twist_bend(&one))
+IK2B_PASS(place_joints, IK2B_SOLUTION, place_joints(&one, false))
+IK2B_PASS(find_normal, IK2B_SOLUTION, find_normal(&one))
 
-IK2B_BUILDS(teller, tell_lanes, (limbs * t), (t))
-
-void
-ik2b_measure(limbs *t)
+IK2B_IN_LINE void
+place_lanes(limbs *t, int lanes)
 {
-    measurer()(t);
+    stages on = stages_of(&t->task);
+    if (on.limits) {
+        find_limited_goal_lanes(t, lanes);
+    }
+    else if (on.options) {
+        find_goal_by_options_lanes(t, lanes);
+    }
+    else {
+        find_goal_lanes(t, lanes);
+    }
+    if (t->task.nearest) {
+        find_nearest_bend_lanes(t, lanes);
+    }
+    if (on.pole && on.partly) {
+        turn_partly_to_pole_lanes(t, lanes);
+    }
+    else if (on.pole) {
+        turn_to_pole_lanes(t, lanes);
+    }
+    if (on.twist) {
+        twist_bend_lanes(t, lanes);
+    }
+    place_joints_lanes(t, lanes);
+    if (on.normal) {
+        find_normal_lanes(t, lanes);
+    }
+    if (on.cone) {
+        turn_into_cone_lanes(t, lanes);
+    }
+    if (on.cone && any_lane(t->apart)) {
+        miss_by_cone_lanes(t, lanes);
+    }
 }
 
+IK2B_BUILDS(placer, place_lanes, (limbs * t), (t, lanes_of(t)))
+
 void
-ik2b_place(limbs *t)
+ik2b_place_lanes(limbs *t)
 {
     placer()(t);
-}
-
-void
-ik2b_tell(limbs *t)
-{
-    teller()(t);
 }

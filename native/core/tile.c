@@ -19,25 +19,12 @@ is_packed(const ik2b_array *array, ptrdiff_t stride, int count, int width)
     return count == IK2B_LANES && width >= 3 && array->inner[0] == size && stride == width * size;
 }
 
-/* Lanes beyond the rows repeat the last one, unless the rows are few. */
+/* Lanes beyond the rows repeat the last one. */
 static void
 pad(lane dest, int count)
 {
-    for (int k = count; count > IK2B_FEW && k < IK2B_LANES; k++) {
+    for (int k = count; k < IK2B_LANES; k++) {
         dest[k] = dest[count - 1];
-    }
-}
-
-void
-ik2b_load(const ik2b_array *array, int last, int count, int width, lane dest[])
-{
-    if (is_packed(array, array->stride[last], count, width)) {
-        unpacker()(array->data, array->kind, width, dest);
-        return;
-    }
-    for (int i = 0; i < width; i++) {
-        gather(array, i * array->inner[0], array->stride[last], count, dest[i]);
-        pad(dest[i], count);
     }
 }
 
@@ -132,8 +119,8 @@ load_matrix(ik2b_kind kind, const char *data, int k, lane dest[16])
     }
 }
 
-void
-ik2b_load_matrices(const ik2b_array *array, int last, int count, lane dest[16])
+static void
+load_matrices(const ik2b_array *array, int last, int count, lane dest[16])
 {
     ptrdiff_t stride = array->stride[last], size = size_of_kind(array->kind);
     bool whole = array->inner[1] == size && array->inner[0] == 4 * size;
@@ -161,6 +148,23 @@ ik2b_load_matrices(const ik2b_array *array, int last, int count, lane dest[16])
     }
 }
 
+void
+ik2b_load(const ik2b_array *array, int last, int count, int width, lane dest[])
+{
+    if (width < 16 && is_packed(array, array->stride[last], count, width)) {
+        unpacker()(array->data, array->kind, width, dest);
+        return;
+    }
+    if (width == 16) {
+        load_matrices(array, last, count, dest);
+        return;
+    }
+    for (int i = 0; i < width; i++) {
+        gather(array, i * array->inner[0], array->stride[last], count, dest[i]);
+        pad(dest[i], count);
+    }
+}
+
 /* From `rows` on along the last dimension, and back again for -rows. */
 static void
 shift_rows(ik2b_array *args, const ik2b_tiling *tiling, int last, ptrdiff_t rows)
@@ -169,6 +173,15 @@ shift_rows(ik2b_array *args, const ik2b_tiling *tiling, int last, ptrdiff_t rows
         if (args[i].data) {
             args[i].data += rows * args[i].stride[last];
         }
+    }
+}
+
+static void
+run_rows(ik2b_array *args, const ik2b_tiling *tiling, int last, int count)
+{
+    for (int k = 0; k < count; k++) {
+        tiling->run_row(args, tiling->tile);
+        shift_rows(args, tiling, last, 1);
     }
 }
 
@@ -192,6 +205,10 @@ ik2b_run_tiles(const ik2b_extent *given, ik2b_array *args, const ik2b_tiling *ti
     do {
         for (ptrdiff_t row = 0; row < rows; row += IK2B_LANES) {
             int count = rows - row < IK2B_LANES ? (int)(rows - row) : IK2B_LANES;
+            if (count <= IK2B_FEW && tiling->run_row) {
+                run_rows(args, tiling, last, count);
+                continue;
+            }
             *tiling->rows = count;
             tiling->load(args, last, tiling->tile);
             tiling->run(tiling->tile);

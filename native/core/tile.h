@@ -11,7 +11,7 @@
 
 #define IK2B_LANES 16
 
-/* So few rows are handled one by one, faster than all lanes at once; other lanes hold anything. */
+/* So few rows are handled one by one where a function can, faster than all lanes at once. */
 #define IK2B_FEW 2
 
 /* One number of each row. */
@@ -97,10 +97,9 @@ gather(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count, d
     }
 }
 
-/* Of arrays along dimension `last`, `count` rows: numbers, vectors or quaternions (the width tells
- * which), or the sixteen elements of matrices; from where the arrays' data are. */
+/* Of arrays along dimension `last`, `count` rows: numbers, vectors, quaternions or matrices, as the
+ * width tells; from where the arrays' data are. */
 void ik2b_load(const ik2b_array *array, int last, int count, int width, lane dest[]);
-void ik2b_load_matrices(const ik2b_array *array, int last, int count, lane dest[16]);
 void ik2b_store(const ik2b_array *array, int last, int count, int width, lane source[]);
 void ik2b_store_status(const ik2b_array *array, int last, int count, const lane source);
 
@@ -112,6 +111,7 @@ typedef struct {
     void (*load)(const ik2b_array *args, int last, void *tile);
     void (*run)(void *tile);
     void (*store)(const ik2b_array *args, int last, void *tile);
+    void (*run_row)(const ik2b_array *args, void *tile); /* where few rows go one by one */
 } ik2b_tiling;
 
 /* All rows. Moves args. */

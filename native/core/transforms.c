@@ -8,188 +8,227 @@
 #include "options.h"
 #include "place.h"
 
-/* Limbs in the frames of their joints. */
-IK2B_IN_LINE void
-see_frames(limbs *t)
+IK2B_PASS(remove_scale, IK2B_INPUTS, remove_scale(&one))
+IK2B_PASS(invert_frames, IK2B_SEEN, invert_frames(&one, false))
+IK2B_PASS(see_bones, IK2B_SEEN, see_bones(&one, false))
+IK2B_PASS(measure, IK2B_SEEN, measure(&one, false))
+IK2B_PASS(see_hinge, IK2B_DIRECTIONS, see_hinge(&one, false))
+IK2B_PASS(see_scaled_hinge, IK2B_DIRECTIONS, see_hinge(&one, true))
+IK2B_PASS(see_pole, IK2B_DIRECTIONS, see_direction(&one, false, one.given_pole, one.pole))
+IK2B_PASS(see_cone_axis, IK2B_DIRECTIONS, see_direction(&one, false, one.given_axis, one.cone_axis))
+IK2B_PASS(check_end_matrix, IK2B_NOTHING, check_end(&one, false, one.end_matrix))
+IK2B_PASS(check_end_goal, IK2B_NOTHING, check_end(&one, false, one.end_goal))
+
+IK2B_IN_LINE bool
+is_scaled(const ik2b_task *task)
 {
-    bool scaled = is_given(t, IK2B_BIT(ROOT_SCALE) | IK2B_BIT(MID_SCALE));
-    if (scaled) {
-        remove_scale(t->root_matrix, t->root_scale);
-        remove_scale(t->mid_matrix, t->mid_scale);
+    return is_given(task, IK2B_BIT(ROOT_SCALE) | IK2B_BIT(MID_SCALE));
+}
+
+/* What options add to the bones. */
+IK2B_IN_LINE void
+see_options_lanes(limbs *t, int lanes)
+{
+    const ik2b_task *task = &t->task;
+    if (is_given(task, IK2B_BIT(HINGE)) && is_scaled(task)) {
+        see_scaled_hinge_lanes(t, lanes);
     }
-    invert_frames_lanes(t);
-    see_bones_lanes(t);
-    if (is_given(t, IK2B_BIT(HINGE)) && scaled) {
-        see_scaled_hinge_lanes(t);
+    else if (is_given(task, IK2B_BIT(HINGE))) {
+        see_hinge_lanes(t, lanes);
     }
-    else if (is_given(t, IK2B_BIT(HINGE))) {
-        see_hinge_lanes(t);
+    if (is_given(task, IK2B_BIT(POLE))) {
+        see_pole_lanes(t, lanes);
     }
-    if (is_given(t, IK2B_BIT(POLE))) {
-        see_pole_lanes(t);
+    if (is_given(task, IK2B_BIT(CONE_AXIS))) {
+        see_cone_axis_lanes(t, lanes);
     }
-    if (is_given(t, IK2B_BIT(CONE_AXIS))) {
-        see_cone_axis_lanes(t);
+    if (is_given(task, IK2B_BIT(END_MATRIX))) {
+        check_end_matrix_lanes(t, lanes);
     }
-    if (is_given(t, IK2B_BIT(END_MATRIX))) {
-        check_end_matrix_lanes(t);
+    if (is_given(task, IK2B_BIT(END_GOAL))) {
+        check_end_goal_lanes(t, lanes);
     }
-    if (is_given(t, IK2B_BIT(END_GOAL))) {
-        check_end_goal_lanes(t);
+}
+
+/* Limbs in the frames of their joints, with their lengths or without. */
+IK2B_IN_LINE void
+see_frames_lanes(limbs *t, int lanes, bool measured)
+{
+    if (is_scaled(&t->task)) {
+        remove_scale_lanes(t, lanes);
+    }
+    invert_frames_lanes(t, lanes);
+    see_bones_lanes(t, lanes);
+    if (measured) {
+        measure_lanes(t, lanes);
+    }
+    see_options_lanes(t, lanes);
+}
+
+IK2B_BUILDS(frames_seer, see_frames_lanes, (limbs * t, bool measured),
+            (t, lanes_of(t), measured))
+
+/* The same with care, but for the scales. */
+static void
+see_frames(limb *t)
+{
+    const ik2b_task *task = &t->task;
+    invert_frames(t, true);
+    see_bones(t, true);
+    if (is_given(task, IK2B_BIT(HINGE))) {
+        see_hinge(t, is_scaled(task));
+    }
+    if (is_given(task, IK2B_BIT(POLE))) {
+        see_direction(t, true, t->given_pole, t->pole);
+    }
+    if (is_given(task, IK2B_BIT(CONE_AXIS))) {
+        see_direction(t, true, t->given_axis, t->cone_axis);
+    }
+    if (is_given(task, IK2B_BIT(END_MATRIX))) {
+        check_end(t, true, t->end_matrix);
+    }
+    if (is_given(task, IK2B_BIT(END_GOAL))) {
+        check_end(t, true, t->end_goal);
     }
 }
 
 /* The pose itself is the answer: nothing moves, nor rolls. */
 IK2B_IN_LINE bool
-keep_pose(limbs *t, int k, bool rolling)
+keep_pose(limb *t)
 {
     double hinge[3];
-    get3(t->hinge_mid, k, hinge);
-    bool rolls = rolling & !is_zero(hinge) & (t->weight[k] > 0.0);
-    t->kept[k] = (t->still[k] != 0.0) & !rolls ? 1.0 : 0.0;
+    d3_copy(t->hinge_mid, hinge);
+    bool rolls = t->task.rolling & !is_zero(hinge) & (t->weight > 0.0);
+    t->kept = as_number((t->still != 0.0) & !rolls);
     return true;
 }
-
-IK2B_STAGE(keep_still_pose, ((void)careful, keep_pose(t, k, false)))
-IK2B_STAGE(keep_unrolled_pose, ((void)careful, keep_pose(t, k, true)))
-
-/* The corrections, for new_mid and new_end. */
-IK2B_IN_LINE void
-turn(limbs *t)
-{
-    turn_bones(t, is_given(t, IK2B_BIT(WEIGHT)));
-}
-
-IK2B_IN_LINE void
-keep(limbs *t)
-{
-    if (t->rolling) {
-        keep_unrolled_pose_lanes(t);
-    }
-    else {
-        keep_still_pose_lanes(t);
-    }
-}
-
-IK2B_BUILDS(frames_seer, see_frames, (limbs * t), (t))
-IK2B_BUILDS(keeper, keep, (limbs * t), (t))
-IK2B_BUILDS(turner, turn, (limbs * t), (t))
-IK2B_BUILDS(position_finder, find_position_lanes, (limbs * t), (t))
 
 /* Rows that stay have identities for corrections. */
-IK2B_IN_LINE bool
-clear_turns(limbs *t, int k, bool with_end)
+IK2B_IN_LINE void
+clear_turns(limb *t)
 {
     const double identity[4] = {1.0, 0.0, 0.0, 0.0};
-    bool invalid = t->invalid[k] != 0.0, kept = (t->kept[k] != 0.0) | invalid;
-    bool end_kept = invalid | (t->weight[k] == 0.0) | (kept & (t->has_goal == 0.0));
+    bool kept = t->kept != 0.0;
     for (int i = 0; i < 4; i++) {
-        t->root_turn[i][k] = chosen(kept, identity[i], t->root_turn[i][k]);
-        t->mid_turn[i][k] = chosen(kept, identity[i], t->mid_turn[i][k]);
-        if (with_end) {
-            t->end_turn[i][k] = chosen(end_kept, identity[i], t->end_turn[i][k]);
-        }
+        t->root_turn[i] = chosen(kept, identity[i], t->root_turn[i]);
+        t->mid_turn[i] = chosen(kept, identity[i], t->mid_turn[i]);
     }
-    return true;
 }
 
-IK2B_STAGE(clear_turns, ((void)careful, clear_turns(t, k, false)))
-IK2B_STAGE(clear_all_turns, ((void)careful, clear_turns(t, k, true)))
-
-IK2B_IN_LINE void
-clear(limbs *t)
+/* Position, status and miss. */
+IK2B_IN_LINE bool
+leave_pose(limb *t, bool careful)
 {
-    if (is_given(t, IK2B_BIT(END_MATRIX))) {
-        t->has_goal = is_given(t, IK2B_BIT(END_GOAL)) ? 1.0 : 0.0;
-        clear_all_turns_lanes(t);
-    }
-    else {
-        clear_turns_lanes(t);
-    }
+    bool good = find_position(t, careful);
+    clear_turns(t);
+    tell(t);
+    return good;
 }
 
-IK2B_BUILDS(clearer, clear, (limbs * t), (t))
-
+/* Corrections of an invalid row. */
 static void
-load_pose(const ik2b_array *args, int last, void *tile)
+refuse_turns(limb *t)
 {
-    limbs *t = tile;
-    ik2b_load_matrices(&args[IK2B_POSE_ROOT], last, t->rows, t->root_matrix);
-    ik2b_load_matrices(&args[IK2B_POSE_MID], last, t->rows, t->mid_matrix);
-    ik2b_load(&args[IK2B_POSE_END], last, t->rows, 3, t->end_at);
-    ik2b_load(&args[IK2B_POSE_TARGET], last, t->rows, 3, t->target);
-    ik2b_load_options(t, args, ik2b_pose_places, last);
-    if (is_given(t, IK2B_BIT(END_MATRIX))) {
-        ik2b_load_matrices(&args[IK2B_POSE_END_MATRIX], last, t->rows, t->end_matrix);
-    }
-    if (is_given(t, IK2B_BIT(END_GOAL))) {
-        ik2b_load_matrices(&args[IK2B_POSE_END_GOAL], last, t->rows, t->end_goal);
-    }
+    const double identity[4] = {1.0, 0.0, 0.0, 0.0};
+    memcpy(t->root_turn, identity, sizeof identity);
+    memcpy(t->mid_turn, identity, sizeof identity);
+    memcpy(t->end_turn, identity, sizeof identity);
 }
 
 static void
-store_pose(const ik2b_array *args, int last, void *tile)
+settle_pose(limb *t)
 {
-    limbs *t = tile;
-    ik2b_store(&args[IK2B_POSE_OUT_ROOT], last, t->rows, 4, t->root_turn);
-    ik2b_store(&args[IK2B_POSE_OUT_MID], last, t->rows, 4, t->mid_turn);
-    if (is_given(t, IK2B_BIT(END_MATRIX))) {
-        ik2b_store(&args[IK2B_POSE_OUT_END], last, t->rows, 4, t->end_turn);
+    see_frames(t);
+    if (t->invalid != 0.0) {
+        refuse_turns(t);
+        d3_copy(t->end_at, t->position);
+        refuse(t);
+        return;
     }
-    ik2b_store(&args[IK2B_POSE_OUT_POSITION], last, t->rows, 3, t->position);
-    ik2b_store(&args[IK2B_POSE_OUT_MISS], last, t->rows, 1, &t->miss);
-    ik2b_store_status(&args[IK2B_POSE_OUT_STATUS], last, t->rows, t->status);
-}
-
-static void
-run_pose(void *tile)
-{
-    limbs *t = tile;
-    frames_seer()(t);
-    ik2b_measure(t);
+    measure(t, true);
     ik2b_place(t);
-    keeper()(t);
-    turner()(t);
-    position_finder()(t);
-    if (is_given(t, IK2B_BIT(END_MATRIX))) {
+    keep_pose(t);
+    turn_bones(t, true, t->task.rolling, is_given(&t->task, IK2B_BIT(WEIGHT)));
+    leave_pose(t, true);
+    if (is_given(&t->task, IK2B_BIT(END_MATRIX))) {
         correct_end(t);
     }
-    clearer()(t);
-    ik2b_tell(t);
+}
+
+IK2B_PASS(turn_bones, IK2B_RESULTS, turn_bones(&one, false, false, false))
+IK2B_PASS(roll_bones, IK2B_RESULTS, turn_bones(&one, false, true, false))
+IK2B_PASS(roll_bones_partly, IK2B_RESULTS, turn_bones(&one, false, true, true))
+IK2B_PASS(leave_pose, IK2B_RESULTS, keep_pose(&one) & leave_pose(&one, false))
+
+IK2B_IN_LINE void
+turn_lanes(limbs *t, int lanes)
+{
+    if (t->task.rolling && is_given(&t->task, IK2B_BIT(WEIGHT))) {
+        roll_bones_partly_lanes(t, lanes);
+    }
+    else if (t->task.rolling) {
+        roll_bones_lanes(t, lanes);
+    }
+    else {
+        turn_bones_lanes(t, lanes);
+    }
+}
+
+IK2B_BUILDS(turner, turn_lanes, (limbs * t), (t, lanes_of(t)))
+IK2B_BUILDS(pose_leaver, leave_pose_lanes, (limbs * t), (t, lanes_of(t)))
+
+static void
+run_pose(limbs *t)
+{
+    frames_seer()(t, true);
+    ik2b_place_lanes(t);
+    turner()(t);
+    pose_leaver()(t);
+    if (is_given(&t->task, IK2B_BIT(END_MATRIX))) {
+        correct_ends(t);
+    }
 }
 
 void
 ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_bend bend,
                 ik2b_roll roll)
 {
-    limbs t;
-    t.framed = true;
-    t.nearest = bend == IK2B_NEAREST;
-    ik2b_begin(&t, kind, args, ik2b_pose_places, extent);
-    t.rolling = roll == IK2B_ROLL_HINGE;
-    ik2b_tiling tiling = {IK2B_POSE_COUNT, &t, &t.rows, load_pose, run_pose, store_pose};
-    ik2b_run_tiles(extent, args, &tiling);
+    static const ik2b_move moves[] = {
+        {IK2B_POSE_ROOT, 16, IK2B_AT(root_matrix)},
+        {IK2B_POSE_MID, 16, IK2B_AT(mid_matrix)},
+        {IK2B_POSE_END, 3, IK2B_AT(end_at)},
+        {IK2B_POSE_TARGET, 3, IK2B_AT(target)},
+        {IK2B_POSE_OUT_ROOT, 4, IK2B_AT(root_turn)},
+        {IK2B_POSE_OUT_MID, 4, IK2B_AT(mid_turn)},
+        {IK2B_POSE_OUT_END, 4, IK2B_AT(end_turn)},
+        {IK2B_POSE_OUT_POSITION, 3, IK2B_AT(position)},
+        {IK2B_POSE_OUT_MISS, 1, IK2B_AT(miss)},
+        {IK2B_POSE_OUT_STATUS, 1, IK2B_AT(status)},
+    };
+    static const ik2b_solver solver = {
+        moves, 4, 10, IK2B_POSE_COUNT, ik2b_pose_places, true, settle_pose, run_pose};
+    ik2b_run_solver(&solver, extent, args, kind, bend, roll);
 }
 
 /* New joints that bones of the present lengths point at, whatever lengths lie between the new ones;
  * and the unit hinge of the new pose, zero where it is straight and has none. */
 IK2B_IN_LINE bool
-aim_bones(limbs *t, int k, bool careful, bool rolling)
+aim_bones(limb *t, bool careful, bool rolling)
 {
     double root[3], new_at[3], mid[3], end[3], upper[3], lower[3], normal[3], inward[3][3];
     double length, new_length, lower_length, line, inverse, rest;
     for (int i = 0; i < 3; i++) {
-        root[i] = t->root_matrix[4 * i + 3][k];
+        root[i] = t->root_matrix[4 * i + 3];
     }
-    get3(t->mid_at, k, new_at);
-    get3(t->mid, k, upper);
-    get3(t->aim, k, end);
-    get33(t->inward, k, inward);
+    d3_copy(t->mid_at, new_at);
+    d3_copy(t->mid, upper);
+    d3_copy(t->aim, end);
+    get33(t->inward, inward);
     d3_sub(new_at, root, mid);
     d33_apply(inward, mid, mid);
-    bool good = (d3_dot(mid, mid) < 1.0 / IK2B_LEAST_SQUARE) & (t->scale[k] == 1.0);
-    if (careful && !good) {
-        seen_from_root(t, k, root, new_at, mid);
+    bool good = d3_dot(mid, mid) < 1.0 / IK2B_LEAST_SQUARE;
+    if (careful && (!good || t->scale != 1.0)) {
+        seen_from_root(t, root, new_at, mid);
     }
     d3_sub(end, mid, lower);
     good &= d3_measure(upper, careful, &length, &rest);
@@ -199,7 +238,7 @@ aim_bones(limbs *t, int k, bool careful, bool rolling)
         good &= d3_measure(lower, careful, &lower_length, &rest);
         good &= d3_measure(end, careful, &line, &rest);
         double square = d3_dot(normal, normal);
-        double least = t->straight * (new_length + lower_length) * line;
+        double least = t->task.straight * (new_length + lower_length) * line;
         bool bent = square > least * least;
         double factor = chosen(bent, careful_inverse_root(square, careful), 0.0);
         good &= !bent | is_ordinary(square);
@@ -207,90 +246,88 @@ aim_bones(limbs *t, int k, bool careful, bool rolling)
     }
     d3_muladds(mid, (length - new_length) * inverse, end);
     d3_scale(mid, length * inverse, mid);
-    put3(mid, k, t->new_mid);
-    put3(end, k, t->new_end);
-    put3(normal, k, t->normal);
-    bool same = !rolling & (t->on_end[k] != 0.0), none = true;
+    d3_copy(mid, t->new_mid);
+    d3_copy(end, t->new_end);
+    d3_copy(normal, t->normal);
+    bool same = !rolling & (t->on_end != 0.0), none = true;
     for (int i = 0; i < 3; i++) {
-        same &= new_at[i] == t->mid_matrix[4 * i + 3][k];
+        same &= new_at[i] == t->mid_matrix[4 * i + 3];
         none &= new_at[i] == root[i];
     }
     bool finite = d3_excess(new_at) == 0.0;
-    t->kept[k] = same | none | (are_equal(t->mid_at, t->target, k) != 0.0) | !finite ? 1.0 : 0.0;
+    t->kept = as_number(same | none | (are_equal(t->mid_at, t->target) != 0.0) | !finite);
     return good;
 }
 
-IK2B_STAGE(aim_bones, aim_bones(t, k, careful, false))
-IK2B_STAGE(aim_rolling_bones, aim_bones(t, k, careful, true))
+static void
+settle_orient(limb *t)
+{
+    see_frames(t);
+    if (t->invalid != 0.0) {
+        refuse_turns(t);
+        return;
+    }
+    aim_bones(t, true, t->task.rolling);
+    turn_bones(t, true, t->task.rolling, false);
+    clear_turns(t);
+}
+
+IK2B_PASS(aim_bones, IK2B_AIMS, aim_bones(&one, false, false))
+IK2B_PASS(aim_rolling_bones, IK2B_AIMS, aim_bones(&one, false, true))
+IK2B_PASS(clear_turns, IK2B_RESULTS, (clear_turns(&one), true))
 
 IK2B_IN_LINE void
-aim(limbs *t)
+aim_lanes(limbs *t, int lanes)
 {
-    if (t->rolling) {
-        aim_rolling_bones_lanes(t);
+    if (t->task.rolling) {
+        aim_rolling_bones_lanes(t, lanes);
     }
     else {
-        aim_bones_lanes(t);
+        aim_bones_lanes(t, lanes);
     }
 }
 
-IK2B_BUILDS(aimer, aim, (limbs * t), (t))
+IK2B_BUILDS(aimer, aim_lanes, (limbs * t), (t, lanes_of(t)))
+IK2B_BUILDS(clearer, clear_turns_lanes, (limbs * t), (t, lanes_of(t)))
 
 static void
-load_orient(const ik2b_array *args, int last, void *tile)
+run_orient(limbs *t)
 {
-    limbs *t = tile;
-    ik2b_load_matrices(&args[IK2B_ORIENT_ROOT], last, t->rows, t->root_matrix);
-    ik2b_load_matrices(&args[IK2B_ORIENT_MID], last, t->rows, t->mid_matrix);
-    ik2b_load(&args[IK2B_ORIENT_END], last, t->rows, 3, t->end_at);
-    ik2b_load(&args[IK2B_ORIENT_NEW_MID], last, t->rows, 3, t->mid_at);
-    ik2b_load(&args[IK2B_ORIENT_NEW_END], last, t->rows, 3, t->target);
-    ik2b_load_options(t, args, ik2b_orient_places, last);
-}
-
-static void
-store_orient(const ik2b_array *args, int last, void *tile)
-{
-    limbs *t = tile;
-    ik2b_store(&args[IK2B_ORIENT_OUT_ROOT], last, t->rows, 4, t->root_turn);
-    ik2b_store(&args[IK2B_ORIENT_OUT_MID], last, t->rows, 4, t->mid_turn);
-}
-
-static void
-run_orient(void *tile)
-{
-    frames_seer()(tile);
-    aimer()(tile);
-    turner()(tile);
-    clearer()(tile);
+    frames_seer()(t, false);
+    aimer()(t);
+    turner()(t);
+    clearer()(t);
 }
 
 void
 ik2b_orient(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_roll roll)
 {
-    limbs t;
-    t.framed = true;
-    ik2b_begin(&t, kind, args, ik2b_orient_places, extent);
-    t.rolling = roll == IK2B_ROLL_HINGE;
-    ik2b_tiling tiling = {IK2B_ORIENT_COUNT, &t, &t.rows, load_orient, run_orient, store_orient};
-    ik2b_run_tiles(extent, args, &tiling);
+    static const ik2b_move moves[] = {
+        {IK2B_ORIENT_ROOT, 16, IK2B_AT(root_matrix)},  {IK2B_ORIENT_MID, 16, IK2B_AT(mid_matrix)},
+        {IK2B_ORIENT_END, 3, IK2B_AT(end_at)},         {IK2B_ORIENT_NEW_MID, 3, IK2B_AT(mid_at)},
+        {IK2B_ORIENT_NEW_END, 3, IK2B_AT(target)},     {IK2B_ORIENT_OUT_ROOT, 4, IK2B_AT(root_turn)},
+        {IK2B_ORIENT_OUT_MID, 4, IK2B_AT(mid_turn)},
+    };
+    static const ik2b_solver solver = {
+        moves, 5, 7, IK2B_ORIENT_COUNT, ik2b_orient_places, true, settle_orient, run_orient};
+    ik2b_run_solver(&solver, extent, args, kind, IK2B_CARRIED, roll);
 }
 
 /* cross(root - mid, end - mid) in mid-joint space; zero for a straight limb. */
 IK2B_IN_LINE bool
-read_hinge(limbs *t, int k, bool careful)
+read_hinge(limb *t, bool careful)
 {
     double at[3], root[3], end[3], line[3], frame[3][3], inward[3][3], hinge[3], determinant;
-    get44(t->mid_matrix, k, frame);
-    bool good = invert(t, frame, inward, &determinant), finite = t->bad_options[k] == 0.0;
-    double excess = bottom_excess(t->mid_matrix, k) + bottom_excess(t->root_matrix, k);
-    get3(t->end_at, k, end);
+    get44(t->mid_matrix, frame);
+    bool good = invert(t, frame, inward, &determinant), finite = t->bad_options == 0.0;
+    double excess = bottom_excess(t->mid_matrix) + bottom_excess(t->root_matrix);
+    d3_copy(t->end_at, end);
     excess += d3_excess(end);
     for (int i = 0; i < 3; i++) {
-        at[i] = t->mid_matrix[4 * i + 3][k];
-        root[i] = t->root_matrix[4 * i + 3][k];
+        at[i] = t->mid_matrix[4 * i + 3];
+        root[i] = t->root_matrix[4 * i + 3];
         for (int j = 0; j < 4; j++) {
-            excess += t->root_matrix[4 * i + j][k] - t->root_matrix[4 * i + j][k];
+            excess += t->root_matrix[4 * i + j] - t->root_matrix[4 * i + j];
         }
     }
     d3_sub(end, root, line);
@@ -299,7 +336,7 @@ read_hinge(limbs *t, int k, bool careful)
     excess += d3_excess(root) + d3_excess(end) + d3_excess(line);
     finite &= excess == 0.0;
     if (careful && !good) {
-        good = finite && d33_invert(frame, t->parallel, inward);
+        good = finite && d33_invert(frame, t->task.parallel, inward);
         finite &= good;
     }
     d33_apply(inward, root, root);
@@ -318,50 +355,41 @@ read_hinge(limbs *t, int k, bool careful)
     double distance = d3_dot(line, line);
     limb_normal(root, end, lower, line, distance, hinge);
     double square = d3_dot(hinge, hinge), reach = sqrt(upper) + sqrt(lower);
-    double least = t->straight * reach;
+    double least = t->task.straight * reach;
     bool bent = finite & (square > least * least * distance);
     good &= is_ordinary(square);
     double factor = chosen(bent, careful_inverse_root(square, careful), 0.0);
     for (int i = 0; i < 3; i++) {
-        t->position[i][k] = chosen(bent, hinge[i] * factor, 0.0);
+        t->position[i] = chosen(bent, hinge[i] * factor, 0.0);
     }
     return good & finite;
 }
 
-IK2B_STAGE(read_hinge, read_hinge(t, k, careful))
-IK2B_BUILDS(hinge_reader, read_hinge_lanes, (limbs * t), (t))
-
 static void
-load_hinge_of(const ik2b_array *args, int last, void *tile)
+settle_hinge_of(limb *t)
 {
-    limbs *t = tile;
-    ik2b_load_matrices(&args[IK2B_HINGE_OF_ROOT], last, t->rows, t->root_matrix);
-    ik2b_load_matrices(&args[IK2B_HINGE_OF_MID], last, t->rows, t->mid_matrix);
-    ik2b_load(&args[IK2B_HINGE_OF_END], last, t->rows, 3, t->end_at);
+    read_hinge(t, true);
 }
 
-static void
-store_hinge_of(const ik2b_array *args, int last, void *tile)
-{
-    limbs *t = tile;
-    ik2b_store(&args[IK2B_HINGE_OF_OUT], last, t->rows, 3, t->position);
-}
+IK2B_PASS(read_hinge, IK2B_RESULTS, read_hinge(&one, false))
+IK2B_BUILDS(hinge_reader, read_hinge_lanes, (limbs * t), (t, lanes_of(t)))
 
 static void
-run_hinge_of(void *tile)
+run_hinge_of(limbs *t)
 {
-    hinge_reader()(tile);
+    hinge_reader()(t);
 }
 
 void
 ik2b_hinge_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
 {
-    static const signed char none[IK2B_OPTIONS] = {-1, -1, -1, -1, -1, -1, -1,
-                                                   -1, -1, -1, -1, -1, -1, -1};
-    limbs t;
-    t.framed = true;
-    ik2b_begin(&t, kind, args, none, extent);
-    ik2b_tiling tiling = {IK2B_HINGE_OF_COUNT, &t,           &t.rows,
-                          load_hinge_of,       run_hinge_of, store_hinge_of};
-    ik2b_run_tiles(extent, args, &tiling);
+    static const ik2b_move moves[] = {
+        {IK2B_HINGE_OF_ROOT, 16, IK2B_AT(root_matrix)},
+        {IK2B_HINGE_OF_MID, 16, IK2B_AT(mid_matrix)},
+        {IK2B_HINGE_OF_END, 3, IK2B_AT(end_at)},
+        {IK2B_HINGE_OF_OUT, 3, IK2B_AT(position)},
+    };
+    static const ik2b_solver solver = {
+        moves, 3, 4, IK2B_HINGE_OF_COUNT, ik2b_hinge_of_places, true, settle_hinge_of, run_hinge_of};
+    ik2b_run_solver(&solver, extent, args, kind, IK2B_CARRIED, IK2B_ROLL_POSE);
 }

@@ -59,6 +59,17 @@ sine_and_cosine(double angle, double *sine, double *cosine)
     *cosine = quarter == 1.0 ? -onward : onward;
 }
 
+/* The same of any angle. */
+static inline void
+careful_sine_and_cosine(double angle, double *sine, double *cosine)
+{
+    sine_and_cosine(angle, sine, cosine);
+    if (!(fabs(angle) <= IK2B_LARGEST_ANGLE)) {
+        *sine = sin(angle);
+        *cosine = cos(angle);
+    }
+}
+
 /* The angle from (1, 0) to (x, y), as atan2(y, x); 0 for (0, 0). */
 IK2B_IN_LINE double
 angle_of(double y, double x)

@@ -8,9 +8,6 @@
 
 #include "limb.h"
 
-/* The cosine beyond which two directions are too nearly opposite for the shortest turn in lanes. */
-#define IK2B_NEARLY_OPPOSITE (-0.97)
-
 /* Unit length, of a length near 1. */
 IK2B_IN_LINE void
 d4_finish(double q[4])
@@ -37,7 +34,8 @@ d4_rotate(const double q[4], const double v[3], double dest[3])
  * nearly opposite. Of an obtuse angle the axis comes from their sum, which is the shorter, but
  * where one is so short beside the other that the sum would lose its digits. */
 IK2B_IN_LINE bool
-shortest_turn(const double a[3], const double b[3], double product, bool alike, double q[4])
+shortest_turn(const double a[3], const double b[3], double product, bool alike, double opposite,
+              double q[4])
 {
     double along = d3_dot(a, b), other[3];
     double inverse = inverse_root(2.0 * product * (product + along));
@@ -47,7 +45,7 @@ shortest_turn(const double a[3], const double b[3], double product, bool alike, 
     d3_cross(a, other, q);
     d3_scale(q, inverse, q);
     q[3] = (product + along) * inverse;
-    return along > IK2B_NEARLY_OPPOSITE * product;
+    return along > opposite * product;
 }
 
 /* The turn about a unit axis by the angle whose sine and cosine, of any length, these are; by half
@@ -65,18 +63,18 @@ turn_about(const double axis[3], double sine, double cosine, double q[4])
 }
 
 static inline bool
-are_opposite(const limbs *t, const double a[3], const double b[3])
+are_opposite(const limb *t, const double a[3], const double b[3])
 {
     double sum[3];
     d3_add(a, b, sum);
-    return d3_dot(sum, sum) <= t->parallel * t->parallel;
+    return d3_dot(sum, sum) <= t->task.parallel * t->task.parallel;
 }
 
 /* The shortest turn of unit vector a onto b, nearly opposite or not, by half sum and half
  * difference; opposite ones turn about the axis (a unit vector perpendicular to a), and true tells
  * so. */
 static inline bool
-arc_about(const limbs *t, const double a[3], const double b[3], const double axis[3], double q[4])
+arc_about(const limb *t, const double a[3], const double b[3], const double axis[3], double q[4])
 {
     double sum[3], difference[3], across[3], from[3], rest[4], half_turn[4] = {0.0};
     bool opposite = are_opposite(t, a, b);
@@ -103,14 +101,14 @@ arc_about(const limbs *t, const double a[3], const double b[3], const double axi
 /* The axis about which a bone turns half round: the hinge, else the normal of the present bend,
  * else a well-defined perpendicular. Unit, and perpendicular to the unit bone. */
 static inline void
-half_turn_axis(const limbs *t, const double bone[3], const double hinge[3], const double other[3],
+half_turn_axis(const limb *t, const double bone[3], const double hinge[3], const double other[3],
                double axis[3])
 {
     double across[3];
     if (!hinge_across(t, hinge, bone, axis)) {
         d3_unit(other, across);
         d3_cross(across, bone, axis);
-        if (d3_norm(axis) <= t->straight) {
+        if (d3_norm(axis) <= t->task.straight) {
             d3_perpendicular(bone, axis);
         }
         d3_unit_across(axis, bone, axis);
@@ -119,14 +117,14 @@ half_turn_axis(const limbs *t, const double bone[3], const double hinge[3], cons
 
 /* The root's turn in all cases. */
 static inline void
-turn_root_in_any_case(limbs *t, int k, double rolling, double q[4])
+turn_root_in_any_case(limb *t, double rolling, double q[4])
 {
     double upper[3], new_mid[3], lower[3], hinge[3], normal[3], up[3], new_up[3], axis[3], roll[4];
-    get3(t->mid, k, upper);
-    get3(t->new_mid, k, new_mid);
-    get3(t->lower, k, lower);
-    get3(t->hinge, k, hinge);
-    get3(t->normal, k, normal);
+    d3_copy(t->mid, upper);
+    d3_copy(t->new_mid, new_mid);
+    d3_copy(t->lower, lower);
+    d3_copy(t->hinge, hinge);
+    d3_copy(t->normal, normal);
     d3_unit(upper, up);
     d3_unit(new_mid, new_up);
     half_turn_axis(t, up, hinge, lower, axis);
@@ -147,27 +145,27 @@ turn_root_in_any_case(limbs *t, int k, double rolling, double q[4])
         turn_about(new_up, sine, cosine, roll);
         d4_mul(roll, q, q);
     }
-    if (opposite && t->kept[k] == 0.0) {
-        t->singular[k] = 1.0;
+    if (opposite && t->kept == 0.0) {
+        t->singular = 1.0;
     }
 }
 
 /* The root's turn of the upper bone. Rolling, it goes on about the new bone until the hinge, turned
  * with it, points along the unit normal of the new bend, or by a part of that angle. */
 IK2B_IN_LINE bool
-turn_root(limbs *t, int k, bool careful, bool rolling, bool partly)
+turn_root(limb *t, bool careful, bool rolling, bool partly)
 {
     double up[3], new_up[3], hinge[3], normal[3], across[3], turn[4], roll[4], q[4];
-    get3(t->mid, k, up);
-    get3(t->new_mid, k, new_up);
+    d3_copy(t->mid, up);
+    d3_copy(t->new_mid, new_up);
     double square = d3_dot(up, up), new_square = d3_dot(new_up, new_up);
     bool same =
         fabs(new_square - square) < 1e-9 * square; /* else rounding has much of its length */
-    bool good = shortest_turn(up, new_up, square, true, q) & is_between(square, 0x1p-50) & same;
+    bool good = shortest_turn(up, new_up, square, true, t->task.opposite, q) & is_between(square, 0x1p-50) & same;
     if (rolling) {
         d3_scale(new_up, inverse_root(new_square), new_up);
-        get3(t->hinge, k, hinge);
-        get3(t->normal, k, normal);
+        d3_copy(t->hinge, hinge);
+        d3_copy(t->normal, normal);
         bool none = is_zero(hinge) | is_zero(normal);
         double least = 1e-6 * d3_dot(hinge, hinge) * d3_dot(normal, normal);
         d4_rotate(q, hinge, hinge);
@@ -177,7 +175,7 @@ turn_root(limbs *t, int k, bool careful, bool rolling, bool partly)
         double size = sine * sine + cosine * cosine;
         good &= none | ((size > least) & is_between(size, 0x1p-60));
         if (partly) {
-            double part = t->weight[k], part_sine = sine, part_cosine = cosine;
+            double part = t->weight, part_sine = sine, part_cosine = cosine;
             part_of_angle(part, &part_sine, &part_cosine);
             good &= none | (part >= 1.0) | (cosine > 0.0) | (sine * sine > 1e-6 * size);
             sine = chosen(part >= 1.0, sine, part_sine);
@@ -190,22 +188,18 @@ turn_root(limbs *t, int k, bool careful, bool rolling, bool partly)
         }
     }
     if (careful && !good) {
-        turn_root_in_any_case(t, k, rolling ? t->weight[k] : 0.0, q);
+        turn_root_in_any_case(t, rolling ? t->weight : 0.0, q);
     }
     d4_finish(q);
-    put4(q, k, t->root_turn);
+    put4(q, t->root_turn);
     return good;
 }
 
-IK2B_STAGE(turn_root, turn_root(t, k, careful, false, false))
-IK2B_STAGE(roll_root, turn_root(t, k, careful, true, false))
-IK2B_STAGE(roll_root_partly, turn_root(t, k, careful, true, true))
-
 /* The matrix of a quaternion that rounding left near unit length, itself unit. */
 IK2B_IN_LINE void
-turn_matrix(lane source[4], int k, double dest[3][3])
+turn_matrix(const double source[4], double dest[3][3])
 {
-    double w = source[0][k], x = source[1][k], y = source[2][k], z = source[3][k];
+    double w = source[0], x = source[1], y = source[2], z = source[3];
     double s = 4.0 - 2.0 * (x * x + y * y + z * z + w * w); /* 2 / square, for a square near 1 */
     dest[0][0] = 1.0 - s * (y * y + z * z);
     dest[0][1] = s * (x * y - w * z);
@@ -221,15 +215,15 @@ turn_matrix(lane source[4], int k, double dest[3][3])
 /* The lower bone that leads from the turned mid joint to the new end, back in the mid joint's frame
  * before both turns: it takes up what rounding left in the root's. */
 IK2B_IN_LINE void
-lower_before_turn(limbs *t, int k, double dest[3])
+lower_before_turn(limb *t, double dest[3])
 {
     double root[3][3], frame[3][3], mid_inward[3][3], end[3], back[3];
-    turn_matrix(t->root_turn, k, root);
-    get44(t->root_matrix, k, frame);
-    get33(t->mid_inward, k, mid_inward);
-    get3(t->new_end, k, end);
+    turn_matrix(t->root_turn, root);
+    get44(t->root_matrix, frame);
+    get33(t->mid_inward, mid_inward);
+    d3_copy(t->new_end, end);
     for (int i = 0; i < 3; i++) {
-        back[i] = root[0][i] * end[0] + root[1][i] * end[1] + root[2][i] * end[2] - t->mid[i][k];
+        back[i] = root[0][i] * end[0] + root[1][i] * end[1] + root[2][i] * end[2] - t->mid[i];
     }
     d33_apply(frame, back, back);
     d33_apply(mid_inward, back, dest);
@@ -237,26 +231,26 @@ lower_before_turn(limbs *t, int k, double dest[3])
 
 /* The upper bone in the mid joint's frame, unscaled. */
 IK2B_IN_LINE void
-upper_in_mid(limbs *t, int k, double upper[3])
+upper_in_mid(limb *t, double upper[3])
 {
     double mid_inward[3][3];
-    get33(t->mid_inward, k, mid_inward);
+    get33(t->mid_inward, mid_inward);
     for (int i = 0; i < 3; i++) {
-        upper[i] = t->mid_matrix[4 * i + 3][k] - t->root_matrix[4 * i + 3][k];
+        upper[i] = t->mid_matrix[4 * i + 3] - t->root_matrix[4 * i + 3];
     }
     d33_apply(mid_inward, upper, upper);
 }
 
 /* The mid joint's turn in all cases. */
 static inline void
-turn_mid_in_any_case(limbs *t, int k, bool rolling, double q[4])
+turn_mid_in_any_case(limb *t, bool rolling, double q[4])
 {
     double old[3], new[3], upper[3], hinge[3], given[3], turned[3], a[3], b[3];
     double bend[4] = {0.0, 0.0, 0.0, 1.0}, rest[4];
-    get3(t->lower_mid, k, old);
-    upper_in_mid(t, k, upper);
-    get3(t->hinge_mid, k, given);
-    lower_before_turn(t, k, new);
+    d3_copy(t->lower_mid, old);
+    upper_in_mid(t, upper);
+    d3_copy(t->hinge_mid, given);
+    lower_before_turn(t, new);
     if (d3_is_zero(new)) {
         d3_copy(old, new); /* a bone that is nothing beside the upper one stays */
     }
@@ -267,7 +261,7 @@ turn_mid_in_any_case(limbs *t, int k, bool rolling, double q[4])
     if (rolling && hinge_across(t, given, upper, hinge)) {
         d3_reject(old, hinge, a);
         d3_reject(new, hinge, b);
-        if (d3_norm(a) > t->parallel && d3_norm(b) > t->parallel) {
+        if (d3_norm(a) > t->task.parallel && d3_norm(b) > t->task.parallel) {
             d3_unit(a, a);
             d3_unit(b, b);
             d3_cross(a, b, turned);
@@ -278,8 +272,8 @@ turn_mid_in_any_case(limbs *t, int k, bool rolling, double q[4])
     else {
         half_turn_axis(t, old, given, upper, hinge);
     }
-    if (arc_about(t, turned, new, hinge, rest) && t->kept[k] == 0.0) {
-        t->singular[k] = 1.0;
+    if (arc_about(t, turned, new, hinge, rest) && t->kept == 0.0) {
+        t->singular = 1.0;
     }
     d4_mul(rest, bend, q);
 }
@@ -287,18 +281,18 @@ turn_mid_in_any_case(limbs *t, int k, bool rolling, double q[4])
 /* The mid joint's turn of the lower bone, in the mid joint's frame. Rolling, it bends about the
  * hinge, and by the shortest arc for what that cannot explain. */
 IK2B_IN_LINE bool
-turn_mid(limbs *t, int k, bool careful, bool rolling)
+turn_mid(limb *t, bool careful, bool rolling)
 {
     double old[3], new[3], upper[3], hinge[3], across[3], bend[4], bent[3], q[4], turn[4];
-    get3(t->lower_mid, k, old);
-    lower_before_turn(t, k, new);
+    d3_copy(t->lower_mid, old);
+    lower_before_turn(t, new);
     double old_square = d3_dot(old, old), new_square = d3_dot(new, new);
     double product = ordinary_root(old_square * new_square);
     bool alike = (old_square < 4.0 * new_square) & (new_square < 4.0 * old_square);
     bool good = is_between(old_square, 0x1p-50) & is_between(new_square, 0x1p-50);
     if (rolling) {
-        upper_in_mid(t, k, upper);
-        get3(t->hinge_mid, k, hinge);
+        upper_in_mid(t, upper);
+        d3_copy(t->hinge_mid, hinge);
         bool none = is_zero(hinge);
         double whole = d3_dot(hinge, hinge);
         d3_muladds(upper, -d3_dot(hinge, upper) / d3_dot(upper, upper), hinge);
@@ -316,92 +310,73 @@ turn_mid(limbs *t, int k, bool careful, bool rolling)
         bend[3] = chosen(none, 1.0, bend[3]);
         good &= none | (is_ordinary(square) & is_ordinary(whole) & (square > 1e-6 * whole) &
                         (sine * sine + cosine * cosine > 1e-12 * (old_square * new_square)));
-        good &= shortest_turn(bent, new, product, alike, turn);
+        good &= shortest_turn(bent, new, product, alike, t->task.opposite, turn);
         d4_mul(turn, bend, q);
     }
     else {
-        good &= shortest_turn(old, new, product, alike, q);
+        good &= shortest_turn(old, new, product, alike, t->task.opposite, q);
     }
     if (careful && !good) {
-        turn_mid_in_any_case(t, k, rolling, q);
+        turn_mid_in_any_case(t, rolling, q);
     }
     d4_finish(q);
-    put4(q, k, t->mid_turn);
+    put4(q, t->mid_turn);
     return good;
 }
-
-IK2B_STAGE(turn_mid, turn_mid(t, k, careful, false))
-IK2B_STAGE(bend_mid, turn_mid(t, k, careful, true))
 
 /* To single precision where results have it, so that what follows from a turn follows from what is
  * returned. */
 IK2B_IN_LINE void
-round_turn(limbs *t, lane turn[4])
+round_turn(const limb *t, double turn[4])
 {
-    for (int i = 0; t->kind == IK2B_F32 && i < 4; i++) {
-        IK2B_LANE_LOOP
-        for (int k = 0; k < IK2B_LANES; k++) {
-            turn[i][k] = (double)(float)turn[i][k];
-        }
+    bool single = t->task.kind == IK2B_F32;
+    for (int i = 0; i < 4; i++) {
+        turn[i] = chosen(single, as_single(turn[i]), turn[i]);
     }
 }
 
 /* The corrections that bring the joints to new_mid and new_end. */
-IK2B_IN_LINE void
-turn_bones(limbs *t, bool partly)
+IK2B_IN_LINE bool
+turn_bones(limb *t, bool careful, bool rolling, bool partly)
 {
-    if (t->rolling && partly) {
-        roll_root_partly_lanes(t);
-    }
-    else if (t->rolling) {
-        roll_root_lanes(t);
-    }
-    else {
-        turn_root_lanes(t);
-    }
+    bool good = turn_root(t, careful, rolling, partly);
     round_turn(t, t->root_turn);
-    if (t->rolling) {
-        bend_mid_lanes(t);
-    }
-    else {
-        turn_mid_lanes(t);
-    }
+    good &= turn_mid(t, careful, rolling);
     round_turn(t, t->mid_turn);
+    return good;
 }
 
 /* Where the rounded turns put the end joint, and how far from its target that is. */
 IK2B_IN_LINE bool
-find_position(limbs *t, int k, bool careful)
+find_position(limb *t, bool careful)
 {
     double root[3][3], mid[3][3], frame[3][3], mid_frame[3][3], inward[3][3], lower[3], off[3];
-    double scale = 1.0 / t->scale[k];
-    turn_matrix(t->root_turn, k, root);
-    turn_matrix(t->mid_turn, k, mid);
-    get44(t->root_matrix, k, frame);
-    get44(t->mid_matrix, k, mid_frame);
-    get33(t->inward, k, inward);
-    get3(t->lower_mid, k, lower);
+    double scale = careful ? 1.0 / t->scale : 1.0;
+    turn_matrix(t->root_turn, root);
+    turn_matrix(t->mid_turn, mid);
+    get44(t->root_matrix, frame);
+    get44(t->mid_matrix, mid_frame);
+    get33(t->inward, inward);
+    d3_copy(t->lower_mid, lower);
     d33_apply(mid, lower, lower);
     d33_apply(mid_frame, lower, lower);
     d33_apply(inward, lower, lower);
     for (int i = 0; i < 3; i++) {
-        lower[i] += t->mid[i][k];
+        lower[i] += t->mid[i];
     }
     d33_apply(root, lower, lower);
     d33_apply(frame, lower, lower);
-    bool stays = (t->kept[k] != 0.0) | (t->invalid[k] != 0.0);
+    bool stays = t->kept != 0.0;
     for (int i = 0; i < 3; i++) {
-        double place = t->root_matrix[4 * i + 3][k] + lower[i] * scale;
-        place = chosen(stays, t->end_at[i][k], place);
-        t->position[i][k] = place;
-        off[i] = place - t->target[i][k];
+        double place = t->root_matrix[4 * i + 3] + lower[i] * scale;
+        place = chosen(stays, t->end_at[i], place);
+        t->position[i] = place;
+        off[i] = place - t->target[i];
     }
     double square = d3_dot(off, off);
     bool good = (square == 0.0) | is_between(square, 0x1p-900);
-    t->miss[k] = careful && !good ? d3_long_norm(off) : sqrt(square);
+    t->miss = careful && !good ? d3_long_norm(off) : sqrt(square);
     return good;
 }
-
-IK2B_STAGE(find_position, find_position(t, k, careful))
 
 #endif
