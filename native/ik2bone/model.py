@@ -231,11 +231,12 @@ class Clip:
         return clip
 
     def moved(self, offset: Array) -> Clip:
-        """The same clip moved as a whole by an offset (F, 3)."""
-        moved = {name: getattr(self, name) + offset[:, None] for name in ("ball", "tip")}
+        """The same clip moved by an offset (F, 3), or each limb by its own (F, L, 3)."""
+        way = offset.reshape(len(offset), -1, 3)
+        moved = {name: getattr(self, name) + way for name in ("ball", "tip")}
         for name in JOINTS:
             moved[name] = getattr(self, name).copy()
-            moved[name][..., :3, 3] += offset[:, None]
+            moved[name][..., :3, 3] += way
         return self.having(**moved)
 
     def cut(self, frames: slice) -> Clip:
