@@ -24,6 +24,10 @@ LEAN = 0.3
 # Feet that follow the ground ask for reach while they are this low (leg lengths, over their lowest), and hips stay
 # under that for about so long (s).
 LOW, CALM = 0.02, 0.12
+# Of the way that heels may rise as toe-off comes, hips count on this share. With all of it heels jerk at the end of a
+# stance: on nine grounds the turns of five walkers' and a runner's feet change by up to 34 degrees from one thirtieth
+# of a second to the next, with this by up to 24; with half of it the straighter knee is bent by 0.2 degrees more.
+COUNTED = 0.75
 # Hips come down in so many rounds more where knees that stand would straighten and bend again more suddenly than in the
 # clip. After two, seven of 153 runs of the bench have a knee that pops by 10.3 to 10.9 degrees; after three none of
 # these.
@@ -49,7 +53,7 @@ def hips_offset(
     """
     level = _level_offset(clip, targets, standing, LEAN * leans)
     targets, wish = targets.moved(-level[:, None]), targets.rise.mean(axis=1)
-    raised = pitched(clip, targets, room * toe_off_nears(standing))
+    raised = pitched(clip, targets, COUNTED * room * toe_off_nears(standing))
     over, aside = height_and_level(clip, np.stack([targets.ankle, raised.ankle]))
     floor = np.where(standing, lowest(clip, targets.ankle), -np.inf).max(axis=1)
 

@@ -157,6 +157,7 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
     hips = keep(_find_hips, clip, held, body, room, moves)
     # How far the hip joints lie from where the clip has them, before the hips go along as much as is wanted.
     moved = None if offset is None else offset - (strength[:, None] * hips)[:, None]
+    held = keep(_hold_moved_hands, clip, sole, held, ground, settings.only(*GROUND), hips, moved)
     reached, pitch = keep(_within_reach, clip, held, body, moved, hips, room)
     toes, short = keep(_lay_toes, clip, sole, reached, body, ground)
     contacts = keep(_find_held, clip, sole, reached, ground, touch)
@@ -250,13 +251,34 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: b
     return ride + hips_offset(clip, targets, standing, ~held.locked, room, settings.max_drop, leans)
 
 
+def _hold_moved_hands(
+    clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings, hips: Array, moved: Array | None
+) -> Held:
+    """How limbs hold on whose hands, where these follow a surface frame by frame, seek it from where the hips and what
+    has `moved` (F, L, 3) take them.
+    """
+    hands = clip.hands
+    if not (hands.any() and settings.always(clip.frames)):
+        return held
+    way = _way_of_joints(clip, hips, moved)[:, hands]
+    again = touch(clip.choose(hands).moved(way), sole.choose(hands), ground, settings.choose(hands))
+    # What is free goes along with the hips later on.
+    again = replace(again, targets=again.targets.moved(-again.free[..., None] * way))
+    return again if hands.all() else held.choose(~hands).beside(again, hands)
+
+
+def _way_of_joints(clip: Clip, hips: Array, moved: Array | None) -> Array:
+    """How far hip joints have `moved` (F, L, 3), if they have, and go along with the hips (F, 3)."""
+    return hips[:, None] + (np.zeros_like(clip.hip) if moved is None else moved)
+
+
 def _within_reach(
     clip: Clip, held: Held, settings: Settings, moved: Array | None, hips: Array, room: Array
 ) -> tuple[Held, Array]:
     """How limbs hold on as far as they reach from hip joints that have `moved` (F, L, 3) and then go along with the
     hips, and how far their heels rise for it (F, L), radians, of which there is `room` (F, L).
     """
-    way = hips[:, None] + (np.zeros_like(clip.hip) if moved is None else moved)
+    way = _way_of_joints(clip, hips, moved)
     targets, joint = held.targets.moved(held.free[..., None] * way), clip.hip + way
     standing = held.contacts.any(axis=-1)
     targets, pitch = raise_heels_to_reach(clip, targets, joint, standing, room)

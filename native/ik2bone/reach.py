@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .curves import runs, smooth_between, smoothstep
+from .curves import gaps, runs, smooth_between, smoothstep
 from .knees import eased_reach, shortest
 from .model import Array, Clip, Mask, Note, level_part
 from .rotations import cross, dot, length_of, turn_vectors, unit
@@ -92,8 +92,20 @@ def raise_heels_to_reach(
     needed = np.where(standing, _needed_pitch(clip, targets, hip, np.stack([room, early]), reaches).max(axis=0), 0.0)
     if not needed.any():
         return targets, needed
-    pitch = smooth_between(needed, clip.fps, SLOW, needed, np.where(standing, needed, np.inf))
+    pitch = smooth_between(needed, clip.fps, SLOW, needed, _most_while_swinging(needed, standing))
     return pitched(clip, targets, pitch), pitch
+
+
+def _most_while_swinging(pitch: Array, standing: Mask) -> Array:
+    """The pitches (F, L) of standing feet (F, L), and in swings the larger of those with which they begin and end.
+
+    Heels that rise fast would go on rising in the air: up to 86 degrees on hills, where toe-off needs 50.
+    """
+    most = pitch.copy()
+    for leg in range(pitch.shape[1]):
+        for start, end in gaps(standing[:, leg]):
+            most[start:end, leg] = max(pitch[max(start - 1, 0), leg], pitch[min(end, len(pitch) - 1), leg])
+    return most
 
 
 def pitched(clip: Clip, targets: Targets, pitch: Array) -> Targets:

@@ -12,9 +12,10 @@ from gaits import make_rest
 from ik2bone.model import Clip
 from ik2bone.plan import NoGround, Settings, plant
 from ik2bone.report import figures, summary, table
+from ik2bone.rotations import matrix_from_vector
 from ik2bone.sole.measure import measure_sole
 from measures import measure
-from walk import FLAT, HILLS, NOTHING, height_field, in_place, make_walk, planted
+from walk import FLAT, HILLS, NOTHING, height_field, in_place, make_walk, matrices_of, planted
 
 # A step of 0.1 leg under the left foot.
 CURB = height_field(lambda _, y: 0.1 * (y > 0.0))
@@ -256,6 +257,25 @@ def test_clip_in_place_follows_the_ground_and_is_told() -> None:
     after = planted(clip, plan).ball
     height = after[..., 2] - HILLS(after.reshape(-1, 3), -clip.up)[0][:, 2].reshape(low.shape)
     assert np.abs(height[low] - 0.05).max() < 0.03
+
+
+def drooping(walk):
+    """A walk whose swinging toes, 0.25 leg long, hang down by up to 60 degrees, through the floor."""
+    clip = walk.clip
+    tilt = np.zeros(clip.ball.shape)
+    for leg, swings in enumerate(~walk.standing.T):
+        tilt[:, leg, 1] = np.radians(60.0) * swings * np.convolve(swings, np.hanning(15) / 7.0, mode="same")
+    axes = matrix_from_vector(tilt) @ clip.foot[..., :3, :3]
+    tip = clip.ball + np.einsum("flij,j->fli", axes, [0.25, 0.0, 0.0])
+    return replace(clip, toe=matrices_of(clip.ball, axes), tip=tip)
+
+
+@pytest.mark.parametrize(("make", "least"), [(lambda clip: clip, 0.022), (in_place, 1e-6)], ids=["walk", "in place"])
+def test_feet_whose_toes_swing_under_their_own_floor_stay_there(make, least) -> None:
+    clip = make(drooping(make_walk()))
+    assert clip.tip[..., 2].min() < -0.08
+    moved = planted(clip, plant(clip, FLAT)).ball - clip.ball
+    assert np.abs(moved[..., 2]).max() <= least
 
 
 def overstretched(clip):

@@ -313,6 +313,27 @@ def test_every_frame_and_single_poses_lie_on_the_surface() -> None:
     assert twice.ball == pytest.approx(once.ball, abs=1e-6)
 
 
+def _floor_and_wall(points, _down):
+    """A floor 0.2 high and a wall 0.5 aside, whichever is nearer."""
+    hits, normals, found = wall([0.0, 0.5, 0.0], [0.0, -1.0, 0.0])(points, None)
+    low = (points[:, 2] - 0.2 < 0.5 - points[:, 1])[:, None]
+    return np.where(low, points * [1, 1, 0] + [0, 0, 0.2], hits), np.where(low, [0.0, 0.0, 1.0], normals), found
+
+
+def test_hands_seek_the_surface_from_where_the_hips_take_them() -> None:
+    clip, _ = _walk_along_a_rail()
+    always = replace(NEAREST, contacts="ALWAYS")
+    plan, left = (plant(clip, _floor_and_wall, replace(always, use_hips=moves)) for moves in (True, False))
+    assert plan.hips_offset[:, 2].mean() > 0.1
+    reached = np.maximum(plan.miss, left.miss)[:, 2] < 1e-6
+    palm, lower = (planted(clip, each).ball[reached, 2] for each in (plan, left))
+    assert reached.mean() > 0.5 and palm[:, 1] == pytest.approx(0.5, abs=1e-6)
+    assert palm - lower == pytest.approx(plan.hips_offset[reached] * [1.0, 0.0, 1.0], abs=1e-6)
+    arm, way = clip.choose(clip.hands), plan.hips_offset[:, None]
+    after = plant(arm, _floor_and_wall, always, offset=way)
+    assert after.rotations == pytest.approx(plan.rotations[:, 2:], abs=1e-9)
+
+
 def test_rungs_far_apart_leave_no_limb_between_them() -> None:
     climb = make_climb()
     ground = ladder(climb.rungs[::2] + 0.5 * SPACING)

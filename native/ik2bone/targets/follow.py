@@ -21,10 +21,12 @@ NEAR, FAR = 0.05, 0.3
 def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Targets:
     """Targets that raise each foot with the ground below it and tilt it with its slope; it keeps its own height.
 
-    Feet that keep to this very ground already do not do so twice.
+    Feet that keep to this very ground already do not do so twice. Soles go no deeper under the ground than they go
+    under the clip's own floor: on that, all stays as it was made.
     """
     below = clip.ball - sole.ball_height[:, None] * clip.up
-    height = below @ clip.up - own_floor(clip, sole, below, ground)
+    floor = own_floor(clip, sole, below, ground)
+    height = below @ clip.up - floor
     # From the clip's own floor, because a foot kicked high may be nearer to a roof.
     hits, normals, found = _gentle(ground, below - height[..., None] * clip.up, clip.up, slopes)
     window = odd_window(WINDOW, clip.fps)
@@ -36,7 +38,8 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Tar
     turn = matrix_from_vector(near[..., None] * shortest_turns(clip.up, hann_average(normals, window)))
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)
     targets = _targets(clip, ball, turn, rise, hits @ clip.up)
-    return _cleared(clip, targets, sole_points(clip, sole), ground, window)
+    points = sole_points(clip, sole)
+    return _cleared(clip, targets, points, np.maximum(floor[..., None] - points @ clip.up, 0.0), ground, window)
 
 
 def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Targets:
@@ -54,7 +57,8 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Tar
     turn = matrix_from_vector(np.where(found[..., None], shortest_turns(present, normals), 0.0))
     # Bent toes do not count: heel and ball are to lie on the ground.
     targets = _targets(clip, ball, turn, rise, hits @ clip.up)
-    return _cleared(clip, targets, sole_points(clip, sole)[:, :, :2], ground, window)
+    points = sole_points(clip, sole)[:, :, :2]
+    return _cleared(clip, targets, points, np.zeros(points.shape[:-1]), ground, window)
 
 
 def tell_steep_under(targets: Targets, standing: Mask, ground: Ground, up: Array, steepest: float) -> list[Note]:
@@ -77,9 +81,11 @@ def _targets(clip: Clip, ball: Array, turn: Array, rise: Array, level: Array) ->
     return Targets(ball, turn, clip.ankle - clip.ball, rise, level, np.zeros((clip.frames, 3)))
 
 
-def _cleared(clip: Clip, targets: Targets, points: Array, ground: Ground, window: int) -> Targets:
-    """The targets raised, smoothly, where points (F, L, P, 3) of the soles would lie under the ground."""
+def _cleared(clip: Clip, targets: Targets, points: Array, own: Array, ground: Ground, window: int) -> Targets:
+    """The targets raised, smoothly, where points (F, L, P, 3) of the soles would lie deeper under the ground than is
+    their `own` (F, L, P).
+    """
     points = targets.placed(points - clip.ball[:, :, None])
     depths = targets.depths(points, np.ones(targets.rise.shape, bool), ground, clip.up)
-    under = np.maximum(depths.max(axis=2), 0.0)
+    under = np.maximum((depths - own).max(axis=2), 0.0)
     return targets.moved(smooth_cover(under, window)[..., None] * clip.up)

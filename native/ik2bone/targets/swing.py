@@ -46,7 +46,7 @@ def missing_height(clip: Clip, sole: Sole, targets: Targets, swings: Mask, groun
     """How deep (F, L) each sole lies under the ground, negative over it, and how high its lowest point may stay.
 
     Told on the frames of the `swings` (F, L) and those beside them. Tips of toes, which rigs tell roughly, may swing as
-    deep under the ground as they do in the clip, within the margin.
+    deep under the ground as they do in the clip.
     """
     before = sole_points(clip, sole)
     near = swings.copy()
@@ -54,7 +54,7 @@ def missing_height(clip: Clip, sole: Sole, targets: Targets, swings: Mask, groun
     near[:-1] |= swings[1:]
     under = targets.depths(targets.placed(before - clip.ball[:, :, None]), near, ground, clip.up)
     heights = before @ clip.up - sole.floor
-    under[..., 2] += np.clip(heights[..., 2], -MARGIN * clip.leg, 0.0)
+    under[..., 2] += np.minimum(heights[..., 2], 0.0)
     return under.max(axis=2), np.clip(heights.min(axis=2), 0.0, MARGIN * clip.leg)
 
 
