@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -16,15 +16,13 @@ from bpy.utils import escape_identifier
 from ik2bone.rotations import inverse_of
 from numpy.typing import NDArray
 
-from ..keys import actions, fcurves, rotations
+from ..keys import actions, channels, rotations
+from ..keys.channels import Frames
 from ..stages import Progress, Stages, part_of
 from .evaluate import Array, Poses, is_layered, may_move, step_worlds
 
 if TYPE_CHECKING:
     from bpy.types import AnimData, Bone, FCurve, Object, PoseBone
-
-# F-curves by data path and component.
-Curves = Mapping[tuple[str, int], "FCurve"]
 
 # The bone and the property that a data path names, the bone with its quotes escaped.
 BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.(.*)|\[.*)$')
@@ -154,31 +152,22 @@ def read(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stage
     return Channels([index[name] for name in names], parents, rest, local, placed)
 
 
-def _local(armature: Object, bones: Sequence[PoseBone], frames: fcurves.Frames) -> Stages[list[Array]]:
-    played = actions.curves_of(actions.assigned(armature))
-    curves = {(curve.data_path, curve.array_index): curve for curve in played if not curve.mute}
-    columns = []
+def _local(armature: Object, bones: Sequence[PoseBone], frames: Frames) -> Stages[list[Array]]:
+    curves, columns = actions.curves_of(actions.assigned(armature)), []
+
+    def values(bone: PoseBone, name: str) -> Array:
+        return channels.values_of(curves, bone.path_from_id(name), frames, getattr(bone, name))
+
     for number, bone in enumerate(bones):
         yield Progress(f"reading the F-curves of {bone.name}", number / len(bones))
-        location, scale = (_values(curves, bone, name, frames) for name in ("location", "scale"))
+        turns = _quaternions(bone.rotation_mode, values(bone, rotations.property_of(bone.rotation_mode)))
         # Connected bones do not leave their parents.
-        columns.append((np.where(bone.bone.use_connect, 0.0, location), _rotation(curves, bone, frames), scale))
+        columns.append((np.where(bone.bone.use_connect, 0.0, values(bone, "location")), turns, values(bone, "scale")))
     return [np.stack(column, axis=1) for column in zip(*columns, strict=True)]
 
 
-def _rotation(curves: Curves, bone: PoseBone, frames: fcurves.Frames) -> Array:
-    mode = bone.rotation_mode
-    turns = rotations.to_quaternions(mode, _values(curves, bone, rotations.property_of(mode), frames))
+def _quaternions(mode: str, values: Array) -> Array:
+    turns = rotations.to_quaternions(mode, values)
     if mode == "QUATERNION":
         turns[~turns.any(axis=1)] = HALF_TURN
     return turns
-
-
-def _values(curves: Curves, bone: PoseBone, name: str, frames: fcurves.Frames) -> Array:
-    """A property over the frames (F, N)."""
-    path, values = bone.path_from_id(name), np.tile(np.array(getattr(bone, name)), (len(frames), 1))
-    for component in range(values.shape[1]):
-        curve = curves.get((path, component))
-        if curve is not None and _has_values(curve):
-            values[:, component] = fcurves.evaluate(curve, frames)
-    return values

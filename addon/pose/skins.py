@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import bpy
 import numpy as np
 from bpy.types import Armature, Object, Scene
+from ik2bone.rotations import length_of
 from ik2bone.sole.skin import Skin
 from numpy.typing import NDArray
 
@@ -140,7 +141,7 @@ def _weighed(
 ) -> list[list[Array]]:
     """Those of the points near each foot of which it, and its toes, have most of the weights that bones have."""
     groups = [_groups_of(body, names) for names in (bones, *(part for foot in feet for part in foot.parts))]
-    near = [np.linalg.norm(points - foot.ankle, axis=1) < foot.reach for foot in feet]
+    near = [length_of(points - foot.ankle) < foot.reach for foot in feet]
     rows = np.flatnonzero(np.any(near, axis=0) & any(map(len, groups[1:])))
     of_row = [mesh.vertices[row].groups for row in rows.tolist()]
     number = np.repeat(np.arange(len(rows)), list(map(len, of_row)))
