@@ -62,7 +62,8 @@ def _read(curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Un
 
 def values_of(curves: Curves, path: str, frames: Frames, present: Sequence[float]) -> Array:
     """Values (F, N) of a property, those of components without a curve as at present."""
-    values = np.tile(np.array(present, float), (len(frames), 1))
+    values = np.empty((len(frames), len(present)))
+    values[:] = present
     for index in range(len(present)):
         curve = curves.find(path, index)
         if not _is_silent(curve):
