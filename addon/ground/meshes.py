@@ -187,9 +187,10 @@ def _triangles(data: bpy.types.Mesh) -> NDArray[np.int32]:
 
 def _moved(vertices: NDArray[np.float32], triangles: NDArray[np.int32], matrix: Array) -> ik2bone.Mesh:
     """The mesh of vertices moved by a matrix, without the triangles that broken geometry has at infinity."""
-    good = np.isfinite(vertices).all(axis=1)
-    vertices = np.where(good[:, None], vertices, 0.0)
-    return ik2bone.Mesh(vertices @ matrix[:3, :3].T + matrix[:3, 3], triangles[good[triangles].all(axis=1)])
+    if not np.isfinite(vertices).all():
+        good = np.isfinite(vertices).all(axis=1)
+        vertices, triangles = np.where(good[:, None], vertices, 0.0), triangles[good[triangles].all(axis=1)]
+    return ik2bone.Mesh(vertices @ matrix[:3, :3].T + matrix[:3, 3], triangles)
 
 
 def _is_uneven(matrix: Array) -> bool:
