@@ -58,14 +58,15 @@ NO_VALUE = np.finfo(np.float32).tiny
 
 
 def evaluate(curve: FCurve, frames: Frames) -> Array:
-    """Values of the curve (F,); where each frame has a key, and nothing else, read in bulk, 15 times as fast and the
-    same bit for bit.
-    """
+    """Values of the curve (F,); those of keys are read in bulk, 15 times as fast and the same bit for bit."""
     keys = _column(curve, "co")
-    first = int(np.searchsorted(keys[:, 0], frames[0]))
-    keyed, values = keys[first : first + len(frames)].T
-    if len(keyed) == len(frames) and not _is_modified(curve) and (keyed == frames).all():
-        return values.astype(float)
+    first, end = np.searchsorted(keys[:, 0], frames[0]), np.searchsorted(keys[:, 0], frames[-1], "right")
+    found = keys[first:end]
+    if len(found) > len(frames) and np.all(np.diff(found[:, 0]) > 0.0):
+        # Clips of a higher rate have keys between the frames.
+        found = found[np.isin(found[:, 0], frames)]
+    if not _is_modified(curve) and np.array_equal(found[:, 0], frames):
+        return found[:, 1].astype(float)
     return np.array([curve.evaluate(frame) for frame in frames.tolist()])
 
 
