@@ -154,12 +154,18 @@ def _may_scatter(ob: Object) -> bool:
 
 
 def _read(data: bpy.types.Mesh, matrix: Array, kept: Bounded[ik2bone.Mesh]) -> tuple[bytes, Callable[[], ik2bone.Mesh]]:
-    """The content of a mesh moved by a matrix, and what makes its triangles if they are not kept."""
-    corners, starts = np.empty(len(data.loops), np.int32), np.empty(len(data.polygons), np.int32)
-    data.attributes[".corner_vert"].data.foreach_get("value", corners)
-    data.polygons.foreach_get("loop_start", starts)
+    """The content of a mesh moved by a matrix, and what makes its triangles if they are not kept.
+
+    A face ends with the edge that leads back to its first vertex, so that vertices and edges of all corners tell which
+    belong to one face; they are read 100 times as fast as the faces themselves.
+    """
+    corners = np.empty((2, len(data.loops)), np.int32)
+    for name, values in zip((".corner_vert", ".corner_edge"), corners, strict=True):
+        data.attributes[name].data.foreach_get("value", values)
+    edges = np.empty((len(data.edges), 2), np.int32)
+    data.attributes[".edge_verts"].data.foreach_get("value", edges.reshape(-1))
     vertices = vertices_of(data)
-    content = b"".join(part.tobytes() for part in (matrix, starts, corners, vertices))
+    content = b"".join(part.tobytes() for part in (matrix, edges, corners, vertices))
     triangles = np.empty((0, 3), np.int32) if content in kept else _triangles(data)
     return content, lambda: _moved(vertices, triangles, matrix)
 
@@ -181,9 +187,10 @@ def _triangles(data: bpy.types.Mesh) -> NDArray[np.int32]:
 
 def _moved(vertices: NDArray[np.float32], triangles: NDArray[np.int32], matrix: Array) -> ik2bone.Mesh:
     """The mesh of vertices moved by a matrix, without the triangles that broken geometry has at infinity."""
-    good = np.isfinite(vertices).all(axis=1)
-    vertices = np.where(good[:, None], vertices, 0.0)
-    return ik2bone.Mesh(vertices @ matrix[:3, :3].T + matrix[:3, 3], triangles[good[triangles].all(axis=1)])
+    if not np.isfinite(vertices).all():
+        good = np.isfinite(vertices).all(axis=1)
+        vertices, triangles = np.where(good[:, None], vertices, 0.0), triangles[good[triangles].all(axis=1)]
+    return ik2bone.Mesh(vertices @ matrix[:3, :3].T + matrix[:3, 3], triangles)
 
 
 def _is_uneven(matrix: Array) -> bool:

@@ -57,13 +57,18 @@ def read_location(curves: Curves, bone: PoseBone, frames: Frames, unkeyed: Unkey
 
 def _read(curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Unkeyed) -> Channel:
     path = bone.path_from_id(name)
-    present = unkeyed.get(path, tuple(getattr(bone, name)))
-    columns = [_evaluate(curves.find(path, index), frames, value) for index, value in enumerate(present)]
-    return Channel(bone.name, path, np.column_stack(columns))
+    return Channel(bone.name, path, values_of(curves, path, frames, unkeyed.get(path, getattr(bone, name))))
 
 
-def _evaluate(curve: FCurve | None, frames: Frames, present: float) -> Array:
-    return np.full(len(frames), present) if _is_silent(curve) else fcurves.evaluate(curve, frames)
+def values_of(curves: Curves, path: str, frames: Frames, present: Sequence[float]) -> Array:
+    """Values (F, N) of a property, those of components without a curve as at present."""
+    values = np.empty((len(frames), len(present)))
+    values[:] = present
+    for index in range(len(present)):
+        curve = curves.find(path, index)
+        if not _is_silent(curve):
+            values[:, index] = fcurves.evaluate(curve, frames)
+    return values
 
 
 def unkeyed_values(curves: Curves, channels: Iterable[Channel]) -> dict[str, list[float]]:
@@ -116,8 +121,7 @@ def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
     found = channel.curves(curves)
     if not any(np.any(fcurves.times(curve) < frame - fcurves.SAME_FRAME) for curve in found if curve):
         return None
-    last = np.array([frame - 1])
-    return np.array([_evaluate(curve, last, value)[0] for curve, value in zip(found, channel.values[0], strict=True)])
+    return values_of(curves, channel.path, np.array([frame - 1]), channel.values[0])[0]
 
 
 def count_handmade(curves: Curves, source: Curves, frames: Frames, paths: Iterable[str]) -> int:

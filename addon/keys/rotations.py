@@ -103,12 +103,19 @@ def _eulers(order: str, quaternions: Array, before: Array) -> Array:
     chain = np.concatenate([np.stack([before, before])[None], both])
     steps = chain[1:, None, :] - chain[:-1, :, None]
     ways = np.abs((steps + np.pi) % (2.0 * np.pi) - np.pi).sum(axis=-1)
-    chosen = [0]
-    # Which of the two is the nearer one, for either of those before.
-    for nearer in ways.argmin(axis=-1).tolist():
-        chosen.append(nearer[chosen[-1]])
-    angles = both[np.arange(len(both)), chosen[1:]]
+    chosen = _followed(ways.argmin(axis=-1))
+    angles = both[np.arange(len(both)), chosen]
     return np.unwrap(np.concatenate([before[None], angles]), axis=0)[1:]
+
+
+def _followed(nearer: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Which of two (F,) comes on each frame, where `nearer` (F, 2) tells it for either of those before, at first 0."""
+    decided, swaps = nearer[:, 0] == nearer[:, 1], nearer[:, 0] > nearer[:, 1]
+    last = np.maximum.accumulate(np.where(decided, np.arange(len(nearer)), -1))
+    swapped = np.cumsum(swaps)
+    # From the last frame on which both lead to the same one, each swap changes sides.
+    start, before = np.where(last < 0, 0, nearer[last, 0]), np.where(last < 0, 0, swapped[last])
+    return (start + swapped - before) % 2
 
 
 def _euler_candidates(order: str, quaternions: Array) -> Array:

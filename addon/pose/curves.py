@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -16,15 +16,13 @@ from bpy.utils import escape_identifier
 from ik2bone.rotations import inverse_of
 from numpy.typing import NDArray
 
-from ..keys import actions, fcurves, rotations
+from ..keys import actions, channels, rotations
+from ..keys.channels import Frames
 from ..stages import Progress, Stages, part_of
 from .evaluate import Array, Poses, is_layered, may_move, step_worlds
 
 if TYPE_CHECKING:
     from bpy.types import AnimData, Bone, FCurve, Object, PoseBone
-
-# F-curves by data path and component.
-Curves = Mapping[tuple[str, int], "FCurve"]
 
 # The bone and the property that a data path names, the bone with its quotes escaped.
 BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.(.*)|\[.*)$')
@@ -120,7 +118,7 @@ def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:
 @dataclass(frozen=True)
 class Channels:
     """Bones and their ancestors with what they are placed by: parents (B,), rest poses in these (B, 4, 4), and over the
-    frames locations (F, B, 3), quaternions (F, B, 4) and scales (F, B, 3) as Blender takes them.
+    frames location, rotation by its mode and scale of each bone, (F, 3) or (F, 4).
 
     `rows` are those of the bones that were asked for, `placed` (F, 4, 4) is where the armature lies in the world.
     """
@@ -128,16 +126,29 @@ class Channels:
     rows: list[int]
     parents: NDArray[np.int64]
     rest: Array
-    local: list[Array]
+    modes: list[str]
+    local: list[tuple[Array, Array, Array]]
     placed: Array
 
     @property
     def poses(self) -> Poses:
         """The poses of the bones that were asked for."""
-        world = ik2bone.aggregate(self.parents, *self.local, rest=self.rest, base=self.placed)[:, self.rows]
-        local = [channel[:, self.rows] for channel in self.local]
+        locations, turns, scales = zip(*self.local, strict=True)
+        by_bone = np.stack(locations), self._quaternions(turns), np.stack(scales)
+        local = [np.swapaxes(channel, 0, 1) for channel in by_bone]
+        world = ik2bone.aggregate(self.parents, *local, rest=self.rest, base=self.placed)[:, self.rows]
+        local = [channel[:, self.rows] for channel in local]
         basis = ik2bone.aggregate(np.full(len(self.rows), -1), *local)
         return Poses(self.placed, world, basis, local[2])
+
+    def _quaternions(self, turns: Sequence[Array]) -> Array:
+        """Rotations (B, F, 4) as Blender takes them, those of one mode at once."""
+        found = np.empty((len(turns), len(self.placed), 4))
+        for mode in set(self.modes):
+            rows = [row for row, own in enumerate(self.modes) if own == mode]
+            found[rows] = rotations.to_quaternions(mode, np.stack([turns[row] for row in rows]))
+        found[~found.any(axis=2)] = HALF_TURN
+        return found
 
 
 def read(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stages[Channels]:
@@ -151,34 +162,19 @@ def read(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stage
     placed = np.tile(np.array(armature.matrix_world, np.float64), (len(frames), 1, 1))
     if may_move(armature):
         (placed,) = yield from part_of(step_worlds([armature], frames), 0.5, 1.0)
-    return Channels([index[name] for name in names], parents, rest, local, placed)
+    modes = [bone.rotation_mode for bone in bones]
+    return Channels([index[name] for name in names], parents, rest, modes, local, placed)
 
 
-def _local(armature: Object, bones: Sequence[PoseBone], frames: fcurves.Frames) -> Stages[list[Array]]:
-    played = actions.curves_of(actions.assigned(armature))
-    curves = {(curve.data_path, curve.array_index): curve for curve in played if not curve.mute}
-    columns = []
+def _local(armature: Object, bones: Sequence[PoseBone], frames: Frames) -> Stages[list[tuple[Array, Array, Array]]]:
+    curves, rows = actions.curves_of(actions.assigned(armature)), []
+
+    def values(bone: PoseBone, name: str) -> Array:
+        return channels.values_of(curves, bone.path_from_id(name), frames, getattr(bone, name))
+
     for number, bone in enumerate(bones):
         yield Progress(f"reading the F-curves of {bone.name}", number / len(bones))
-        location, scale = (_values(curves, bone, name, frames) for name in ("location", "scale"))
         # Connected bones do not leave their parents.
-        columns.append((np.where(bone.bone.use_connect, 0.0, location), _rotation(curves, bone, frames), scale))
-    return [np.stack(column, axis=1) for column in zip(*columns, strict=True)]
-
-
-def _rotation(curves: Curves, bone: PoseBone, frames: fcurves.Frames) -> Array:
-    mode = bone.rotation_mode
-    turns = rotations.to_quaternions(mode, _values(curves, bone, rotations.property_of(mode), frames))
-    if mode == "QUATERNION":
-        turns[~turns.any(axis=1)] = HALF_TURN
-    return turns
-
-
-def _values(curves: Curves, bone: PoseBone, name: str, frames: fcurves.Frames) -> Array:
-    """A property over the frames (F, N)."""
-    path, values = bone.path_from_id(name), np.tile(np.array(getattr(bone, name)), (len(frames), 1))
-    for component in range(values.shape[1]):
-        curve = curves.get((path, component))
-        if curve is not None and _has_values(curve):
-            values[:, component] = fcurves.evaluate(curve, frames)
-    return values
+        location = np.where(bone.bone.use_connect, 0.0, values(bone, "location"))
+        rows.append((location, values(bone, rotations.property_of(bone.rotation_mode)), values(bone, "scale")))
+    return rows

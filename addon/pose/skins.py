@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import bpy
 import numpy as np
 from bpy.types import Armature, Object, Scene
+from ik2bone.rotations import length_of
 from ik2bone.sole.skin import Skin
 from numpy.typing import NDArray
 
@@ -124,29 +125,45 @@ def vertices_of(mesh: bpy.types.Mesh) -> NDArray[np.float32]:
 
 def _points(body: Object, rest: Object, feet: Sequence[Foot]) -> list[list[Array]]:
     """The points (N, 3) of one evaluated mesh that go with each foot, and with its toes, in armature space."""
-    mesh, names = body.to_mesh(), set(rest.data.bones.keys())
+    mesh = body.to_mesh()
     to_armature = np.array(rest.matrix_world.inverted() @ body.matrix_world)
     points = vertices_of(mesh) @ to_armature[:3, :3].T + to_armature[:3, 3]
-    found = [[points[share >= MOST] for share in _shares(body, mesh, points, names, foot)] for foot in feet]
+    if body.parent_type == "BONE":
+        found = [[points if body.parent_bone in part else points[:0] for part in foot.parts] for foot in feet]
+    else:
+        found = _weighed(body, mesh, points, set(rest.data.bones.keys()), feet)
     body.to_mesh_clear()
     return found
 
 
-def _shares(body: Object, mesh: bpy.types.Mesh, points: Array, names: set[str], foot: Foot) -> tuple[Array, Array]:
-    """The share (N,) of each vertex's weights that foot and toes have; what both have goes to the one with more."""
-    if body.parent_type == "BONE":
-        foot_share, toe_share = (np.full(len(points), float(body.parent_bone in part)) for part in foot.parts)
-        return foot_share, toe_share
-    groups = [[group.index for group in body.vertex_groups if group.name in part] for part in (*foot.parts, names)]
-    if not (groups[0] or groups[1]):
-        return np.zeros(len(points)), np.zeros(len(points))
-    near = np.flatnonzero(np.linalg.norm(points - foot.ankle, axis=1) < foot.reach).tolist()
-    elements = [(row, element.group, element.weight) for row in near for element in mesh.vertices[row].groups]
-    rows, group, weight = np.array(elements).reshape(-1, 3).T
-    weights = [np.bincount(rows.astype(int), weight * np.isin(group, part), len(points)) for part in groups]
-    both = (weights[0] + weights[1]) / np.maximum(weights[2], 1e-30)
-    more = weights[0] >= weights[1]
-    return both * more, both * ~more
+def _weighed(
+    body: Object, mesh: bpy.types.Mesh, points: Array, bones: set[str], feet: Sequence[Foot]
+) -> list[list[Array]]:
+    """Those of the points near each foot of which it, and its toes, have most of the weights that bones have."""
+    groups = [_groups_of(body, names) for names in (bones, *(part for foot in feet for part in foot.parts))]
+    near = [length_of(points - foot.ankle) < foot.reach for foot in feet]
+    rows = np.flatnonzero(np.any(near, axis=0) & any(map(len, groups[1:])))
+    of_row = [mesh.vertices[row].groups for row in rows.tolist()]
+    number = np.repeat(np.arange(len(rows)), list(map(len, of_row)))
+    elements = [element for of_one in of_row for element in of_one]
+    group = np.array([element.group for element in elements])
+    weight = np.array([element.weight for element in elements])
+    every, *parts = [np.bincount(number, weight * np.isin(group, own), len(rows)) for own in groups]
+    return [
+        [points[rows[near[foot][rows] & is_own]] for is_own in _most(parts[2 * foot], parts[2 * foot + 1], every)]
+        for foot in range(len(feet))
+    ]
+
+
+def _groups_of(body: Object, names: set[str]) -> list[int]:
+    """The vertex groups of these names."""
+    return [group.index for group in body.vertex_groups if group.name in names]
+
+
+def _most(foot: Array, toes: Array, every: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which vertices go with a foot and which with its toes: what both have most of goes to the one with more."""
+    have = foot + toes >= MOST * np.maximum(every, 1e-30)
+    return have & (foot >= toes), have & (foot < toes)
 
 
 def _together(armature: Object, leg: Leg, rows: Sequence[list[Array]]) -> Skin:

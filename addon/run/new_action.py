@@ -85,6 +85,9 @@ class NewAction(Derived):
             return
         self.target = self.planted
         keep_curves(self.undo, self.planted)
+        # Until `keep` sets it again: Blender would copy the source too whenever it evaluates the armature anew.
+        keep_marks(self.undo, self.planted.action)
+        records.mark(self.planted.action, {records.SOURCE: None})
         if not self.again:
             actions.overwrite(self.planted, self.source)
             switch(self.undo, self.armature, self.planted)

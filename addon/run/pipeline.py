@@ -159,7 +159,7 @@ def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks
     people want of contacts.
     """
     options = task.options
-    clip = replace(clip, skins=find_skins(task.armature, task.body.planned))
+    clip = clip.having(skins=find_skins(task.armature, task.body.planned))
     sole = sole or (_sole_of_rest(task) if clip.frames == 1 else None)
     ground = yield from part_of(_find_ground(task, clip, sole), 0.0, 0.5)
     settings = core.Settings(
@@ -202,7 +202,7 @@ def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Stages[Surfaces |
 def _sole_of_rest(task: Task) -> Sole | None:
     """The soles by the rest pose, if that stands: the only other one there is where nothing is animated."""
     limbs = task.body.planned
-    clip = replace(rest_clip(task.armature, limbs), skins=find_skins(task.armature, limbs))
+    clip = rest_clip(task.armature, limbs).having(skins=find_skins(task.armature, limbs))
     feet = ~clip.hands
     stands = (clip.hip - clip.ball) @ clip.up > UPRIGHT * clip.leg
     sole = measure_limbs(clip)

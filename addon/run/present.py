@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,7 @@ class PresentPose(Output):
         if self.bounds[1] == self.bounds[0]:
             return None
         whole, limbs = range(self.bounds[0], self.bounds[1] + 1), task.body.planned
-        clip = replace(sample(*task.subject, whole).clip, skins=find_skins(self.armature, limbs))
+        clip = sample(*task.subject, whole).clip.having(skins=find_skins(self.armature, limbs))
         if finish(find_motions(task.surfaces, whole)):
             depsgraph, near = self.context.evaluated_depsgraph_get(), self.options.direction == "NEAREST"
             clip = as_made(

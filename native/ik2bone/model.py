@@ -253,7 +253,7 @@ class Clip:
         return self.having(**{name: getattr(self, name)[frames] for name in ARRAYS})
 
     def choose(self, limbs: Mask) -> Clip:
-        """The same clip with some of its limbs (L,)."""
+        """The same clip with some of its limbs (L,); itself where those are all."""
         if limbs.all():
             return self
         kept: dict[str, Any] = {name: getattr(self, name)[:, limbs] for name in ARRAYS}
@@ -342,7 +342,9 @@ class Plan:
         return replace(self, **parts, targets=self.targets.cut(first, last))
 
     def choose(self, limbs: Mask) -> Plan:
-        """The same plan of some of its limbs (L,)."""
+        """The same plan of some of its limbs (L,); itself where those are all."""
+        if limbs.all():
+            return self
         by_frame = ("rotations", "contacts", "enforced", "miss")
         parts = {name: getattr(self, name)[:, limbs] for name in by_frame}
         parts |= {name: getattr(self, name)[limbs] for name in ("locked", "touching", "hands")}

@@ -100,11 +100,10 @@ def plant_seconds(bpy, entry: Entry, data: Path) -> tuple[Times, Call]:
     subject = runs.load(bpy, entry, data)
     surface, rounds = runs.lay(bpy, GROUND, subject.way).name, []
     for _ in range(ROUNDS):
-        forget()
+        start_over(bpy)
         first, operator = operate(bpy, surface=surface)
         _, second_operator = operate(bpy, surface=surface, **SECOND)
         rounds.append((first.seconds, operator, second_seconds(first), second_operator))
-        bpy.ops.ik2bone.restore()
     return Times(entry.gait, len(subject.frames), *np.min(rounds, axis=0)), first
 
 
@@ -183,15 +182,20 @@ def character(bpy, data: Path, name: str) -> Speed:
         characters.skin(bpy, rig)
     surface, rounds = runs.lay(bpy, GROUND, runs.way_of(rig, frames)).name, []
     for _ in range(ROUNDS):
-        forget()
+        start_over(bpy)
         rounds.append([staged(bpy, surface=surface, **given) for given in ({}, SECOND)])
-        bpy.ops.ik2bone.restore()
+    start_over(bpy)
     least = [{stage: min(run[stage] for run in runs_) for stage in runs_[0]} for runs_ in zip(*rounds, strict=True)]
     return Speed(len(frames), bake(bpy, rig, legs, len(frames)), (least[0], least[1]))
 
 
-def forget() -> None:
-    """Let no first run of a round but one take over what the one before it made."""
+def start_over(bpy) -> None:
+    """Take away what was planted, and what was kept of that, so that the next run is a first one."""
+    planted = [action for action in bpy.data.actions if action.get("ik2bone_source")]
+    if planted:
+        bpy.ops.ik2bone.restore()
+    for action in planted:
+        bpy.data.actions.remove(action)
     importlib.import_module(f"{session.ADDON}.run.kept").forget()
 
 
@@ -230,7 +234,7 @@ def crowd_seconds(bpy, data: Path) -> dict[int, tuple[float, float]]:
         subject = runs.load(bpy, next(entry for entry in CLIPS if entry.name == CROWD_CLIP), data)
         surface = runs.lay(bpy, GROUND, subject.way).name
         characters.crowd(bpy, subject.armature, count)
-        forget()
+        start_over(bpy)
         first, again = (staged(bpy, surface=surface, **given)["whole"] for given in ({}, SECOND))
         found[count] = first, again
     return found
@@ -255,7 +259,7 @@ def long_run(bpy, data: Path, frames: int) -> tuple[float, float]:
     for curve in action.fcurves:
         curve.modifiers.new("CYCLES")
     surface = runs.lay(bpy, GROUND, subject.way).name
-    forget()
+    start_over(bpy)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     spent = seconds(lambda: bpy.ops.ik2bone.plant_feet(surface=surface))
     return spent, 1024.0 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)

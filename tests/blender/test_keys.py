@@ -258,12 +258,13 @@ def test_hand_made_keys_within_the_range_are_counted(bpy, keys, actions, rig):
     assert keys.count_handmade(curves, nothing, frames, [channel.path]) == 0
 
 
-@pytest.mark.parametrize("state", ["keys", "some frames", "noise", "muted noise", "samples", "twice on a frame"])
+@pytest.mark.parametrize(
+    "state", ["keys", "some frames", "half frames", "noise", "muted noise", "samples", "twice on a frame"]
+)
 def test_values_read_in_bulk_are_those_that_blender_evaluates(bpy, keys, rig, state):
     _ob, bone, curves = rig
-    _fill(
-        curves, bone, "location", [(frame, np.sin(frame)) for frame in range(1, 21, 2 if state == "some frames" else 1)]
-    )
+    step = {"some frames": 2.0, "half frames": 0.5}.get(state, 1.0)
+    _fill(curves, bone, "location", [(frame, np.sin(frame)) for frame in np.arange(1.0, 21.0, step).tolist()])
     curve = curves.find(bone.path_from_id("location"), 1)
     if "noise" in state:
         curve.modifiers.new("NOISE").mute = state == "muted noise"
@@ -271,7 +272,8 @@ def test_values_read_in_bulk_are_those_that_blender_evaluates(bpy, keys, rig, st
         curve.convert_to_samples(1, 21)
     if state == "twice on a frame":
         curve.keyframe_points[7].co.x = curve.keyframe_points[6].co.x
-    for frames in (np.arange(1, 21), np.arange(4, 9), np.arange(-3, 3), np.arange(18, 25)):
+    for first, end in ((1, 21), (1, 8), (4, 9), (-3, 3), (18, 25)):
+        frames = np.arange(first, end)
         expected = [curve.evaluate(frame) for frame in frames]
         np.testing.assert_array_equal(keys.fcurves.evaluate(curve, frames), expected)
 

@@ -304,3 +304,19 @@ def test_curves_that_repeat_are_told_and_planted_over_a_manual_range(bpy, walker
     plant(bpy)
     report = record_of(walker)["report"]
     assert report["frames"] == [1, 90] and not any("repeat" in sentence for sentence in report["told"])
+
+
+def test_the_source_is_not_evaluated_along_with_the_planted_action(bpy, walker, slope, addon, monkeypatch):
+    plant(bpy)
+    module, seen = addon("pose.evaluate"), set()
+    evaluate = module._evaluate
+
+    def watched(scene, armature, frame):
+        evaluated = evaluate(scene, armature, frame)
+        seen.update(block.name for block in scene.view_layers[0].depsgraph.ids if isinstance(block, bpy.types.Action))
+        return evaluated
+
+    monkeypatch.setattr(module, "_evaluate", watched)
+    plant(bpy, strength=0.5)
+    assert seen == {"walk.planted"}
+    assert walker.animation_data.action["ik2bone_source"] == bpy.data.actions["walk"]

@@ -308,3 +308,11 @@ def test_vertices_that_are_no_numbers_are_left_out(bpy, ground_of):
     plane = _mesh(bpy, "Broken", [(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, float("nan"))], [(0, 1, 2), (0, 2, 3)])
     _, _, found = ground_of(plane)(np.array([[0.5, 0.0, 1.0], [-0.5, 0.0, 1.0]]), DOWN)
     assert found.tolist() == [True, False]
+
+
+def test_meshes_of_the_same_vertices_and_corners_but_other_faces_are_told_apart(bpy, addon):
+    vertices = [(0, 0, 0), (2, 0, 0), (2, 1, 2), (1, 2, 2), (0, 2, 0), (-1, 1, -1), (-1, 0, 0)]
+    faces = [(0, 1, 2), (3, 4, 5, 6)], [(0, 1, 2, 3), (4, 5, 6)], [(0, 1, 2), (3, 4, 5, 6)]
+    meshes = [_mesh(bpy, "Mesh", vertices, of_mesh).data for of_mesh in faces]
+    first, other, same = (addon("ground.meshes")._read(mesh, np.eye(4), {})[0] for mesh in meshes)
+    assert first == same != other

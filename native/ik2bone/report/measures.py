@@ -57,7 +57,11 @@ def figures(before: Clip, after: Clip, plan: Plan, ground: Ground, frames: Seque
     """
     numbers = np.asarray(range(before.frames) if frames is None else frames, np.int64)
     spans = contact_spans(after, plan)
-    series = [_series(before, clip, plan, ground, spans) for clip in (before, after)]
+    changes = _changes(before, after, plan)
+    # A source has no target to miss, and nothing that it was changed from.
+    compared = {name: np.zeros_like(values) for name, values in changes.items()}, changes
+    series = [_standing(clip, plan, ground, spans, clip is before) for clip in (before, after)]
+    series = [values | others for values, others in zip(series, compared, strict=True)]
     for span in spans:
         rows = slice(span["start"], span["end"]), span["leg"], PARTS.index(span["part"])
         for side, values in zip(SIDES, series, strict=True):
@@ -140,20 +144,19 @@ def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:
     return sorted((start, end, state) for state, mask in parts for start, end in runs(mask))
 
 
-def _series(before: Clip, clip: Clip, plan: Plan, ground: Ground, spans: list[Data]) -> dict[str, Array]:
-    """Every figure of one side on every frame: of contacts (F, L, 2), of feet (F, L), of the body (F,)."""
-    is_source = clip is before
-    miss = length_of(clip.ankle - plan.targets.ankle)
-    miss = np.where(miss > SHORT * clip.leg, miss, 0.0)
+def _standing(clip: Clip, plan: Plan, ground: Ground, spans: list[Data], is_source: bool) -> dict[str, Array]:
+    """How contacts (F, L, 2) of one side stand, on every frame."""
     under, over = _heights(clip, plan, ground)
+    return {"drift": _drift(clip, plan, spans, is_source), "penetration": under, "float": over}
+
+
+def _changes(before: Clip, clip: Clip, plan: Plan) -> dict[str, Array]:
+    """Figures that compare a clip with its source and its targets on every frame: of feet (F, L), of the body (F,)."""
+    miss = length_of(clip.ankle - plan.targets.ankle)
     bent = [knee_angle(side) for side in (before, clip)]
     straighter = [angles[:, ~clip.hands].min(axis=1, initial=180.0) for angles in bent]
     return {
-        "drift": _drift(clip, plan, spans, is_source),
-        "penetration": under,
-        "float": over,
-        # A source has no target to miss.
-        "short": 0.0 * miss if is_source else miss,
+        "short": np.where(miss > SHORT * clip.leg, miss, 0.0),
         "knee_pop": pop(bent[0][..., None], bent[1][..., None], clip.fps),
         "foot_pop": pop(before.ball, clip.ball, clip.fps),
         "flexion": straighter[1] - straighter[0],
@@ -173,25 +176,28 @@ def _drift(clip: Clip, plan: Plan, spans: list[Data], is_source: bool) -> Array:
 
 def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
     """How deep soles lie under the surface, and how high over it heel and ball are, (F, L, 2) both, in contacts."""
-    sole, touching = plan.sole, plan.touching
+    sole, stands = plan.sole, plan.contacts.any(axis=-1)
     heel, ball = (move_points(clip.foot, point) for point in (sole.heel, sole.ball))
     under, over = np.zeros((2, clip.frames, clip.legs, len(PARTS)))
-    if not touching.all():
-        points = np.stack([heel, ball, clip.ball], axis=2)[:, ~touching]
-        hits, normals, found = ask(ground, points, clip.up)
+    row, leg = np.nonzero(stands & ~plan.touching)
+    if len(row):
+        points = np.stack([heel, ball, clip.ball], axis=2)[row, leg]
+        hits, normals, found = ask(ground, points, clip.up, row)
         height = dot(points - hits, normals)
         # Where there is no ground a point is neither over nor under it.
         is_ground = found & (normals @ clip.up >= plan.slopes.least)
-        height[..., 2] -= sole.ball_height[~touching]
-        deep = np.where(is_ground[..., :2], -height[..., :2], 0.0).max(axis=-1, keepdims=True)
-        under[:, ~touching] = deep.clip(min=0.0)
-        over[:, ~touching] = np.where(is_ground, height, 0.0)[..., [0, 2]].clip(min=0.0)
-    if touching.any():
-        hits, normals, found = ask(ground, ball[:, touching], None if plan.nearest else clip.up)
-        away = ball[:, touching] - hits
+        height[:, 2] -= sole.ball_height[leg]
+        deep = np.where(is_ground[:, :2], -height[:, :2], 0.0).max(axis=-1, keepdims=True)
+        under[row, leg] = deep.clip(min=0.0)
+        over[row, leg] = np.where(is_ground, height, 0.0)[:, [0, 2]].clip(min=0.0)
+    row, leg = np.nonzero(stands & plan.touching)
+    if len(row):
+        points = ball[row, leg]
+        hits, normals, found = ask(ground, points, None if plan.nearest else clip.up, row)
+        away = points - hits
         distance, behind = np.where(found, length_of(away), 0.0), dot(away, normals) < 0.0
-        under[:, touching] = np.where(behind, distance, 0.0)[..., None]
-        over[:, touching] = np.where(behind, 0.0, distance)[..., None]
+        under[row, leg] = np.where(behind, distance, 0.0)[:, None]
+        over[row, leg] = np.where(behind, 0.0, distance)[:, None]
     return under * plan.contacts, over * plan.contacts
 
 
