@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What controls have to do so that a limb's own bones come to lie where a plan puts them.
+
+A control carries its part of the limb rigidly, so that both move alike in the world. What else the rig does shows when
+the keyed pose is evaluated; measured there, the same functions give what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import ik2bone
+import numpy as np
+from ik2bone.model import Clip
+from ik2bone.rotations import (
+    dot,
+    inverse_of,
+    length_of,
+    matrix_from_vector,
+    move_points,
+    nearest_rotations,
+    quaternion_from_vector,
+    turn_vectors,
+    unit,
+    vector_from_matrix,
+)
+from numpy.typing import NDArray
+
+from ..pose.evaluate import Array
+from ..pose.sample import Sample
+
+if TYPE_CHECKING:
+    from bpy.types import Object
+
+    from .controls import Control
+    from .find import Leg
+
+Mask = NDArray[np.bool_]
+
+PARTS = ("thigh", "shin", "foot", "toe")
+# Joints that lie nearer than this share of the leg to where the plan puts them are right.
+RIGHT = 1e-3
+
+
+@dataclass(frozen=True)
+class Aim:
+    """A limb as it is `seen` and as it is `wanted` on the same frames; `number` is its place among those.
+
+    Frames of `moves` (F,) change, all others stay as they are. With `again` the controls have been keyed before, and
+    what is left between the two is to be corrected. `hips` are a bone that carries all legs and is keyed too.
+    """
+
+    armature: Object
+    limb: Leg
+    number: int
+    seen: Sample
+    wanted: Clip
+    moves: Mask
+    hips: str | None
+    again: bool = False
+
+    def corrections(self) -> Iterator[tuple[Control, Array, Array]]:
+        """For each control the turns (F, 4) of its rotation, on the right, and what its location gains (F, 3)."""
+        for control in self.limb.controls:
+            if control.part != "knee" or self.rolls:
+                yield control, self._turns(control), self._shift(control)
+
+    @cached_property
+    def rolls(self) -> bool:
+        """Whether the knee is off, which only the evaluated pose tells."""
+        off = length_of(self.wanted.knee[:, self.number] - self._clip.knee[:, self.number])[self.moves]
+        return self.again and bool(off.max(initial=0.0) > RIGHT * self._clip.leg)
+
+    @property
+    def _clip(self) -> Clip:
+        return self.seen.clip
+
+    def _turns(self, control: Control) -> Array:
+        """How the control turns within what carries it."""
+        if not control.turns:
+            return np.tile([1.0, 0.0, 0.0, 0.0], (len(self.moves), 1))
+        axes = self.seen.world(control.bone)[:, :3, :3] / self.seen.scale(control.bone)[:, None]
+        turned = self._motion(control)[:, :3, :3] @ axes
+        local = nearest_rotations(inverse_of(_linear(self._carried(control)[:, :3, :3] @ axes))[:, :3, :3] @ turned)
+        return quaternion_from_vector(vector_from_matrix(local))
+
+    def _shift(self, control: Control) -> Array:
+        """How far the control moves within what carries it, in its location channel."""
+        if not control.moves:
+            return np.zeros((len(self.moves), 3))
+        place, above = self.seen.world(control.bone)[:, :3, 3], self._carried(control)
+        way = move_points(self._motion(control), place) - move_points(above, place)
+        axes = above[:, :3, :3] @ self.seen.placing[control.bone]
+        return np.linalg.solve(axes, way[..., None])[..., 0]
+
+    def _motion(self, control: Control) -> Array:
+        """How the control moves in the world (F, 4, 4), where its keys show; nowhere else."""
+        motion = self._parts[control.part]
+        if control.goal and not self.again:
+            motion = self._to_goal(control, motion)
+        return np.where((self.moves & self._shows(control))[:, None, None], motion, np.eye(4))
+
+    def _shows(self, control: Control) -> Mask:
+        """On which frames keys of the control show."""
+        if control.switch is None:
+            return np.ones(len(self.moves), bool)
+        influence = self.seen.influence(control.switch[:2])
+        return influence > 0.0 if control.switch.on else influence < 1.0
+
+    def _to_goal(self, control: Control, motion: Array) -> Array:
+        """The same turn that brings what draws the ankle to where the ankle is wanted.
+
+        A leg may not have reached so far, so that its ankle lies elsewhere.
+        """
+        bones = self.armature.data.bones
+        rest = bones[self.limb.foot].matrix_local.inverted() @ bones[control.goal].head_local
+        wanted = move_points(self.wanted.foot[:, self.number], np.array(rest))
+        return _about(motion[:, :3, :3], self.seen.world(control.goal)[:, :3, 3], wanted)
+
+    @cached_property
+    def _parts(self) -> dict[str, Array]:
+        """How the parts of the limb move (F, 4, 4)."""
+        seen, wanted = (
+            {part: getattr(clip, part)[:, self.number] for part in PARTS} for clip in (self._clip, self.wanted)
+        )
+        parts = {}
+        for part in PARTS:
+            turn = nearest_rotations((wanted[part] @ inverse_of(seen[part]))[:, :3, :3])
+            parts[part] = _about(turn, seen[part][:, :3, 3], wanted[part][:, :3, 3])
+        still = np.broadcast_to(np.eye(3), turn.shape)
+        parts["ankle"] = _about(still, seen["foot"][:, :3, 3], wanted["foot"][:, :3, 3])
+        parts["hips"] = _about(still, seen["thigh"][:, :3, 3], wanted["thigh"][:, :3, 3])
+        return parts | {"knee": self._roll()}
+
+    def _roll(self) -> Array:
+        """The turn about the line from hip to ankle that brings the knee where it is wanted."""
+        hip, ankle = self.wanted.hip[:, self.number], self.wanted.ankle[:, self.number]
+        seen, wanted = (self._pole(clip) for clip in (self._clip, self.wanted))
+        axis = unit(ankle - hip)
+        angle = np.unwrap(np.arctan2(dot(axis, np.cross(seen, wanted)), dot(seen, wanted)))
+        return _about(matrix_from_vector(angle[:, None] * axis), hip, hip)
+
+    def _pole(self, clip: Clip) -> Array:
+        """Where the knee points (F, 3)."""
+        shin, joints = clip.shin[:, self.number], (clip.hip, clip.knee, clip.ankle)
+        hinge = turn_vectors(shin, clip.rest_hinge[self.number])
+        return ik2bone.pole_of(*(joint[:, self.number] for joint in joints), hinge=hinge)
+
+    def _carried(self, control: Control) -> Array:
+        """How the control would move (F, 4, 4) with the next bone above it that this run moves."""
+        limb = {name: part for part, name in zip(PARTS, (*self.limb.turned, self.limb.toe), strict=False)}
+        keyed = {each.bone: each for each in self.limb.controls if each.part != "knee" and each.bone not in limb}
+        for bone in self.armature.data.bones[control.bone].parent_recursive:
+            if bone.name in keyed:
+                return self._motion(keyed[bone.name])
+            if bone.name in limb:
+                return self._limb_motion(limb[bone.name])
+            if bone.name == self.hips and not self.again:
+                return np.where(self.moves[:, None, None], self._parts["hips"], np.eye(4))
+        return np.tile(np.eye(4), (len(self.moves), 1, 1))
+
+    def _limb_motion(self, part: str) -> Array:
+        """How a bone of the limb itself moves: where it is left as it is, nowhere."""
+        moves = self.moves
+        if self.again and not self.rolls and part in ("thigh", "shin"):
+            forward = [self._shows(each) for each in self.limb.controls if each.part == part]
+            moves = moves & np.any([np.zeros_like(moves), *forward], axis=0)
+        return np.where(moves[:, None, None], self._parts[part], np.eye(4))
+
+
+def _about(turn: Array, place: Array, wanted: Array) -> Array:
+    """The motions (F, 4, 4) that turn (F, 3, 3) and bring places (F, 3) where they are wanted (F, 3)."""
+    motion = np.tile(np.eye(4), (len(turn), 1, 1))
+    motion[:, :3, :3] = turn
+    motion[:, :3, 3] = wanted - turn_vectors(motion, place)
+    return motion
+
+
+def _linear(axes: Array) -> Array:
+    """Affine maps (F, 4, 4) that leave the origin."""
+    motion = np.tile(np.eye(4), (len(axes), 1, 1))
+    motion[:, :3, :3] = axes
+    return motion
+
+
+def misses(limb: Leg, number: int, seen: Clip, wanted: Clip) -> dict[str, Array]:
+    """How far ankle, ball and knee of a limb lie (F,) from where the plan puts them."""
+    return {
+        name: length_of(getattr(seen, name)[:, number] - getattr(wanted, name)[:, number])
+        for name in ("ankle", "ball", "knee")
+    }

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limbs that are planted through controls: their channels, and what the user is told about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from ik2bone.model import Clip
+from ik2bone.plan import Plan
+from numpy.typing import NDArray
+
+from ..errors import listed
+from ..keys import actions
+from ..keys import channels as keys
+from ..keys.actions import Curves
+from ..keys.channels import Channel
+from ..pose.sample import Sample
+from ..rig.controls_aim import RIGHT, Aim, misses
+from ..stages import Stages
+from .task import Array, Task
+
+if TYPE_CHECKING:
+    from .output import Output
+
+
+def steer(
+    output: Output, task: Task, before: Sample, plan: Plan, offset: Array | None, channels: list[Channel]
+) -> Stages[list[Channel]]:
+    """The channels with those of controls so that the limbs' own bones come where the plan puts them.
+
+    What the evaluated pose then misses is corrected once.
+    """
+    goal, curves, seen = wanted(task, before.clip, plan, offset), actions.curves_of(output.target), before
+    for again in (False, True):
+        if again:
+            seen = yield from output.trial(task, channels)
+        channels = _aimed(task, seen, goal, _moves(task, plan, offset), channels, curves, again)
+    return channels
+
+
+def wanted(task: Task, clip: Clip, plan: Plan, offset: Array | None) -> Clip:
+    """The planned limbs on the frames that are written; `offset` is how far hips lie from those of the clip already."""
+    planted = plan.apply(clip)
+    if offset is not None:
+        moved = {name: getattr(planted, name).copy() for name in ("thigh", "shin", "foot", "toe")}
+        for matrices in moved.values():
+            matrices[..., :3, 3] += offset
+        planted = planted.having(**moved, ball=planted.ball + offset, tip=planted.tip + offset)
+    return planted.cut(task.part)
+
+
+def _moves(task: Task, plan: Plan, offset: Array | None) -> NDArray[np.bool_]:
+    """On which of the written frames each planned limb is corrected (F, L)."""
+    turns = (plan.rotations != [1.0, 0.0, 0.0, 0.0]).any(axis=(2, 3))
+    moved = plan.hips_offset.any(axis=-1)[:, None] | (False if offset is None else offset.any(axis=-1))
+    return (turns | moved)[task.part]
+
+
+def _aimed(
+    task: Task,
+    seen: Sample,
+    goal: Clip,
+    moves: NDArray[np.bool_],
+    channels: list[Channel],
+    curves: Curves,
+    again: bool,
+) -> list[Channel]:
+    found = {channel.path: channel for channel in channels}
+    bones, seen = task.armature.pose.bones, seen.cut(task.part)
+    for number, limb in enumerate(task.body.planned):
+        if limb not in task.controlled:
+            continue
+        aim = Aim(task.armature, limb, number, seen, goal, moves[:, number], task.body.hips, again)
+        for control, turns, shift in list(aim.corrections()):
+            path = bones[control.bone].path_from_id("location")
+            if control.moves:
+                found[path] = found[path].with_values(found[path].values + shift)
+            if control.turns:
+                channel = next(c for c in found.values() if c.bone == control.bone and c.path != path)
+                found[channel.path] = turned(task, channel, turns, curves)
+    return list(found.values())
+
+
+def turned(task: Task, channel: Channel, turns: Array, curves: Curves) -> Channel:
+    """A rotation with corrections, which continues the keys before it in the curves, or comes from them where
+    corrections fade in."""
+    first, last = int(task.frames[0]), int(task.frames[-1])
+    fades_in, fades_out = ((first, True) in task.faded_ends), ((last, False) in task.faded_ends)
+    last_key = channel.values[0] if fades_in else keys.value_before(curves, channel, first)
+    return keys.turned(channel, task.armature.pose.bones[channel.bone].rotation_mode, turns, last_key, fades_out)
+
+
+def tell_controls(task: Task, goal: Clip, after: Clip, figures: dict[str, Any]) -> tuple[str, ...]:
+    """Put into the figures which limbs were planted through which controls, and how far their bones are off.
+
+    Sentences tell of limbs that are off by more than planting promises.
+    """
+    told, after = [], after.cut(task.part)
+    for number, limb in enumerate(task.body.planned):
+        if limb not in task.controlled:
+            continue
+        bones = list(dict.fromkeys(control.bone for control in limb.controls))
+        off = {name: float(way.max()) for name, way in misses(limb, number, after, goal).items()}
+        figures["feet"][task.body.legs.index(limb)] |= {"controls": bones, "off": off}
+        figures["told"].append(f"{limb.foot} was planted through its controls: {listed(bones, 12)}")
+        wide = {name: way for name, way in off.items() if way > RIGHT * goal.leg}
+        if wide:
+            parts = ", ".join(f"{name} {way:.3g}" for name, way in wide.items())
+            told.append(f"the controls bring {limb.foot} not quite where it was planned, at worst off by: {parts}")
+    return tuple(told)

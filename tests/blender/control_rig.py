@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A small walker whose legs are moved by inverse kinematics, as people rig them by hand, two strides along Y."""
+
+from __future__ import annotations
+
+import biped
+import numpy as np
+
+KNEE = 0.02
+SIDES = biped.SIDES
+
+
+def make_ik_walker(bpy, *, pole=True, foot="copied", hips="free", toe="free", switch=False, mode="QUATERNION"):
+    """An armature that walks on the floor z = 0 from frame 1 to LAST, playing the action `walk`.
+
+    The `foot` is "copied" (it copies the rotation of the foot control), "rolled" (the control carries bones to roll it
+    over its ball, which the foot follows), "forward" (it hangs under the shin and has keys of its own) or "apart" (it
+    hangs under no shin, and is itself what the leg is drawn to). The `hips` are "free", or "copied" from a control;
+    with a `switch` a property of the hips turns inverse kinematics off.
+    """
+    armature = biped.make_bones(bpy, "Walker", _bones(pole, foot, hips))
+    _set_rolls(bpy, armature)
+    scene = bpy.context.scene
+    scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, biped.LAST
+    for bone in armature.pose.bones:
+        bone.rotation_mode = mode
+    _constrain(armature, pole, foot, hips)
+    bpy.context.view_layer.update()
+    for frame in range(1, biped.LAST + 1):
+        _key_frame(armature, frame, foot, hips)
+    armature.animation_data.action.name = "walk"
+    if switch:
+        _add_switch(armature, foot)
+    scene.frame_set(1)
+    return armature
+
+
+def _bones(pole, foot, hips):
+    top, knee = biped.HIP, biped.ANKLE + biped.SHIN
+    yield "root", None, (0, 0, 0), (0, 0.4, 0)
+    if hips == "copied":
+        yield "cog", "root", (0, -0.1, top), (0, 0.3, top)
+    yield "hips", "root", (0, 0, top), (0, 0, top + 0.15)
+    yield "chest", "hips", (0, 0, top + 0.15), (0, 0, top + 0.5)
+    yield "head", "chest", (0, 0, top + 0.5), (0, 0, top + 0.7)
+    for side, x in SIDES.items():
+        ankle, ball, tip = (x, 0, biped.ANKLE), (x, 0.14, 0.02), (x, 0.21, 0.02)
+        yield f"thigh.{side}", "hips", (x, 0, top), (x, KNEE, knee)
+        yield f"shin.{side}", f"thigh.{side}", (x, KNEE, knee), ankle
+        if foot == "apart":
+            yield f"foot.{side}", "root", ankle, ball
+        else:
+            yield f"foot.{side}", f"shin.{side}", ankle, ball
+            yield f"foot_ik.{side}", "root", ankle, (x, 0.3, biped.ANKLE)
+        yield f"toe.{side}", f"foot.{side}", ball, tip
+        if foot == "rolled":
+            yield f"roll.{side}", f"foot_ik.{side}", ball, (x, 0.0, 0.02)
+            yield f"target.{side}", f"roll.{side}", ankle, (x, 0.1, biped.ANKLE)
+        if pole:
+            yield f"knee.{side}", "root", (x, 0.6, knee), (x, 0.7, knee)
+
+
+def _set_rolls(bpy, armature):
+    """Roll legs so that their Z axes point ahead, as people do for poles."""
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in armature.data.edit_bones:
+        if bone.name.startswith(("thigh", "shin")):
+            bone.align_roll((0, 1, 0))
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def _goal(foot, side):
+    return {"apart": f"foot.{side}", "rolled": f"target.{side}"}.get(foot, f"foot_ik.{side}")
+
+
+def _constrain(armature, pole, foot, hips):
+    bones = armature.pose.bones
+    for side in SIDES:
+        ik = bones[f"shin.{side}"].constraints.new("IK")
+        ik.target, ik.subtarget, ik.chain_count = armature, _goal(foot, side), 2
+        if pole:
+            ik.pole_target, ik.pole_subtarget, ik.pole_angle = armature, f"knee.{side}", np.radians(90.0)
+        if foot in ("copied", "rolled"):
+            copy = bones[f"foot.{side}"].constraints.new("COPY_ROTATION")
+            copy.target, copy.subtarget = armature, _goal(foot, side)
+            copy.target_space = copy.owner_space = "LOCAL_WITH_PARENT" if False else "WORLD"
+    if hips == "copied":
+        child = bones["hips"].constraints.new("COPY_TRANSFORMS")
+        child.target, child.subtarget = armature, "cog"
+
+
+def _key_frame(armature, frame, foot, hips):
+    time = (frame - 1) / biped.STRIDE_FRAMES
+    _move(armature.pose.bones["cog" if hips == "copied" else "hips"], (0.0, biped.STRIDE * time, -0.1), frame)
+    for shift, side in enumerate(SIDES):
+        ankle = biped._ankle(time + 0.5 * shift, 0.5 * shift) - (0.0, biped.ANKLE)
+        control = armature.pose.bones["foot." + side if foot == "apart" else "foot_ik." + side]
+        _move(control, (0.0, *ankle), frame)
+        if f"knee.{side}" in armature.pose.bones:
+            _move(armature.pose.bones[f"knee.{side}"], (0.0, ankle[0], 0.0), frame)
+
+
+def _move(bone, way, frame):
+    bone.location = np.linalg.inv(np.array(bone.bone.matrix_local)[:3, :3]) @ way
+    bone.keyframe_insert("location", frame=frame, group=bone.name)
+    bone.keyframe_insert(_rotation(bone), frame=frame, group=bone.name)
+
+
+def _rotation(bone):
+    names = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+    return names.get(bone.rotation_mode, "rotation_euler")
+
+
+def _add_switch(armature, foot):
+    """A property of the hips, keyed to inverse kinematics in the first half, that turns it off."""
+    hips = armature.pose.bones["hips"]
+    hips["fk"] = 0.0
+    for side in SIDES:
+        for bone, constraint in ((f"shin.{side}", "IK"), (f"foot.{side}", "Copy Rotation")):
+            if constraint in armature.pose.bones[bone].constraints:
+                driver = armature.pose.bones[bone].constraints[constraint].driver_add("influence").driver
+                driver.type, driver.expression = "SCRIPTED", "1 - fk"
+                variable = driver.variables.new()
+                variable.name, variable.targets[0].id = "fk", armature
+                variable.targets[0].data_path = 'pose.bones["hips"]["fk"]'
