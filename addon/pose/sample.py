@@ -12,7 +12,7 @@ import numpy as np
 from ik2bone import hinge_of
 from ik2bone.kept import values_of
 from ik2bone.model import Clip
-from ik2bone.rotations import inverse_of
+from ik2bone.rotations import inverse_of, nearest_rotations
 from mathutils import Matrix
 from numpy.typing import NDArray
 
@@ -191,8 +191,18 @@ def _sample(armature: Object, legs: Sequence[Leg], hips: str | None, frames: Seq
     world, scale = (dict(zip(names, parts.swapaxes(0, 1), strict=True)) for parts in (poses.world, poses.scale))
     bones = armature.data.bones
     placing = {name: _placing(bones[name], names.index(name), poses, world) for name in _moved_names(legs, hips)}
+    # Stretched bones of a control rig do not hand their scale on to the next ones.
+    world |= {name: _evenly_scaled(world[name]) for leg in legs if leg.controls for name in leg.bones}
     clip = _clip(armature, legs, world, scale)
     return Sample(clip, np.array(frames, np.int64), names, poses, placing, _switches(legs))
+
+
+def _evenly_scaled(matrices: Array) -> Array:
+    """The same poses (F, 4, 4) with axes at right angles and of equal lengths."""
+    even = matrices.copy()
+    size = np.cbrt(np.linalg.det(matrices[:, :3, :3]))
+    even[:, :3, :3] = size[:, None, None] * nearest_rotations(matrices[:, :3, :3])
+    return even
 
 
 def _placing(bone: Bone, index: int, poses: Poses, world: dict[str, Array]) -> Array:

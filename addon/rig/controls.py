@@ -8,7 +8,7 @@ where its constraints are checked.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -273,7 +273,20 @@ def _rigify_controls(moving: Moving, line: Sequence[str]) -> tuple[Control, ...]
     legs = [Control(ik[2], "foot", moves=True, goal=goal if goal in bones else None, switch=on)]
     legs += [Control(name, part, switch=off) for name, part in zip(fk, parts, strict=False)]
     toes = [name for name in ik[3:] if name in bones]
-    return (*legs, *(Control(name, "toe", switch=on) for name in toes), Control(ik[0], "knee", switch=on))
+    knee = _rigify_knee(bones, line)
+    return (*legs, *(Control(name, "toe", switch=on) for name in toes), *knee)
+
+
+def _rigify_knee(bones: Mapping[str, PoseBone], line: Sequence[str]) -> Iterator[Control]:
+    """What turns the knee: of two constraints, one of which is muted, one has a pole and the other one has none."""
+    solved = bones.get(_derived(f"MCH-{line[1]}", "", "_ik"))
+    for constraint in solved.constraints if solved else ():
+        if constraint.type == "IK":
+            switch = Switch(solved.name, constraint.name, True)
+            if constraint.pole_subtarget:
+                yield Control(constraint.pole_subtarget, "knee", moves=True, turns=False, switch=switch)
+            else:
+                yield Control(_derived(line[0], "", "_ik"), "knee", switch=switch)
 
 
 def rigify_hips(moving: Moving) -> str | None:

@@ -70,9 +70,11 @@ class Aim:
 
     @cached_property
     def rolls(self) -> bool:
-        """Whether the knee is off, which only the evaluated pose tells."""
-        off = length_of(self.wanted.knee[:, self.number] - self._clip.knee[:, self.number])[self.moves]
-        return self.again and bool(off.max(initial=0.0) > RIGHT * self._clip.leg)
+        """Whether the knee points elsewhere than it should, which only the evaluated pose tells."""
+        hip, knee = self.wanted.hip[:, self.number], self.wanted.knee[:, self.number]
+        axis = unit(self.wanted.ankle[:, self.number] - hip)
+        off = np.abs(self._angle) * length_of(np.cross(axis, knee - hip))
+        return self.again and bool(off[self.moves].max(initial=0.0) > RIGHT * self._clip.leg)
 
     @property
     def _clip(self) -> Clip:
@@ -85,7 +87,8 @@ class Aim:
         axes = self.seen.world(control.bone)[:, :3, :3] / self.seen.scale(control.bone)[:, None]
         turned = self._motion(control)[:, :3, :3] @ axes
         local = nearest_rotations(inverse_of(_linear(self._carried(control)[:, :3, :3] @ axes))[:, :3, :3] @ turned)
-        return quaternion_from_vector(vector_from_matrix(local))
+        vectors = vector_from_matrix(local) * self._acts(control)[:, None]
+        return quaternion_from_vector(vectors)
 
     def _shift(self, control: Control) -> Array:
         """How far the control moves within what carries it, in its location channel."""
@@ -94,21 +97,21 @@ class Aim:
         place, above = self.seen.world(control.bone)[:, :3, 3], self._carried(control)
         way = move_points(self._motion(control), place) - move_points(above, place)
         axes = above[:, :3, :3] @ self.seen.placing[control.bone]
-        return np.linalg.solve(axes, way[..., None])[..., 0]
+        return np.linalg.solve(axes, way[..., None])[..., 0] * self._acts(control)[:, None]
 
     def _motion(self, control: Control) -> Array:
         """How the control moves in the world (F, 4, 4), where its keys show; nowhere else."""
         motion = self._parts[control.part]
         if control.goal and not self.again:
             motion = self._to_goal(control, motion)
-        return np.where((self.moves & self._shows(control))[:, None, None], motion, np.eye(4))
+        return np.where(self._acts(control)[:, None, None], motion, np.eye(4))
 
-    def _shows(self, control: Control) -> Mask:
-        """On which frames keys of the control show."""
+    def _acts(self, control: Control) -> Mask:
+        """On which frames the control is to change, and its keys show."""
         if control.switch is None:
-            return np.ones(len(self.moves), bool)
+            return self.moves
         influence = self.seen.influence(control.switch[:2])
-        return influence > 0.0 if control.switch.on else influence < 1.0
+        return self.moves & (influence > 0.0 if control.switch.on else influence < 1.0)
 
     def _to_goal(self, control: Control, motion: Array) -> Array:
         """The same turn that brings what draws the ankle to where the ankle is wanted.
@@ -137,11 +140,16 @@ class Aim:
 
     def _roll(self) -> Array:
         """The turn about the line from hip to ankle that brings the knee where it is wanted."""
-        hip, ankle = self.wanted.hip[:, self.number], self.wanted.ankle[:, self.number]
+        hip = self.wanted.hip[:, self.number]
+        axis = unit(self.wanted.ankle[:, self.number] - hip)
+        return _about(matrix_from_vector(self._angle[:, None] * axis), hip, hip)
+
+    @cached_property
+    def _angle(self) -> Array:
+        """How far the knee is to be turned about the line from hip to ankle (F,), radians."""
         seen, wanted = (self._pole(clip) for clip in (self._clip, self.wanted))
-        axis = unit(ankle - hip)
-        angle = np.unwrap(np.arctan2(dot(axis, np.cross(seen, wanted)), dot(seen, wanted)))
-        return _about(matrix_from_vector(angle[:, None] * axis), hip, hip)
+        axis = unit(self.wanted.ankle[:, self.number] - self.wanted.hip[:, self.number])
+        return np.arctan2(dot(axis, np.cross(seen, wanted)), dot(seen, wanted))
 
     def _pole(self, clip: Clip) -> Array:
         """Where the knee points (F, 3)."""
@@ -166,8 +174,8 @@ class Aim:
         """How a bone of the limb itself moves: where it is left as it is, nowhere."""
         moves = self.moves
         if self.again and not self.rolls and part in ("thigh", "shin"):
-            forward = [self._shows(each) for each in self.limb.controls if each.part == part]
-            moves = moves & np.any([np.zeros_like(moves), *forward], axis=0)
+            forward = [self._acts(each) for each in self.limb.controls if each.part == part]
+            moves = np.any([np.zeros_like(moves), *forward], axis=0)
         return np.where(moves[:, None, None], self._parts[part], np.eye(4))
 
 

@@ -18,6 +18,7 @@ from ..keys.channels import Channel
 from ..pose.sample import Sample
 from ..rig.controls_aim import RIGHT, Aim, misses
 from ..stages import Stages
+from .records import Record
 from .task import Array, Task
 
 if TYPE_CHECKING:
@@ -91,19 +92,37 @@ def turned(task: Task, channel: Channel, turns: Array, curves: Curves) -> Channe
     return keys.turned(channel, task.armature.pose.bones[channel.bone].rotation_mode, turns, last_key, fades_out)
 
 
-def tell_controls(task: Task, goal: Clip, after: Clip, figures: dict[str, Any]) -> tuple[str, ...]:
+def without_idle(
+    task: Task, record: Record, read: list[Channel], corrected: list[Channel]
+) -> tuple[list[Channel], list[Channel]]:
+    """The channels as they were read and as they are corrected, without those of controls that were not needed.
+
+    What an earlier run has written stays among them, so that it becomes what it was.
+    """
+    pairs = [
+        (old, new)
+        for old, new in zip(read, corrected, strict=True)
+        if old.bone not in task.control_bones or old.path in record["channels"] or (old.values != new.values).any()
+    ]
+    return [old for old, _ in pairs], [new for _, new in pairs]
+
+
+def tell_controls(
+    task: Task, written: list[Channel], goal: Clip, after: Clip, figures: dict[str, Any]
+) -> tuple[str, ...]:
     """Put into the figures which limbs were planted through which controls, and how far their bones are off.
 
     Sentences tell of limbs that are off by more than planting promises.
     """
-    told, after = [], after.cut(task.part)
+    told, after, keyed = [], after.cut(task.part), {channel.bone for channel in written}
     for number, limb in enumerate(task.body.planned):
         if limb not in task.controlled:
             continue
-        bones = list(dict.fromkeys(control.bone for control in limb.controls))
+        bones = [name for name in dict.fromkeys(control.bone for control in limb.controls) if name in keyed]
         off = {name: float(way.max()) for name, way in misses(limb, number, after, goal).items()}
         figures["feet"][task.body.legs.index(limb)] |= {"controls": bones, "off": off}
-        figures["told"].append(f"{limb.foot} was planted through its controls: {listed(bones, 12)}")
+        if bones:
+            figures["told"].append(f"{limb.foot} was planted through its controls: {listed(bones, 12)}")
         wide = {name: way for name, way in off.items() if way > RIGHT * goal.leg}
         if wide:
             parts = ", ".join(f"{name} {way:.3g}" for name, way in wide.items())

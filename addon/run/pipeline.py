@@ -38,7 +38,7 @@ from ..rig.body import find_body
 from ..stages import Progress, Stages, aside, finish, part_of
 from . import kept
 from .contacts import Rows
-from .controls import steer, tell_controls, turned, wanted
+from .controls import steer, tell_controls, turned, wanted, without_idle
 from .in_place import InPlace
 from .new_action import NewAction
 from .output import Output
@@ -128,13 +128,14 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     corrected = _correct(task, before, plan, read, actions.curves_of(output.target))
     if task.controlled:
         corrected = yield from part_of(steer(output, task, before, plan, offset, corrected), 0.6, 0.6)
+        read, corrected = without_idle(task, output.record, read, corrected)
     locks = tell_locks(armature, actions.curves_of(output.source), read)
     told = [*_tell(task), *locks, *output.told(task, read)]
     yield from part_of(output.write(task, read, corrected), 0.6, 0.7)
     after, contacts, figures = yield from part_of(_report(task, plan, marks), 0.7, 1.0)
     warnings = (*told, *_tell_steps(task, before.clip, after))
     if task.controlled:
-        warnings += tell_controls(task, wanted(task, before.clip, plan, offset), after, figures)
+        warnings += tell_controls(task, read, wanted(task, before.clip, plan, offset), after, figures)
     figures["told"] += warnings
     yield Progress("keeping what was written", 1.0)
     output.keep(task, plan, read, contacts, figures)

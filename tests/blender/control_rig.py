@@ -6,7 +6,7 @@ from __future__ import annotations
 import biped
 import numpy as np
 
-KNEE = 0.02
+KNEE = 0.06
 SIDES = biped.SIDES
 
 
