@@ -10,13 +10,14 @@ KNEE = 0.06
 SIDES = biped.SIDES
 
 
-def make_ik_walker(bpy, *, pole=True, foot="copied", hips="free", toe="free", switch=False, mode="QUATERNION"):
+def make_ik_walker(bpy, *, pole="ahead", foot="copied", hips="free", switch=False, mode="QUATERNION"):
     """An armature that walks on the floor z = 0 from frame 1 to LAST, playing the action `walk`.
 
     The `foot` is "copied" (it copies the rotation of the foot control), "rolled" (the control carries bones to roll it
     over its ball, which the foot follows), "forward" (it hangs under the shin and has keys of its own) or "apart" (it
     hangs under no shin, and is itself what the leg is drawn to). The `hips` are "free", or "copied" from a control;
-    with a `switch` a property of the hips turns inverse kinematics off.
+    with a `switch` a property of the hips turns inverse kinematics off. The `pole` stands ahead of the knee, or so far
+    "aside"; without one the knee goes as inverse kinematics takes it.
     """
     armature = biped.make_bones(bpy, "Walker", _bones(pole, foot, hips))
     _set_rolls(bpy, armature)
@@ -51,13 +52,14 @@ def _bones(pole, foot, hips):
             yield f"foot.{side}", "root", ankle, ball
         else:
             yield f"foot.{side}", f"shin.{side}", ankle, ball
-            yield f"foot_ik.{side}", "root", ankle, (x, 0.3, biped.ANKLE)
+            yield f"foot_ik.{side}", "root", ankle, ball
         yield f"toe.{side}", f"foot.{side}", ball, tip
         if foot == "rolled":
             yield f"roll.{side}", f"foot_ik.{side}", ball, (x, 0.0, 0.02)
-            yield f"target.{side}", f"roll.{side}", ankle, (x, 0.1, biped.ANKLE)
+            yield f"target.{side}", f"roll.{side}", ankle, ball
         if pole:
-            yield f"knee.{side}", "root", (x, 0.6, knee), (x, 0.7, knee)
+            aside = 4.0 * x if pole == "aside" else 0.0
+            yield f"knee.{side}", "root", (x + aside, 0.6, knee), (x + aside, 0.7, knee)
 
 
 def _set_rolls(bpy, armature):
@@ -84,7 +86,6 @@ def _constrain(armature, pole, foot, hips):
         if foot in ("copied", "rolled"):
             copy = bones[f"foot.{side}"].constraints.new("COPY_ROTATION")
             copy.target, copy.subtarget = armature, _goal(foot, side)
-            copy.target_space = copy.owner_space = "LOCAL_WITH_PARENT" if False else "WORLD"
     if hips == "copied":
         child = bones["hips"].constraints.new("COPY_TRANSFORMS")
         child.target, child.subtarget = armature, "cog"
@@ -113,7 +114,7 @@ def _rotation(bone):
 
 
 def _add_switch(armature, foot):
-    """A property of the hips, keyed to inverse kinematics in the first half, that turns it off."""
+    """A property of the hips that turns inverse kinematics off, as yet left at 0."""
     hips = armature.pose.bones["hips"]
     hips["fk"] = 0.0
     for side in SIDES:
