@@ -194,9 +194,16 @@ def _linear(axes: Array) -> Array:
     return motion
 
 
-def misses(limb: Leg, number: int, seen: Clip, wanted: Clip) -> dict[str, Array]:
-    """How far ankle, ball and knee of a limb lie (F,) from where the plan puts them."""
+def misses(number: int, seen: Clip, wanted: Clip) -> dict[str, Array]:
+    """How far ankle, ball and knee of a limb lie (F,) from where they are wanted."""
     return {
         name: length_of(getattr(seen, name)[:, number] - getattr(wanted, name)[:, number])
         for name in ("ankle", "ball", "knee")
     }
+
+
+def stretch(number: int, seen: Clip, wanted: Clip) -> float:
+    """By which share the upper or lower bone of a limb is longer or shorter than wanted, at most."""
+    joints = [[clip.hip[:, number], clip.knee[:, number], clip.ankle[:, number]] for clip in (seen, wanted)]
+    lengths = [[length_of(b - a) for a, b in zip(row, row[1:], strict=False)] for row in joints]
+    return float(np.abs(np.divide(*lengths) - 1.0).max())

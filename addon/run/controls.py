@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +17,13 @@ from ..keys import channels as keys
 from ..keys.actions import Curves
 from ..keys.channels import Channel
 from ..pose.sample import Sample
-from ..rig.controls_aim import RIGHT, Aim, misses
+from ..rig.controls_aim import RIGHT, Aim, misses, stretch
 from ..stages import Stages
 from .records import Record
 from .task import Array, Task
 
 if TYPE_CHECKING:
+    from ..rig.find import Leg
     from .output import Output
 
 
@@ -110,21 +112,28 @@ def without_idle(
 def tell_controls(
     task: Task, written: list[Channel], goal: Clip, after: Clip, figures: dict[str, Any]
 ) -> tuple[str, ...]:
-    """Put into the figures which limbs were planted through which controls, and how far their bones are off.
+    """Put into the figures which limbs were planted through which controls, and how far their joints are off.
 
-    Sentences tell of limbs that are off by more than planting promises.
+    Sentences tell of feet that are off by more than planting promises.
     """
     told, after, keyed = [], after.cut(task.part), {channel.bone for channel in written}
     for number, limb in enumerate(task.body.planned):
         if limb not in task.controlled:
             continue
         bones = [name for name in dict.fromkeys(control.bone for control in limb.controls) if name in keyed]
-        off = {name: float(way.max()) for name, way in misses(limb, number, after, goal).items()}
+        off = {name: float(way.max()) for name, way in misses(number, after, goal).items()}
         figures["feet"][task.body.legs.index(limb)] |= {"controls": bones, "off": off}
-        if bones:
-            figures["told"].append(f"{limb.foot} was planted through its controls: {listed(bones, 12)}")
-        wide = {name: way for name, way in off.items() if way > RIGHT * goal.leg}
+        figures["told"] += _tell_ways(limb, bones, off["knee"] / goal.leg, stretch(number, after, goal))
+        wide = [f"{name} {off[name]:.3g}" for name in ("ankle", "ball") if off[name] > RIGHT * goal.leg]
         if wide:
-            parts = ", ".join(f"{name} {way:.3g}" for name, way in wide.items())
-            told.append(f"the controls bring {limb.foot} not quite where it was planned, at worst off by: {parts}")
+            told.append(f"controls bring {limb.foot} not quite where it was planned: off by up to {', '.join(wide)}")
     return tuple(told)
+
+
+def _tell_ways(limb: Leg, bones: list[str], off: float, stretched: float) -> Iterator[str]:
+    """Sentences on what was keyed for a limb, and on what its knee is off by, in leg lengths."""
+    if bones:
+        yield f"{limb.foot} was planted through its controls: {listed(bones, 12)}"
+    if off > RIGHT:
+        why = f", as its bones are stretched by up to {stretched:.1%}" if stretched > RIGHT else ""
+        yield f"the knee over {limb.foot} is up to {off:.1%} of the leg off from where it was planned{why}"

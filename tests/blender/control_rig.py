@@ -125,3 +125,52 @@ def _add_switch(armature, foot):
                 variable = driver.variables.new()
                 variable.name, variable.targets[0].id = "fk", armature
                 variable.targets[0].data_path = 'pose.bones["hips"]["fk"]'
+
+
+def make_rigify_walker(bpy, *, forward=0.0, pole=False, stretch=1.0, parent=1):
+    """A rig that Rigify generates from its basic human metarig, and that walks through its IK controls along -Y.
+
+    The four properties of its legs are `forward` (the switch to FK), `pole`, `stretch` and `parent` (of the IK feet).
+    """
+    import addon_utils
+
+    addon_utils.enable("rigify", default_set=True)
+    bpy.ops.object.armature_basic_human_metarig_add()
+    metarig = bpy.context.object
+    bpy.ops.pose.rigify_generate()
+    rig = bpy.context.object
+    bpy.data.objects.remove(metarig)
+    scene = bpy.context.scene
+    scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, biped.LAST
+    for side in SIDES:
+        properties = rig.pose.bones[f"thigh_parent.{side}"]
+        properties["IK_FK"], properties["pole_vector"] = forward, pole
+        properties["IK_Stretch"], properties["IK_parent"] = stretch, parent
+    for frame in range(1, biped.LAST + 1):
+        _key_rigify(rig, frame)
+    rig.animation_data.action.name = "walk"
+    scene.frame_set(1)
+    return rig
+
+
+def _key_rigify(rig, frame):
+    """Key torso, feet and poles of a generated rig, and its legs by forward kinematics, all to the same walk."""
+    bones, time = rig.pose.bones, (frame - 1) / biped.STRIDE_FRAMES
+    size = rigify_leg(rig) / (biped.THIGH + biped.SHIN)
+    _move(bones["torso"], (0.0, -size * biped.STRIDE * time, -0.1 * size), frame)
+    for shift, side in enumerate(SIDES):
+        ankle = biped._ankle(time + 0.5 * shift, 0.5 * shift)
+        ahead, up = size * (ankle - (0.0, biped.ANKLE))
+        carried = size * np.array([-biped.STRIDE * time, -0.1])
+        rides = bones[f"thigh_parent.{side}"]["IK_parent"] == 2
+        _move(bones[f"foot_ik.{side}"], (0.0, *((-ahead, up) - carried * rides)), frame)
+        _move(bones[f"thigh_ik_target.{side}"], (0.0, -ahead, 0.0), frame)
+        thigh, shin = biped._leg_angles(ankle - (biped.STRIDE * time, -0.1 + biped.HIP))
+        for part, angle in zip(("thigh", "shin", "foot"), (thigh, shin - thigh, -shin), strict=True):
+            biped._key_turn(bones[f"{part}_fk.{side}"], -angle, frame, "QUATERNION")
+
+
+def rigify_leg(rig):
+    """The length of a generated rig's legs."""
+    hip, ankle = (rig.data.bones[f"DEF-{name}.L"].head_local for name in ("thigh", "foot"))
+    return hip.z - ankle.z

@@ -285,3 +285,85 @@ def test_a_target_that_is_another_object_is_refused(bpy, slope):
     bpy.context.collection.objects.link(empty)
     ik_of(walker).target = empty
     refused(bpy, "bone thigh.L is moved by inverse kinematics on shin.L")
+
+
+@pytest.fixture
+def hill(bpy):
+    """A large plane that rises along -Y, the way in which generated rigs look."""
+    return biped.make_slope(bpy, rise=-RISE)
+
+
+DEFORM = ("DEF-thigh", "DEF-shin", "DEF-foot", "DEF-toe")
+RIGIFY = {
+    "inverse kinematics": {},
+    "a pole": {"pole": True},
+    "no stretch": {"stretch": 0.0},
+    "feet that go with the torso": {"parent": 2},
+    "forward kinematics": {"forward": 1.0},
+}
+
+
+@pytest.mark.parametrize("kind", RIGIFY)
+def test_legs_that_rigify_generates_are_planted(bpy, hill, kind):
+    rig = control_rig.make_rigify_walker(bpy, **RIGIFY[kind])
+    leg = control_rig.rigify_leg(rig)
+    plant(bpy)
+    report = record_of(rig)["report"]
+    assert [foot["bone"] for foot in report["feet"]] == ["DEF-foot.L", "DEF-foot.R"]
+    assert len(report["spans"]) > 3 and report["before"]["penetration"] > 0.1
+    drift, under = stood(bpy, rig, rise=-RISE)
+    assert drift < 1e-3 * leg and under < 1e-3 * leg
+    assert all(max(foot["off"]["ankle"], foot["off"]["ball"]) < 1e-3 * leg for foot in report["feet"])
+
+
+def test_only_the_controls_that_the_switch_lets_show_take_keys(bpy, hill):
+    changed = {}
+    for forward in (0.0, 1.0):
+        rig = control_rig.make_rigify_walker(bpy, forward=forward)
+        source = values_of(rig, FRAMES)
+        plant(bpy)
+        after = values_of(rig, FRAMES)
+        changed[forward] = {
+            key[0].split('"')[1] for key in after if not np.allclose(after[key], source.get(key, after[key]))
+        }
+        assert rig.pose.bones["thigh_parent.L"]["IK_FK"] == forward
+        bpy.data.objects.remove(rig)
+    fk = {f"{name}_fk.{side}" for name in ("thigh", "shin", "foot") for side in SIDES}
+    assert changed == {0.0: {"torso", "foot_ik.L", "foot_ik.R"}, 1.0: {"torso"} | fk}
+
+
+def test_a_switch_of_rigify_that_is_keyed_is_respected_frame_by_frame(bpy, hill):
+    rig = control_rig.make_rigify_walker(bpy)
+    for side in SIDES:
+        for frame, value in ((1, 0.0), (30, 0.0), (31, 1.0)):
+            rig.pose.bones[f"thigh_parent.{side}"]["IK_FK"] = value
+            rig.pose.bones[f"thigh_parent.{side}"].keyframe_insert('["IK_FK"]', frame=frame)
+    bpy.context.scene.frame_set(1)
+    source = values_of(rig, FRAMES)
+    plant(bpy)
+    after = values_of(rig, FRAMES)
+    changed = {name: np.zeros(len(FRAMES), bool) for name in ("foot_ik.L", "thigh_fk.L", "thigh_parent.L")}
+    for key, values in source.items():
+        name = key[0].split('"')[1]
+        if name in changed:
+            changed[name] |= ~np.isclose(after[key], values, atol=1e-6)
+    assert changed["foot_ik.L"][:30].any() and not changed["foot_ik.L"][30:].any()
+    assert changed["thigh_fk.L"][30:].any() and not changed["thigh_fk.L"][:30].any()
+    assert not changed["thigh_parent.L"].any()
+    drift, under = stood(bpy, rig, rise=-RISE)
+    assert max(drift, under) < 2e-3 * control_rig.rigify_leg(rig)
+
+
+def test_stretch_of_generated_legs_is_told(bpy, hill):
+    rig = control_rig.make_rigify_walker(bpy)
+    plant(bpy)
+    assert any("as its bones are stretched by up to" in text for text in record_of(rig)["report"]["told"])
+
+
+def test_fk_bones_of_a_generated_rig_can_still_be_named(bpy, hill):
+    rig = control_rig.make_rigify_walker(bpy, forward=1.0)
+    names = [f"{part}_fk.{side}" for side in SIDES for part in ("thigh", "shin", "foot")]
+    plant(bpy, bones=", ".join(names))
+    report = record_of(rig)["report"]
+    assert [foot["bone"] for foot in report["feet"]] == ["foot_fk.L", "foot_fk.R"]
+    assert report["after"]["drift"] < 1e-3 * control_rig.rigify_leg(rig)
