@@ -16,7 +16,8 @@ from ..ground.choose import deformers, is_under, shows_collection
 from ..keys import actions, fcurves, rotations
 from .checks import Moving, check_chain, refuse_rest, refuse_unplaced, toe_trouble
 from .choose import choose_limbs
-from .controls import hips_control, rigify_hips
+from .controls import hips_control
+from .controls_named import named_hips
 from .find import Leg
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def find_hips(armature: Object, legs: Sequence[Leg]) -> str | None:
     that can.
     """
     bones, moving = armature.pose.bones, Moving(armature)
-    if generated := rigify_hips(moving):
+    if generated := named_hips(moving):
         return generated
     lines = [[leg.thigh, *(bone.name for bone in bones[leg.thigh].parent_recursive)] for leg in legs]
     shared = [name for name in lines[0][1:] if all(name in line for line in lines)]

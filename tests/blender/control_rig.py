@@ -31,7 +31,7 @@ def make_ik_walker(bpy, *, pole="ahead", foot="copied", hips="free", switch=Fals
         _key_frame(armature, frame, foot, hips)
     armature.animation_data.action.name = "walk"
     if switch:
-        _add_switch(armature, foot)
+        _add_switch(armature)
     scene.frame_set(1)
     return armature
 
@@ -113,18 +113,15 @@ def _rotation(bone):
     return names.get(bone.rotation_mode, "rotation_euler")
 
 
-def _add_switch(armature, foot):
+def _add_switch(armature):
     """A property of the hips that turns inverse kinematics off, as yet left at 0."""
     hips = armature.pose.bones["hips"]
     hips["fk"] = 0.0
     for side in SIDES:
         for bone, constraint in ((f"shin.{side}", "IK"), (f"foot.{side}", "Copy Rotation")):
             if constraint in armature.pose.bones[bone].constraints:
-                driver = armature.pose.bones[bone].constraints[constraint].driver_add("influence").driver
-                driver.type, driver.expression = "SCRIPTED", "1 - fk"
-                variable = driver.variables.new()
-                variable.name, variable.targets[0].id = "fk", armature
-                variable.targets[0].data_path = 'pose.bones["hips"]["fk"]'
+                path = 'pose.bones["hips"]["fk"]'
+                _drive(armature, armature.pose.bones[bone].constraints[constraint], "1 - fk", path, "fk")
 
 
 def make_rigify_walker(bpy, *, forward=0.0, pole=False, stretch=1.0, parent=1):
@@ -174,3 +171,74 @@ def rigify_leg(rig):
     """The length of a generated rig's legs."""
     hip, ankle = (rig.data.bones[f"DEF-{name}.L"].head_local for name in ("thigh", "foot"))
     return hip.z - ankle.z
+
+
+def make_auto_rig_walker(bpy, *, forward=0.0):
+    """A walker with bones, constraints and the switch called as Auto-Rig Pro calls them, made by hand.
+
+    `forward` is the switch: 0 for inverse kinematics, 1 for forward kinematics.
+    """
+    armature = biped.make_bones(bpy, "Walker", _auto_rig_bones())
+    _set_rolls(bpy, armature)
+    scene = bpy.context.scene
+    scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, biped.LAST
+    for side in ("l", "r"):
+        armature.pose.bones[f"c_foot_ik.{side}"]["ik_fk_switch"] = forward
+        _constrain_auto_rig(armature, side)
+    for frame in range(1, biped.LAST + 1):
+        _key_auto_rig(armature, frame)
+    armature.animation_data.action.name = "walk"
+    scene.frame_set(1)
+    return armature
+
+
+def _auto_rig_bones():
+    top, knee = biped.HIP, biped.ANKLE + biped.SHIN
+    yield "c_root_master.x", None, (0, 0, top), (0, 0.2, top)
+    yield "root.x", "c_root_master.x", (0, 0, top), (0, 0, top + 0.15)
+    yield "spine_01.x", "root.x", (0, 0, top + 0.15), (0, 0, top + 0.6)
+    for side, x in (("l", 0.1), ("r", -0.1)):
+        hip, mid, ankle, ball, tip = (x, 0, top), (x, KNEE, knee), (x, 0, biped.ANKLE), (x, 0.14, 0.02), (x, 0.21, 0.02)
+        for names in (("thigh", "leg", "foot", "toes_01"), ("c_thigh_fk", "c_leg_fk", "c_foot_fk", "c_toes_fk")):
+            above = "root.x"
+            for name, head, tail in zip(names, (hip, mid, ankle, ball), (mid, ankle, ball, tip), strict=True):
+                yield f"{name}.{side}", above, head, tail
+                above = f"{name}.{side}"
+        yield f"thigh_ik.{side}", "root.x", hip, mid
+        yield f"leg_ik.{side}", f"thigh_ik.{side}", mid, ankle
+        yield f"c_foot_ik.{side}", None, ankle, ball
+        yield f"c_toes_ik.{side}", f"c_foot_ik.{side}", ball, tip
+        yield f"c_leg_pole.{side}", None, (x, 0.6, knee), (x, 0.7, knee)
+
+
+def _constrain_auto_rig(armature, side):
+    bones = armature.pose.bones
+    ik = bones[f"leg_ik.{side}"].constraints.new("IK")
+    ik.target, ik.subtarget, ik.chain_count = armature, f"c_foot_ik.{side}", 2
+    ik.pole_target, ik.pole_subtarget, ik.pole_angle = armature, f"c_leg_pole.{side}", np.radians(90.0)
+    solved = ("thigh_ik", "leg_ik", "c_foot_ik", "c_toes_ik")
+    forward = ("c_thigh_fk", "c_leg_fk", "c_foot_fk", "c_toes_fk")
+    for name, by_ik, by_fk in zip(("thigh", "leg", "foot", "toes_01"), solved, forward, strict=True):
+        for kind, source, expression in (("rotIK", by_ik, "1 - var"), ("rotFK", by_fk, "var")):
+            copy = bones[f"{name}.{side}"].constraints.new("COPY_ROTATION")
+            copy.name, copy.target, copy.subtarget = kind, armature, f"{source}.{side}"
+            _drive(armature, copy, expression, f'pose.bones["c_foot_ik.{side}"]["ik_fk_switch"]', "var")
+
+
+def _drive(armature, constraint, expression, path, name):
+    driver = constraint.driver_add("influence").driver
+    driver.type, driver.expression = "SCRIPTED", expression
+    variable = driver.variables.new()
+    variable.name, variable.targets[0].id, variable.targets[0].data_path = name, armature, path
+
+
+def _key_auto_rig(armature, frame):
+    bones, time = armature.pose.bones, (frame - 1) / biped.STRIDE_FRAMES
+    _move(bones["c_root_master.x"], (0.0, biped.STRIDE * time, -0.1), frame)
+    for shift, side in enumerate(("l", "r")):
+        ankle = biped._ankle(time + 0.5 * shift, 0.5 * shift)
+        _move(bones[f"c_foot_ik.{side}"], (0.0, *(ankle - (0.0, biped.ANKLE))), frame)
+        _move(bones[f"c_leg_pole.{side}"], (0.0, ankle[0], 0.0), frame)
+        thigh, shin = biped._leg_angles(ankle - (biped.STRIDE * time, -0.1 + biped.HIP))
+        for part, angle in zip(("thigh", "leg", "foot"), (thigh, shin - thigh, -shin), strict=True):
+            biped._key_turn(bones[f"c_{part}_fk.{side}"], angle, frame, "QUATERNION")

@@ -367,3 +367,17 @@ def test_fk_bones_of_a_generated_rig_can_still_be_named(bpy, hill):
     report = record_of(rig)["report"]
     assert [foot["bone"] for foot in report["feet"]] == ["foot_fk.L", "foot_fk.R"]
     assert report["after"]["drift"] < 1e-3 * control_rig.rigify_leg(rig)
+
+
+@pytest.mark.parametrize("forward", [0.0, 1.0])
+def test_legs_called_as_auto_rig_pro_calls_them_are_planted(bpy, slope, forward):
+    walker = control_rig.make_auto_rig_walker(bpy, forward=forward)
+    plant(bpy)
+    report = record_of(walker)["report"]
+    assert [foot["bone"] for foot in report["feet"]] == ["foot.l", "foot.r"]
+    assert report["feet"][0]["controls"][0] == ("c_thigh_fk.l" if forward else "c_foot_ik.l")
+    assert len(report["spans"]) > 3 and report["before"]["penetration"] > 0.1
+    drift, under = stood(bpy, walker)
+    assert drift < 1e-3 * LEG and under < 1e-3 * LEG
+    assert bone_curves(walker.animation_data.action, "c_root_master.x")
+    assert walker.pose.bones["c_foot_ik.l"]["ik_fk_switch"] == forward
