@@ -180,11 +180,13 @@ def _toes(armature: Object, legs: Iterable[Leg], options: PlantingOptions) -> tu
     # Feet that touch the nearest surface with one point have no sole that toes would belong to.
     legs = [leg for leg in legs if leg.toe and leg.is_leg and options.direction == "DOWN"]
     feet = {leg.toe: leg.foot for leg in legs if not leg.controls}
+    stiff = [leg.toe for leg in legs if leg.controls and not any(each.part == "toe" for each in leg.controls)]
     moving = Moving(armature)
     troubles = {
         name: toe_trouble(moving, name, foot) or _curve_trouble(armature, name, options) for name, foot in feet.items()
     }
-    told = tuple(f"{trouble}, so these toes are not laid on the ground" for trouble in troubles.values() if trouble)
+    found = [trouble for trouble in troubles.values() if trouble] + [f"no control turns bone {name}" for name in stiff]
+    told = tuple(f"{trouble}, so these toes are not laid on the ground" for trouble in found)
     return tuple(name for name in feet if not troubles[name]), told
 
 

@@ -43,6 +43,9 @@ Mask = NDArray[np.bool_]
 PARTS = ("thigh", "shin", "foot", "toe")
 # Joints that lie nearer than this share of the leg to where the plan puts them are right.
 RIGHT = 1e-3
+# Sine of the angle (1 degree) by which a knee is bent at least where it tells its direction: single precision leaves
+# 1e-5 of the angle about the line from hip to ankle then.
+STRAIGHT = 0.02
 
 
 @dataclass(frozen=True)
@@ -146,16 +149,18 @@ class Aim:
 
     @cached_property
     def _angle(self) -> Array:
-        """How far the knee is to be turned about the line from hip to ankle (F,), radians."""
-        seen, wanted = (self._pole(clip) for clip in (self._clip, self.wanted))
-        axis = unit(self.wanted.ankle[:, self.number] - self.wanted.hip[:, self.number])
-        return np.arctan2(dot(axis, np.cross(seen, wanted)), dot(seen, wanted))
+        """How far the knee is to be turned about the line from hip to ankle (F,), radians.
 
-    def _pole(self, clip: Clip) -> Array:
-        """Where the knee points (F, 3)."""
-        shin, joints = clip.shin[:, self.number], (clip.hip, clip.knee, clip.ankle)
-        hinge = turn_vectors(shin, clip.rest_hinge[self.number])
-        return ik2bone.pole_of(*(joint[:, self.number] for joint in joints), hinge=hinge)
+        On frames on which the leg is all but straight, in between what it is beside them.
+        """
+        joints = [
+            [joint[:, self.number] for joint in (clip.hip, clip.knee, clip.ankle)] for clip in (self._clip, self.wanted)
+        ]
+        seen, wanted = (ik2bone.pole_of(*limb) for limb in joints)
+        axis = unit(joints[1][2] - joints[1][0])
+        angle = np.arctan2(dot(axis, np.cross(seen, wanted)), dot(seen, wanted))
+        bent = np.flatnonzero(np.all([_is_bent(*limb) for limb in joints], axis=0))
+        return np.interp(np.arange(len(angle)), bent, np.unwrap(angle[bent])) if len(bent) else np.zeros(len(angle))
 
     def _carried(self, control: Control) -> Array:
         """How the control would move (F, 4, 4) with the next bone above it that this run moves."""
@@ -177,6 +182,12 @@ class Aim:
             forward = [self._acts(each) for each in self.limb.controls if each.part == part]
             moves = np.any([np.zeros_like(moves), *forward], axis=0)
         return np.where(moves[:, None, None], self._parts[part], np.eye(4))
+
+
+def _is_bent(hip: Array, knee: Array, ankle: Array) -> Mask:
+    """On which frames (F,) the knee tells where it points."""
+    upper, lower = knee - hip, ankle - knee
+    return length_of(np.cross(upper, lower)) > STRAIGHT * length_of(upper) * length_of(lower)
 
 
 def _about(turn: Array, place: Array, wanted: Array) -> Array:

@@ -37,16 +37,16 @@ def named_hips(moving: Moving) -> str | None:
 
 
 def _rigify_legs(moving: Moving) -> Iterator[Leg]:
-    """Legs are what has a switch on the bone that carries them, and a control that lifts the heel."""
+    """Legs have a switch on the bone that carries them and feet that roll under their control; paws roll otherwise."""
     bones = moving.armature.pose.bones
     for carrier in (bone for bone in bones if "IK_FK" in bone):
         org = bones.get(f"ORG-{_derived(carrier.name, '_parent', '')}")
         line = _rigify_line(org) if org else []
         names = [f"DEF-{name}" for name in line]
-        if len(line) in (3, 4) and _derived(line[2], "", "_heel_ik") in bones and all(name in bones for name in names):
-            controls = _rigify_controls(moving, line)
-            if controls:
-                yield Chain(*names[:3], names[3] if names[3:] else None), controls
+        rolls = len(line) in (3, 4) and _derived(f"MCH-{line[2]}", "", "_roll") in bones
+        controls = _rigify_controls(moving, line) if rolls and all(name in bones for name in names) else ()
+        if controls:
+            yield Chain(*names[:3], names[3] if names[3:] else None), controls
 
 
 def _derived(name: str, old: str, new: str) -> str:

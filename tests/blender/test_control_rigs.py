@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import biped
 import control_rig
 import fingerprint
 import numpy as np
 import pytest
+from ik2bone.model import Clip
 from planted import bone_curves, plant, record_of, refused, values_of
 
 FRAMES = range(1, biped.LAST + 1)
@@ -104,6 +107,24 @@ def test_a_pole_moves_only_where_the_knee_would_turn_aside(bpy, slope):
         moved[pole] = pairs[0] != pairs[1]
         bpy.data.objects.remove(walker)
     assert moved == {"ahead": False, "aside": True}
+
+
+def test_the_turn_of_a_knee_goes_on_evenly_where_the_leg_is_straight(addon):
+    seen, wanted = (leg_bent_and_straight(turned) for turned in (0.0, 0.3))
+    moves = np.ones(seen.frames, bool)
+    aim = addon("rig.controls_aim").Aim(None, None, 0, SimpleNamespace(clip=seen), wanted, moves, None, again=True)
+    np.testing.assert_allclose(aim._angle, -0.3, atol=1e-3)
+
+
+def leg_bent_and_straight(turned):
+    """A leg of 41 frames, bent towards an angle about the vertical but straight on some, in single precision."""
+    bend = np.maximum(0.0, np.abs(np.linspace(-0.2, 0.2, 41)) - 0.05)
+    joints = np.zeros((41, 1, 4, 3))
+    joints[..., 2] = [0.9, 0.45, 0.0, 0.0]
+    joints[:, 0, 1, 0], joints[:, 0, 1, 1] = bend * np.cos(turned), bend * np.sin(turned)
+    joints[:, 0, 3, 0] = 0.15
+    joints += 1e-7 * np.random.default_rng(1).normal(size=joints.shape)
+    return Clip.from_points(30.0, *np.moveaxis(joints, 2, 0))
 
 
 def test_planting_twice_is_planting_once(bpy, slope):
