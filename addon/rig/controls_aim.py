@@ -88,10 +88,9 @@ class Aim:
         if not control.turns:
             return np.tile([1.0, 0.0, 0.0, 0.0], (len(self.moves), 1))
         axes = self.seen.world(control.bone)[:, :3, :3] / self.seen.scale(control.bone)[:, None]
-        turned = self._motion(control)[:, :3, :3] @ axes
-        local = nearest_rotations(inverse_of(_linear(self._carried(control)[:, :3, :3] @ axes))[:, :3, :3] @ turned)
-        vectors = vector_from_matrix(local) * self._acts(control)[:, None]
-        return quaternion_from_vector(vectors)
+        turned, carried = (motion[:, :3, :3] @ axes for motion in (self._motion(control), self._carried(control)))
+        local = nearest_rotations(np.linalg.solve(carried, turned))
+        return quaternion_from_vector(vector_from_matrix(local) * self._acts(control)[:, None])
 
     def _shift(self, control: Control) -> Array:
         """How far the control moves within what carries it, in its location channel."""
@@ -195,13 +194,6 @@ def _about(turn: Array, place: Array, wanted: Array) -> Array:
     motion = np.tile(np.eye(4), (len(turn), 1, 1))
     motion[:, :3, :3] = turn
     motion[:, :3, 3] = wanted - turn_vectors(motion, place)
-    return motion
-
-
-def _linear(axes: Array) -> Array:
-    """Affine maps (F, 4, 4) that leave the origin."""
-    motion = np.tile(np.eye(4), (len(axes), 1, 1))
-    motion[:, :3, :3] = axes
     return motion
 
 

@@ -10,25 +10,28 @@ KNEE = 0.06
 SIDES = biped.SIDES
 
 
-def make_ik_walker(bpy, *, pole="ahead", foot="copied", hips="free", switch=False, mode="QUATERNION"):
+def make_ik_walker(
+    bpy, *, pole="ahead", foot="copied", hips="free", toe="free", switch=False, mode="QUATERNION", rides=None
+):
     """An armature that walks on the floor z = 0 from frame 1 to LAST, playing the action `walk`.
 
     The `foot` is "copied" (it copies the rotation of the foot control), "rolled" (the control carries bones to roll it
     over its ball, which the foot follows), "forward" (it hangs under the shin and has keys of its own) or "apart" (it
     hangs under no shin, and is itself what the leg is drawn to). The `hips` are "free", or "copied" from a control;
     with a `switch` a property of the hips turns inverse kinematics off. The `pole` stands ahead of the knee, or so far
-    "aside"; without one the knee goes as inverse kinematics takes it.
+    "aside"; without one the knee goes as inverse kinematics takes it. A "copied" `toe` copies the rotation of a bone
+    under the foot control. Foot controls may ride on the hips by a constraint, "CHILD_OF", or as their "PARENT".
     """
-    armature = biped.make_bones(bpy, "Walker", _bones(pole, foot, hips))
+    armature = biped.make_bones(bpy, "Walker", _bones(pole, foot, hips, toe, rides))
     _set_rolls(bpy, armature)
     scene = bpy.context.scene
     scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, biped.LAST
     for bone in armature.pose.bones:
         bone.rotation_mode = mode
-    _constrain(armature, pole, foot, hips)
+    _constrain(armature, pole, foot, hips, toe, rides)
     bpy.context.view_layer.update()
     for frame in range(1, biped.LAST + 1):
-        _key_frame(armature, frame, foot, hips)
+        _key_frame(armature, frame, foot, hips, rides)
     armature.animation_data.action.name = "walk"
     if switch:
         _add_switch(armature)
@@ -36,7 +39,7 @@ def make_ik_walker(bpy, *, pole="ahead", foot="copied", hips="free", switch=Fals
     return armature
 
 
-def _bones(pole, foot, hips):
+def _bones(pole, foot, hips, toe, rides):
     top, knee = biped.HIP, biped.ANKLE + biped.SHIN
     yield "root", None, (0, 0, 0), (0, 0.4, 0)
     if hips == "copied":
@@ -52,8 +55,10 @@ def _bones(pole, foot, hips):
             yield f"foot.{side}", "root", ankle, ball
         else:
             yield f"foot.{side}", f"shin.{side}", ankle, ball
-            yield f"foot_ik.{side}", "root", ankle, ball
+            yield f"foot_ik.{side}", "hips" if rides == "PARENT" else "root", ankle, ball
         yield f"toe.{side}", f"foot.{side}", ball, tip
+        if toe == "copied":
+            yield f"toe_turn.{side}", f"foot_ik.{side}", ball, tip
         if foot == "rolled":
             yield f"roll.{side}", f"foot_ik.{side}", ball, (x, 0.0, 0.02)
             yield f"target.{side}", f"roll.{side}", ankle, ball
@@ -76,7 +81,7 @@ def _goal(foot, side):
     return {"apart": f"foot.{side}", "rolled": f"target.{side}"}.get(foot, f"foot_ik.{side}")
 
 
-def _constrain(armature, pole, foot, hips):
+def _constrain(armature, pole, foot, hips, toe, rides):
     bones = armature.pose.bones
     for side in SIDES:
         ik = bones[f"shin.{side}"].constraints.new("IK")
@@ -86,18 +91,26 @@ def _constrain(armature, pole, foot, hips):
         if foot in ("copied", "rolled"):
             copy = bones[f"foot.{side}"].constraints.new("COPY_ROTATION")
             copy.target, copy.subtarget = armature, _goal(foot, side)
+        if toe == "copied":
+            copy = bones[f"toe.{side}"].constraints.new("COPY_ROTATION")
+            copy.target, copy.subtarget = armature, f"toe_turn.{side}"
+        if rides == "CHILD_OF":
+            child = bones[f"foot_ik.{side}"].constraints.new("CHILD_OF")
+            child.target, child.subtarget = armature, "hips"
+            child.inverse_matrix = bones["hips"].bone.matrix_local.inverted()
     if hips == "copied":
         child = bones["hips"].constraints.new("COPY_TRANSFORMS")
         child.target, child.subtarget = armature, "cog"
 
 
-def _key_frame(armature, frame, foot, hips):
+def _key_frame(armature, frame, foot, hips, rides):
     time = (frame - 1) / biped.STRIDE_FRAMES
     _move(armature.pose.bones["cog" if hips == "copied" else "hips"], (0.0, biped.STRIDE * time, -0.1), frame)
     for shift, side in enumerate(SIDES):
         ankle = biped._ankle(time + 0.5 * shift, 0.5 * shift) - (0.0, biped.ANKLE)
         control = armature.pose.bones["foot." + side if foot == "apart" else "foot_ik." + side]
-        _move(control, (0.0, *ankle), frame)
+        carried = (biped.STRIDE * time, -0.1) if rides else (0.0, 0.0)
+        _move(control, (0.0, *(ankle - carried)), frame)
         if f"knee.{side}" in armature.pose.bones:
             _move(armature.pose.bones[f"knee.{side}"], (0.0, ankle[0], 0.0), frame)
 
@@ -129,14 +142,7 @@ def make_rigify_walker(bpy, *, forward=0.0, pole=False, stretch=1.0, parent=1):
 
     The four properties of its legs are `forward` (the switch to FK), `pole`, `stretch` and `parent` (of the IK feet).
     """
-    import addon_utils
-
-    addon_utils.enable("rigify", default_set=True)
-    bpy.ops.object.armature_basic_human_metarig_add()
-    metarig = bpy.context.object
-    bpy.ops.pose.rigify_generate()
-    rig = bpy.context.object
-    bpy.data.objects.remove(metarig)
+    rig = make_rigify(bpy, "basic_human")
     scene = bpy.context.scene
     scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, biped.LAST
     for side in SIDES:
@@ -148,6 +154,18 @@ def make_rigify_walker(bpy, *, forward=0.0, pole=False, stretch=1.0, parent=1):
     rig.animation_data.action.name = "walk"
     scene.frame_set(1)
     return rig
+
+
+def make_rigify(bpy, kind):
+    """The rig that Rigify generates from one of its metarigs."""
+    import addon_utils
+
+    addon_utils.enable("rigify", default_set=True)
+    getattr(bpy.ops.object, f"armature_{kind}_metarig_add")()
+    metarig = bpy.context.object
+    bpy.ops.pose.rigify_generate()
+    bpy.data.objects.remove(metarig)
+    return bpy.context.object
 
 
 def _key_rigify(rig, frame):

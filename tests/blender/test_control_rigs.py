@@ -57,6 +57,9 @@ KINDS = {
     "foot under the shin": {"foot": "forward"},
     "foot is its own control": {"foot": "apart"},
     "hips under a control": {"hips": "copied"},
+    "toe under a control": {"toe": "copied"},
+    "foot controls under the hips": {"rides": "PARENT"},
+    "foot controls that ride on the hips": {"rides": "CHILD_OF"},
     "Euler angles": {"mode": "XYZ"},
     "axis and angle": {"mode": "AXIS_ANGLE"},
 }
@@ -402,3 +405,18 @@ def test_legs_called_as_auto_rig_pro_calls_them_are_planted(bpy, slope, forward)
     assert drift < 1e-3 * LEG and under < 1e-3 * LEG
     assert bone_curves(walker.animation_data.action, "c_root_master.x")
     assert walker.pose.bones["c_foot_ik.l"]["ik_fk_switch"] == forward
+
+
+def test_paws_that_rigify_generates_stay_refused(bpy, hill):
+    control_rig.make_rigify(bpy, "basic_quadruped")
+    refused(bpy, "is a generated Rigify rig: name its FK bones", frame_range="CURRENT")
+
+
+def test_toes_that_no_control_turns_are_told(bpy, slope):
+    walker = control_rig.make_ik_walker(bpy)
+    for side in SIDES:
+        walker.pose.bones[f"toe.{side}"].lock_rotation = (True, True, True)
+    plant(bpy)
+    assert (
+        "no control turns bone toe.L, so these toes are not laid on the ground" in record_of(walker)["report"]["told"]
+    )
