@@ -139,7 +139,7 @@ class Channels:
         world = ik2bone.aggregate(self.parents, *local, rest=self.rest, base=self.placed)[:, self.rows]
         local = [channel[:, self.rows] for channel in local]
         basis = ik2bone.aggregate(np.full(len(self.rows), -1), *local)
-        return Poses(self.placed, world, basis, local[2])
+        return Poses(self.placed, world, basis, local[2], np.empty((len(world), 0)))
 
     def _quaternions(self, turns: Sequence[Array]) -> Array:
         """Rotations (B, F, 4) as Blender takes them, those of one mode at once."""

@@ -18,7 +18,7 @@ from . import records
 from .contacts import Rows
 from .output import Derived, write_keys
 from .task import Array, Task
-from .transaction import copy_playing, keep_curves, keep_marks, switch, switch_to_copy
+from .transaction import keep_curves, keep_marks, switch, switch_to_copy
 
 
 class NewAction(Derived):
@@ -40,10 +40,13 @@ class NewAction(Derived):
         """Seen on a copy, because what is written twice over a key would round its handles twice."""
         if self.planted is None or not self.again or task.moves_hips:
             return None
-        with copy_playing(self.armature, self.planted) as copy:
-            yield from write_keys(copy, task, read, self.bounds, self.unkeyed(read))
-            moved = yield from task.sample()
-            return moved.clip.hip - before.clip.hip
+        moved = yield from self.trial(task, read)
+        return moved.clip.hip - before.clip.hip
+
+    @property
+    def shown(self) -> Assignment:
+        """The planted action, where it keeps what this run does not write."""
+        return self.planted if self.planted and self.again else self.source
 
     def told(self, task: Task, read: list[Channel]) -> Iterator[str]:
         """Who goes on playing the source, and what is replaced in the planted action."""
