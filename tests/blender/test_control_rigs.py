@@ -420,3 +420,16 @@ def test_toes_that_no_control_turns_are_told(bpy, slope):
     assert (
         "no control turns bone toe.L, so these toes are not laid on the ground" in record_of(walker)["report"]["told"]
     )
+
+
+@pytest.mark.parametrize("options", [{}, {"hips": "copied"}, {"mode": "XYZ"}], ids=["plain", "hips copied", "Euler"])
+def test_corrections_of_controls_go_into_a_layer_as_well(bpy, slope, options):
+    walker = control_rig.make_ik_walker(bpy, **options)
+    before = joints(bpy, walker)
+    plant(bpy)
+    wanted = joints(bpy, walker)
+    bpy.ops.ik2bone.restore()
+    plant(bpy, output="NLA_LAYER")
+    assert np.abs(joints(bpy, walker) - wanted).max() < 1e-4 * LEG
+    bpy.ops.ik2bone.restore()
+    assert np.abs(joints(bpy, walker) - before).max() < 1e-6
