@@ -264,6 +264,18 @@ def test_legs_planted_one_after_the_other_both_stand(bpy, slope):
     assert drift < 1e-3 * LEG and under < 1e-3 * LEG
 
 
+def test_a_hand_is_laid_on_a_wall_through_its_control(bpy):
+    walker = control_rig.make_ik_walker(bpy)
+    control_rig.add_arms(bpy, walker)
+    biped.make_mesh(bpy, "Wall", [(0.45, -10, 0), (0.45, 10, 0), (0.45, 10, 3), (0.45, -10, 3)], [(0, 1, 2, 3)])
+    plant(bpy, bones="forearm.L", direction="NEAREST", contacts="ALWAYS")
+    foot = record_of(walker)["report"]["feet"][0]
+    assert foot["bone"] == "hand.L" and "hand_ik.L" in foot["controls"]
+    hand = stepped(bpy, walker, ["hand.L"])[:, 0]
+    palm = hand[:, :3, :3] @ foot["ball"] + hand[:, :3, 3]
+    np.testing.assert_allclose(palm[:, 0], 0.45, atol=1e-3)
+
+
 def switched(bpy, walker, first=30, last=34):
     """Key the switch of a walker: inverse kinematics up to the first frame, forward kinematics from the last one on."""
     hips = walker.pose.bones["hips"]
