@@ -75,6 +75,10 @@ class Sample:
         """The scale channel of a bone (F, 3)."""
         return self.poses.scale[:, self.names.index(bone)]
 
+    def basis(self, bone: str) -> Array:
+        """The channels of a bone as matrices (F, 4, 4)."""
+        return self.poses.basis[:, self.names.index(bone)]
+
     def influence(self, switch: tuple[str, str]) -> Array:
         """The influence of a constraint that switches controls (F,)."""
         return self.poses.influences[:, self.switches.index(switch)]
@@ -225,7 +229,8 @@ def rest_clip(armature: Object, legs: Sequence[Leg]) -> Clip:
 def _bone_names(armature: Object, legs: Sequence[Leg], hips: str | None) -> list[str]:
     """The limbs' bones, and the hips; of what is moved the parents too."""
     moved = _moved_names(legs, hips)
-    above = [bone.parent.name for bone in (armature.data.bones[name] for name in moved) if bone.parent]
+    led = [control.bone for leg in legs for control in leg.controls if control.part == "knee"]
+    above = [bone.parent.name for bone in (armature.data.bones[name] for name in (*moved, *led)) if bone.parent]
     controls = [control for leg in legs for control in leg.controls]
     shown = [name for control in controls for name in (control.bone, control.goal) if name]
     return list(dict.fromkeys([*(name for leg in legs for name in leg.bones), *shown, *moved, *above]))

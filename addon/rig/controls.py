@@ -36,8 +36,8 @@ class Switch(NamedTuple):
 class Control:
     """A bone that takes keys for a part of a limb: thigh, shin, foot, toe, the ankle alone, or the knee.
 
-    For the knee it is the target of the pole, or a bone whose roll turns the knee. `moves` and `turns` tell whether its
-    location and its rotation are keyed, `goal` names the bone to whose head the ankle is drawn.
+    For the knee it is the target of the pole, or a bone from whose rotation inverse kinematics starts. `moves` and
+    `turns` tell whether location and rotation are keyed, `goal` names the bone to whose head the ankle is drawn.
     """
 
     bone: str

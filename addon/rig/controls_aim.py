@@ -87,10 +87,27 @@ class Aim:
         """How the control turns within what carries it."""
         if not control.turns:
             return np.tile([1.0, 0.0, 0.0, 0.0], (len(self.moves), 1))
-        axes = self.seen.world(control.bone)[:, :3, :3] / self.seen.scale(control.bone)[:, None]
-        turned, carried = (motion[:, :3, :3] @ axes for motion in (self._motion(control), self._carried(control)))
+        if control.part == "knee":
+            carried, turned = self._start(control)
+        else:
+            axes = self.seen.world(control.bone)[:, :3, :3] / self.seen.scale(control.bone)[:, None]
+            carried, turned = (motion[:, :3, :3] @ axes for motion in (self._carried(control), self._motion(control)))
         local = nearest_rotations(np.linalg.solve(carried, turned))
         return quaternion_from_vector(vector_from_matrix(local) * self._acts(control)[:, None])
+
+    def _start(self, control: Control) -> tuple[Array, Array]:
+        """The axes (F, 3, 3) of a bone from which inverse kinematics starts, and those that lead the knee.
+
+        Bones of the limb itself start where they are to end; any other bone is rolled.
+        """
+        bone, wanted = self.armature.data.bones[control.bone], self.wanted
+        parts = {self.limb.thigh: wanted.thigh, self.limb.shin: wanted.shin}
+        above = wanted.thigh[:, self.number] if control.bone == self.limb.shin else self.seen.world(bone.parent.name)
+        within = np.array(bone.parent.matrix_local.inverted() @ bone.matrix_local)
+        start = (above @ within @ self.seen.basis(control.bone))[:, :3, :3]
+        if control.bone in parts:
+            return start, parts[control.bone][:, self.number, :3, :3]
+        return start, self._parts["knee"][:, :3, :3] @ start
 
     def _shift(self, control: Control) -> Array:
         """How far the control moves within what carries it, in its location channel."""
@@ -113,6 +130,9 @@ class Aim:
         if control.switch is None:
             return self.moves
         influence = self.seen.influence(control.switch[:2])
+        if control.part == "knee":
+            # Between both sets the same bones may be keyed for the other one.
+            return self.moves & (influence == 1.0)
         return self.moves & (influence > 0.0 if control.switch.on else influence < 1.0)
 
     def _to_goal(self, control: Control, motion: Array) -> Array:

@@ -77,10 +77,10 @@ class _Limb:
         return () if followed is None else tuple(self._turning(followed or [self.chain.toe or ""], "toe"))
 
     def knee(self) -> tuple[Control, ...]:
-        """The target of the pole; without a pole the roll of the upper bone leads the knee."""
+        """The target of the pole; without a pole the knee goes by how the two bones stand before they are solved."""
         solver, on = self.solver, switch_of(self.moving, self.solver, True)
         if not solver.pole_target:
-            return (Control(self.chain.thigh, "knee", switch=on),)
+            return tuple(Control(name, "knee", switch=on) for name in self.chain[:2])
         is_ours = solver.pole_target == self.moving.armature and is_movable(self.moving, solver.pole_subtarget)
         return (Control(solver.pole_subtarget, "knee", moves=True, turns=False, switch=on),) if is_ours else ()
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ik2bone.plan import Plan
 from numpy.typing import NDArray
 
 from ..errors import listed
-from ..keys import actions
+from ..keys import actions, rotations
 from ..keys import channels as keys
 from ..keys.actions import Curves
 from ..keys.channels import Channel
@@ -34,11 +35,16 @@ def steer(
 
     What the evaluated pose then misses is corrected once.
     """
-    goal, curves, seen = wanted(task, before.clip, plan, offset), actions.curves_of(output.target), before
-    for again in (False, True):
+    goal, moves, seen = wanted(task, before.clip, plan, offset), _moves(task, plan, offset), before
+    for again in (False, True) if moves.any() else ():
         if again:
             seen = yield from output.trial(task, channels)
-        channels = _aimed(task, seen, goal, _moves(task, plan, offset), channels, curves, again)
+        aims = [
+            Aim(task.armature, limb, number, seen.cut(task.part), goal, moves[:, number], task.body.hips, again)
+            for number, limb in enumerate(task.body.planned)
+            if limb in task.controlled
+        ]
+        channels = _aimed(task, aims, channels, actions.curves_of(output.target))
     return channels
 
 
@@ -60,34 +66,22 @@ def _moves(task: Task, plan: Plan, offset: Array | None) -> NDArray[np.bool_]:
     return (turns | moved)[task.part]
 
 
-def _aimed(
-    task: Task,
-    seen: Sample,
-    goal: Clip,
-    moves: NDArray[np.bool_],
-    channels: list[Channel],
-    curves: Curves,
-    again: bool,
-) -> list[Channel]:
+def _aimed(task: Task, aims: Iterable[Aim], channels: list[Channel], curves: Curves) -> list[Channel]:
+    """The channels with the corrections of all controls."""
     found = {channel.path: channel for channel in channels}
-    bones, seen = task.armature.pose.bones, seen.cut(task.part)
-    for number, limb in enumerate(task.body.planned):
-        if limb not in task.controlled:
-            continue
-        aim = Aim(task.armature, limb, number, seen, goal, moves[:, number], task.body.hips, again)
-        for control, turns, shift in list(aim.corrections()):
-            path = bones[control.bone].path_from_id("location")
-            if control.moves:
-                found[path] = found[path].with_values(found[path].values + shift)
-            if control.turns:
-                channel = next(c for c in found.values() if c.bone == control.bone and c.path != path)
-                found[channel.path] = turned(task, channel, turns, curves)
+    for control, turns, shift in chain.from_iterable(aim.corrections() for aim in aims):
+        bone = task.armature.pose.bones[control.bone]
+        if control.moves:
+            path = bone.path_from_id("location")
+            found[path] = found[path].with_values(found[path].values + shift)
+        if control.turns:
+            path = bone.path_from_id(rotations.property_of(bone.rotation_mode))
+            found[path] = turned(task, found[path], turns, curves)
     return list(found.values())
 
 
 def turned(task: Task, channel: Channel, turns: Array, curves: Curves) -> Channel:
-    """A rotation with corrections, which continues the keys before it in the curves, or comes from them where
-    corrections fade in."""
+    """A rotation with corrections (F, 4), which continues the keys before it, or comes from them where it fades in."""
     first, last = int(task.frames[0]), int(task.frames[-1])
     fades_in, fades_out = ((first, True) in task.faded_ends), ((last, False) in task.faded_ends)
     last_key = channel.values[0] if fades_in else keys.value_before(curves, channel, first)

@@ -108,8 +108,7 @@ class Output(ABC):
 
     def trial(self, task: Task, channels: list[Channel]) -> Stages[Sample]:
         """The pose over the whole as these channels would let it be, seen on a copy."""
-        shown = self.shown
-        with self.showing(), copy_playing(self.armature, shown) as copy:
+        with self.showing(), copy_playing(self.armature, self.shown) as copy:
             unkeyed = keys.unkeyed_values(actions.curves_of(self.source), channels)
             yield from write_keys(copy, task, channels, self.bounds, unkeyed)
             return (yield from task.sample())

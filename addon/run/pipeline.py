@@ -131,11 +131,11 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     plan = yield from part_of(_plan(task, before.clip, output.sole(task, before), offset, marks), 0.4, 0.6)
     corrected = _correct(task, before, plan, read, actions.curves_of(output.target))
     if task.controlled:
-        corrected = yield from part_of(steer(output, task, before, plan, offset, corrected), 0.6, 0.6)
+        corrected = yield from part_of(steer(output, task, before, plan, offset, corrected), 0.6, 0.65)
         read, corrected = without_idle(task, output.record, read, corrected)
     locks = tell_locks(armature, actions.curves_of(output.target), read)
     told = [*_tell(task), *locks, *output.told(task, read)]
-    yield from part_of(output.write(task, read, corrected), 0.6, 0.7)
+    yield from part_of(output.write(task, read, corrected), 0.65, 0.7)
     after, contacts, figures = yield from part_of(_report(task, plan, marks), 0.7, 1.0)
     warnings = (*told, *_tell_steps(task, before.clip, after))
     if task.controlled:
@@ -225,16 +225,15 @@ def _correct(task: Task, before: Sample, plan: Plan, read: list[Channel], curves
     part, limbs = plan.choose(task.body.chosen).cut(task.part), task.body.legs
     corrected = []
     for channel, (name, number, place) in zip(read, task.turned, strict=False):
-        loose = limbs[number].loose and name == limbs[number].foot
-        turns = _turns_in_world(part, number) if loose else part.rotations[:, number, place]
+        hangs_loose = limbs[number].loose and name == limbs[number].foot
+        turns = _turns_in_world(part, number) if hangs_loose else part.rotations[:, number, place]
         corrected.append(turned(task, channel, turns, curves))
-    ways = {limb.foot: _way(task, part, number) for number, limb in enumerate(limbs) if limb.loose}
-    ways = {name: way for name, way in ways.items() if name not in task.control_bones}
-    ways |= {task.body.hips: part.hips_offset}
+    loose = [(number, limb.foot) for number, limb in enumerate(limbs) if limb.loose and not limb.controls]
+    ways = {foot: _way(task, part, number) for number, foot in loose} | {task.body.hips: part.hips_offset}
     for channel in read[len(corrected) :]:
-        moves = channel.name == "location" and channel.bone in ways
-        placing = before.placing[channel.bone][task.part] if moves else None
-        corrected.append(channel if placing is None else keys.moved(channel, placing, ways[channel.bone]))
+        way = ways.get(channel.bone) if channel.name == "location" else None
+        placing = None if way is None else before.placing[channel.bone][task.part]
+        corrected.append(channel if way is None else keys.moved(channel, placing, way))
     return corrected
 
 

@@ -137,6 +137,27 @@ def _add_switch(armature):
                 _drive(armature, armature.pose.bones[bone].constraints[constraint], "1 - fk", path, "fk")
 
 
+def add_arms(bpy, armature):
+    """Give a walker arms whose hands are drawn to controls, which go along with its hips at a constant height."""
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones, top = armature.data.edit_bones, biped.HIP + 0.45
+    for side, x in SIDES.items():
+        joints = [(2.0 * x, y, z) for y, z in ((0.0, top), (-0.03, top - 0.28), (0.2, top - 0.4), (0.3, top - 0.4))]
+        rows = (("upper_arm", "chest", 0), ("forearm", f"upper_arm.{side}", 1), ("hand", f"forearm.{side}", 2))
+        for name, above, joint in (*rows, ("hand_ik", "root", 2)):
+            bone = bones.new(f"{name}.{side}")
+            bone.head, bone.tail, bone.parent = joints[joint], joints[joint + 1], bones[above]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for side in SIDES:
+        for bone, kind in (("forearm", "IK"), ("hand", "COPY_ROTATION")):
+            constraint = armature.pose.bones[f"{bone}.{side}"].constraints.new(kind)
+            constraint.target, constraint.subtarget = armature, f"hand_ik.{side}"
+        armature.pose.bones[f"forearm.{side}"].constraints["IK"].chain_count = 2
+        for frame in range(1, biped.LAST + 1):
+            way = biped.STRIDE * (frame - 1) / biped.STRIDE_FRAMES
+            _move(armature.pose.bones[f"hand_ik.{side}"], (0.0, way, 0.0), frame)
+
+
 def make_rigify_walker(bpy, *, forward=0.0, pole=False, stretch=1.0, parent=1):
     """A rig that Rigify generates from its basic human metarig, and that walks through its IK controls along -Y.
 

@@ -112,6 +112,41 @@ def test_a_pole_moves_only_where_the_knee_would_turn_aside(bpy, slope):
     assert moved == {"ahead": False, "aside": True}
 
 
+@pytest.fixture
+def bank(bpy):
+    """A large plane that rises to the side, so that legs lean and knees would turn aside."""
+    corners = [(-10, -10), (10, -10), (10, 10), (-10, 10)]
+    return biped.make_mesh(bpy, "Bank", [(x, y, 0.5 * x) for x, y in corners], [(0, 1, 2, 3)])
+
+
+@pytest.mark.parametrize("kind", ["pole", "no pole", "foot under the shin", "foot is its own control"])
+def test_knees_point_where_they_are_planned_to_also_across_a_slope(bpy, bank, kind):
+    walker = control_rig.make_ik_walker(bpy, **KINDS[kind])
+    plant(bpy)
+    report = record_of(walker)["report"]
+    assert all(max(foot["off"].values()) < 1e-3 * LEG for foot in report["feet"])
+    bones = ["thigh.L", "shin.L"] if kind == "no pole" else []
+    assert set(bones) <= set(report["feet"][0]["controls"])
+
+
+@pytest.mark.parametrize("pole", [False, True])
+def test_knees_of_generated_legs_point_where_they_are_planned_to(bpy, addon, bank, monkeypatch, pole):
+    rig, seen = control_rig.make_rigify_walker(bpy, pole=pole), []
+    pipeline, aim = addon("run.pipeline"), addon("rig.controls_aim").Aim
+    tell = pipeline.tell_controls
+
+    def keep(task, written, goal, after, figures):
+        clip, moves = SimpleNamespace(clip=after.cut(task.part)), np.ones(len(task.frames), bool)
+        seen.extend(np.abs(aim(None, None, leg, clip, goal, moves, None, again=True)._angle).max() for leg in (0, 1))
+        return tell(task, written, goal, after, figures)
+
+    monkeypatch.setattr(pipeline, "tell_controls", keep)
+    plant(bpy)
+    assert max(seen) < np.radians(0.5)
+    name = "thigh_ik_target.L" if pole else "thigh_ik.L"
+    assert name in record_of(rig)["report"]["feet"][0]["controls"]
+
+
 def test_the_turn_of_a_knee_goes_on_evenly_where_the_leg_is_straight(addon):
     seen, wanted = (leg_bent_and_straight(turned) for turned in (0.0, 0.3))
     moves = np.ones(seen.frames, bool)
@@ -227,6 +262,18 @@ def test_legs_planted_one_after_the_other_both_stand(bpy, slope):
     plant(bpy, bones="shin.L", use_hips=False)
     drift, under = stood(bpy, walker)
     assert drift < 1e-3 * LEG and under < 1e-3 * LEG
+
+
+def test_a_hand_is_laid_on_a_wall_through_its_control(bpy):
+    walker = control_rig.make_ik_walker(bpy)
+    control_rig.add_arms(bpy, walker)
+    biped.make_mesh(bpy, "Wall", [(0.45, -10, 0), (0.45, 10, 0), (0.45, 10, 3), (0.45, -10, 3)], [(0, 1, 2, 3)])
+    plant(bpy, bones="forearm.L", direction="NEAREST", contacts="ALWAYS")
+    foot = record_of(walker)["report"]["feet"][0]
+    assert foot["bone"] == "hand.L" and "hand_ik.L" in foot["controls"]
+    hand = stepped(bpy, walker, ["hand.L"])[:, 0]
+    palm = hand[:, :3, :3] @ foot["ball"] + hand[:, :3, 3]
+    np.testing.assert_allclose(palm[:, 0], 0.45, atol=1e-3)
 
 
 def switched(bpy, walker, first=30, last=34):
