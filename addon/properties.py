@@ -144,6 +144,10 @@ class PlantingOptions:
             ("NLA_LAYER", "NLA Layer", "The corrections alone, into a strip over the action, with a live influence"),
         ),
     )
+    all_actions: BoolProperty(
+        name="All Actions",
+        description="Plant every action of the character that fits its bones, not only the one that it plays",
+    )
 
 
 # The names of all options.

@@ -53,6 +53,8 @@ def _parse(arguments: list[str]) -> tuple[list[Path], Job]:
     parser.add_argument("--resume", action="store_true", help="leave out clips that have a report")
     settings = parser.add_argument_group("settings of Plant Feet")
     options = [option for option in bpy.ops.ik2bone.plant_feet.get_rna_type().properties if not option.is_readonly]
+    # A batch plants action by action itself.
+    options = [option for option in options if option.identifier != "all_actions"]
     for option in options:
         name = RENAMED.get(option.identifier, option.identifier)
         settings.add_argument(f"--{name.replace('_', '-')}", dest=OPTION + option.identifier, **_flag(option))

@@ -104,7 +104,7 @@ def playing_strips(ob: Object) -> list[NlaStrip]:
         first, last = scene.frame_preview_start, scene.frame_preview_end
     found = [strip for strip in found if strip.frame_start <= last and strip.frame_end >= first]
     # A source that was pushed down for its layer stays what the object plays.
-    under = [strip.action[SOURCE] for strip in _all_strips(ob) if strip.action and strip.action.get(LAYER) == PUSHED]
+    under = [action.get(SOURCE) for action in played_by(ob) if action.get(LAYER) == PUSHED]
     return [strip for strip in found if strip.action in under][-1:] or found
 
 
@@ -127,6 +127,20 @@ def new(ob: Object, name: str) -> Assignment:
     slot = action.slots.new(id_type="OBJECT", name=ob.name)
     action.layers.new("Layer").strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
     return Assignment(action, slot.identifier)
+
+
+def played_by(ob: Object) -> list[Action]:
+    """The action that an object plays by itself, and those in its NLA strips, muted ones too."""
+    data = ob.animation_data
+    found = [data, *(strip for track in data.nla_tracks for strip in track.strips)] if data else []
+    return [owner.action for owner in found if owner.action]
+
+
+def fitting(ob: Object, action: Action) -> Assignment:
+    """An action as an object would play it: by the slot of what it plays now, or of its name, else by the first one."""
+    slots = [slot.identifier for slot in getattr(action, "slots", ()) if slot.target_id_type == "OBJECT"]
+    wanted = [name for name in (assigned(ob).slot, f"OB{ob.name}") if name in slots]
+    return Assignment(action, next(iter([*wanted, *slots]), None))
 
 
 def put(owner: AnimData | NlaStrip, assignment: Assignment) -> None:
@@ -259,10 +273,6 @@ def _strips(ob: Object) -> Iterator[NlaStrip]:
     tracks = [track for track in tracks if track.is_solo] or [track for track in tracks if not track.mute]
     strips = (strip for track in tracks for strip in track.strips if strip.action and not strip.mute)
     return (strip for strip in strips if LAYER not in strip.action)
-
-
-def _all_strips(ob: Object) -> Iterator[NlaStrip]:
-    return (strip for track in ob.animation_data.nla_tracks for strip in track.strips)
 
 
 def _slot(action: Action, identifier: str | None) -> Any:

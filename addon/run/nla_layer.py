@@ -96,22 +96,22 @@ class NlaLayer(Derived):
         self.context.view_layer.update()
 
     def _open(self) -> None:
-        """Make the layer's action ready for keys: a first one, or a copy where an armature made from this one plays
-        the same."""
-        if self.again and self.target.action.users - self.target.action.use_fake_user == 1:
-            keep_curves(self.undo, self.target)
-        elif self.again:
-            self.target = self._made(actions.copy(self.target), CORRECTIONS)
-        else:
-            self.target = self._made(actions.new(self.armature, "Layer"), CORRECTIONS)
+        """Make the layer's action ready for keys."""
+        self.target = self._own(self.target if self.again else None, CORRECTIONS)
         keep_marks(self.undo, self.target.action)
         marks = {records.SOURCE: self.source.action, LAYER: actions.PUSHED if self.is_pushed else layers.LAID_OVER}
         records.mark(self.target.action, marks)
 
-    def _made(self, assignment: Assignment, suffix: str) -> Assignment:
-        on_error(self.undo, bpy.data.actions.remove, assignment.action)
-        assignment.action.name = named(self.source.action.name, suffix)
-        return assignment
+    def _own(self, present: Assignment | None, suffix: str) -> Assignment:
+        """The action itself if nothing else plays it, as armatures do that were copied, else a copy; one without keys
+        for none."""
+        if present and present.action.users - present.action.use_fake_user == 1:
+            keep_curves(self.undo, present)
+            return present
+        own = actions.copy(present) if present else actions.new(self.armature, suffix)
+        on_error(self.undo, bpy.data.actions.remove, own.action)
+        own.action.name = named(self.source.action.name, suffix)
+        return own
 
     def _key(self, assignment: Assignment, task: Task, channels: list[Channel]) -> Stages[None]:
         neutral = {channel.path: combine.neutral(channel) for channel in channels}
@@ -136,13 +136,15 @@ class NlaLayer(Derived):
     def _hold_pose(self, read: list[Channel]) -> None:
         """Let an action hold what no key of the source tells, where that is no default."""
         posed = [(channel, *part) for channel in read for part in self._posed(channel)]
-        if self.pose:
-            keep_curves(self.undo, self.pose)
-        elif posed:
-            self.pose = self._made(actions.new(self.armature, "Pose"), POSE)
-            records.mark(self.pose.action, {records.SOURCE: self.source.action, LAYER: layers.POSE})
+        if not (self.pose or posed):
+            return
+        self.pose = self._own(self.pose, POSE)
+        records.mark(self.pose.action, {records.SOURCE: self.source.action, LAYER: layers.POSE})
+        curves, keyed = actions.curves_of(self.pose), actions.curves_of(self.source)
+        for curve in [curve for curve in curves if keyed.find(curve.data_path, curve.array_index)]:
+            curves.bag.fcurves.remove(curve)
         for channel, index, value in posed:
-            curve = actions.curves_of(self.pose).ensure(channel.path, index, channel.bone)
+            curve = curves.ensure(channel.path, index, channel.bone)
             fcurves.write(curve, np.array(self.bounds[:1]), np.array([value]))
 
     def _posed(self, channel: Channel) -> Iterator[tuple[int, float]]:

@@ -37,6 +37,7 @@ from ..properties import PlantingOptions
 from ..rig.body import find_body
 from ..stages import Progress, Stages, aside, finish, part_of
 from . import kept, layers
+from .all_actions import planting_each
 from .contacts import Rows
 from .controls import steer, tell_controls, turned, wanted, without_idle
 from .in_place import InPlace
@@ -88,7 +89,7 @@ def planting(context: Context, armatures: Sequence[Object], options: PlantingOpt
     with ExitStack() as undo:
         keep_settings(undo, context.scene.ik2bone)
         for number, armature in enumerate(armatures):
-            stages = _planting(context, armature, options, undo)
+            stages = (_planting_each if options.all_actions else _planting)(context, armature, options, undo)
             try:
                 outcome = yield from part_of(stages, number / len(armatures), (number + 1) / len(armatures))
             except Refusal as refusal:
@@ -110,6 +111,16 @@ def _together(names: Sequence[str], outcomes: Sequence[Outcome]) -> Outcome:
         tuple(f"{name}: {warning}" for name, outcome in told for warning in outcome.warnings),
         tuple(report for outcome in outcomes for report in outcome.reports),
     )
+
+
+def _planting_each(context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> Stages[Outcome]:
+    """Plant every action of an armature, with one outcome."""
+    stages = planting_each(armature, options, undo, lambda own: _planting(context, armature, options, own))
+    outcomes, refused = yield from stages
+    told = _together(list(outcomes), list(outcomes.values()))
+    warnings = tuple(f"{name} was not planted: {why}" for name, why in refused.items())
+    summary = "\n".join([told.summary, *warnings])
+    return Outcome(summary, told.is_warning or bool(warnings), told.warnings + warnings, told.reports)
 
 
 def _planting(context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> Stages[Outcome]:

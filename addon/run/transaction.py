@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import bpy
-from bpy.types import Action, Context, Object
+from bpy.types import Action, Context, Object, PoseBone
 
 from ..keys import actions
 from ..keys.actions import Assignment
@@ -20,6 +20,8 @@ from . import records
 
 BACKUP = ".ik2bone backup"
 PLANTED = ".planted"
+# Owners, names and values of transforms.
+Pose = list[tuple[Object | PoseBone, str, tuple[float, ...]]]
 TRANSFORMS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
 
 
@@ -117,12 +119,22 @@ def keep_settings(undo: ExitStack, settings: Settings) -> None:
 
 def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:
     """Let an error bring the pose back, with hand-set values of keyed channels, which a change of action drops."""
-    owners = (armature, *armature.pose.bones)
-    before = [(owner, name, tuple(getattr(owner, name))) for owner in owners for name in TRANSFORMS]
+    before = pose_of(armature)
 
     def put_back() -> None:
         context.view_layer.update()
-        for attribute in before:
-            setattr(*attribute)
+        set_pose(before)
 
     on_error(undo, put_back)
+
+
+def pose_of(armature: Object) -> Pose:
+    """Every transform of an armature and its bones."""
+    owners = (armature, *armature.pose.bones)
+    return [(owner, name, tuple(getattr(owner, name))) for owner in owners for name in TRANSFORMS]
+
+
+def set_pose(pose: Pose) -> None:
+    """Set these transforms again."""
+    for attribute in pose:
+        setattr(*attribute)

@@ -234,6 +234,20 @@ def test_a_pose_that_nothing_keys_stays_under_the_layer(bpy, slope, mode):
     assert nla_of(walker) == found[1] and sorted(bpy.data.actions.keys()) == ["walk"]
 
 
+def test_keys_set_meanwhile_for_what_nothing_keyed_count(bpy, walker, slope):
+    take_keys(walker, "toe.L")
+    toe = walker.pose.bones["toe.L"]
+    toe.rotation_quaternion = (0.98, 0.2, 0.0, 0.0)
+    plant(bpy, **LAYER)
+    curves = _actions(bpy).curves_of(_actions(bpy).assigned(walker))
+    for index, value in enumerate((0.98, -0.2, 0.0, 0.0)):
+        curves.ensure(toe.path_from_id("rotation_quaternion"), index, "toe.L").keyframe_points.insert(1, value)
+    plant(bpy, **LAYER)
+    again = poses(bpy, walker)
+    bpy.ops.ik2bone.restore()
+    assert apart(again, planted_anew(bpy, walker, {})) < 2e-5 * LEG
+
+
 def test_an_action_of_one_frame_is_planted(bpy, walker, slope):
     for curve in fingerprint.curves_of(walker.animation_data.action):
         value = curve.evaluate(20)

@@ -60,6 +60,7 @@ def test_the_operator_s_defaults_are_those_of_the_contract(bpy):
         "use_slope": True,
         "strength": 1.0,
         "output": "NEW_ACTION",
+        "all_actions": False,
     }
 
 

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All actions of a character planted at once: those that fit its bones and that nothing else plays."""
+
+from __future__ import annotations
+
+import biped
+import fingerprint
+import numpy as np
+import pytest
+from planted import heads, plant, refused
+from scene import report_of
+
+FRAMES = np.arange(1, biped.LAST + 1)
+ALL = {"all_actions": True}
+
+
+def assign(armature, action):
+    data = armature.animation_data
+    data.action = action
+    if hasattr(data, "action_slot"):
+        data.action_slot = action.slots[0]
+
+
+def higher(action, name, by):
+    """A copy of an action whose hips are higher."""
+    copy = action.copy()
+    copy.name, copy.use_fake_user = name, True
+    for curve in fingerprint.curves_of(copy):
+        if "hips" in curve.data_path and curve.array_index == 1:
+            for point in curve.keyframe_points:
+                point.co.y += by
+            curve.update()
+    return copy
+
+
+@pytest.fixture
+def library_of_walks(walker):
+    """The walker's own action and two more, of which none is played."""
+    walk = walker.animation_data.action
+    return [walk, higher(walk, "proud", 0.03), higher(walk, "tired", -0.05)]
+
+
+def planted_alone(bpy, walker, actions):
+    """What each action shows when it is planted by itself; nothing of that stays."""
+    shown = {}
+    for action in actions:
+        assign(walker, action)
+        plant(bpy)
+        shown[action.name] = heads(bpy, walker, FRAMES)
+        planted = walker.animation_data.action
+        bpy.ops.ik2bone.restore()
+        bpy.data.actions.remove(planted)
+        del action["ik2bone"]
+    assign(walker, actions[0])
+    bpy.context.scene.frame_set(1)
+    return shown
+
+
+def test_every_action_is_planted_as_it_would_be_alone(bpy, walker, slope, library_of_walks):
+    expected = planted_alone(bpy, walker, library_of_walks)
+    before = [fingerprint.of_action(action)["curves"] for action in library_of_walks]
+    for _ in range(2):
+        plant(bpy, **ALL)
+        assert walker.animation_data.action.name == "walk.planted"
+        assert sorted(bpy.data.actions.keys()) == sorted([*expected, *(f"{name}.planted" for name in expected)])
+    assert [fingerprint.of_action(action)["curves"] for action in library_of_walks] == before
+    for name, shown in expected.items():
+        planted = bpy.data.actions[f"{name}.planted"]
+        assert planted["ik2bone_source"] == bpy.data.actions[name]
+        assign(walker, planted)
+        np.testing.assert_array_equal(heads(bpy, walker, FRAMES), shown)
+        assert report_of(walker)["report"]["after"]["penetration"] < 1e-4
+
+
+def test_one_outcome_tells_of_all(bpy, walker, slope, library_of_walks, addon, options):
+    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(**ALL))
+    assert [line.partition(":")[0] for line in outcome.summary.splitlines()] == ["proud", "tired", "walk"]
+    assert len(outcome.reports) == 3
+
+
+def test_actions_of_others_and_of_other_bones_stay_as_they_are(bpy, walker, slope, addon):
+    walk, actions = walker.animation_data.action, addon("keys.actions")
+    twin = walker.copy()
+    bpy.context.collection.objects.link(twin)
+    assign(twin, higher(walk, "of twin", 0.02))
+    curves = actions.curves_of(biped.make_action(bpy, actions, walker, "of a snake"))
+    curves.ensure('pose.bones["spine.001"].location', 0, "spine.001").keyframe_points.insert(1, 0.0)
+    biped.make_action(bpy, actions, walker, "empty")
+    bpy.context.view_layer.objects.active = walker
+    plant(bpy, **ALL)
+    assert [action.name for action in bpy.data.actions if "ik2bone" in action] == ["walk.planted"]
+
+
+def test_an_action_that_cannot_be_planted_is_told_and_stays(bpy, walker, slope, library_of_walks, addon, options):
+    for curve in fingerprint.curves_of(bpy.data.actions["tired"]):
+        if "thigh.L" in curve.data_path:
+            for point in curve.keyframe_points:
+                point.co.y = float("nan")
+            curve.update()
+    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(**ALL))
+    (told,) = [text for text in outcome.warnings if text.startswith("tired")]
+    assert told.startswith("tired was not planted: bone thigh.L has a pose that is not a number")
+    assert outcome.is_warning and told in outcome.summary
+    assert "tired.planted" not in bpy.data.actions and "walk.planted" in bpy.data.actions
+    assert walker.animation_data.action.name == "walk.planted"
+
+
+def test_in_place_all_actions_are_changed_themselves(bpy, walker, slope, library_of_walks):
+    expected = planted_alone(bpy, walker, library_of_walks)
+    plant(bpy, **ALL, output="IN_PLACE")
+    assert walker.animation_data.action == library_of_walks[0]
+    for action in library_of_walks:
+        assign(walker, action)
+        np.testing.assert_allclose(heads(bpy, walker, FRAMES), expected[action.name], atol=1e-5)
+
+
+def test_several_characters_each_get_all_of_their_actions(bpy, walker, slope, library_of_walks):
+    twin = walker.copy()
+    bpy.context.collection.objects.link(twin)
+    twin.location.x = 1.0
+    assign(twin, higher(library_of_walks[0], "of twin", 0.02))
+    walker.select_set(True), twin.select_set(True)
+    plant(bpy, **ALL)
+    assert walker.animation_data.action.name == "walk.planted"
+    assert twin.animation_data.action.name == "of twin.planted"
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"output": "NLA_LAYER"}, "an NLA layer lies over what the armature plays"),
+        ({"frame_range": "CURRENT"}, "the present pose belongs to one action"),
+    ],
+)
+def test_what_means_one_action_is_refused(bpy, walker, slope, given, sentence):
+    refused(bpy, sentence, **ALL, **given)
+
+
+def test_strips_are_refused(bpy, walker, slope):
+    data = walker.animation_data
+    data.nla_tracks.new().strips.new("Walk", 1, data.action)
+    data.action = None
+    refused(bpy, "Walker should play an action by itself, not in NLA strips", **ALL)
+
+
+def test_stopped_half_way_it_leaves_everything_as_it_was(bpy, walker, slope, library_of_walks, addon, options):
+    before, planting = fingerprint.of_scene(bpy), addon("run.pipeline").planting
+    for share in (0.1, 0.3, 0.5, 0.9, 1.0):
+        stages = planting(bpy.context, [walker], options(**ALL))
+        while next(stages).share < share:
+            pass
+        stages.close()
+        assert fingerprint.of_scene(bpy) == before
+
+
+def test_none_that_can_be_planted_is_refused(bpy, walker, slope):
+    slope.hide_set(True)
+    bpy.ops.mesh.primitive_plane_add(location=(500.0, 0.0, 0.0))
+    bpy.context.view_layer.objects.active = walker
+    refused(bpy, "none of the 1 actions of Walker can be planted: walk: no surface lies under the feet", **ALL)
