@@ -31,7 +31,8 @@ def unregister() -> None:
 def _modules() -> tuple[ModuleType, ...]:
     """What has classes or handlers, in the order in which they need each other."""
     from . import properties
+    from .batch import command
     from .run import kept
-    from .ui import contacts, operators, panel
+    from .ui import contact_list, contacts, menus, operators, overlay, panel
 
-    return properties, kept, operators, panel, contacts
+    return properties, kept, operators, panel, contact_list, contacts, overlay, menus, command

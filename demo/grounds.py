@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from demo import session
 
 Array = NDArray[np.float64]
 
@@ -104,14 +107,10 @@ def _quads(columns: int, rows: int) -> NDArray[np.int64]:
     return np.stack([side.ravel() for side in loop], axis=1)
 
 
-def load_ground(bpy, path: Path) -> list:
-    """Import a user's obj, glb or gltf as it lies and return its meshes."""
-    importers = {".obj": bpy.ops.wm.obj_import, ".glb": bpy.ops.import_scene.gltf, ".gltf": bpy.ops.import_scene.gltf}
-    if path.suffix.lower() not in importers:
-        raise ValueError(f"a ground is expected as .obj or .glb, or as one of {', '.join(KINDS)}, got {path.name}")
-    before = set(bpy.data.objects)
-    importers[path.suffix.lower()](filepath=str(path))
-    meshes = [thing for thing in set(bpy.data.objects) - before if thing.type == "MESH"]
-    if not meshes:
-        raise ValueError(f"{path.name} holds no mesh to walk on")
-    return meshes
+def load_ground(path: Path) -> list:
+    """Import a user's ground as it lies, and return its meshes."""
+    reading, errors = (import_module(f"{session.ADDON}.{name}") for name in ("batch.read", "errors"))
+    try:
+        return reading.read_ground(path)
+    except errors.Refusal as refusal:
+        raise ValueError(str(refusal)) from None

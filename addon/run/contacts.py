@@ -6,12 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bpy.types import Object
+from bpy.types import Action, Object
 from ik2bone.contacts.spans import ContactsError, Marks, Span, marks_of, read_spans
 from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..rig.body import Body
+from . import records
 
 # Contact spans as plain data.
 Rows = list[dict[str, Any]]
@@ -56,6 +57,58 @@ def rows_to_store(body: Body, rows: Rows | None, found: Rows, mode: str, again: 
         if span.bone in numbers and span.state in wished
     ]
     return [*others, *found, *own]
+
+
+def rows_to_edit(action: Action) -> Rows:
+    """The contacts on an action, to be changed; a `Refusal` where that cannot be."""
+    if not action.is_editable:
+        raise Refusal(f"action {action.name} is linked from a library and cannot be edited")
+    return list(records.readable(action).get("contacts") or [])
+
+
+def change_row(action: Action, number: int, **values: Any) -> None:
+    """Change state, start or end of a contact; neither of its ends passes the other.
+
+    One whose frames people set is theirs: it is pinned from then on unless it is lifted.
+    """
+    rows = rows_to_edit(action)
+    if number >= len(rows):
+        raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {number}")
+    row = {"state": "automatic"} | rows[number]
+    if "start" in values:
+        values["start"] = min(values["start"], row["end"])
+    if "end" in values:
+        values["end"] = max(values["end"], row["start"])
+    if "state" not in values and row["state"] == "automatic":
+        values["state"] = "enforced"
+    rows[number] = row | values
+    records.store_contacts(action, rows)
+
+
+def marked(rows: Rows, span: Span) -> Rows:
+    """Contacts in which a part does, on the frames of a span, what its state says.
+
+    Under "automatic" what stands there is no longer pinned, and what is lifted there may be found to stand again.
+    """
+    kept = [left for row in rows for left in _cut(row, span)]
+    if span.state != "automatic":
+        return [*kept, row_of(span)]
+    inside = [row for row in rows if _meets(row, span) and row.get("state") != "forbidden"]
+    ends = [{"start": max(row["start"], span.start), "end": min(row["end"], span.end)} for row in inside]
+    return [*kept, *(row | end | {"state": "automatic"} for row, end in zip(inside, ends, strict=True))]
+
+
+def _meets(row: dict[str, Any], span: Span) -> bool:
+    same = (row["bone"], row["part"]) == (span.bone, span.part)
+    return bool(same and row["end"] >= span.start and row["start"] <= span.end)
+
+
+def _cut(row: dict[str, Any], span: Span) -> Rows:
+    """What lies of a contact beside a span of the same part."""
+    if not _meets(row, span):
+        return [row]
+    sides = ((row["start"], span.start - 1), (span.end + 1, row["end"]))
+    return [row | {"start": start, "end": end} for start, end in sides if start <= end]
 
 
 def row_of(span: Span) -> dict[str, Any]:

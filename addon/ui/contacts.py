@@ -1,78 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stored contacts: their panel, and the operators that change one, add one, import and export them as a file."""
+"""The operators that change stored contacts one by one or by frames, add and remove one, import and export them."""
 
 from __future__ import annotations
 
+from math import ceil, floor
 from pathlib import Path
-from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
-from bpy.types import Action, Context, Event, Object, Operator, Panel
+from bpy.types import Action, Context, Event, Object, Operator, Scene
 from ik2bone.contacts.spans import ContactsError, Span, read_spans, write_spans
 
 from ..errors import Refusal, listed
-from ..rig.body import HANDED, find_armature
+from ..rig.body import find_armature
+from ..rig.choose import choose_limbs
 from ..run import records
-from ..run.contacts import Rows, row_of
-from .panel import Sidebar, played_action
+from ..run.contacts import Rows, change_row, marked, row_of, rows_to_edit
+from .contact_list import NAMES, STATES, edited
+from .panel import played_action
 
 Result = set[str]
 
-# As many contacts are shown, from those of the current frame on.
-SHOWN = 12
-STATES = (
-    ("automatic", "Automatic", "Found by the last run, and found anew by the next one"),
-    ("enforced", "Pinned", "The foot stands there, even if it moves in the clip"),
-    ("forbidden", "Lifted", "The foot never stands there"),
-)
-NAMES = {state: name for state, name, _ in STATES}
-ICONS = {"automatic": "DOT", "enforced": "PINNED", "forbidden": "X"}
+CHOICES = tuple(state[:3] for state in STATES)
 PARTS = (("ball", "Ball", "The ball of the foot"), ("heel", "Heel", "The heel"))
-
-
-class IK2BONE_PT_contacts(Sidebar, Panel):
-    """When the feet stand, as the last run found it or people want it"""
-
-    bl_label = "Contacts"
-    bl_parent_id = "IK2BONE_PT_main"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Whether there is an action that could have contacts."""
-        return played_action(context) is not None
-
-    def draw(self, context: Context) -> None:
-        """Counts, the contacts from the current frame on, and the operators."""
-        layout = self.layout
-        layout.context_pointer_set(HANDED, find_armature(context))
-        rows = records.read(played_action(context)).get("contacts") or []
-        counts = [f"{sum(row.get('state') == state for row in rows)} {name.lower()}" for state, name in NAMES.items()]
-        layout.label(text=", ".join(counts) if rows else "None stored yet")
-        column = layout.column(align=True)
-        for number, row in shown_rows(rows, context.scene.frame_current):
-            state = row.get("state", "automatic")
-            line = column.split(factor=0.62, align=True)
-            line.label(text=f"{row['bone']} {row['part']} {row['start']} to {row['end']}", icon=ICONS[state])
-            line.operator_menu_enum("ik2bone.set_contact", "state", text=NAMES[state]).index = number
-        layout.operator("ik2bone.add_contact", icon="ADD")
-        buttons = layout.row(align=True)
-        buttons.operator("ik2bone.import_contacts", text="Import", icon="IMPORT")
-        buttons.operator("ik2bone.export_contacts", text="Export", icon="EXPORT")
-
-
-def shown_rows(rows: Rows, frame: int) -> list[tuple[int, dict[str, Any]]]:
-    """The contacts that end on a frame or later, with their numbers, in order of time."""
-    later = [(number, row) for number, row in enumerate(rows) if row["end"] >= frame]
-    return sorted(later, key=lambda item: (item[1]["start"], item[1]["bone"], item[1]["part"]))[:SHOWN]
-
-
-def _rows_to_edit(action: Action) -> Rows:
-    """The contacts on an action, to be changed; a `Refusal` where that cannot be."""
-    if not action.is_editable:
-        raise Refusal(f"action {action.name} is linked from a library and cannot be edited")
-    return list(records.readable(action).get("contacts") or [])
 
 
 def _rows_of(armature: Object, spans: list[Span]) -> Rows:
@@ -84,9 +34,13 @@ def _rows_of(armature: Object, spans: list[Span]) -> Rows:
 
 
 class _Contacts:
-    """What all operators need: an armature that plays an action."""
+    """What all operators need: an armature that plays an action.
+
+    `edits` tells whether a change keeps the frames on which automatic contacts stand; None if nothing is changed.
+    """
 
     bl_options = {"REGISTER", "UNDO"}
+    edits: bool | None = True
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -102,9 +56,8 @@ class _Contacts:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
         self.report({"INFO"}, told)
-        # A custom property tells nobody that it has changed.
-        for area in context.screen.areas if context.screen else ():
-            area.tag_redraw()
+        if self.edits is not None:
+            edited(context, keeps_times=self.edits)
         return {"FINISHED"}
 
 
@@ -115,16 +68,58 @@ class IK2BONE_OT_set_contact(_Contacts, Operator):
     bl_label = "Set Contact"
 
     index: IntProperty(name="Number", description="Its place in the list of contacts", min=0)
-    state: EnumProperty(name="State", items=STATES)
+    state: EnumProperty(name="State", items=CHOICES)
 
     def change(self, _armature: Object, action: Action) -> str:
         """Set the state."""
-        rows = _rows_to_edit(action)
+        change_row(action, self.index, state=self.state)
+        return f"Contact {self.index} is {NAMES[self.state].lower()}: plant again to see it"
+
+
+class IK2BONE_OT_remove_contact(_Contacts, Operator):
+    """Take a contact out of the list; where it was found by a run, the next one must not search again"""
+
+    bl_idname = "ik2bone.remove_contact"
+    bl_label = "Remove Contact"
+    edits = False
+
+    index: IntProperty(name="Number", description="Its place in the list of contacts", min=0)
+
+    def change(self, _armature: Object, action: Action) -> str:
+        """Remove it."""
+        rows = rows_to_edit(action)
         if self.index >= len(rows):
             raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {self.index}")
-        rows[self.index] = rows[self.index] | {"state": self.state}
+        gone = rows.pop(self.index)
         records.store_contacts(action, rows)
-        return f"Contact {self.index} is {NAMES[self.state].lower()}: plant again to see it"
+        return f"The {gone['part']} of {gone['bone']} no longer stands from {gone['start']} to {gone['end']}"
+
+
+class IK2BONE_OT_mark_feet(_Contacts, Operator):
+    """Pin or lift the feet of the selected bones, or all: this frame's contacts, or the frames of the preview range"""
+
+    bl_idname = "ik2bone.mark_feet"
+    bl_label = "Pin Feet Here"
+
+    state: EnumProperty(name="State", items=CHOICES, default="enforced")
+
+    def change(self, armature: Object, action: Action) -> str:
+        """Mark the contacts of the feet on the frame, or the frames."""
+        context, rows = bpy.context, rows_to_edit(action)
+        bounds = floor(action.frame_range[0]), ceil(action.frame_range[1])
+        feet = [limb.foot for limb in choose_limbs(context, armature, context.scene.ik2bone, bounds).limbs]
+        for foot in feet:
+            for span in _spans_at(rows, foot, _marked_frames(context.scene), self.state):
+                rows = marked(rows, span)
+        records.store_contacts(action, rows)
+        return f"{listed(feet)}: {NAMES[self.state].lower()}; plant again to see it"
+
+
+def _marked_frames(scene: Scene) -> tuple[int, int]:
+    """The preview range, or the current frame alone."""
+    if scene.use_preview_range:
+        return scene.frame_preview_start, scene.frame_preview_end
+    return scene.frame_current, scene.frame_current
 
 
 class IK2BONE_OT_add_contact(_Contacts, Operator):
@@ -137,7 +132,7 @@ class IK2BONE_OT_add_contact(_Contacts, Operator):
     part: EnumProperty(name="Part", items=PARTS)
     start: IntProperty(name="Start", description="First frame")
     end: IntProperty(name="End", description="Last frame")
-    state: EnumProperty(name="State", items=STATES, default="enforced")
+    state: EnumProperty(name="State", items=CHOICES, default="enforced")
 
     def invoke(self, context: Context, _event: Event) -> Result:
         """Ask for what the caller has not set."""
@@ -162,13 +157,15 @@ class IK2BONE_OT_add_contact(_Contacts, Operator):
         if self.end < self.start:
             raise Refusal(f"a contact cannot end on frame {self.end}, before its start on frame {self.start}")
         span = Span(self.bone, self.part, self.start, self.end, self.state)
-        records.store_contacts(action, [*_rows_to_edit(action), *_rows_of(armature, [span])])
+        records.store_contacts(action, [*rows_to_edit(action), *_rows_of(armature, [span])])
         state = NAMES[self.state].lower()
         return f"The {self.part} of {self.bone} is {state} from {self.start} to {self.end}: plant again to see it"
 
 
 class _File(_Contacts):
     """Contacts in a file, chosen by the user."""
+
+    edits = False
 
     filepath: StringProperty(name="File", subtype="FILE_PATH")
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
@@ -198,7 +195,7 @@ class IK2BONE_OT_import_contacts(_File, Operator):
             raise Refusal(f"{self.path.name or 'no file'} cannot be read: {error}") from None
         except ContactsError as error:
             raise Refusal(f"these are no contacts: {error}") from None
-        _rows_to_edit(action)
+        rows_to_edit(action)
         records.store_contacts(action, _rows_of(armature, spans))
         return f"{len(spans)} contacts from {self.path.name}"
 
@@ -209,6 +206,7 @@ class IK2BONE_OT_export_contacts(_File, Operator):
     bl_idname = "ik2bone.export_contacts"
     bl_label = "Export Contacts"
     bl_options = {"REGISTER"}
+    edits = None
 
     check_existing: BoolProperty(default=True, options={"HIDDEN"})
 
@@ -224,11 +222,22 @@ class IK2BONE_OT_export_contacts(_File, Operator):
         return f"{len(rows)} contacts to {self.path.name}"
 
 
+def _spans_at(rows: Rows, bone: str, frames: tuple[int, int], state: str) -> list[Span]:
+    """What marking a foot means: its contacts on a single frame as a whole, else just the frames, of all its parts."""
+    first, last = frames
+    own = [row for row in rows if row["bone"] == bone]
+    there = [row for row in own if row["start"] <= first <= row["end"]] if first == last else []
+    parts = sorted({row["part"] for row in own}) or ["ball"]
+    spans = [(row["part"], row["start"], row["end"]) for row in there] or [(part, first, last) for part in parts]
+    return [Span(bone, *span, state) for span in spans]
+
+
 CLASSES: tuple[type, ...] = (
     IK2BONE_OT_set_contact,
+    IK2BONE_OT_mark_feet,
     IK2BONE_OT_add_contact,
+    IK2BONE_OT_remove_contact,
     IK2BONE_OT_import_contacts,
     IK2BONE_OT_export_contacts,
-    IK2BONE_PT_contacts,
 )
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 import biped
+import fingerprint
 import pytest
 
 from demo import clips
@@ -140,7 +141,7 @@ def test_every_action_of_a_rig_finds_the_same_limbs_and_none_is_stepped(bpy, add
     monkeypatch.setattr(find, "heads", lambda *_: pytest.fail("frames are stepped"))
     limbs = set()
     for action in bpy.data.actions:
-        clips._assign(bpy, armature, action.name)
+        addon("batch.read").play(armature, action)
         try:
             legs = find.find_legs(armature, (1, 2))
             limbs.add((*legs, *find.find_arms(armature, legs)))
@@ -229,7 +230,7 @@ def test_place_turn_and_scale_of_the_object_do_not_matter(bpy, walker):
 
 def test_a_pose_of_nan_does_not_hide_the_legs(bpy, walker):
     armature, legs, chains = walker
-    curve = clips._curves(armature.animation_data)[0]
+    curve = next(iter(fingerprint.curves_of(armature.animation_data.action)))
     curve.keyframe_points[0].co.y = math.nan
     curve.update()
     assert chains.find_legs(armature, (1, 400)) == legs

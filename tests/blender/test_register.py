@@ -23,6 +23,16 @@ def test_disabling_takes_everything_away_and_enabling_brings_it_back(bpy):
     assert bpy.ops.ik2bone.plant_feet.get_rna_type().name == "Plant Feet"
 
 
+def test_menus_offer_the_operators_while_the_add_on_is_enabled(bpy, addon):
+    import addon_utils
+
+    menus = addon("ui.menus")
+    kinds = menus._menus()
+    assert len(kinds) == 3 and all(menus._draw in kind.draw._draw_funcs for kind in kinds)
+    addon_utils.disable(session.ADDON)
+    assert not any(menus._draw in kind.draw._draw_funcs for kind in kinds)
+
+
 def test_a_missing_package_is_said_plainly(bpy, monkeypatch):
     monkeypatch.setitem(sys.modules, "ik2bone", None)
     with pytest.raises(ImportError, match="IK2Bone cannot work without its compiled package 'ik2bone'"):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 import biped
+import fingerprint
 import ik2bone
 import numpy as np
 import pytest
@@ -205,7 +206,7 @@ def test_the_present_pose_is_read_with_what_was_set_by_hand(bpy, addon, walker):
 def test_nan_in_a_curve_is_refused_with_bone_and_frame(bpy, addon, walker, bone, named):
     legs = addon("rig.find").find_legs(walker, (300, 339))
     path = f'pose.bones["{bone}"].rotation_euler'
-    curve = next(c for c in clips._curves(walker.animation_data) if c.data_path == path)
+    curve = next(c for c in fingerprint.curves_of(walker.animation_data.action) if c.data_path == path)
     point = next(point for point in curve.keyframe_points if point.co.x == 312)
     point.co.y = math.nan
     with pytest.raises(addon("errors").Refusal, match=f"bone {named} .*not a number on frame 312"):

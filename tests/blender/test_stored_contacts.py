@@ -288,13 +288,3 @@ def test_files_without_contacts_are_refused(bpy, walker, slope, tmp_path, text, 
     if text is not None:
         path.write_text(text)
     refused(bpy, message, "import_contacts", filepath=str(path))
-
-
-def test_the_panel_shows_contacts_from_the_current_frame_on(bpy, walker, slope, addon):
-    plant(bpy)
-    rows = record_of(walker)["contacts"]
-    shown = addon("ui.contacts").shown_rows(rows, 20)
-    assert shown
-    assert all(rows[number] is row for number, row in shown)
-    assert all(row["end"] >= 20 for _, row in shown)
-    assert [row["start"] for _, row in shown] == sorted(row["start"] for _, row in shown)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command line: blender --background --command plant_feet CLIP... --ground FILE --output FOLDER."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from math import degrees, radians
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.types import Property
+
+from .plant import WRITERS, Job, is_planted, lines_of, plant_file
+from .read import CLIPS, GROUNDS
+
+NAME = "plant_feet"
+# Exit status: everything was planted; something was not. Wrong arguments end with the 2 of argparse.
+PLANTED, NOT_PLANTED = 0, 1
+# The operator's `output` is the batch's folder here.
+RENAMED = {"output": "keys"}
+# Before the names of the operator's properties among all arguments.
+OPTION = "option "
+_registered: list[Any] = []
+
+
+def run(arguments: list[str]) -> int:
+    """Plant the files that the arguments name, tell what came of each, and return the exit status."""
+    try:
+        clips, job = _parse(arguments)
+    except SystemExit as end:
+        return int(end.code or 0)
+    all_planted = True
+    for number, clip in enumerate(clips, 1):
+        place = f"[{number}/{len(clips)}] {clip.name}"
+        told = plant_file(clip, job)
+        all_planted &= is_planted(told)
+        for line in lines_of(told):
+            print(f"{place}: {line}", flush=True)
+    return PLANTED if all_planted else NOT_PLANTED
+
+
+def _parse(arguments: list[str]) -> tuple[list[Path], Job]:
+    about = "Plant the feet of clips in files on a ground, and leave a report and the planted clips of each file."
+    parser = argparse.ArgumentParser(prog=f"blender --background --command {NAME}", description=about)
+    parser.add_argument("clips", nargs="+", type=Path, metavar="CLIP", help=f"{', '.join(CLIPS)}, or a folder of them")
+    parser.add_argument("--ground", type=Path, metavar="FILE", help=f"meshes to plant on: {', '.join(GROUNDS)}")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", required=True, help="gets reports and planted clips")
+    parser.add_argument("--kind", choices=[kind[1:] for kind in WRITERS], default="blend", help="of planted clips")
+    parser.add_argument("--scale", type=_scale, default=1.0, help="enlarges the clips to the units of the ground")
+    parser.add_argument("--all-actions", action="store_true", help="plant every action of a file, not only the first")
+    parser.add_argument("--resume", action="store_true", help="leave out clips that have a report")
+    settings = parser.add_argument_group("settings of Plant Feet")
+    options = [option for option in bpy.ops.ik2bone.plant_feet.get_rna_type().properties if not option.is_readonly]
+    for option in options:
+        name = RENAMED.get(option.identifier, option.identifier)
+        settings.add_argument(f"--{name.replace('_', '-')}", dest=OPTION + option.identifier, **_flag(option))
+    given = parser.parse_args(arguments)
+    values = {option.identifier: getattr(given, OPTION + option.identifier) for option in options}
+    job = Job(
+        given.output,
+        ground=given.ground,
+        kind=f".{given.kind}",
+        scale=given.scale,
+        all_actions=given.all_actions,
+        resume=given.resume,
+        options={name: value for name, value in values.items() if value is not None},
+    )
+    return _clips(given.clips, parser), job
+
+
+def _scale(text: str) -> float:
+    value = float(text)
+    if not 0.0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number above zero, got {text}")
+    return value
+
+
+def _clips(paths: list[Path], parser: argparse.ArgumentParser) -> list[Path]:
+    """The files, and those in the folders; their names differ, for their results are named after them."""
+    found: list[Path] = []
+    for path in paths:
+        inside = (file for file in path.rglob("*") if file.suffix.lower() in CLIPS) if path.is_dir() else [path]
+        found += sorted(inside)
+    stem, count = Counter(clip.stem for clip in found).most_common(1)[0] if found else ("", 0)
+    if count != 1:
+        parser.error(
+            f"{count} clips are named {stem}; their results would replace one another" if found else "no clips"
+        )
+    return found
+
+
+def _flag(option: Property) -> dict[str, Any]:
+    """How argparse reads a property of the operator; angles are given in degrees."""
+    about = option.description.replace("%", "%%")
+    if option.type == "BOOLEAN":
+        return {"action": argparse.BooleanOptionalAction, "help": about}
+    if option.type == "ENUM":
+        return {"choices": [item.identifier for item in option.enum_items], "help": about}
+    if option.type == "STRING":
+        return {"help": about, "metavar": "TEXT"}
+    if option.type == "INT":
+        return {"type": int, "help": about, "metavar": "NUMBER"}
+    if option.subtype == "ANGLE":
+        return {"type": _angle, "help": f"{about} (degrees, {degrees(option.default):g})", "metavar": "NUMBER"}
+    return {"type": float, "help": f"{about} ({option.default:g})", "metavar": "NUMBER"}
+
+
+def _angle(text: str) -> float:
+    return radians(float(text))
+
+
+def register() -> None:
+    """Make the command known to Blender."""
+    _registered.append(bpy.utils.register_cli_command(NAME, run))
+
+
+def unregister() -> None:
+    """Take the command back."""
+    bpy.utils.unregister_cli_command(_registered.pop())

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One file of clips planted on a ground, and what came of it written beside it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import radians
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.types import Object
+from mathutils import Matrix
+
+from ..errors import Refusal
+from ..keys import actions
+from ..run import records
+from .read import BLEND, actions_of, play, read_clip, read_ground
+
+GROUND = "Ground"
+REPORT = ".json"
+Y_UP = Matrix.Rotation(radians(-90.0), 4, "X")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is asked for each clip of a batch.
+
+    output       the folder that gets one report and the planted clips of each file
+    ground       a file of meshes; None plants on what the clip's file holds, or on the clip's own floor
+    kind         of the files that are written: .blend, .bvh, .fbx or .glb
+    scale        the factor by which a clip is enlarged to the units of the ground
+    all_actions  every action of a file is planted, not only the first one
+    resume       a file that has a report is left as it is
+    options      properties of the operator `ik2bone.plant_feet`
+    """
+
+    output: Path
+    ground: Path | None = None
+    kind: str = BLEND
+    scale: float = 1.0
+    all_actions: bool = False
+    resume: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def report_of(self, clip: Path) -> Path:
+        """Where the report of a clip's file goes; it is written last, so that a file with a report is done."""
+        return self.output / (clip.stem + REPORT)
+
+
+def plant_file(clip: Path, job: Job) -> dict[str, Any]:
+    """Plant the clips of a file as the job says, and return what its report holds.
+
+    `clip` is the file, `seconds` the time that it took, `written` the names of files made, `error` a sentence where
+    the file could not be planted at all, and `actions` one entry for each action: its name, and either `report`, the
+    figures as on a planted action, or `error`. The present file is lost.
+    """
+    started, report = time.monotonic(), job.report_of(clip)
+    if job.resume and report.is_file():
+        return json.loads(report.read_text(encoding="utf-8"))
+    told: dict[str, Any] = {"clip": str(clip), "actions": [], "written": []}
+    job.output.mkdir(parents=True, exist_ok=True)
+    try:
+        armature, options = _open(clip, job)
+        told["actions"] = list(_plant(clip, armature, job, options, told["written"]))
+    except Refusal as refusal:
+        told["error"] = str(refusal)
+    told["seconds"] = round(time.monotonic() - started, 3)
+    text = json.dumps(told, indent=1) + "\n"
+    _replace(report, lambda path: path.write_text(text, encoding="utf-8"))
+    return told
+
+
+def lines_of(told: Mapping[str, Any]) -> Iterator[str]:
+    """A report of `plant_file` in lines: how much was planted, and what was not and why."""
+    errors = [entry for entry in told["actions"] if "error" in entry]
+    count = len(told["actions"])
+    yield told.get("error") or f"planted {count - len(errors)} of {count} in {told['seconds']:.1f} s"
+    yield from (f"{entry['action']}: {entry['error']}" for entry in errors)
+
+
+def is_planted(told: Mapping[str, Any]) -> bool:
+    """Whether everything in a report of `plant_file` was planted."""
+    return "error" not in told and all("error" not in entry for entry in told["actions"])
+
+
+def _open(clip: Path, job: Job) -> tuple[Object, dict[str, Any]]:
+    """The armature of a clip over its ground, alone in a file, and the options to plant it by."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    armature = read_clip(clip)
+    armature.scale *= job.scale
+    # The scene's frames leave out calibration poses; those of a blend file are the user's.
+    options: dict[str, Any] = {} if clip.suffix.lower() == BLEND else {"frame_range": "SCENE"}
+    if job.ground is not None:
+        collection = bpy.data.collections.new(GROUND)
+        bpy.context.scene.collection.children.link(collection)
+        for mesh in read_ground(job.ground):
+            collection.objects.link(mesh)
+        options["surface"] = collection.name
+    return armature, options | dict(job.options)
+
+
+def _plant(
+    clip: Path, armature: Object, job: Job, options: dict[str, Any], written: list[str]
+) -> Iterator[dict[str, Any]]:
+    """Plant the actions one after the other; a blend file holds all of them, other files one each."""
+    chosen = actions_of(armature) if job.all_actions else {}
+    for name, action in chosen.items() or [(clip.stem, None)]:
+        if action is not None:
+            play(armature, action)
+        try:
+            yield {"action": name, "report": _plant_action(armature, options)}
+        except Refusal as refusal:
+            yield {"action": name, "error": str(refusal)}
+            continue
+        if job.kind != BLEND:
+            _write(f"{clip.stem}.{name}" if chosen else clip.stem, armature, job, written)
+    if job.kind == BLEND:
+        _write(clip.stem, armature, job, written)
+
+
+def _plant_action(armature: Object, options: Mapping[str, Any]) -> dict[str, Any]:
+    bpy.context.view_layer.objects.active = armature
+    try:
+        bpy.ops.ik2bone.plant_feet(**options)
+    except RuntimeError as error:
+        raise Refusal(str(error).removeprefix("Error: ").removeprefix("Not planted: ").strip()) from None
+    return records.read(actions.assigned(armature).action)["report"]
+
+
+def _write(name: str, armature: Object, job: Job, written: list[str]) -> None:
+    """Write the planted clip that the armature plays, under a name that every file system takes."""
+    name = "".join(letter if letter.isalnum() or letter in "-_. " else "_" for letter in name) + job.kind
+    for ob in bpy.context.view_layer.objects:
+        ob.select_set(ob is armature or ob.parent is armature)
+    _replace(job.output / name, lambda path: WRITERS[job.kind](str(path)))
+    written.append(name)
+
+
+def _replace(path: Path, write: Callable[[Path], Any]) -> None:
+    """Write a file beside its place and move it there, so that a stopped process leaves no half of one."""
+    beside = path.with_name(f".{path.name}")
+    write(beside)
+    beside.replace(path)
+
+
+def _write_bvh(path: str) -> None:
+    """Blender's exporter knows neither axes nor the object's scale; readers of such files expect Y up."""
+    armature, scene = bpy.context.view_layer.objects.active, bpy.context.scene
+    _turn(armature, Y_UP)
+    bpy.ops.export_anim.bvh(
+        filepath=path,
+        frame_start=scene.frame_start,
+        frame_end=scene.frame_end,
+        rotate_mode="NATIVE",
+        global_scale=armature.scale.x,
+    )
+    _turn(armature, Y_UP.inverted())
+
+
+def _turn(armature: Object, matrix: Matrix) -> None:
+    """Turn the bones of an armature with whatever they play."""
+    armature.data.transform(matrix)
+    armature.data.update_tag()
+    bpy.context.view_layer.update()
+
+
+def _write_fbx(path: str) -> None:
+    only_this = {"bake_anim_use_all_actions": False, "bake_anim_use_nla_strips": False}
+    bpy.ops.export_scene.fbx(filepath=path, use_selection=True, **only_this)
+
+
+WRITERS: dict[str, Callable[[str], Any]] = {
+    BLEND: lambda path: bpy.ops.wm.save_as_mainfile(filepath=path, copy=True),
+    ".bvh": _write_bvh,
+    ".fbx": _write_fbx,
+    ".glb": lambda path: bpy.ops.export_scene.gltf(
+        filepath=path, use_selection=True, export_animation_mode="ACTIVE_ACTIONS"
+    ),
+}

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clips and grounds read from files into the present scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
+from math import ceil, floor
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.types import Action, Object, Scene
+
+from ..errors import Refusal
+from ..keys import actions
+from ..pose.evaluate import heads
+from ..rig.find import find_legs
+
+# A first frame is a calibration pose when the figure leaves it by this share of its height, and by this multiple of
+# the next frames' median step. Measured on 21 clips: calibration poses 0.18 to 0.57 and 16 to 390, others 0.09 and 1.1.
+POSE_JUMP, POSE_JUMP_RATIO, POSE_JUMP_FRAMES = 0.12, 6.0, 14
+# Frames at which a clip is looked at to tell which way up it is.
+LOOKS = 9
+BLEND = ".blend"
+
+
+def read_clip(path: Path) -> Object:
+    """Import a clip and return its armature, that with most bones where the file holds several.
+
+    It plays the first action of the file, on the frames of which the scene is set. A blend file takes the place of the
+    present one and stays as it is.
+    """
+    before = set(bpy.data.objects)
+    _read(path, CLIPS, "a clip")
+    is_blend = path.suffix.lower() == BLEND
+    armatures = [ob for ob in bpy.data.objects if ob.type == "ARMATURE" and (is_blend or ob not in before)]
+    if not armatures:
+        raise Refusal(f"{path.name} holds no armature")
+    armature = max(armatures, key=lambda ob: len(ob.data.bones))
+    found = actions_of(armature)
+    if found and not is_blend:
+        play(armature, next(iter(found.values())))
+    return armature
+
+
+def read_ground(path: Path) -> list[Object]:
+    """Import a ground as it lies in its file and return its meshes."""
+    before = set(bpy.data.objects)
+    _read(path, GROUNDS, "a ground")
+    meshes = [ob for ob in bpy.data.objects if ob.type == "MESH" and ob not in before and ob.data.polygons]
+    if not meshes:
+        raise Refusal(f"{path.name} holds no mesh with faces to walk on")
+    return meshes
+
+
+def actions_of(armature: Object) -> dict[str, Action]:
+    """The actions of an armature by name, in the order of its file.
+
+    The importer of glTF files puts each action on a track and adds the armature's name to that of the action, which is
+    left out here.
+    """
+    animation = armature.animation_data
+    if animation is None:
+        return {}
+    found = [animation.action] if animation.action else []
+    found += [strip.action for track in reversed(animation.nla_tracks) for strip in track.strips if strip.action]
+    return {action.name.removesuffix(f"_{armature.name}"): action for action in found}
+
+
+def play(armature: Object, action: Action) -> None:
+    """Have the armature play one action alone, and set the scene to its frames, less a calibration pose."""
+    animation, scene = armature.animation_data, bpy.context.scene
+    for track in animation.nla_tracks:
+        track.mute = True
+    animation.action = action
+    if getattr(animation, "action_slot", True) is None and animation.action_suitable_slots:
+        animation.action_slot = animation.action_suitable_slots[0]
+    span = actions.curves_of(actions.assigned(armature)).span()
+    if span is not None:
+        scene.frame_start, scene.frame_end = floor(span[0]), ceil(span[1])
+        scene.frame_start += _starts_in_calibration_pose(scene, armature)
+        scene.frame_set(scene.frame_start)
+
+
+def _read(path: Path, readers: dict[str, Callable[[str], Any]], what: str) -> None:
+    """Import a file by its kind; a `Refusal` that names the file where Blender cannot."""
+    kind = path.suffix.lower()
+    if kind not in readers:
+        raise Refusal(f"{what} is expected as one of {', '.join(readers)}, got {path.name}")
+    if not path.is_file():
+        raise Refusal(f"there is no file {path}")
+    try:
+        # The importer of bvh files prints a line for each bone without length.
+        with redirect_stdout(StringIO()):
+            readers[kind](str(path))
+    except RuntimeError as error:
+        raise Refusal(f"{path.name} cannot be read as a {kind} file: {_why(error)}") from None
+
+
+def _why(error: RuntimeError) -> str:
+    """The last line of what an importer raises, without the place in Blender's code that follows it."""
+    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("Location:")]
+    return lines[-1].removeprefix("Error: ").strip() if lines else "Blender does not tell why"
+
+
+def _read_bvh(path: str) -> None:
+    """Import with Y up as is usual, and once more with Z up where the legs do not hang down."""
+    options = {"filepath": path, "update_scene_fps": True, "update_scene_duration": True}
+    bpy.ops.import_anim.bvh(**options)
+    armature = bpy.context.object
+    if _lies(bpy.context.scene, armature):
+        action = armature.animation_data.action
+        bpy.data.armatures.remove(armature.data)
+        bpy.data.actions.remove(action)
+        bpy.ops.import_anim.bvh(**options, axis_forward="Y", axis_up="Z")
+
+
+def _read_fbx(path: str) -> None:
+    """Blender 4.5 brought an importer of its own; older ones have the add-on."""
+    if "fbx_import" in dir(bpy.ops.wm):
+        bpy.ops.wm.fbx_import(filepath=path)
+    else:
+        bpy.ops.import_scene.fbx(filepath=path)
+
+
+CLIPS: dict[str, Callable[[str], Any]] = {
+    ".bvh": _read_bvh,
+    ".fbx": _read_fbx,
+    ".gltf": lambda path: bpy.ops.import_scene.gltf(filepath=path),
+    ".glb": lambda path: bpy.ops.import_scene.gltf(filepath=path),
+    BLEND: lambda path: bpy.ops.wm.open_mainfile(filepath=path, load_ui=False),
+}
+GROUNDS: dict[str, Callable[[str], Any]] = {
+    ".obj": lambda path: bpy.ops.wm.obj_import(filepath=path),
+    ".ply": lambda path: bpy.ops.wm.ply_import(filepath=path),
+    ".stl": lambda path: bpy.ops.wm.stl_import(filepath=path),
+    ".fbx": _read_fbx,
+    ".gltf": CLIPS[".gltf"],
+    ".glb": CLIPS[".glb"],
+}
+
+
+def _lies(scene: Scene, armature: Object) -> bool:
+    """Whether the legs reach farther along Y than along Z: the figure lies on its back or face."""
+    bounds = scene.frame_start, scene.frame_end
+    try:
+        legs = find_legs(armature, bounds)
+    except Refusal:
+        return False
+    joints, _ = heads(armature, np.linspace(*bounds, LOOKS).astype(int).tolist())
+    hips, feet = (
+        joints[:, [armature.pose.bones.find(name) for name in names]]
+        for names in zip(*((leg.thigh, leg.foot) for leg in legs), strict=True)
+    )
+    along = np.median(hips - feet, axis=(0, 1))
+    return bool(abs(along[1]) > abs(along[2]))
+
+
+def _starts_in_calibration_pose(scene: Scene, armature: Object) -> bool:
+    frames = list(range(scene.frame_start, min(scene.frame_start + POSE_JUMP_FRAMES, scene.frame_end + 1)))
+    if len(frames) < 4:
+        return False
+    joints, _ = heads(armature, frames)
+    steps = np.linalg.norm(np.diff(joints, axis=0), axis=2).max(axis=1)
+    height = np.ptp(joints[1], axis=0).max()
+    return bool(steps[0] > POSE_JUMP * height and steps[0] > POSE_JUMP_RATIO * np.median(steps[1:]))

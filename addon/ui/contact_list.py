@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The list of stored contacts in the sidebar, whose fields write to the action itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, PointerProperty
+from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
+
+from ..errors import Refusal
+from ..rig.body import HANDED, find_armature
+from ..run import records
+from ..run.contacts import Rows, change_row
+from . import overlay
+from .panel import Sidebar, played_action
+
+STATES = (
+    ("automatic", "Automatic", "Found by the last run, and found anew by the next one", "DOT", 0),
+    ("enforced", "Pinned", "The foot stands there, even if it moves in the clip", "PINNED", 1),
+    ("forbidden", "Lifted", "The foot never stands there", "X", 2),
+)
+NUMBERS = {state[0]: state[4] for state in STATES}
+NAMES = {state[0]: state[1] for state in STATES}
+# Words in the name of a bone: "mixamorig:LeftFoot" has mixamorig, Left and Foot.
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+ROWS = 8
+
+
+def rows_on(context: Context) -> Rows:
+    """The contacts on the action that the armature plays, as far as they can be used."""
+    return records.read(played_action(context)).get("contacts") or []
+
+
+@lru_cache(maxsize=32)
+def short_names(bones: tuple[str, ...]) -> dict[str, str]:
+    """What tells bones apart: their names without the words that all begin and end with."""
+    words = [WORD.findall(bone) or [bone] for bone in bones]
+    shortest = min(map(len, words), default=0)
+    first = next((n for n in range(shortest) if len({tuple(w[: n + 1]) for w in words}) > 1), 0)
+    last = next((n for n in range(shortest - first) if len({tuple(w[-n - 1 :]) for w in words}) > 1), 0)
+    return {bone: " ".join(word[first : len(word) - last]) for bone, word in zip(bones, words, strict=True)}
+
+
+def _read(name: str, convert: Callable[[Any], int] = int) -> Callable[[ContactRow], int]:
+    def get(self: ContactRow) -> int:
+        rows = rows_on(bpy.context)
+        return convert(rows[self.number][name]) if self.number < len(rows) else 0
+
+    return get
+
+
+def _write(name: str, convert: Callable[[int], Any] = int) -> Callable[[ContactRow, int], None]:
+    def put(self: ContactRow, value: int) -> None:
+        context = bpy.context
+        try:
+            change_row(played_action(context), self.number, **{name: convert(value)})
+        except Refusal:
+            return
+        edited(context, keeps_times=name == "state")
+
+    return put
+
+
+class ContactRow(PropertyGroup):
+    """One contact, by its place among those on the action; it holds nothing else itself."""
+
+    number: IntProperty()
+    start: IntProperty(name="Start", description="First frame", get=_read("start"), set=_write("start"))
+    end: IntProperty(name="End", description="Last frame", get=_read("end"), set=_write("end"))
+    state: EnumProperty(
+        name="State",
+        items=STATES,
+        get=_read("state", NUMBERS.__getitem__),
+        set=_write("state", list(NUMBERS).__getitem__),
+    )
+
+
+def _jump(contacts: ContactList, context: Context) -> None:
+    """Show the frame on which the contact that was clicked on starts."""
+    rows = rows_on(context)
+    if contacts.active < len(rows):
+        context.scene.frame_set(rows[contacts.active]["start"])
+
+
+def _show(contacts: ContactList, _context: Context) -> None:
+    overlay.show(contacts.id_data)
+
+
+class ContactList(PropertyGroup):
+    """What the list shows: a row for every contact on the action, and the one that was clicked on."""
+
+    rows: CollectionProperty(type=ContactRow)
+    active: IntProperty(name="Contact", update=_jump)
+    live: BoolProperty(
+        name="Live",
+        description="Plant again at once, on the contacts as they stand in the list, whenever one is changed",
+    )
+    overlay: BoolProperty(
+        name="Footprints",
+        description="Show in the 3D view where the feet stand, and their ways before and after",
+        update=_show,
+    )
+
+
+def edited(context: Context, *, keeps_times: bool = False) -> None:
+    """After a change of contacts: show them, take them as they stand from now on, and plant again if that is wished.
+
+    Pinned and lifted contacts outlive a search for others, so that a change of state alone leaves the setting as it is.
+    """
+    settings = context.scene.ik2bone
+    if not keeps_times:
+        settings.contacts = "STORED"
+    show_rows(context.scene)
+    # A custom property tells nobody that it has changed.
+    for area in context.screen.areas if context.screen else ():
+        area.tag_redraw()
+    if context.scene.ik2bone_contacts.live and records.read(played_action(context))["report"]:
+        later(_plant_again)
+
+
+def later(call: Callable[[], None]) -> None:
+    """Have something done as soon as Blender is idle, once however often it is asked for."""
+    if not bpy.app.timers.is_registered(call):
+        bpy.app.timers.register(call, first_interval=0.0)
+
+
+def _plant_again() -> None:
+    """Plant as the button does, on the stored contacts; what is refused is shown, for no operator of a user's is."""
+    window = next(iter(bpy.context.window_manager.windows), None)
+    with bpy.context.temp_override(window=window) if window else bpy.context.temp_override():
+        try:
+            bpy.ops.ik2bone.plant_feet("INVOKE_DEFAULT", True, contacts="STORED")
+        except RuntimeError as error:
+            text = str(error).removeprefix("Error: ").strip()
+            bpy.context.window_manager.popup_menu(lambda menu, _: menu.layout.label(text=text), icon="ERROR")
+
+
+def show_rows(scene: Scene) -> None:
+    """Have as many rows in the list as there are contacts."""
+    count, rows = len(rows_on(bpy.context)), scene.ik2bone_contacts.rows
+    while len(rows) > count:
+        rows.remove(len(rows) - 1)
+    for number in range(len(rows), count):
+        rows.add().number = number
+
+
+def _show_all() -> None:
+    show_rows(bpy.context.scene)
+
+
+class IK2BONE_UL_contacts(UIList):
+    """Contacts in order of time"""
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: UILayout,
+        _data: ContactList,
+        item: ContactRow,
+        _icon: int,
+        _active_data: ContactList,
+        _active_property: str,
+    ) -> None:
+        """Which foot, which part of it, first and last frame, state."""
+        rows = rows_on(context)
+        if item.number >= len(rows):
+            return
+        row = rows[item.number]
+        name = short_names(tuple(sorted({row["bone"] for row in rows})))[row["bone"]]
+        line = layout.row(align=True)
+        words = line.split(factor=0.34, align=True)
+        words.label(text=f"{name} {row['part']}")
+        for end in ("start", "end"):
+            words.prop(item, end, text="")
+        line.prop(item, "state", text="", icon_only=True)
+
+    def filter_items(self, context: Context, data: ContactList, _name: str) -> tuple[list[int], list[int]]:
+        """In order of time, those whose bone has the text in its name that people type below the list."""
+        rows = rows_on(context)[: len(data.rows)]
+        order = sorted(range(len(rows)), key=lambda n: (rows[n]["start"], rows[n]["bone"], rows[n]["part"]))
+        places = dict(zip(order, range(len(order)), strict=True))
+        shown = [self.bitflag_filter_item * (self.filter_name.lower() in row["bone"].lower()) for row in rows]
+        hidden = len(data.rows) - len(rows)
+        return [*shown, *[0] * hidden], [*(places[n] for n in range(len(rows))), *range(len(rows), len(data.rows))]
+
+
+class IK2BONE_PT_contacts(Sidebar, Panel):
+    """When the feet stand, as the last run found it or people want it"""
+
+    bl_label = "Contacts"
+    bl_parent_id = "IK2BONE_PT_main"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Whether there is an action that could have contacts."""
+        return played_action(context) is not None
+
+    def draw(self, context: Context) -> None:
+        """Counts, the list with what adds and removes, and the operators."""
+        layout, shown, action = self.layout, context.scene.ik2bone_contacts, played_action(context)
+        layout.context_pointer_set(HANDED, find_armature(context))
+        rows = rows_on(context)
+        if len(rows) != len(shown.rows):
+            # Nothing may be changed while a panel is drawn.
+            later(_show_all)
+        layout.label(text=_counts(rows) if rows else "None stored yet")
+        contacts = layout.column(align=True)
+        contacts.enabled = action.is_editable
+        contacts.template_list("IK2BONE_UL_contacts", "", shown, "rows", shown, "active", rows=ROWS)
+        _draw_buttons(contacts.row(align=True), shown, len(rows))
+        row = layout.row()
+        row.prop(shown, "live")
+        row.prop(shown, "overlay")
+        row.operator("ik2bone.import_contacts", text="", icon="IMPORT")
+        row.operator("ik2bone.export_contacts", text="", icon="EXPORT")
+
+
+def _draw_buttons(row: UILayout, shown: ContactList, count: int) -> None:
+    row.operator("ik2bone.add_contact", text="", icon="ADD")
+    if shown.active < count:
+        row.operator("ik2bone.remove_contact", text="", icon="REMOVE").index = shown.active
+    row.separator()
+    for state, text in (("enforced", "Pin"), ("forbidden", "Lift"), ("automatic", "Auto")):
+        row.operator("ik2bone.mark_feet", text=text, icon=STATES[NUMBERS[state]][3]).state = state
+
+
+def _counts(rows: Sequence[dict[str, Any]]) -> str:
+    states = [row.get("state", "automatic") for row in rows]
+    return ", ".join(f"{states.count(state)} {name.lower()}" for state, name in NAMES.items())
+
+
+CLASSES: tuple[type, ...] = (ContactRow, ContactList, IK2BONE_UL_contacts, IK2BONE_PT_contacts)
+
+
+def register() -> None:
+    """Register the list and put it on the scene."""
+    for kind in CLASSES:
+        bpy.utils.register_class(kind)
+    Scene.ik2bone_contacts = PointerProperty(type=ContactList)
+
+
+def unregister() -> None:
+    """Take the list from the scene."""
+    for call in (_plant_again, _show_all):
+        if bpy.app.timers.is_registered(call):
+            bpy.app.timers.unregister(call)
+    del Scene.ik2bone_contacts
+    for kind in reversed(CLASSES):
+        bpy.utils.unregister_class(kind)

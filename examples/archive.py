@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plant an archive of clips by several processes: python examples/archive.py FOLDER GROUND OUTPUT [--workers N].
+
+Needs `pip install bpy distributed`, and the add-on installed in the Blender user folder of that module. Every Dask
+worker has one Blender and one thread; `Client("scheduler:8786")` in place of the cluster here has workers on other
+machines do it. A worker that dies is replaced, and what it was at is planted again by another;
+files that have a report are done, so that no clip is lost or planted twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import dask.bag
+from dask.distributed import Client, LocalCluster
+
+ADDON = "bl_ext.user_default.ik2bone"
+
+
+@cache
+def blender() -> ModuleType:
+    """The add-on's batch in this process's own Blender."""
+    import_module("bpy")
+    # Blender's own modules are there only once bpy is imported.
+    import_module("addon_utils").enable(ADDON, default_set=True)
+    return import_module(f"{ADDON}.batch.plant")
+
+
+def plant(clip: str, ground: str, output: str) -> dict[str, Any]:
+    """Plant one file, and return its report."""
+    batch = blender()
+    return batch.plant_file(Path(clip), batch.Job(Path(output), ground=Path(ground), resume=True))
+
+
+def plant_archive(client: Client, clips: Sequence[Path], ground: Path, output: Path) -> list[dict[str, Any]]:
+    """The reports of all clips, planted by the workers of a client that have one thread each."""
+    bag = dask.bag.from_sequence(map(str, clips), npartitions=len(clips))
+    return client.compute(bag.map(plant, str(ground), str(output))).result()
+
+
+def main() -> None:
+    """Plant the bvh and fbx files of a folder."""
+    parser = argparse.ArgumentParser(description="Plant the bvh and fbx files of a folder on one ground.")
+    for name in ("folder", "ground", "output"):
+        parser.add_argument(name, type=Path)
+    parser.add_argument("--workers", type=int, help="default: one a processor")
+    given = parser.parse_args()
+    clips = sorted(file for kind in ("bvh", "fbx") for file in given.folder.glob(f"*.{kind}"))
+    cluster = LocalCluster(n_workers=given.workers, threads_per_worker=1, dashboard_address=None)
+    with cluster, Client(cluster) as client:
+        for told in plant_archive(client, clips, given.ground, given.output):
+            print(told["clip"], told.get("error", f"{len(told['actions'])} planted"))
+
+
+if __name__ == "__main__":
+    main()

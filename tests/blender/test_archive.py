@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An archive of clips under Dask: a worker that is killed in between loses no clip, and none is planted twice."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import biped
+import pytest
+
+pytest.importorskip("distributed", reason="needs Dask: pip install distributed")
+# Which Dask needs too.
+psutil = pytest.importorskip("psutil")
+
+ROOT = Path(__file__).resolve().parents[2]
+CLIPS, KINDS = 8, ("blend", "json")
+# Longer than any of it takes, in seconds.
+PATIENCE = 120
+
+
+@pytest.fixture
+def archive(bpy, walker, tmp_path):
+    """A folder of clips that differ by their names only, and a ground."""
+    bpy.ops.export_anim.bvh(filepath=str(tmp_path / "0.bvh"), frame_end=biped.LAST, rotate_mode="NATIVE")
+    slope = biped.make_slope(bpy)
+    bpy.data.objects.remove(walker)
+    slope.select_set(True)
+    bpy.ops.wm.obj_export(filepath=str(tmp_path / "slope.obj"), export_selected_objects=True)
+    for number in range(1, CLIPS):
+        shutil.copy(tmp_path / "0.bvh", tmp_path / f"{number}.bvh")
+    return tmp_path
+
+
+def test_a_killed_worker_loses_no_clip_and_none_is_planted_twice(archive):
+    output, command = archive / "planted", [sys.executable, ROOT / "examples" / "archive.py", archive]
+    command += [archive / "slope.obj", output, "--workers=2"]
+    planting = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    done = wait_for_reports(output, CLIPS // 4)
+    os.kill(a_worker_of(planting.pid), signal.SIGKILL)
+    told, _ = planting.communicate(timeout=PATIENCE)
+    lines = [line for line in told.splitlines() if line.endswith(" 1 planted")]
+    assert lines == [f"{archive / f'{n}.bvh'} 1 planted" for n in range(CLIPS)]
+    assert {path.stat().st_mtime_ns for path in output.glob("*.json")} >= done
+    assert {path.name for path in output.glob("[!.]*")} == {f"{n}.{kind}" for n in range(CLIPS) for kind in KINDS}
+
+
+def a_worker_of(parent):
+    children = psutil.Process(parent).children(recursive=True)
+    return next(child.pid for child in children if any("spawn_main" in text for text in child.cmdline()))
+
+
+def wait_for_reports(output, count):
+    """When the first reports were written."""
+    end = time.monotonic() + PATIENCE
+    while len(reports := list(output.glob("[!.]*.json"))) < count:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return {path.stat().st_mtime_ns for path in reports}

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files of clips planted by the command line: what is written, what is told, and what a stopped run leaves."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import biped
+import numpy as np
+import pytest
+from planted import heads
+
+RISE = 0.1
+
+
+@pytest.fixture
+def command(addon):
+    """The command as Blender calls it, and the modules behind it."""
+    return addon("batch.command")
+
+
+@pytest.fixture
+def reading(addon):
+    return addon("batch.read")
+
+
+@pytest.fixture
+def files(bpy, walker, tmp_path):
+    """A folder with the walker as bvh and glb, and a ground that rises along its way as obj."""
+    export_bvh(bpy, walker, tmp_path / "walk.bvh")
+    bpy.ops.export_scene.gltf(filepath=str(tmp_path / "model.glb"), export_animation_mode="ACTIVE_ACTIONS")
+    slope = biped.make_slope(bpy, rise=RISE)
+    bpy.data.objects.remove(walker)
+    slope.select_set(True)
+    bpy.ops.wm.obj_export(filepath=str(tmp_path / "slope.obj"), export_selected_objects=True)
+    return tmp_path
+
+
+def export_bvh(bpy, armature, path):
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.export_anim.bvh(filepath=str(path), frame_start=1, frame_end=biped.LAST, rotate_mode="NATIVE")
+
+
+def run(command, folder, *arguments, ground="slope.obj"):
+    """The exit status, and where results go."""
+    given = [str(folder / text) if text.endswith((".bvh", ".glb", ".blend")) else text for text in arguments]
+    output = folder / "planted"
+    grounds = ["--ground", str(folder / ground)] if ground else []
+    return command.run([*given, *grounds, "--output", str(output)]), output
+
+
+def report_of(output, name="walk"):
+    return json.loads((output / f"{name}.json").read_text())
+
+
+def height_over_slope(bpy, armature):
+    """Heights of the balls over the slope, of the lower foot on every frame."""
+    balls = heads(bpy, armature, range(5, biped.LAST - 5), ("toe.L", "toe.R"))
+    return (balls[..., 2] - RISE * balls[..., 1]).min(axis=1)
+
+
+def test_a_planted_clip_and_its_report_are_written(bpy, command, files):
+    status, output = run(command, files, "walk.bvh")
+    assert status == command.PLANTED
+    told = report_of(output)
+    (entry,) = told["actions"]
+    assert told["written"] == ["walk.blend"] and entry["report"]["after"]["penetration"] < 1e-4
+    assert entry["report"]["before"]["penetration"] > 0.01
+    bpy.ops.wm.open_mainfile(filepath=str(output / "walk.blend"), load_ui=False)
+    armature = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+    assert armature.animation_data.action.name == f"{entry['action']}.planted"
+    # Balls are 0.02 over the floor that the clip was made for, soles aligned with the slope.
+    assert np.abs(height_over_slope(bpy, armature) - 0.02).max() < 0.01
+
+
+@pytest.mark.parametrize("kind", ["bvh", "fbx", "glb"])
+def test_other_kinds_of_files_hold_the_planted_motion(bpy, command, reading, files, kind):
+    _, output = run(command, files, "walk.bvh", "--kind", kind)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    armature = reading.read_clip(output / f"walk.{kind}")
+    assert np.abs(height_over_slope(bpy, armature) - 0.02).max() < 0.01
+
+
+def test_flags_are_the_operators_settings_and_angles_are_degrees(command, files, bpy):
+    flags = [
+        "--no-use-hips",
+        "--max-slope",
+        "30",
+        "--contacts",
+        "ALWAYS",
+        "--frame-range",
+        "CUSTOM",
+        "--frame-end",
+        "9",
+    ]
+    _, output = run(command, files, "walk.bvh", *flags)
+    bpy.ops.wm.open_mainfile(filepath=str(output / "walk.blend"), load_ui=False)
+    settings = json.loads(bpy.data.actions["walk.planted"]["ik2bone"])["settings"]
+    assert (settings["use_hips"], settings["contacts"], settings["frame_end"]) == (False, "ALWAYS", 9)
+    assert settings["max_slope"] == pytest.approx(np.radians(30))
+
+
+def test_a_broken_file_is_told_by_its_name_and_the_others_are_planted(command, files, capfd):
+    (files / "broken.bvh").write_text("no motion")
+    status, output = run(command, files, "broken.bvh", "walk.bvh")
+    assert status == command.NOT_PLANTED
+    assert "broken.bvh cannot be read as a .bvh file: Exception: This is not a BVH file" in capfd.readouterr().out
+    assert "error" in report_of(output, "broken") and "report" in report_of(output)["actions"][0]
+
+
+@pytest.mark.parametrize(
+    ("made", "sentence"),
+    # Blender 5.2 does not open an empty file.
+    [("empty.obj", r"empty.obj (holds no mesh with faces|cannot be read)"), ("ground.xyz", "a ground is expected")],
+)
+def test_a_ground_that_is_none_is_told(command, files, capfd, made, sentence):
+    (files / made).write_text("")
+    status, _ = run(command, files, "walk.bvh", ground=made)
+    assert status == command.NOT_PLANTED and re.search(sentence, capfd.readouterr().out)
+
+
+def test_a_clip_that_the_operator_refuses_is_told_with_its_sentence(bpy, command, files):
+    armature = biped.make_bones(bpy, "Stick", [("stick", None, (0, 0, 0), (0, 0, 1))])
+    armature.pose.bones["stick"].keyframe_insert("location", frame=1)
+    export_bvh(bpy, armature, files / "stick.bvh")
+    status, output = run(command, files, "stick.bvh")
+    assert status == command.NOT_PLANTED
+    assert "has no legs" in report_of(output, "stick")["actions"][0]["error"]
+
+
+def test_every_action_of_a_file_is_planted_on_request(bpy, command, files):
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    walker = biped.make_walker(bpy)
+    animation = walker.animation_data
+    for name in ("first", "second"):
+        animation.action.name = name
+        track = animation.nla_tracks.new()
+        track.name = name
+        track.strips.new(name, 1, animation.action)
+        animation.action = animation.action.copy()
+    animation.action = None
+    bpy.ops.export_scene.gltf(filepath=str(files / "both.glb"), export_animation_mode="NLA_TRACKS")
+    status, output = run(command, files, "both.glb", "--all-actions", "--kind", "glb")
+    told = report_of(output, "both")
+    assert status == command.PLANTED and {entry["action"] for entry in told["actions"]} == {"first", "second"}
+    assert set(told["written"]) == {"both.first.glb", "both.second.glb"}
+
+
+def test_a_blend_file_is_planted_on_what_it_holds(bpy, command, files):
+    biped.make_walker(bpy)
+    bpy.ops.wm.save_as_mainfile(filepath=str(files / "scene.blend"))
+    status, output = run(command, files, "scene.blend", "--strength", "0.5", ground=None)
+    report = report_of(output, "scene")["actions"][0]["report"]
+    assert status == command.PLANTED and report["surfaces"] == ["Slope"]
+
+
+def test_a_clip_stands_whichever_way_up_its_file_is(bpy, command, reading, files):
+    """Blender itself writes such files with Z up, the batch with Y up."""
+    _, output = run(command, files, "walk.bvh", "--kind", "bvh")
+    for path in (files / "walk.bvh", output / "walk.bvh"):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+        head, foot = heads(bpy, reading.read_clip(path), [3], ["head", "foot.L"])[0]
+        assert head[2] - foot[2] > 1.0
+    bpy.ops.import_anim.bvh(filepath=str(output / "walk.bvh"))
+    head, foot = heads(bpy, bpy.context.object, [3], ["head", "foot.L"])[0]
+    assert head[2] - foot[2] > 1.0
+
+
+def test_files_that_have_a_report_are_left_as_they_are_on_request(command, files):
+    run(command, files, "walk.bvh")
+    before = (files / "planted" / "walk.blend").stat().st_mtime_ns
+    status, output = run(command, files, "walk.bvh", "model.glb", "--resume")
+    assert status == command.PLANTED and (output / "model.json").is_file()
+    assert (output / "walk.blend").stat().st_mtime_ns == before
+    run(command, files, "walk.bvh")
+    assert (output / "walk.blend").stat().st_mtime_ns > before
+
+
+def test_a_stopped_run_leaves_no_report_and_no_half_file(addon, command, files, monkeypatch):
+    def stop(path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(addon("batch.plant").WRITERS, ".blend", stop)
+    with pytest.raises(KeyboardInterrupt):
+        run(command, files, "walk.bvh")
+    assert not list((files / "planted").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["walk.bvh", "sub/walk.bvh"], "2 clips are named walk"),
+        (["walk.bvh", "--contacts", "NONSENSE"], "invalid choice: 'NONSENSE'"),
+        (["walk.bvh", "--scale", "0"], "expected a number above zero, got 0"),
+        ([], "the following arguments are required: CLIP"),
+    ],
+)
+def test_wrong_arguments_are_told_and_nothing_is_written(command, files, capfd, arguments, sentence):
+    status, output = run(command, files, *arguments)
+    assert status == 2 and not output.exists() and sentence in capfd.readouterr().err
+
+
+def test_a_clip_in_other_units_is_enlarged_to_those_of_the_ground(bpy, command, files):
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    walker = biped.make_walker(bpy)
+    walker.scale = (0.01, 0.01, 0.01)
+    bpy.context.view_layer.update()
+    bpy.ops.export_anim.bvh(filepath=str(files / "small.bvh"), global_scale=0.01, frame_start=1, frame_end=biped.LAST)
+    _, output = run(command, files, "small.bvh", "--scale", "100")
+    assert report_of(output, "small")["actions"][0]["report"]["leg"] == pytest.approx(0.9, rel=0.01)
