@@ -89,11 +89,6 @@ def runs(mask: Mask) -> list[tuple[int, int]]:
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
-def gaps(mask: Mask) -> list[tuple[int, int]]:
-    """Runs of False in a mask (F,), as `runs`."""
-    return runs(~mask)
-
-
 def smoothstep(t: Array) -> Array:
     """Quintic from 0 to 1 over t in [0, 1], first and second derivatives zero at both ends (Perlin, 2002)."""
     t = np.minimum(np.maximum(t, 0.0), 1.0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..checks import array, number
-from ..curves import gaps, quantile, runs
+from ..curves import quantile, runs
 from ..model import Array, Mask
 from ..rotations import length_of
 from .events import held_while_still, refined
@@ -145,7 +145,7 @@ def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
     lasting, least = slow.copy(), limits.least * feet.fps - 1e-6
     for leg, part in np.ndindex(*slow.shape[1:]):
         mask, path = lasting[:, leg, part], feet.paths[:, leg, part]
-        for start, end in gaps(mask):
+        for start, end in runs(~mask):
             if start > 0 and end < len(mask) and end - start < least:
                 mask[start:end] = np.linalg.norm(path[end] - path[start - 1]) < SAME_PLACE
         for start, end in runs(mask):
