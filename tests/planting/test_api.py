@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
+from copy import deepcopy
 from dataclasses import replace
 
 import ik2bone
@@ -139,13 +141,28 @@ def test_normals_of_any_length_and_side_will_do(plan) -> None:
     assert plant(WALK, ground).rotations == pytest.approx(plan.rotations, abs=1e-9)
 
 
-def test_a_mesh_is_a_ground() -> None:
-    places = np.linspace(-1.0, 9.0, 401)
+def mesh_of_hills(count=400):
+    places = np.linspace(-1.0, 9.0, count + 1)
     corners = np.stack(np.meshgrid(places, places - 4.0, indexing="ij"), axis=-1).reshape(-1, 2)
-    first = (np.arange(400)[:, None] * 401 + np.arange(400)).reshape(-1, 1)
-    triangles = np.concatenate([first + [0, 401, 402], first + [0, 402, 1]])
-    mesh = ik2bone.Mesh(np.column_stack([corners, hills(corners)]), triangles)
-    by_mesh, by_height = plant(WALK, mesh), plant(WALK, hills)
+    first = (np.arange(count)[:, None] * (count + 1) + np.arange(count)).reshape(-1, 1)
+    triangles = np.concatenate([first + [0, count + 1, count + 2], first + [0, count + 2, 1]])
+    return ik2bone.Mesh(np.column_stack([corners, hills(corners)]), triangles)
+
+
+@pytest.mark.parametrize("again", [deepcopy, lambda plan: pickle.loads(pickle.dumps(plan))])
+def test_a_plan_on_a_mesh_is_copied_and_pickled_whole(again) -> None:
+    plan = plant(WALK, mesh_of_hills(40))
+    same = again(plan)
+    assert (same.rotations == plan.rotations).all() and same.notes == plan.notes
+    assert same.report() == plan.report()
+    changed = Settings(strength=0.5)
+    other = plant(same.clip, same.kept.given[1], changed, previous=same)
+    assert other.kept is same.kept
+    assert (other.rotations == plant(WALK, plan.kept.given[1], changed).rotations).all()
+
+
+def test_a_mesh_is_a_ground() -> None:
+    by_mesh, by_height = plant(WALK, mesh_of_hills()), plant(WALK, hills)
     assert (by_mesh.contacts == by_height.contacts).mean() > 0.99
     assert np.abs(by_mesh.apply(WALK).ball - by_height.apply(WALK).ball).max() < 0.01
 
