@@ -89,14 +89,9 @@ def runs(mask: Mask) -> list[tuple[int, int]]:
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
-def gaps(mask: Mask) -> list[tuple[int, int]]:
-    """Runs of False in a mask (F,), as `runs`."""
-    return runs(~mask)
-
-
 def smoothstep(t: Array) -> Array:
     """Quintic from 0 to 1 over t in [0, 1], first and second derivatives zero at both ends (Perlin, 2002)."""
-    t = np.clip(t, 0.0, 1.0)
+    t = np.minimum(np.maximum(t, 0.0), 1.0)
     return t * t * t * (10.0 + t * (6.0 * t - 15.0))
 
 
@@ -161,8 +156,10 @@ def smooth_between(
     to its shape. At least two weights are positive; where floor and ceiling cross, the ceiling counts. The optimum is
     exact, see native/core/curves.h.
     """
-    rows = (np.atleast_2d(np.broadcast_to(row, wish.shape).T) for row in (wish, weight, floor, ceiling))
-    asked, weights, low, high = (np.ascontiguousarray(row, float) for row in rows)
+    rows = np.empty((4, *np.atleast_2d(wish.T).shape))
+    for row, values in zip(rows, (wish, weight, floor, ceiling), strict=True):
+        row[...] = np.transpose(values)
+    asked, weights, low, high = rows
     curves = np.empty_like(asked)
     smooth_within(asked, weights, low, high, (slow * fps) ** 4, curves)
     return curves.T.reshape(wish.shape)

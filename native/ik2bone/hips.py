@@ -76,15 +76,11 @@ def _ceiling(clip: Clip, highs: Array, wish: Array, standing: Mask, follows: Mas
     ceiling = np.where(standing, highs, np.inf).min(axis=1)
     if not follows.any():
         return ceiling
-    low = np.where(_low(clip) & follows, highs, np.inf).min(axis=1)
+    ball = clip.ball @ clip.up
+    lowest = ball < ball.min(axis=0) + LOW * clip.leg
+    low = np.where(lowest & follows, highs, np.inf).min(axis=1)
     short = smooth_cover(np.maximum(wish - low, 0.0), odd_window(CALM, clip.fps))
     return np.minimum(ceiling, wish - short)
-
-
-def _low(clip: Clip) -> Mask:
-    """Where balls (F, L) are about as low as they get."""
-    height = clip.ball @ clip.up
-    return np.asarray(height < height.min(axis=0) + LOW * clip.leg)
 
 
 def _level_offset(clip: Clip, targets: Targets, standing: Mask, lean: float) -> Array:

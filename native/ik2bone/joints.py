@@ -7,7 +7,7 @@ import numpy as np
 
 from .curves import hann_average, odd_window
 from .model import Array, Mask, level_part
-from .rotations import cross, length_of, unit
+from .rotations import cross, inverse_of, length_of, move_points, unit
 
 # Place of the ball of the foot seen from the ankle, ahead and below (leg lengths): medians of the eight motion-captured
 # people of the test clips, who have 0.13 to 0.15 and 0.03 to 0.06.
@@ -113,6 +113,6 @@ def _fixed_to(matrices: Array, points: Array, height: Array) -> Array:
     lower half of the frames, on which a foot is likeliest to stand flat.
     """
     low = height <= np.median(height, axis=0)
-    local = np.linalg.solve(matrices[..., :3, :3], (points - matrices[..., :3, 3])[..., None])
-    mean = (local * low[..., None, None]).sum(axis=0) / low.sum(axis=0)[:, None, None]
-    return (matrices[..., :3, :3] @ mean)[..., 0] + matrices[..., :3, 3]
+    local = move_points(inverse_of(matrices), points)
+    mean = (local * low[..., None]).sum(axis=0) / low.sum(axis=0)[:, None]
+    return move_points(matrices, np.broadcast_to(mean, points.shape))

@@ -38,7 +38,8 @@ def solve_legs(
     The hip joints lie moved by `offset` (F, L, 3) already; `hips` (F, 3) moves them on. `strength` (F,) blends the
     corrections and the move: a leg in reach at both ends of the blend is so all along it.
     """
-    thigh, shin, foot = (_moved(matrix, offset) for matrix in (clip.thigh, clip.shin, clip.foot))
+    moved = clip.moved(offset)
+    thigh, shin, foot = moved.thigh, moved.shin, moved.foot
     goal = foot.copy()
     goal[..., :3, :3] = targets.turn @ foot[..., :3, :3]
     # Seen from the hips as they will lie, which makes the blend linear in the world too.
@@ -76,9 +77,3 @@ def _solve(
         root_scale=clip.scale[..., 0, :],
         mid_scale=clip.scale[..., 1, :],
     )
-
-
-def _moved(matrices: Array, offset: Array) -> Array:
-    moved = np.array(matrices)
-    moved[..., :3, 3] += offset
-    return moved

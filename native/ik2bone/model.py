@@ -250,11 +250,12 @@ class Clip:
         return clip
 
     def moved(self, offset: Array) -> Clip:
-        """The same clip moved as a whole by an offset (F, 3)."""
-        moved = {name: getattr(self, name) + offset[:, None] for name in ("ball", "tip")}
+        """The same clip moved by an offset (F, 3), or each limb by its own (F, L, 3)."""
+        each = offset if offset.ndim == 3 else offset[:, None]
+        moved = {name: getattr(self, name) + each for name in ("ball", "tip")}
         for name in JOINTS:
             moved[name] = getattr(self, name).copy()
-            moved[name][..., :3, 3] += offset[:, None]
+            moved[name][..., :3, 3] += each
         return self.having(**moved)
 
     def cut(self, frames: slice) -> Clip:

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -109,8 +108,8 @@ class Settings:
 
     def only(self, *names: str) -> Settings:
         """Some of the settings, all others as by default."""
-        some = copy(DEFAULTS)
-        vars(some).update({name: getattr(self, name) for name in names})  # checked already
+        some, every = object.__new__(Settings), [each.name for each in fields(self)]
+        vars(some).update({name: getattr(self if name in names else DEFAULTS, name) for name in every})  # all checked
         return some
 
     @cached_property

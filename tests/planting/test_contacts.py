@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from gaits import EASES, STYLES, make_gait, make_loose_gait, make_rest, on_treadmill, retargeted
-from ik2bone.contacts.detect import find_contacts, stances
+from ik2bone.contacts.detect import find_contacts, hysteresis, stances
 from ik2bone.contacts.paths import noise_of, observe
 from ik2bone.contacts.treadmill import floor_velocities
 from ik2bone.curves import runs
@@ -421,3 +421,15 @@ def test_feet_that_go_down_one_after_the_other_stand_between() -> None:
     feet = np.stack([falling(-0.3 * np.clip(np.round(TIME / 0.6 + shift) / 2, 0, 1)) for shift in (0.0, 0.5)])
     heel, ball = (np.stack([feet[0][part][:, 0], feet[1][part][:, 1]], axis=1) for part in (0, 1))
     assert find_contacts(heel, ball, fps=24.0, leg=1.0).any(axis=-1).mean() > 0.5
+
+
+@pytest.mark.parametrize("shape", [(40,), (40, 3), (40, 2, 2)])
+def test_hysteresis_keeps_the_runs_that_are_entered(shape) -> None:
+    random = np.random.default_rng(20261122)
+    slow = random.random(shape) < 0.7
+    still = slow & (random.random(shape) < 0.2)
+    wanted = np.zeros_like(slow)
+    for column in np.ndindex(*shape[1:]):
+        for start, end in runs(slow[(slice(None), *column)]):
+            wanted[(slice(start, end), *column)] = still[(slice(start, end), *column)].any()
+    np.testing.assert_array_equal(hysteresis(slow, still), wanted)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from ik2bone.curves import (
     come_to_rest,
     fade,
-    gaps,
     hann_average,
     odd_window,
+    quantile,
     running_maximum,
     runs,
     smoothstep,
@@ -21,18 +21,18 @@ from ik2bone.curves import (
 from ik2bone.rotations import matrix_from_vector, shortest_turns, vector_from_matrix
 from ik2bone.targets.swing import clear
 
+RANDOM = np.random.default_rng(20261122)
 numbers = st.floats(-1.0, 1.0)
 vectors = st.tuples(numbers, numbers, numbers).map(np.array)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=40))
-def test_runs_and_gaps_cover_a_mask_exactly(values) -> None:
+def test_runs_cover_a_mask_exactly(values) -> None:
     mask, rebuilt = np.array(values), np.zeros(len(values), bool)
     for start, end in runs(mask):
         assert mask[start:end].all()
         rebuilt[start:end] = True
     assert (rebuilt == mask).all()
-    assert runs(~mask) == gaps(mask)
 
 
 @given(st.lists(st.floats(0.0, 10.0), min_size=1, max_size=60), st.integers(0, 7))
@@ -49,6 +49,38 @@ def test_velocity_of_a_line_is_its_slope_up_to_the_ends(fps) -> None:
 
 def test_velocity_of_two_frames_is_their_difference() -> None:
     assert velocity(np.array([[0.0], [1.0]]), 30.0) == pytest.approx(30.0)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 40])
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.75, 1.0])
+def test_quantiles_are_those_of_numpy(count, share) -> None:
+    values = RANDOM.normal(size=(count, 2, 3))
+    np.testing.assert_allclose(quantile(values, share), np.quantile(values, share, axis=0), atol=1e-15)
+
+
+@pytest.mark.parametrize("window", [1, 3, 5, 7, 19, 41])
+def test_running_maximum_is_the_largest_around_each_frame(window) -> None:
+    values, half = RANDOM.normal(size=(30, 2)), window // 2
+    around = [values[max(k - half, 0) : k + half + 1].max(axis=0) for k in range(30)]
+    np.testing.assert_array_equal(running_maximum(values, window), around)
+
+
+@pytest.mark.parametrize("window", [1, 3, 9])
+def test_an_average_weighs_frames_by_a_raised_cosine(window) -> None:
+    values, half = RANDOM.normal(size=(30, 2, 3)), window // 2
+    weights = 1.0 + np.cos(np.pi * np.arange(-half, half + 1) / (half + 1))
+    padded = np.concatenate([values[:1].repeat(half, axis=0), values, values[-1:].repeat(half, axis=0)])
+    wanted = [np.average(padded[k : k + window], axis=0, weights=weights) for k in range(30)]
+    np.testing.assert_allclose(hann_average(values, window), wanted, atol=1e-14)
+
+
+@pytest.mark.parametrize("half", [1, 2, 5])
+def test_velocity_is_the_slope_of_the_line_fitted_around_each_frame(half) -> None:
+    points = RANDOM.normal(size=(30, 2))
+    slopes = [
+        np.polyfit(np.arange(-half, half + 1), points[k - half : k + half + 1], 1)[0] for k in range(half, 30 - half)
+    ]
+    np.testing.assert_allclose(velocity(points, 60.0, 2 * half / 60.0)[half:-half], 60.0 * np.array(slopes), atol=1e-11)
 
 
 def test_coming_to_rest_starts_with_slope_one_and_ends_at_rest() -> None:

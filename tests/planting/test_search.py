@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from ik2bone.anchors import search
 from ik2bone.anchors.search import chain_costs
 from ik2bone.plan import plant
 from walk import height_field, make_walk, planted
@@ -71,3 +72,25 @@ def test_walk_over_a_riser_leaves_no_sole_across_it() -> None:
         )
         levels = steps(sole, -clip.up)[0][:, 2]
         assert np.ptp(levels) < 1e-9
+
+
+@pytest.mark.parametrize("height", [0.04, 0.05, 0.06])
+def test_feet_that_do_not_look_for_better_places_would_find_none(monkeypatch, height) -> None:
+    plain, looked, spared = search.Search, [], []
+
+    class Thorough(plain):
+        def best(self):
+            every = np.arange(len(self.moves))
+            whole, own = plain(self.site, self.moves, self.chains, self.times, every).best(), super().best()
+            assert not np.delete(whole, self.free, axis=0).any()
+            assert own == pytest.approx(whole[self.free], abs=1e-12)
+            looked.append(len(self.free))
+            spared.append(len(every) - len(self.free))
+            return own
+
+    def rough(x, y):
+        return height * (np.sin(7.0 * x) + (np.sin(3.0 * x + 2.0 * y) > 0.3))
+
+    monkeypatch.setattr(search, "Search", Thorough)
+    plant(make_walk(seconds=6.0).clip, height_field(rough))
+    assert looked[0] > 0 and spared[0] > 0

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..contacts.detect import Stance
-from ..ground.query import MovingGround, ask, support_of
+from ..ground.query import ask, support_of
 from ..model import Array, Clip, Ground, Mask
 from ..sole.measure import Sole
 from .anchor import Anchor, ride_of
@@ -66,7 +66,8 @@ def _settle(clip: Clip, ground: Ground, slopes: Slopes, prints: Footprints, ride
         hits[new], _, found[new] = ask(ground, below[new], clip.up, prints.frame[new])
         asked[new] = below[new]
         rise = _last_found((hits - place) @ clip.up, found)
-        if ride is None and isinstance(ground, MovingGround):
+        supports = (support_of(ground, *at) for at in zip(hits[found], prints.frame[found], strict=True))
+        if ride is None and any(support.motion is not None for support in supports):
             site = Site(ground, prints, asked, hits, clip.leg, slopes.least)
             carried = ride_of(_anchors(site, np.zeros((count, 2)), carried, False), clip.frames)[prints.frame]
     zero = np.where(found[:, None], hits, asked)

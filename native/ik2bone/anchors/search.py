@@ -59,30 +59,37 @@ class Search:
                 costs[row] = cost
         return np.array([costs[row] for row in self.free]).reshape(prices.shape)
 
-    def best(self) -> Array:
-        """The best shifts (M, 2) of the free stances: the best strides, the last of which is halved again and again."""
+    def strides(self) -> tuple[Array, Array, Array, Array, Array]:
+        """The best stride (M, K) on each of the best ways (M, K, 2) of the free stances, what it costs by itself (M, K)
+        and where it moves the foot (M, K, 3), and what these cost together with the best of all others (M, K).
+        """
         angles, lengths = np.arange(WAYS) * 2 * np.pi / WAYS, STRIDE * np.arange(STRIDES + 1)
         ways = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
         # All ways begin in the same place, which comes first.
-        strides = np.concatenate([np.zeros((1, 2)), (ways[:, None] * lengths[1:, None]).reshape(-1, 2)])
-        index = np.insert(np.arange(1, len(strides)).reshape(WAYS, STRIDES), 0, 0, axis=1)
-        found = self.look(np.broadcast_to(strides, (len(self.free), *strides.shape)))
+        shifts = np.concatenate([np.zeros((1, 2)), (ways[:, None] * lengths[1:, None]).reshape(-1, 2)])
+        index = np.insert(np.arange(1, len(shifts)).reshape(WAYS, STRIDES), 0, 0, axis=1)
+        found = self.look(np.broadcast_to(shifts, (len(self.free), *shifts.shape)))
         prices, moves = (values[:, index] for values in found)
         costs = self.together(prices, moves)
         kept = np.argsort(costs.min(axis=2), axis=1, kind="stable")[:, :KEPT]
-        row, place = np.arange(len(kept))[:, None], np.arange(KEPT)
-        last = costs.argmin(axis=2)[row, kept]
-        length, way, prices, moves = lengths[last], ways[kept], prices[row, kept, last], moves[row, kept, last]
-        for halving in range(1, HALVINGS + 1):
+        row, last = np.arange(len(kept))[:, None], costs.argmin(axis=2)
+        best = row, kept, last[row, kept]
+        return lengths[best[2]], ways[kept], prices[best], moves[best], costs[best]
+
+    def best(self) -> Array:
+        """The best shifts (M, 2) of the free stances: the best strides, the last of which is halved again and again."""
+        length, way, prices, moves, costs = self.strides()
+        row, place = np.ogrid[: len(length), :KEPT]
+        for halving in range(1, HALVINGS + 1) if length.any() else ():
             shorter = np.maximum(length - STRIDE / 2**halving, 0.0)
             tried = self.look(shorter[..., None] * way)
             prices, moves = (np.stack(both, axis=2) for both in zip((prices, moves), tried, strict=True))
             costs = self.together(prices, moves)
             better = costs.argmin(axis=2)
             length = np.where(better, shorter, length)
-            prices, moves = (values[row, place, better] for values in (prices, moves))
-        chosen = costs.min(axis=2).argmin(axis=1)[:, None]
-        return np.asarray((length[..., None] * way)[row, chosen][:, 0])
+            prices, moves, costs = (values[row, place, better] for values in (prices, moves, costs))
+        chosen = row[:, 0], costs.argmin(axis=1)
+        return np.asarray(length[chosen][:, None] * way[chosen])
 
 
 def best_shifts(clip: Clip, site: Site, carried: Array) -> Array:
@@ -94,13 +101,16 @@ def best_shifts(clip: Clip, site: Site, carried: Array) -> Array:
     chains = [rows[legs == leg] for leg in np.unique(legs)]
     times = [(starts[chain[1:]] - ends[chain[:-1]]) / clip.fps for chain in chains]
     moves = site.zero - (prints.origin + carried) + prints.height[:, None] * clip.up
-    own, shifts = site.ask(rows, prints.points), np.zeros((len(rows), 2))
+    own, shifts, free = site.ask(rows, prints.points), np.zeros((len(rows), 2)), np.zeros(len(rows), bool)
     costs = unevenness(prints.points, prints.room, own)
     for chain, time in zip(chains, times, strict=True):
         hurry = hurry_costs(np.diff(moves[chain], axis=0), time, clip.leg)
         costs[chain[1:]] += hurry
         costs[chain[:-1]] += hurry
-    free = rows[own.found[:, 0] & (costs > STRIDE / 2**HALVINGS)]
+        # Feet gain by strides, alone or with those before and after, only where together they cost as much as these.
+        total = np.append(0.0, np.cumsum(costs[chain] - STRIDE))
+        free[chain] = np.maximum.accumulate(total[:0:-1])[::-1] >= np.minimum.accumulate(total[:-1])
+    free = rows[own.found[:, 0] & free]
     if len(free):
         shifts[free] = Search(site, moves, chains, times, free).best()
     return shifts

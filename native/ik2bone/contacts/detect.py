@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..checks import array, boolean, number
-from ..curves import gaps, quantile, runs
+from ..curves import quantile, runs
 from ..model import Array, Mask
 from ..rotations import length_of
 from .events import held_while_still, refined
@@ -119,12 +119,12 @@ def detect(
 
 def hysteresis(slow: Mask, still: Mask) -> Mask:
     """The runs of slow frames (F, ...) that hold a still one, column by column."""
-    held = np.zeros(slow.shape, bool)
-    columns = (mask.reshape(len(slow), -1).T for mask in (slow, still, held))
-    for under, entered, result in zip(*columns, strict=True):
-        for start, end in runs(under):
-            result[start:end] = entered[start:end].any()
-    return held
+    begins = slow.copy()
+    begins[1:] &= ~slow[:-1]
+    run = np.cumsum(begins.ravel(order="F")).reshape(slow.shape, order="F")
+    entered = np.zeros(slow.size + 1, bool)
+    entered[run[slow & still]] = True
+    return slow & entered[run]
 
 
 def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
@@ -142,12 +142,11 @@ def _slow(feet: Feet, limits: Limits) -> Mask:
     """Frames (F, L, 2) in which parts are slow, and neither they nor their foot are off the ground."""
     slow, still = feet.speeds < limits.leave, feet.speeds < limits.enter
     either = hysteresis(slow.any(axis=-1), still.any(axis=-1))
-    stands = np.zeros_like(slow)
+    heights, low = np.where(slow, feet.heights, np.inf), np.zeros_like(slow)
     for spell in grounded(feet, still.any(axis=-1), find_spells(feet, either), limits.height):
         rows = slice(spell.start, spell.end), spell.leg
-        lowest = np.where(slow[rows], feet.heights[rows], np.inf).min(axis=0)
-        stands[rows] = hysteresis(slow[rows] & (feet.heights[rows] < lowest + limits.height), still[rows])
-    return stands
+        low[rows] = heights[rows] < heights[rows].min(axis=0) + limits.height
+    return hysteresis(slow & low, still)
 
 
 def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
@@ -157,7 +156,7 @@ def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
     lasting, least = slow.copy(), limits.least * feet.fps - 1e-6
     for leg, part in np.ndindex(*slow.shape[1:]):
         mask, path = lasting[:, leg, part], feet.paths[:, leg, part]
-        for start, end in gaps(mask):
+        for start, end in runs(~mask):
             if start > 0 and end < len(mask) and end - start < least:
                 mask[start:end] = np.linalg.norm(path[end] - path[start - 1]) < SAME_PLACE
         for start, end in runs(mask):

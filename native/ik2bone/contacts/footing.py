@@ -44,10 +44,11 @@ def grounded(feet: Feet, still: Mask, spells: list[Stance], height: float) -> li
 
     `still` (F, L) are the frames in which heel or ball is hardly moving, `height` (leg lengths) is as `HEIGHT`.
     """
-    spells = [spell for spell in spells if not _falls(feet, spell)]
+    lowest = feet.heights.min(axis=-1)
+    spells = _not_falling(feet, lowest, spells)
     if not spells:
         return []
-    heights = np.array([quantile(feet.heights[s.start : s.end, s.leg].min(axis=-1), 0.5) for s in spells])
+    heights = np.array([quantile(lowest[s.start : s.end, s.leg], 0.5) for s in spells])
     legs, starts, ends = np.array([(spell.leg, spell.start, spell.end) for spell in spells]).T
     step = STEP * feet.fps
     crest = _are_crests(starts, ends, heights, height, 0.5 * step)
@@ -64,15 +65,20 @@ def grounded(feet: Feet, still: Mask, spells: list[Stance], height: float) -> li
     return [spell for spell, kept in zip(spells, keep, strict=True) if kept]
 
 
-def _falls(feet: Feet, spell: Stance) -> bool:
-    """Whether a spell ends as all feet go down alike, this one to where it was not: steps and hops begin upward, and on
-    the way down stairs the other foot stands.
+def _not_falling(feet: Feet, lowest: Array, spells: list[Stance]) -> list[Stance]:
+    """The spells without those that end as all feet go down alike, this one to where it was not (`lowest` (F, L) are
+    the heights of feet): steps and hops begin upward, and on the way down stairs the other foot stands.
     """
-    after = feet.heights[spell.end : spell.end + max(1, round(0.5 * STEP * feet.fps)), spell.leg]
-    sinks = -feet.climb[spell.end : spell.end + 1]
-    if not len(after) or sinks.min() < max(ENTER_SPEED, (1.0 - ALIKE) * sinks.max()):
-        return False
-    return bool(after.min() < feet.heights[spell.start : spell.end, spell.leg].min() - SAME_PLACE)
+    least, most = -feet.climb.max(axis=(1, 2)), -feet.climb.min(axis=(1, 2))
+    sinks = np.append(least >= np.maximum(ENTER_SPEED, (1.0 - ALIKE) * most), False)
+    soon = max(1, round(0.5 * STEP * feet.fps))
+    return [
+        spell
+        for spell in spells
+        if not sinks[spell.end]
+        or lowest[spell.end : spell.end + soon, spell.leg].min()
+        >= lowest[spell.start : spell.end, spell.leg].min() - SAME_PLACE
+    ]
 
 
 def _are_crests(starts: Array, ends: Array, heights: Array, height: float, least: float) -> Mask:

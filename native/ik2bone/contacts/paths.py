@@ -98,9 +98,11 @@ class Feet:
         return replace(self, paths=self.given - way[:, None, None], velocities=self.velocities - floor[:, None, None])
 
 
-def observe(paths: Array, fps: float, up: Array) -> Feet:
-    """Look at heels and balls (F, L, 2, 3), in leg lengths."""
-    return _look(paths, fps, up, noise_of(paths))
+def observe(paths: Array, fps: float, up: Array, noise: float | None = None) -> Feet:
+    """Look at heels and balls (F, L, 2, 3), in leg lengths, with the noise that is told, or else found in them."""
+    noise = noise_of(paths) if noise is None else noise
+    half = _half_window(noise, fps)
+    return Feet(fps, up, paths, paths, velocity(paths, fps, 2 * half / fps), noise, half)
 
 
 def finer(feet: Feet) -> Feet:
@@ -108,12 +110,7 @@ def finer(feet: Feet) -> Feet:
     if feet.fps * WINDOWS[0] >= 1.8 or feet.frames < 2:
         return feet
     places = np.arange(2 * feet.frames - 1) / 2
-    return replace(_look(between(feet.paths, places), 2 * feet.fps, feet.up, feet.noise), every=2)
-
-
-def _look(paths: Array, fps: float, up: Array, noise: float) -> Feet:
-    half = _half_window(noise, fps)
-    return Feet(fps, up, paths, paths, velocity(paths, fps, 2 * half / fps), noise, half)
+    return replace(observe(between(feet.paths, places), 2 * feet.fps, feet.up, feet.noise), every=2)
 
 
 def _stiff(paths: Array) -> Mask:

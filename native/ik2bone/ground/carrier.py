@@ -15,7 +15,7 @@ from ..curves import velocity
 from ..hands.nearest import WITHIN
 from ..model import JOINTS, Array, Clip, Ground, Mask
 from ..rotations import inverse_of, length_of, move_points, turn_vectors, unit
-from .query import Frames, MovingGround, Support, ask, ask_on, support_of
+from .query import Frames, MovingGround, Support, ask, support_of
 
 # A clip was made on a support if its feet are slower there than in the world by this share of both speeds, on the mean.
 # Of 360 runs of real clips made on platforms that go by 0.02 to 3 leg lengths a second, rise, turn or rock, this finds
@@ -83,7 +83,7 @@ def find_bearer(clip: Clip, ground: Ground) -> Carrier | None:
     """
     if clip.frames < 3 or not isinstance(ground, MovingGround):
         return None
-    hits, _, met = ask_on(ground, clip.ball[0], None, 0)
+    hits, _, met = ask(ground, clip.ball[0], None, np.zeros(clip.legs, np.intp))
     near = met & (length_of(hits - clip.ball[0]) < WITHIN * clip.leg)
     bearers = [_carrier_at(ground, hit, 0) for hit in hits[near]]
     if not bearers or bearers[0] is None:

@@ -57,11 +57,6 @@ def ask(ground: Ground, points: Array, up: Array | None, frames: Frames | None =
     return answer[0].reshape(points.shape), answer[1].reshape(points.shape), answer[2].reshape(points.shape[:-1])
 
 
-def ask_on(ground: Ground, points: Array, up: Array | None, frame: int) -> tuple[Array, Array, Mask]:
-    """As `ask` for points (N, ..., 3), all of them on one frame."""
-    return ask(ground, points, up, np.full(len(points), frame))
-
-
 def support_of(ground: Ground, point: Array, frame: int) -> Support:
     """What a point (3,) on the surface belongs to; of a plain callable nothing is known."""
     return cast(MovingGround, ground).support(point, frame) if hasattr(ground, "support") else Support()

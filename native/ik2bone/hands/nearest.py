@@ -56,11 +56,6 @@ def mean_normal(
     return unit(normals + facing.sum(axis=-2)), (found & even).all(axis=-1)
 
 
-def unit_axes(matrices: Array) -> Array:
-    """The axes (..., 3, 3) of matrices (..., 4, 4), each of unit length."""
-    return np.swapaxes(unit(np.swapaxes(matrices[..., :3, :3], -1, -2)), -1, -2)
-
-
 def facing_of(known: Array, axes: Array, normals: Array) -> Array:
     """The direction in a limb's end space (3,) that looks away from what it touches, from its axes (N, 3, 3) there.
 

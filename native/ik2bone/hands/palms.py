@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..model import Array, Clip, Ground
+from ..rotations import nearest_rotations
 from ..settings import Settings
 from ..sole.measure import Sole, unit_length
-from .nearest import AROUND, WITHIN, facing_of, unit_axes
+from .nearest import AROUND, WITHIN, facing_of
 from .touch import limb_lengths, touches_of
 
 
@@ -22,7 +23,7 @@ def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sol
     touches, _, normals = touches_of(clip, clip.ball, ground, settings)
     for leg in np.flatnonzero(clip.hands & touches.any(axis=0)):
         frames, unit = touches[:, leg], unit_length(clip, leg)
-        away = facing_of(sole.up[leg], unit_axes(clip.foot[frames, leg]), normals[frames, leg])
+        away = facing_of(sole.up[leg], nearest_rotations(clip.foot[frames, leg, :3, :3]), normals[frames, leg])
         depth = palm_depth(clip.skins[leg].foot, sole.ball_joint[leg], away, limb_lengths(clip)[leg] / unit)
         if depth > 0.0:
             ball[leg], height[leg], source[leg] = sole.ball_joint[leg] - depth * away, unit * depth, "mesh"

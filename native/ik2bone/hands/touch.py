@@ -16,7 +16,7 @@ from ..anchors.anchor import Anchor
 from ..anchors.footprint import STEEPEST
 from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAVE_SPEED, Stance, hysteresis, stances
 from ..contacts.spans import Marks
-from ..curves import fade, gaps, hann_average, odd_window, runs, velocity
+from ..curves import fade, hann_average, odd_window, runs, velocity
 from ..ground.carrier import GroundSeen, moved_by, slower
 from ..ground.query import ask, support_of
 from ..model import Array, Clip, Ground, Mask
@@ -37,7 +37,7 @@ from ..sole.measure import Sole, measure_sole, with_own_floor
 from ..targets.blend import WINDOW, Held, Targets, blend_targets, places_of
 from ..targets.lock import hold_feet, standing_place
 from ..targets.swing import clear
-from .nearest import WITHIN, facing_of, find_spots, mean_normal, unit_axes
+from .nearest import WITHIN, facing_of, find_spots, mean_normal
 
 # A hand is free this time (s) after it has touched, and before it touches again.
 RELEASE = 0.4
@@ -156,7 +156,7 @@ def find_touches(path: Array, distance: Array, fps: float) -> Mask:
     speed = length_of(velocity(path, fps))
     touches = hysteresis((speed < LEAVE_SPEED) & (distance < WITHIN), speed < ENTER_SPEED)
     for column in touches.T:
-        for start, end in gaps(column):
+        for start, end in runs(~column):
             column[start:end] = start > 0 and end < len(column) and end - start < LEAST_CONTACT * fps
         for start, end in runs(column):
             column[start:end] = end - start >= LEAST_CONTACT * fps - 1e-6
@@ -249,7 +249,7 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     if use_slope:
         normals, wide = mean_normal(ground, hits, normals, np.broadcast_to(length, found.shape), up)
     wide &= found
-    rows, axes = enumerate(sole.up), unit_axes(clip.foot)
+    rows, axes = enumerate(sole.up), nearest_rotations(clip.foot[..., :3, :3])
     turns = [_turns_onto(known, axes[:, leg], normals[:, leg], wide[:, leg], window) for leg, known in rows]
     turn = np.stack(turns, axis=1)
     there = found[..., None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..curves import gaps, smooth_between, smoothstep
+from ..curves import runs, smooth_between, smoothstep
 from ..model import Array, Clip, Ground, Mask
 from ..sole.measure import Sole, sole_points
 from .blend import Targets
@@ -27,7 +27,7 @@ def lift_swings(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground
     under, margin = (height / clip.leg for height in missing_height(clip, sole, targets, swings, ground))
     rise, lift = targets.rise / clip.leg, np.zeros_like(under)
     for leg in range(clip.legs):
-        for start, end in gaps(~swings[:, leg]):
+        for start, end in runs(swings[:, leg]):
             sides = start > 0, end < clip.frames
             time = np.arange(1, end - start + 1) / (end - start + 1)
             # What lies under the ground while the foot stands, before and after, is left there at first and at last.
