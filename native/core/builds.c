@@ -43,12 +43,15 @@ wanted_build(void)
 {
     const char *word = getenv("IK2BONE_BUILD");
     int best = (int)best_build();
-    for (int build = 0; word && build <= best; build++) {
+    if (!word || !*word) {
+        return best;
+    }
+    for (int build = 0; build <= best; build++) {
         if (strcmp(word, names[build]) == 0) {
             return build;
         }
     }
-    return word ? BUILDS : best;
+    return BUILDS;
 }
 
 bool

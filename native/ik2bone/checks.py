@@ -38,7 +38,8 @@ def boolean(name: str, value: Any) -> None:
 
 def one_of(name: str, value: Any, words: Sequence[str]) -> None:
     """Refuse what is none of some words."""
-    if not isinstance(value, str) or value not in words:
+    kind(name, value, str, f"one of {', '.join(words)}")
+    if value not in words:
         raise ValueError(f"{name}: expected one of {', '.join(words)}, got {value!r}")
 
 
@@ -95,6 +96,16 @@ def unit_vector(name: str, value: ArrayLike) -> NDArray[np.float64]:
     if abs(length - 1.0) > ROUNDING:
         raise ValueError(f"{name}: expected a unit vector, got {vector.tolist()} of length {length:.6g}")
     return vector / length
+
+
+def directions(name: str, value: ArrayLike, count: int) -> NDArray[np.float64]:
+    """Unit vectors (count, 3), or zero for those that are not known."""
+    vectors = array(name, value, (count, 3))
+    lengths = np.linalg.norm(vectors, axis=-1)
+    wrong = (lengths > 0.0) & (np.abs(lengths - 1.0) > ROUNDING)
+    if wrong.any():
+        raise ValueError(f"{name}: expected unit vectors or zero, got one of length {lengths[wrong][0]:.6g}")
+    return vectors
 
 
 def apart(name: str, points: NDArray[np.float64], others: NDArray[np.float64], what: str) -> None:

@@ -28,6 +28,10 @@ class Kept:
         values = values_of(given)
         return previous if previous is not None and previous.values == values else cls(given, values)
 
+    def __reduce__(self) -> tuple[Callable[..., Kept], tuple[Any, ...]]:
+        """Copies, and what other processes get, keep no results: their values would tell of objects of the original."""
+        return Kept.of, self.given
+
     def __call__(self, stage: Callable[..., Result], *inputs: Any) -> Result:
         """The result of a stage, made anew unless its inputs are those that it was last made of.
 

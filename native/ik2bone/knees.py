@@ -46,18 +46,21 @@ class Knees:
 def find_knees(clip: Clip) -> Knees:
     """Read the hinges: a frame's own where its knee is well bent, the clip's where it is straight or overstretched.
 
-    Of a knee that never bends in the clip that is the rest pose's.
+    Of a knee that never bends in the clip that is the rest pose's, and of one that rests straight too it is that of a
+    knee that bends to where its foot points.
     """
     own = np.asarray(hinge_of(clip.thigh, clip.shin, clip.ankle))
     sine = knee_sine(clip)
     weight = np.where(sine > BENT, sine, 0.0)[..., None] ** 2
+    axes = unit(np.swapaxes(clip.shin[..., :3, :3], -1, -2))
+    across = np.where(clip.hands[:, None], 0.0, cross(clip.ball - clip.ankle, clip.up))
+    by_foot = unit(np.einsum("flij,flj->li", axes, across))
     usual = unit((weight * own).sum(axis=0))
-    if clip.rest_hinge is not None:
-        usual = np.where(usual.any(axis=-1, keepdims=True), usual, clip.rest_hinge)
+    for otherwise in (by_foot,) if clip.rest_hinge is None else (clip.rest_hinge, by_foot):
+        usual = np.where(usual.any(axis=-1, keepdims=True), usual, otherwise)
     natural = sine * np.sign(dot(own, usual))
     doubt = np.where(usual.any(axis=-1), 1.0 - smoothstep(natural / BENT), 0.0)
     hinge = (1.0 - doubt)[..., None] * own + doubt[..., None] * usual
-    axes = unit(np.swapaxes(clip.shin[..., :3, :3], -1, -2))
     return Knees(hinge, np.einsum("flji,lj->fli", axes, usual), doubt)
 
 

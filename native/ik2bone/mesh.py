@@ -34,22 +34,31 @@ class Mesh:
     their edges and corners, which count once, whichever triangles share them; no line slips through between neighbours.
     Triangles without area are never met. Results are float32 where all arrays asked with are float32, else float64;
     triangles are int64. A row with NaN or infinity, or a zero direction, meets nothing. len(mesh) is the number of
-    triangles.
+    triangles. Meshes can be pickled and copied.
     """
 
-    __slots__ = ("_built", "_count", "_lock", "_measures")
+    __slots__ = ("_built", "_count", "_given", "_lock", "_measures")
     _measures: tuple[NDArray[np.float64], NDArray[np.float64]] | None
 
     def __init__(self, vertices: Numbers, triangles: Numbers) -> None:
         try:
             built = _core.build_mesh(vertices, triangles)
         except (TypeError, ValueError, BufferError):  # no contiguous buffers of the kinds that are read as they lie
-            built = _core.build_mesh(_rows("vertices", vertices, VERTICES), _rows("triangles", triangles, TRIANGLES))
+            vertices, triangles = _rows("vertices", vertices, VERTICES), _rows("triangles", triangles, TRIANGLES)
+            built = _core.build_mesh(vertices, triangles)
         self._built, self._count = built
+        views = memoryview(vertices), memoryview(triangles)  # type: ignore[arg-type]
+        self._given = [(view.tobytes(), view.format) for view in views]
         self._lock, self._measures = Lock(), None
 
     def __len__(self) -> int:
         return self._count
+
+    def __reduce__(self) -> tuple[type[Mesh], tuple[NDArray[Any], ...]]:
+        """What pickle and copy build the mesh from again."""
+        import numpy as np
+
+        return Mesh, tuple(np.frombuffer(data, kind).reshape(-1, 3) for data, kind in self._given)
 
     @property
     def bounds(self) -> NDArray[np.float64]:

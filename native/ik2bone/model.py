@@ -29,6 +29,9 @@ Mask = NDArray[np.bool_]
 Ground = Callable[[Array, Array | None], tuple[Array, Array, Mask]]
 # The joints of a leg, in the order of `Plan.rotations` and `Clip.scale`.
 JOINTS = ("thigh", "shin", "foot", "toe")
+# From twice as many frames a second on, double precision no longer tells the optimum of the smoothest curves (see
+# native/core/curves.h; measured on walks with noise).
+FASTEST = 1e4
 # What a clip holds for every frame and limb.
 ARRAYS = ("thigh", "shin", "foot", "ball", "tip", "toe", "scale")
 
@@ -71,8 +74,8 @@ class Clip:
     palm        the unit normal of each palm in hand space, of either sign (L, 3), zero where it is not known
     rest_hinge  the hinge of each mid joint in the rest pose, in shin space (L, 3), zero where the limb rests straight
 
-    Lists and float32 are taken too. What has the wrong kind raises TypeError, what has a wrong shape, is not finite,
-    has no inverse or lies out of range ValueError, with the name of the argument.
+    Arrays are copied; lists and float32 are taken too. What has the wrong kind raises TypeError, what has a wrong
+    shape, is not finite, has no inverse or lies out of range ValueError, with the name of the argument.
     """
 
     fps: float
@@ -110,6 +113,8 @@ class Clip:
         palm: ArrayLike | None = None,
         rest_hinge: ArrayLike | None = None,
     ) -> None:
+        from .sole.skin import Skin  # built on this module
+
         values = vars(self)  # frozen: nothing else writes here
         values["fps"] = _rate(fps)
         values["up"] = checks.unit_vector("up", up)
@@ -124,13 +129,18 @@ class Clip:
         values["is_hand"] = _mask("is_hand", is_hand, legs, False)
         values["scale"] = _scales(scale, (frames, legs, 4, 3))
         self._complete(ball, tip)
-        for name, rows in (("palm", palm), ("rest_hinge", rest_hinge)):
-            values[name] = None if rows is None else checks.array(name, rows, (legs, 3))
+        if toe is None and self.has_toe.any():
+            raise ValueError("has_toe: expected toe, the transforms of the toe bones, beside it, got None")
+        values["palm"] = None if palm is None else checks.directions("palm", palm, legs)
+        values["rest_hinge"] = None if rest_hinge is None else checks.array("rest_hinge", rest_hinge, (legs, 3))
         values["floors"] = tuple(checks.array("floors", floors, ("heights",)).tolist())
         checks.kind("skins", skins, Sequence | None, "a sequence of one skin a leg")
         values["skins"] = None if skins is None else tuple(skins)
         if skins is not None and len(skins) != legs:
             raise ValueError(f"skins: expected one for each of {legs} legs, got {len(skins)}")
+        for skin in skins or ():
+            checks.kind("skins", skin, Skin, "a Skin for each leg")
+        values.update({name: value.copy() for name, value in values.items() if isinstance(value, np.ndarray)})
 
     def _complete(self, ball: ArrayLike | None, tip: ArrayLike | None) -> None:
         """Set balls and tips, by proportion where they are not given."""
@@ -386,8 +396,8 @@ class Plan:
 def _rate(fps: Any) -> float:
     """Frames a second, checked."""
     rate = checks.number("fps", fps, "frames a second")
-    if rate <= 0.0:
-        raise ValueError(f"fps: expected frames a second, more than 0, got {fps}")
+    if not 0.0 < rate <= FASTEST:
+        raise ValueError(f"fps: expected frames a second, more than 0 and up to {FASTEST:g}, got {fps}")
     return rate
 
 

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
+from copy import deepcopy
 from dataclasses import replace
 
 import ik2bone
@@ -139,13 +141,28 @@ def test_normals_of_any_length_and_side_will_do(plan) -> None:
     assert plant(WALK, ground).rotations == pytest.approx(plan.rotations, abs=1e-9)
 
 
-def test_a_mesh_is_a_ground() -> None:
-    places = np.linspace(-1.0, 9.0, 401)
+def mesh_of_hills(count=400):
+    places = np.linspace(-1.0, 9.0, count + 1)
     corners = np.stack(np.meshgrid(places, places - 4.0, indexing="ij"), axis=-1).reshape(-1, 2)
-    first = (np.arange(400)[:, None] * 401 + np.arange(400)).reshape(-1, 1)
-    triangles = np.concatenate([first + [0, 401, 402], first + [0, 402, 1]])
-    mesh = ik2bone.Mesh(np.column_stack([corners, hills(corners)]), triangles)
-    by_mesh, by_height = plant(WALK, mesh), plant(WALK, hills)
+    first = (np.arange(count)[:, None] * (count + 1) + np.arange(count)).reshape(-1, 1)
+    triangles = np.concatenate([first + [0, count + 1, count + 2], first + [0, count + 2, 1]])
+    return ik2bone.Mesh(np.column_stack([corners, hills(corners)]), triangles)
+
+
+@pytest.mark.parametrize("again", [deepcopy, lambda plan: pickle.loads(pickle.dumps(plan))])
+def test_a_plan_on_a_mesh_is_copied_and_pickled_whole(again) -> None:
+    plan = plant(WALK, mesh_of_hills(40))
+    same = again(plan)
+    assert (same.rotations == plan.rotations).all() and same.notes == plan.notes
+    assert same.report() == plan.report()
+    changed = Settings(strength=0.5)
+    other = plant(same.clip, same.kept.given[1], changed, previous=same)
+    assert other.kept is same.kept
+    assert (other.rotations == plant(WALK, plan.kept.given[1], changed).rotations).all()
+
+
+def test_a_mesh_is_a_ground() -> None:
+    by_mesh, by_height = plant(WALK, mesh_of_hills()), plant(WALK, hills)
     assert (by_mesh.contacts == by_height.contacts).mean() > 0.99
     assert np.abs(by_mesh.apply(WALK).ball - by_height.apply(WALK).ball).max() < 0.01
 
@@ -168,6 +185,7 @@ def test_nan_heights_are_no_ground() -> None:
         (np.zeros(3), TypeError, r"ground: expected a Mesh, a height function z\(xy\) or a callable \(points, down\)"),
         (None, TypeError, "ground: expected a Mesh"),
         (lambda x, y, z: x, TypeError, "ground: expected a Mesh, .* got one of 3 parameters"),
+        (max, TypeError, "ground: expected a Mesh, .* got <built-in function max>, which takes neither"),
         (lambda xy: xy, ValueError, r"ground: expected heights \(\d+,\) of xy \(\d+, 2\), got float64"),
         (lambda xy: xy[:, 0] / 0.0, ValueError, "ground: expected finite heights, or nan"),
         (lambda points, down: points, TypeError, "ground: expected hits, normals and found, got ndarray"),
@@ -197,6 +215,19 @@ def test_clip_takes_lists_and_single_precision() -> None:
     for clip in (lists, single):
         assert clip.thigh.dtype == np.float64 and clip.fps == 60.0
         assert clip.ankle == pytest.approx(WALK.ankle[:3], abs=1e-6)
+
+
+def test_a_report_stays_when_the_callers_arrays_change() -> None:
+    arrays = {name: LEG[name].copy() for name in LEG} | {"ball": WALK.ball.copy(), "up": np.array([0.0, 0.0, 1.0])}
+    mine = plant(Clip(WALK.fps, **arrays), HILLS)
+    told = mine.report()
+    for array in arrays.values():
+        array += 0.1
+    assert mine.report() == told
+
+
+def test_frames_may_be_as_fast_as_is_told() -> None:
+    assert np.isfinite(plant(Clip(1e4, **LEG), HILLS).rotations).all()
 
 
 def test_what_is_left_out_of_a_clip_has_defaults() -> None:
@@ -316,7 +347,7 @@ TRANSPOSED = np.swapaxes(LEG["shin"], -1, -2)
         ({"up": (0, 0, 2)}, ValueError, r"up: expected a unit vector, got \[0.0, 0.0, 2.0\] of length 2"),
         ({"up": (0, 1)}, ValueError, r"up: expected shape \(3,\), got \(2,\)"),
         ({"up": None}, TypeError, "up: expected numbers"),
-        ({"fps": 0}, ValueError, "fps: expected frames a second, more than 0, got 0"),
+        ({"fps": 0}, ValueError, "fps: expected frames a second, more than 0 and up to 10000, got 0"),
         ({"fps": -24.0}, ValueError, "fps: expected frames a second"),
         ({"fps": np.inf}, ValueError, "fps: expected frames a second, got inf"),
         ({"fps": "24"}, TypeError, "fps: expected frames a second, got '24'"),
@@ -326,6 +357,11 @@ TRANSPOSED = np.swapaxes(LEG["shin"], -1, -2)
         ({"floors": 0.0}, ValueError, r"floors: expected shape \(heights,\), got \(\)"),
         ({"skins": ()}, ValueError, "skins: expected one for each of 2 legs, got 0"),
         ({"skins": 3}, TypeError, "skins: expected a sequence of one skin a leg, got int"),
+        ({"skins": [1, 2]}, TypeError, "skins: expected a Skin for each leg, got int"),
+        ({"skins": "ab"}, TypeError, "skins: expected a Skin for each leg, got 'a'"),
+        ({"fps": 1e5}, ValueError, "fps: expected frames a second, more than 0 and up to 10000, got 100000"),
+        ({"has_toe": [True, False]}, ValueError, "has_toe: expected toe, .* got None"),
+        ({"palm": [[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]}, ValueError, "palm: expected unit vectors or zero, .* length 2"),
     ],
 )
 def test_clips_that_are_wrong_are_refused_by_the_arguments_name(changes, error, words) -> None:
@@ -365,7 +401,9 @@ def test_points_that_are_wrong_are_refused_by_the_arguments_name(changes, error,
         ({"strength": np.full((180, 2), 0.5)}, ValueError, r"strength: expected shape \(frames,\), got \(180, 2\)"),
         ({"strength": None}, TypeError, "strength: expected a number from 0 to 1, or one a frame, got None"),
         ({"use_hips": "no"}, TypeError, "use_hips: expected True or False, got 'no'"),
-        ({"contacts": np.array(["AUTO"])}, ValueError, "contacts: expected one of AUTO, .* got array"),
+        ({"contacts": np.array(["AUTO"])}, TypeError, "contacts: expected one of AUTO, .* got an array"),
+        ({"contacts": None}, TypeError, "contacts: expected one of AUTO, .* got None"),
+        ({"gives_way": 1}, TypeError, "gives_way: expected one of .*, got int"),
         ({"asked": [1, 0]}, TypeError, r"asked: expected booleans of shape \(limbs,\)"),
         ({"marks": [1, 2]}, TypeError, "marks: expected Marks, got list"),
     ],

@@ -171,7 +171,7 @@ def test_feet_that_slide_evenly_under_hips_of_longer_or_shorter_legs_stand(style
             scaled = retargeted(gait, style, scale, radius)
             either, part = agreements(scaled)
             assert either >= 0.95
-            assert part >= (0.95 if style != "run" else 0.9)
+            assert part >= (0.94 if style != "run" else 0.9)
             assert not floor_of(scaled)[1]
 
 
@@ -276,8 +276,9 @@ def test_motion_is_not_taken_for_noise() -> None:
     for fps in (25, 30, 60, 120):
         time = np.arange(4 * fps) / fps
         path = 0.2 * np.sin(6.0 * time) + 0.05 * np.sin(14.0 * time + 1.0)
+        path = path[:, None] * [0.6, 0.0, 0.8]
         assert noise_of(path) < 1e-3
-        noisy = path + np.random.default_rng(1).normal(0.0, 0.004, len(path))
+        noisy = path + np.random.default_rng(1).normal(0.0, 0.004, path.shape)
         assert noise_of(noisy) == pytest.approx(0.004, rel=0.35)
 
 
@@ -301,12 +302,26 @@ STILL_FEET = {"heel": np.zeros((5, 1, 3)), "ball": np.zeros((5, 1, 3)), "fps": 3
         ({"fps": np.inf}, "fps: expected a positive number, got inf"),
         ({"up": (0.0, 1.0)}, "up: expected shape"),
         ({"up": (0.0, 0.0, 0.0)}, "up: expected three numbers that are not all zero"),
-        ({"height": np.nan}, "height: expected a number, got nan"),
+        ({"height": np.nan}, "height: expected a positive number, got nan"),
+        ({"height": -1.0}, "height: expected a positive number, got -1.0"),
+        ({"enter": -1.0}, "enter: expected a positive number, got -1.0"),
+        ({"enter": 0.9, "leave": 0.1}, "leave: expected no less than enter, which is 0.9, got 0.1"),
+        ({"least": -1.0}, "least: expected seconds, 0 or more, got -1.0"),
     ],
 )
 def test_bad_arguments_are_refused_by_name(change, message) -> None:
     with pytest.raises(ValueError, match=message):
         find_contacts(**STILL_FEET | change)
+
+
+@pytest.mark.parametrize(
+    "change", [{"fps": -1.0}, {"leg": "x"}, {"up": (0.0, 0.0, 0.0)}, {"leave": -1.0}, {"exact": 3}]
+)
+def test_bad_arguments_are_refused_even_without_frames(change) -> None:
+    nothing = STILL_FEET | {"heel": np.zeros((0, 2, 3)), "ball": np.zeros((0, 2, 3))}
+    assert find_contacts(**nothing).shape == (0, 2, 2)
+    with pytest.raises((TypeError, ValueError), match=f"{next(iter(change))}: expected"):
+        find_contacts(**nothing | change)
 
 
 @pytest.mark.parametrize(
@@ -318,6 +333,7 @@ def test_bad_arguments_are_refused_by_name(change, message) -> None:
         ({"leg": "0.9"}, "leg: expected a positive number, got '0.9'"),
         ({"leg": [0.9, 0.9]}, "leg: expected a positive number, got "),
         ({"least": "0.1"}, "least: expected a number, got '0.1'"),
+        ({"exact": "no"}, "exact: expected True or False, got 'no'"),
     ],
 )
 def test_arguments_of_a_wrong_kind_are_refused_by_name(change, message) -> None:

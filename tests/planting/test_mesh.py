@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import sys
 from array import array
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy, deepcopy
 from threading import Barrier
 
 import ik2bone
@@ -344,6 +346,17 @@ def test_changing_the_arrays_afterwards_changes_no_mesh():
     mesh = Mesh(vertices, triangles)
     vertices[:], triangles[:] = 9.0, 0
     assert mesh.cast([0.6, 0.5, 1.0], DOWN).triangle == 0
+
+
+@pytest.mark.parametrize("again", [copy, deepcopy, lambda mesh: pickle.loads(pickle.dumps(mesh))])
+@pytest.mark.parametrize("parts", [(SQUARE, HALVES), (SQUARE.tolist(), HALVES.astype("u1")), ([], [])])
+def test_meshes_are_copied_and_pickled(parts, again):
+    mesh = Mesh(*parts)
+    other = again(mesh)
+    points = np.random.default_rng(1).uniform(-1.0, 2.0, (50, 3))
+    for one, same in zip((*mesh.nearest(points), mesh.bounds), (*other.nearest(points), other.bounds), strict=True):
+        np.testing.assert_array_equal(one, same)
+    assert len(other) == len(mesh) and (other.normals == mesh.normals).all()
 
 
 def test_threads_ask_and_build_at_once():

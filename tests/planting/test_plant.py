@@ -332,7 +332,20 @@ def test_leg_that_never_bends_takes_its_hinge_from_the_rest_pose(side, monkeypat
 
 
 def test_leg_whose_side_nothing_tells_is_told(monkeypatch) -> None:
-    assert any("never bends" in str(note) for note in plant(stiff(monkeypatch), CURB).notes)
+    clip = stiff(monkeypatch)
+    pegs = clip.having(ball=clip.ankle, tip=clip.ankle, toe=clip.foot, has_toe=np.zeros(2, bool))
+    assert any("never bends" in str(note) for note in plant(pegs, CURB).notes)
+
+
+@pytest.mark.parametrize("angle", [0.0, 2.0, 4.0])
+def test_leg_that_never_bends_bends_ahead_of_its_foot(angle) -> None:
+    clip, turn = make_walk(turn=angle).clip, np.array([np.cos(angle), np.sin(angle), 0.0])
+    straight = Clip.from_points(clip.fps, clip.hip, 0.5 * (clip.hip + clip.ankle), clip.ankle, clip.ball)
+    plan = plant(straight, height_field(lambda x, y: 0.0 * x + 0.05), Settings(use_hips=False))
+    after = plan.apply(straight)
+    ahead = (after.knee - 0.5 * (after.hip + after.ankle)) @ turn
+    assert ahead.min() > -1e-9 and ahead.max() > 0.1
+    assert not any("never bends" in str(note) for note in plan.notes)
 
 
 def stiff(patch) -> Clip:

@@ -75,6 +75,11 @@ def test_every_build_of_this_processor_gives_the_same_digits():
         pytest.skip("this processor has one build alone")
 
 
+def test_an_empty_name_is_as_none():
+    answer = run("", "from ik2bone import _core; print(_core.build)")
+    assert answer.stdout.strip() in BUILDS, answer.stderr
+
+
 def test_a_build_that_there_is_not_is_refused():
     answer = run("mmx", "import ik2bone")
     assert answer.returncode != 0

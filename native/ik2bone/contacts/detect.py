@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..checks import array, number
+from ..checks import array, boolean, number
 from ..curves import quantile, runs
 from ..model import Array, Mask
 from ..rotations import length_of
@@ -72,18 +72,29 @@ def find_contacts(
     force plates would tell them, to the frame. Without, the slow frames stay, which suits foot locking: a foot is
     locked while it is slow; of a foot that rests on one part the other counts only where it is nearly still.
     """
-    if np.ndim(heel) == 3 and not np.size(heel) and np.shape(heel) == np.shape(ball):
-        return np.zeros((*np.shape(heel)[:2], 2), bool)
-    heel = array("heel", heel, ("frames", "legs", 3))
-    ball = array("ball", ball, heel.shape)
     rate, length = _positive("fps", fps), _positive("leg", leg)
     upward = array("up", up, (3,))
     if not upward.any():
         raise ValueError(f"up: expected three numbers that are not all zero, got {up}")
     upward = upward / np.linalg.norm(upward)
-    given = {"enter": enter, "leave": leave, "height": height, "least": least}
-    limits = Limits(**{name: number(name, value) for name, value in given.items()})
+    limits = _limits(enter, leave, height, least)
+    boolean("exact", exact)
+    if np.ndim(heel) == 3 and np.shape(heel)[2] == 3 and not np.size(heel) and np.shape(heel) == np.shape(ball):
+        return np.zeros((*np.shape(heel)[:2], 2), bool)
+    heel = array("heel", heel, ("frames", "legs", 3))
+    ball = array("ball", ball, heel.shape)
     return detect(heel, ball, fps=rate, leg=length, up=upward, limits=limits, exact=exact).standing
+
+
+def _limits(enter: float, leave: float, height: float, least: float) -> Limits:
+    """The limits that `find_contacts` was given, checked."""
+    speeds = _positive("enter", enter), _positive("leave", leave)
+    limits = Limits(*speeds, _positive("height", height), number("least", least))
+    if limits.leave < limits.enter:
+        raise ValueError(f"leave: expected no less than enter, which is {enter}, got {leave}")
+    if limits.least < 0.0:
+        raise ValueError(f"least: expected seconds, 0 or more, got {least}")
+    return limits
 
 
 def _positive(name: str, value: float) -> float:

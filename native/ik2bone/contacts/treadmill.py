@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..curves import quantile
 from ..model import Array, Mask, level_part
-from ..rotations import cross, length_of, median_point
+from ..rotations import cross, length_of
 from .paths import SAME_PLACE, Feet
 
 # A foot goes with a floor when its velocity is that of the floor within this (leg lengths a second), or this share of
@@ -85,7 +85,11 @@ def _low(heights: Array) -> Mask:
 
 def _mode(velocities: Array) -> Array:
     """The velocity (D,) about which most of some (N, D) gather."""
-    mode = median_point(velocities)
+    mode = velocities.mean(axis=0)
+    # Five steps towards the place with the least sum of distances (Weiszfeld, 1937), which does not depend on the axes.
+    for _ in range(5):
+        weights = 1.0 / np.maximum(length_of(velocities - mode), 1e-3)
+        mode = weights @ velocities / weights.sum()
     # Means of ever nearer neighbours, the last within a third of what counts as near.
     for closer in np.linspace(1.0, 1 / 3, 8):
         near = (length_of(velocities - mode) <= closer * _radius(mode)).astype(float)

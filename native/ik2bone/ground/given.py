@@ -48,8 +48,14 @@ def _is_height(ground: Callable[..., Any], clip: Clip) -> bool:
     try:
         answer = ground(clip.ball[0], -clip.up)
     except (TypeError, ValueError, IndexError):
-        return True
-    return not (isinstance(answer, tuple | list) and len(answer) == 3)
+        answer = None
+    if isinstance(answer, tuple | list) and len(answer) == 3:
+        return False
+    try:
+        ground(clip.ball[0, :, :2])
+    except (TypeError, ValueError, IndexError) as error:
+        raise TypeError(f"ground: expected {EXPECTED}, got {ground!r}, which takes neither: {error}") from error
+    return True
 
 
 def _takes(function: Callable[..., Any], count: int) -> bool:
