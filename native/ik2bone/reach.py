@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .curves import gaps, runs, smooth_between, smoothstep
+from .curves import runs, smooth_between, smoothstep
 from .knees import eased_reach, shortest
 from .model import Array, Clip, Mask, Note, level_part
 from .rotations import cross, dot, length_of, turn_vectors, unit
@@ -103,7 +103,7 @@ def _most_while_swinging(pitch: Array, standing: Mask) -> Array:
     """
     most = pitch.copy()
     for leg in range(pitch.shape[1]):
-        for start, end in gaps(standing[:, leg]):
+        for start, end in runs(~standing[:, leg]):
             most[start:end, leg] = max(pitch[max(start - 1, 0), leg], pitch[min(end, len(pitch) - 1), leg])
     return most
 
