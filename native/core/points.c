@@ -114,20 +114,15 @@ settle_pole_of(limb *t)
     read_pole(t);
 }
 
-IK2B_IN_LINE bool
-find_pole(limb *t)
-{
-    d3_copy(t->end_at, t->target);
-    return see_points(t, false) & measure(t, false) & read_pole(t);
-}
-
-IK2B_PASS(find_pole, IK2B_RESULTS, find_pole(&one))
-IK2B_BUILDS(pole_finder, find_pole_lanes, (limbs * t), (t, lanes_of(t)))
+IK2B_PASS(read_pole, IK2B_RESULTS, read_pole(&one))
+IK2B_BUILDS(pole_reader, read_pole_lanes, (limbs * t), (t, lanes_of(t)))
 
 static void
 run_pole_of(limbs *t)
 {
-    pole_finder()(t);
+    memcpy(t->target, t->end_at, sizeof t->target);
+    points_seer()(t);
+    pole_reader()(t);
 }
 
 void

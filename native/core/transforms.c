@@ -12,8 +12,7 @@ IK2B_PASS(remove_scale, IK2B_INPUTS, remove_scale(&one))
 IK2B_PASS(invert_frames, IK2B_SEEN, invert_frames(&one, false))
 IK2B_PASS(see_bones, IK2B_SEEN, see_bones(&one, false))
 IK2B_PASS(measure, IK2B_SEEN, measure(&one, false))
-IK2B_PASS(see_hinge, IK2B_DIRECTIONS, see_hinge(&one, false))
-IK2B_PASS(see_scaled_hinge, IK2B_DIRECTIONS, see_hinge(&one, true))
+IK2B_PASS(see_hinge, IK2B_DIRECTIONS, see_hinge(&one))
 IK2B_PASS(see_pole, IK2B_DIRECTIONS, see_direction(&one, false, one.given_pole, one.pole))
 IK2B_PASS(see_cone_axis, IK2B_DIRECTIONS, see_direction(&one, false, one.given_axis, one.cone_axis))
 IK2B_PASS(check_end_matrix, IK2B_NOTHING, check_end(&one, false, one.end_matrix))
@@ -30,10 +29,7 @@ IK2B_IN_LINE void
 see_options_lanes(limbs *t, int lanes)
 {
     const ik2b_task *task = &t->task;
-    if (is_given(task, IK2B_BIT(HINGE)) && is_scaled(task)) {
-        see_scaled_hinge_lanes(t, lanes);
-    }
-    else if (is_given(task, IK2B_BIT(HINGE))) {
+    if (is_given(task, IK2B_BIT(HINGE))) {
         see_hinge_lanes(t, lanes);
     }
     if (is_given(task, IK2B_BIT(POLE))) {
@@ -76,7 +72,7 @@ see_frames(limb *t)
     invert_frames(t, true);
     see_bones(t, true);
     if (is_given(task, IK2B_BIT(HINGE))) {
-        see_hinge(t, is_scaled(task));
+        see_hinge(t);
     }
     if (is_given(task, IK2B_BIT(POLE))) {
         see_direction(t, true, t->given_pole, t->pole);
@@ -148,30 +144,33 @@ settle_pose(limb *t)
     measure(t, true);
     ik2b_place(t);
     keep_pose(t);
-    turn_bones(t, true, t->task.rolling, is_given(&t->task, IK2B_BIT(WEIGHT)));
+    turn_bones(t, is_given(&t->task, IK2B_BIT(WEIGHT)));
     leave_pose(t, true);
     if (is_given(&t->task, IK2B_BIT(END_MATRIX))) {
         correct_end(t);
     }
 }
 
-IK2B_PASS(turn_bones, IK2B_RESULTS, turn_bones(&one, false, false, false))
-IK2B_PASS(roll_bones, IK2B_RESULTS, turn_bones(&one, false, true, false))
-IK2B_PASS(roll_bones_partly, IK2B_RESULTS, turn_bones(&one, false, true, true))
+IK2B_PASS(turn_bones, IK2B_RESULTS, turn_root(&one, false, false, false) & turn_mid(&one, false, false))
+IK2B_PASS(roll_root, IK2B_RESULTS, turn_root(&one, false, true, false))
+IK2B_PASS(roll_root_partly, IK2B_RESULTS, turn_root(&one, false, true, true))
+IK2B_PASS(bend_mid, IK2B_RESULTS, turn_mid(&one, false, true))
 IK2B_PASS(leave_pose, IK2B_RESULTS, keep_pose(&one) & leave_pose(&one, false))
 
 IK2B_IN_LINE void
 turn_lanes(limbs *t, int lanes)
 {
-    if (t->task.rolling && is_given(&t->task, IK2B_BIT(WEIGHT))) {
-        roll_bones_partly_lanes(t, lanes);
+    if (!t->task.rolling) {
+        turn_bones_lanes(t, lanes);
+        return;
     }
-    else if (t->task.rolling) {
-        roll_bones_lanes(t, lanes);
+    if (is_given(&t->task, IK2B_BIT(WEIGHT))) {
+        roll_root_partly_lanes(t, lanes);
     }
     else {
-        turn_bones_lanes(t, lanes);
+        roll_root_lanes(t, lanes);
     }
+    bend_mid_lanes(t, lanes);
 }
 
 IK2B_BUILDS(turner, turn_lanes, (limbs * t), (t, lanes_of(t)))
@@ -268,7 +267,7 @@ settle_orient(limb *t)
         return;
     }
     aim_bones(t, true, t->task.rolling);
-    turn_bones(t, true, t->task.rolling, false);
+    turn_bones(t, false);
     clear_turns(t);
 }
 

@@ -150,6 +150,17 @@ turn_root_in_any_case(limb *t, double rolling, double q[4])
     }
 }
 
+/* To single precision where results have it, so that what follows from a turn follows from what is
+ * returned. */
+IK2B_IN_LINE void
+round_turn(const limb *t, double turn[4])
+{
+    bool single = t->task.kind == IK2B_F32;
+    for (int i = 0; i < 4; i++) {
+        turn[i] = chosen(single, as_single(turn[i]), turn[i]);
+    }
+}
+
 /* The root's turn of the upper bone. Rolling, it goes on about the new bone until the hinge, turned
  * with it, points along the unit normal of the new bend, or by a part of that angle. */
 IK2B_IN_LINE bool
@@ -192,6 +203,7 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
     }
     d4_finish(q);
     put4(q, t->root_turn);
+    round_turn(t, t->root_turn);
     return good;
 }
 
@@ -321,29 +333,16 @@ turn_mid(limb *t, bool careful, bool rolling)
     }
     d4_finish(q);
     put4(q, t->mid_turn);
+    round_turn(t, t->mid_turn);
     return good;
-}
-
-/* To single precision where results have it, so that what follows from a turn follows from what is
- * returned. */
-IK2B_IN_LINE void
-round_turn(const limb *t, double turn[4])
-{
-    bool single = t->task.kind == IK2B_F32;
-    for (int i = 0; i < 4; i++) {
-        turn[i] = chosen(single, as_single(turn[i]), turn[i]);
-    }
 }
 
 /* The corrections that bring the joints to new_mid and new_end. */
-IK2B_IN_LINE bool
-turn_bones(limb *t, bool careful, bool rolling, bool partly)
+IK2B_APART void
+turn_bones(limb *t, bool partly)
 {
-    bool good = turn_root(t, careful, rolling, partly);
-    round_turn(t, t->root_turn);
-    good &= turn_mid(t, careful, rolling);
-    round_turn(t, t->mid_turn);
-    return good;
+    turn_root(t, true, t->task.rolling, partly);
+    turn_mid(t, true, t->task.rolling);
 }
 
 /* Where the rounded turns put the end joint, and how far from its target that is. */
