@@ -377,7 +377,7 @@ lanes_of(const limbs *t)
     IK2B_IN_LINE void name##_lanes(limbs *t, int lanes)                                            \
     {                                                                                              \
         IK2B_LANE_LOOP                                                                             \
-        for (int k = 0; k < IK2B_LANES; k++) {                                               \
+        for (int k = 0; k < lanes; k++) {                                                          \
             limb one;                                                                              \
             one.task = t->task;                                                                    \
             IK2B_LIMB(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)                                         \
