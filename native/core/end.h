@@ -84,7 +84,7 @@ begin_polar(limb *t, bool careful)
         }
         side = handedness(m);
     }
-    double scale = good | careful ? side * inverse_root(square / 3.0) : 1.0;
+    double scale = (good | careful) ? side * inverse_root(square / 3.0) : 1.0;
     for (int i = 0; i < 3; i++) {
         d3_scale(m[i], scale, m[i]);
     }

@@ -33,8 +33,8 @@ see_points(limb *t, bool careful)
     d3_sub(end, mid, lower);
     d3_sub(end, root, line);
     d3_sub(target, root, aim);
-    bool good = is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE) &
-                is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE) & (t->bad_options == 0.0);
+    bool good = both(is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE),
+                     is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE)) & (t->bad_options == 0.0);
     t->scale = 1.0;
     t->on_end = are_equal(t->target, t->end_at);
     if (careful) { /* lanes find out with the lengths */
@@ -164,8 +164,8 @@ see_bones(limb *t, bool careful)
     d33_apply(inward, line, line);
     d33_apply(inward, aim, aim);
     double aim_square = d3_dot(aim, aim);
-    bool good = is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE) &
-                is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE) &
+    bool good = both(is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE),
+                     is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE)) &
                 (aim_square < 1.0 / IK2B_LEAST_SQUARE) & (t->bad_options == 0.0);
     t->scale = 1.0;
     t->on_end = are_equal(t->target, t->end_at);

@@ -44,19 +44,28 @@ settle_solve(limb *t)
     leave_points(t, true);
 }
 
+IK2B_IN_LINE bool
+see_limb(limb *t)
+{
+    bool good = see_points(t, false);
+    return both(good, measure(t, false));
+}
+
 /* Without options. */
 IK2B_IN_LINE bool
 solve_plainly(limb *t)
 {
-    bool good = see_points(t, false) & measure(t, false) & find_reach(t, false);
+    bool good = see_limb(t);
+    find_reach(t, false);
     good &= find_goal(t, false, false);
     good &= carry_bend(t, false);
     good &= place_joints(t, false);
-    return good & leave_points(t, false);
+    good &= leave_points(t, false);
+    return good;
 }
 
 IK2B_PASS(solve_plainly, IK2B_RESULTS, solve_plainly(&one))
-IK2B_PASS(see_points, IK2B_SEEN, see_points(&one, false) & measure(&one, false))
+IK2B_PASS(see_points, IK2B_SEEN, see_limb(&one))
 IK2B_PASS(leave_points, IK2B_RESULTS, leave_points(&one, false))
 
 IK2B_BUILDS(plain_solver, solve_plainly_lanes, (limbs * t), (t, lanes_of(t)))

@@ -89,14 +89,13 @@ see_frames(limb *t)
 }
 
 /* The pose itself is the answer: nothing moves, nor rolls. */
-IK2B_IN_LINE bool
+IK2B_IN_LINE void
 keep_pose(limb *t)
 {
     double hinge[3];
     d3_copy(t->hinge_mid, hinge);
     bool rolls = t->task.rolling & !is_zero(hinge) & (t->weight > 0.0);
     t->kept = as_number((t->still != 0.0) & !rolls);
-    return true;
 }
 
 /* Rows that stay have identities for corrections. */
@@ -151,11 +150,19 @@ settle_pose(limb *t)
     }
 }
 
-IK2B_PASS(turn_bones, IK2B_RESULTS, turn_root(&one, false, false, false) & turn_mid(&one, false, false))
+/* Both corrections, without roll. */
+IK2B_IN_LINE bool
+turn_by_arcs(limb *t)
+{
+    bool good = turn_root(t, false, false, false);
+    return both(good, turn_mid(t, false, false));
+}
+
+IK2B_PASS(turn_bones, IK2B_RESULTS, turn_by_arcs(&one))
 IK2B_PASS(roll_root, IK2B_RESULTS, turn_root(&one, false, true, false))
 IK2B_PASS(roll_root_partly, IK2B_RESULTS, turn_root(&one, false, true, true))
 IK2B_PASS(bend_mid, IK2B_RESULTS, turn_mid(&one, false, true))
-IK2B_PASS(leave_pose, IK2B_RESULTS, keep_pose(&one) & leave_pose(&one, false))
+IK2B_PASS(leave_pose, IK2B_RESULTS, (keep_pose(&one), leave_pose(&one, false)))
 
 IK2B_IN_LINE void
 turn_lanes(limbs *t, int lanes)
@@ -342,7 +349,7 @@ read_hinge(limb *t, bool careful)
     d33_apply(inward, end, end);
     d33_apply(inward, line, line);
     double upper = d3_dot(root, root), lower = d3_dot(end, end);
-    good &= is_between(upper, IK2B_PLAIN_SQUARE) & is_between(lower, IK2B_PLAIN_SQUARE);
+    good &= both(is_between(upper, IK2B_PLAIN_SQUARE), is_between(lower, IK2B_PLAIN_SQUARE));
     if (careful && !good && finite && !d3_is_zero(root) && !d3_is_zero(end)) {
         double scale = power_of_two_under(larger(d3_largest(root), d3_largest(end)));
         d3_scale(root, scale, root);

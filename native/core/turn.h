@@ -40,7 +40,7 @@ shortest_turn(const double a[3], const double b[3], double product, bool alike, 
     double along = d3_dot(a, b), other[3];
     double inverse = inverse_root(2.0 * product * (product + along));
     for (int i = 0; i < 3; i++) {
-        other[i] = b[i] + (alike & (along < 0.0) ? a[i] : 0.0);
+        other[i] = b[i] + ((alike & (along < 0.0)) ? a[i] : 0.0);
     }
     d3_cross(a, other, q);
     d3_scale(q, inverse, q);
@@ -172,12 +172,14 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
     double square = d3_dot(up, up), new_square = d3_dot(new_up, new_up);
     bool same =
         fabs(new_square - square) < 1e-9 * square; /* else rounding has much of its length */
-    bool good = shortest_turn(up, new_up, square, true, t->task.opposite, q) & is_between(square, 0x1p-50) & same;
+    bool good = both(shortest_turn(up, new_up, square, true, t->task.opposite, q),
+                     is_between(square, 0x1p-50)) &
+                same;
     if (rolling) {
         d3_scale(new_up, inverse_root(new_square), new_up);
         d3_copy(t->hinge, hinge);
         d3_copy(t->normal, normal);
-        bool none = is_zero(hinge) | is_zero(normal);
+        bool none = !both(!is_zero(hinge), !is_zero(normal));
         double least = 1e-6 * d3_dot(hinge, hinge) * d3_dot(normal, normal);
         d4_rotate(q, hinge, hinge);
         d3_cross(hinge, normal, across);
@@ -301,7 +303,7 @@ turn_mid(limb *t, bool careful, bool rolling)
     double old_square = d3_dot(old, old), new_square = d3_dot(new, new);
     double product = ordinary_root(old_square * new_square);
     bool alike = (old_square < 4.0 * new_square) & (new_square < 4.0 * old_square);
-    bool good = is_between(old_square, 0x1p-50) & is_between(new_square, 0x1p-50);
+    bool good = both(is_between(old_square, 0x1p-50), is_between(new_square, 0x1p-50));
     if (rolling) {
         upper_in_mid(t, upper);
         d3_copy(t->hinge_mid, hinge);
@@ -320,7 +322,7 @@ turn_mid(limb *t, bool careful, bool rolling)
             bend[i] = chosen(none, 0.0, bend[i]);
         }
         bend[3] = chosen(none, 1.0, bend[3]);
-        good &= none | (is_ordinary(square) & is_ordinary(whole) & (square > 1e-6 * whole) &
+        good &= none | (both(is_ordinary(square), is_ordinary(whole)) & (square > 1e-6 * whole) &
                         (sine * sine + cosine * cosine > 1e-12 * (old_square * new_square)));
         good &= shortest_turn(bent, new, product, alike, t->task.opposite, turn);
         d4_mul(turn, bend, q);
