@@ -38,6 +38,7 @@ def unix_flags() -> list[str]:
         "-fno-math-errno",
         "-fno-trapping-math",
         "-fno-tree-slp-vectorize",
+        "-fno-asynchronous-unwind-tables",
         "-ffp-contract=off",
         "-fvisibility=hidden",
     ]

@@ -60,18 +60,14 @@ ik2b_build_is_known(void)
     return wanted_build() < BUILDS;
 }
 
-ik2b_build
-ik2b_build_in_use(void)
-{
 #if defined(__x86_64__) && defined(__GNUC__)
-    static _Atomic int chosen; /* 0: not yet, else one more than the build; threads agree on it */
-    int known = chosen;
-    if (!known) {
-        int wanted = wanted_build();
-        chosen = known = 1 + (wanted < BUILDS ? wanted : (int)best_build());
-    }
-    return (ik2b_build)(known - 1);
-#else
-    return IK2B_PLAIN;
-#endif
+_Atomic int ik2b_chosen_build;
+
+/* Threads that choose at once agree. */
+int
+ik2b_choose_build(void)
+{
+    int wanted = wanted_build();
+    return ik2b_chosen_build = 1 + (wanted < BUILDS ? wanted : (int)best_build());
 }
+#endif

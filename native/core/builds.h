@@ -15,10 +15,27 @@
 /* From the least to the best. */
 typedef enum { IK2B_PLAIN, IK2B_AVX2, IK2B_AVX512 } ik2b_build;
 
+const char *ik2b_build_name(ik2b_build build);
+
 /* The build that runs: the best that the processor has, or for tests the one that the environment
  * variable IK2BONE_BUILD names, "plain", "avx2" or "avx512". It is read once. */
-ik2b_build ik2b_build_in_use(void);
-const char *ik2b_build_name(ik2b_build build);
+#if defined(__x86_64__) && defined(__GNUC__)
+extern _Atomic int ik2b_chosen_build; /* 0: not yet, else one more than the build */
+int ik2b_choose_build(void);
+
+static inline ik2b_build
+ik2b_build_in_use(void)
+{
+    int known = ik2b_chosen_build;
+    return (ik2b_build)((known ? known : ik2b_choose_build()) - 1);
+}
+#else
+static inline ik2b_build
+ik2b_build_in_use(void)
+{
+    return IK2B_PLAIN;
+}
+#endif
 
 /* Whether the variable is unset or names a build that this processor has; otherwise the best runs.
  */

@@ -84,7 +84,7 @@ begin_polar(limb *t, bool careful)
         }
         side = handedness(m);
     }
-    double scale = good | careful ? side * inverse_root(square / 3.0) : 1.0;
+    double scale = (good | careful) ? side * inverse_root(square / 3.0) : 1.0;
     for (int i = 0; i < 3; i++) {
         d3_scale(m[i], scale, m[i]);
     }
@@ -112,7 +112,7 @@ step_polar(limb *t)
 }
 
 /* The rotation nearest to a linear part; a mirrored one counts as its negative. */
-static inline void
+IK2B_APART void
 find_polar(limb *t)
 {
     begin_polar(t, true);
@@ -300,12 +300,19 @@ clear_end_turn(limb *t, bool has_goal)
     }
 }
 
-/* The turn of the end joint, rounded, with a goal or not, by a weight or not. */
+/* Whether the end joint goes a part of the way to its goal. */
+IK2B_IN_LINE bool
+goes_partly(const ik2b_task *task)
+{
+    return is_given(task, IK2B_BIT(END_GOAL)) && is_given(task, IK2B_BIT(WEIGHT));
+}
+
+/* The turn of the end joint, rounded. */
 IK2B_IN_LINE bool
 finish_end(limb *t, bool careful, bool has_goal, bool partly)
 {
     bool good = !has_goal || match_hands(t, careful);
-    turn_end(t, has_goal && partly);
+    turn_end(t, partly);
     round_turn(t, t->end_turn);
     clear_end_turn(t, has_goal);
     return good;
@@ -324,14 +331,14 @@ static inline void
 correct_end(limb *t)
 {
     bool has_goal = is_given(&t->task, IK2B_BIT(END_GOAL));
-    bool partly = is_given(&t->task, IK2B_BIT(WEIGHT));
+    bool partly = goes_partly(&t->task);
     turn_end_matrix(t);
     find_polar(t);
     memcpy(t->turned, t->rotation, sizeof t->rotation);
     take_linear(t, has_goal ? t->end_goal : t->end_matrix);
     find_polar(t);
     memcpy(t->wanted, t->rotation, sizeof t->rotation);
-    if (has_goal && partly) {
+    if (partly) {
         take_linear(t, t->end_matrix);
         find_polar(t);
         memcpy(t->own, t->rotation, sizeof t->rotation);
@@ -341,26 +348,26 @@ correct_end(limb *t)
 
 IK2B_PASS(turn_end_matrix, IK2B_ENDS, turn_end_matrix(&one))
 IK2B_PASS(keep_end, IK2B_RESULTS, finish_end(&one, false, false, false))
-IK2B_PASS(turn_end_to_goal, IK2B_RESULTS, finish_end(&one, false, true, false))
+IK2B_PASS(turn_end, IK2B_RESULTS, finish_end(&one, false, true, false))
 IK2B_PASS(turn_end_partly, IK2B_RESULTS, finish_end(&one, false, true, true))
 
 IK2B_IN_LINE void
-finish_end_lanes(limbs *t, int lanes)
+finish_ends_lanes(limbs *t, int lanes)
 {
-    if (!is_given(&t->task, IK2B_BIT(END_GOAL))) {
-        keep_end_lanes(t, lanes);
-    }
-    else if (is_given(&t->task, IK2B_BIT(WEIGHT))) {
+    if (goes_partly(&t->task)) {
         turn_end_partly_lanes(t, lanes);
     }
+    else if (is_given(&t->task, IK2B_BIT(END_GOAL))) {
+        turn_end_lanes(t, lanes);
+    }
     else {
-        turn_end_to_goal_lanes(t, lanes);
+        keep_end_lanes(t, lanes);
     }
 }
 
 IK2B_BUILDS(end_turner, turn_end_matrix_lanes, (limbs * t), (t, lanes_of(t)))
 IK2B_BUILDS(polar_finder, find_polar_lanes, (limbs * t), (t, lanes_of(t)))
-IK2B_BUILDS(end_finisher, finish_end_lanes, (limbs * t), (t, lanes_of(t)))
+IK2B_BUILDS(end_finisher, finish_ends_lanes, (limbs * t), (t, lanes_of(t)))
 
 /* The rotations nearest to the linear parts of matrices. */
 static void
@@ -381,7 +388,7 @@ correct_ends(limbs *t)
     polar_finder()(t);
     memcpy(t->turned, t->rotation, sizeof t->rotation);
     nearest_rotations(t, has_goal ? t->end_goal : t->end_matrix, t->wanted);
-    if (has_goal && is_given(&t->task, IK2B_BIT(WEIGHT))) {
+    if (goes_partly(&t->task)) {
         nearest_rotations(t, t->end_matrix, t->own);
     }
     end_finisher()(t);

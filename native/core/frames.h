@@ -33,8 +33,8 @@ see_points(limb *t, bool careful)
     d3_sub(end, mid, lower);
     d3_sub(end, root, line);
     d3_sub(target, root, aim);
-    bool good = is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE) &
-                is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE) & (t->bad_options == 0.0);
+    bool good = both(is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE),
+                     is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE)) & (t->bad_options == 0.0);
     t->scale = 1.0;
     t->on_end = are_equal(t->target, t->end_at);
     if (careful) { /* lanes find out with the lengths */
@@ -164,8 +164,8 @@ see_bones(limb *t, bool careful)
     d33_apply(inward, line, line);
     d33_apply(inward, aim, aim);
     double aim_square = d3_dot(aim, aim);
-    bool good = is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE) &
-                is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE) &
+    bool good = both(is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE),
+                     is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE)) &
                 (aim_square < 1.0 / IK2B_LEAST_SQUARE) & (t->bad_options == 0.0);
     t->scale = 1.0;
     t->on_end = are_equal(t->target, t->end_at);
@@ -192,18 +192,16 @@ see_bones(limb *t, bool careful)
  * axis maps as a cross product does, by the inverse's transpose, and turns round in a mirrored
  * frame. */
 IK2B_IN_LINE bool
-see_hinge(limb *t, bool scaled)
+see_hinge(limb *t)
 {
     double hinge[3], outer[3], mid_inward[3][3], frame[3][3];
     d3_copy(t->given_hinge, hinge);
     get33(t->mid_inward, mid_inward);
     get44(t->root_matrix, frame);
-    if (scaled) {
-        double x = t->mid_scale[0], y = t->mid_scale[1], z = t->mid_scale[2];
-        hinge[0] *= y * z;
-        hinge[1] *= z * x;
-        hinge[2] *= x * y;
-    }
+    double x = t->mid_scale[0], y = t->mid_scale[1], z = t->mid_scale[2];
+    hinge[0] *= y * z;
+    hinge[1] *= z * x;
+    hinge[2] *= x * y;
     for (int i = 0; i < 3; i++) {
         outer[i] =
             mid_inward[0][i] * hinge[0] + mid_inward[1][i] * hinge[1] + mid_inward[2][i] * hinge[2];

@@ -37,7 +37,7 @@ softened(double distance, double greatest, double soften)
     double start = soften * greatest, arrival = (2.0 - soften) * greatest, over = distance - start;
     double soft =
         distance >= arrival ? greatest : distance - over * over / (2.0 * (arrival - start));
-    return (over <= 0.0) | (soften >= 1.0) ? distance : soft;
+    return ((over <= 0.0) | (soften >= 1.0)) ? distance : soft;
 }
 
 /* Flags what the stages do to the target's distance; softening counts against the distance itself.

@@ -198,6 +198,13 @@ as_number(bool truth)
     return chosen(truth, 1.0, 0.0);
 }
 
+/* Both, without a branch. */
+IK2B_IN_LINE bool
+both(bool a, bool b)
+{
+    return a & b;
+}
+
 /* As d3_is_zero, without a branch. */
 IK2B_IN_LINE bool
 is_zero(const double v[3])
@@ -338,7 +345,7 @@ d3_across(const double v[3], const double axis[3], double dest[3])
     d3_scale(dest, inverse_root(square), dest);
     d3_reject(dest, axis, dest);
     d3_finish(dest, dest);
-    return is_ordinary(whole) & is_ordinary(square) & (square > 1e-8 * whole);
+    return both(is_ordinary(whole), is_ordinary(square)) & (square > 1e-8 * whole);
 }
 
 IK2B_IN_LINE double
@@ -377,7 +384,7 @@ lanes_of(const limbs *t)
     IK2B_IN_LINE void name##_lanes(limbs *t, int lanes)                                            \
     {                                                                                              \
         IK2B_LANE_LOOP                                                                             \
-        for (int k = 0; k < IK2B_LANES; k++) {                                               \
+        for (int k = 0; k < lanes; k++) {                                                          \
             limb one;                                                                              \
             one.task = t->task;                                                                    \
             IK2B_LIMB(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)                                         \

@@ -114,7 +114,7 @@ moderating_scale(double number)
 
 /* Linear parts of quaternions of any length; a zero one is the identity. */
 IK2B_IN_LINE void
-rotation_lanes(const double wxyz[4][IK2B_LANES], affine_lanes *dest)
+rotation_lanes(double wxyz[4][IK2B_LANES], affine_lanes *dest)
 {
     IK2B_LANE_LOOP
     for (int k = 0; k < IK2B_LANES; k++) {
@@ -139,7 +139,7 @@ rotation_lanes(const double wxyz[4][IK2B_LANES], affine_lanes *dest)
 }
 
 IK2B_IN_LINE void
-scale_lanes(const double scale[3][IK2B_LANES], affine_lanes *m)
+scale_lanes(double scale[3][IK2B_LANES], affine_lanes *m)
 {
     IK2B_LANE_LOOP
     for (int k = 0; k < IK2B_LANES; k++) {

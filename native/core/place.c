@@ -58,14 +58,23 @@ ik2b_place(limb *t)
 
 /* The goal and the bend before pole and twist. */
 IK2B_IN_LINE bool
-find_goal_and_bend(limb *t, bool limits, bool options)
+find_goal_and_bend(limb *t, bool options)
 {
-    return find_reach(t, limits) & find_goal(t, false, options) & carry_bend(t, false);
+    bool good = find_goal(t, false, options);
+    return both(good, carry_bend(t, false));
 }
 
-IK2B_PASS(find_goal, IK2B_SOLUTION, find_goal_and_bend(&one, false, false))
-IK2B_PASS(find_goal_by_options, IK2B_SOLUTION, find_goal_and_bend(&one, false, true))
-IK2B_PASS(find_limited_goal, IK2B_SOLUTION, find_goal_and_bend(&one, true, true))
+IK2B_IN_LINE bool
+find_plain_goal_and_bend(limb *t)
+{
+    find_reach(t, false);
+    return find_goal_and_bend(t, false);
+}
+
+IK2B_PASS(find_reach, IK2B_SOLUTION, find_reach(&one, false))
+IK2B_PASS(find_limited_reach, IK2B_SOLUTION, find_reach(&one, true))
+IK2B_PASS(find_goal, IK2B_SOLUTION, find_plain_goal_and_bend(&one))
+IK2B_PASS(find_goal_by_options, IK2B_SOLUTION, find_goal_and_bend(&one, true))
 IK2B_PASS(find_nearest_bend, IK2B_SOLUTION, find_nearest_bend(&one, false))
 IK2B_PASS(turn_to_pole, IK2B_SOLUTION, turn_to_pole(&one, false, false))
 IK2B_PASS(turn_partly_to_pole, IK2B_SOLUTION, turn_to_pole(&one, false, true))
@@ -78,9 +87,12 @@ place_lanes(limbs *t, int lanes)
 {
     stages on = stages_of(&t->task);
     if (on.limits) {
-        find_limited_goal_lanes(t, lanes);
+        find_limited_reach_lanes(t, lanes);
     }
     else if (on.options) {
+        find_reach_lanes(t, lanes);
+    }
+    if (on.options) {
         find_goal_by_options_lanes(t, lanes);
     }
     else {

@@ -44,19 +44,28 @@ settle_solve(limb *t)
     leave_points(t, true);
 }
 
+IK2B_IN_LINE bool
+see_limb(limb *t)
+{
+    bool good = see_points(t, false);
+    return both(good, measure(t, false));
+}
+
 /* Without options. */
 IK2B_IN_LINE bool
 solve_plainly(limb *t)
 {
-    bool good = see_points(t, false) & measure(t, false) & find_reach(t, false);
+    bool good = see_limb(t);
+    find_reach(t, false);
     good &= find_goal(t, false, false);
     good &= carry_bend(t, false);
     good &= place_joints(t, false);
-    return good & leave_points(t, false);
+    good &= leave_points(t, false);
+    return good;
 }
 
 IK2B_PASS(solve_plainly, IK2B_RESULTS, solve_plainly(&one))
-IK2B_PASS(see_points, IK2B_SEEN, see_points(&one, false) & measure(&one, false))
+IK2B_PASS(see_points, IK2B_SEEN, see_limb(&one))
 IK2B_PASS(leave_points, IK2B_RESULTS, leave_points(&one, false))
 
 IK2B_BUILDS(plain_solver, solve_plainly_lanes, (limbs * t), (t, lanes_of(t)))
@@ -114,20 +123,15 @@ settle_pole_of(limb *t)
     read_pole(t);
 }
 
-IK2B_IN_LINE bool
-find_pole(limb *t)
-{
-    d3_copy(t->end_at, t->target);
-    return see_points(t, false) & measure(t, false) & read_pole(t);
-}
-
-IK2B_PASS(find_pole, IK2B_RESULTS, find_pole(&one))
-IK2B_BUILDS(pole_finder, find_pole_lanes, (limbs * t), (t, lanes_of(t)))
+IK2B_PASS(read_pole, IK2B_RESULTS, read_pole(&one))
+IK2B_BUILDS(pole_reader, read_pole_lanes, (limbs * t), (t, lanes_of(t)))
 
 static void
 run_pole_of(limbs *t)
 {
-    pole_finder()(t);
+    memcpy(t->target, t->end_at, sizeof t->target);
+    points_seer()(t);
+    pole_reader()(t);
 }
 
 void

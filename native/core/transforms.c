@@ -12,8 +12,7 @@ IK2B_PASS(remove_scale, IK2B_INPUTS, remove_scale(&one))
 IK2B_PASS(invert_frames, IK2B_SEEN, invert_frames(&one, false))
 IK2B_PASS(see_bones, IK2B_SEEN, see_bones(&one, false))
 IK2B_PASS(measure, IK2B_SEEN, measure(&one, false))
-IK2B_PASS(see_hinge, IK2B_DIRECTIONS, see_hinge(&one, false))
-IK2B_PASS(see_scaled_hinge, IK2B_DIRECTIONS, see_hinge(&one, true))
+IK2B_PASS(see_hinge, IK2B_DIRECTIONS, see_hinge(&one))
 IK2B_PASS(see_pole, IK2B_DIRECTIONS, see_direction(&one, false, one.given_pole, one.pole))
 IK2B_PASS(see_cone_axis, IK2B_DIRECTIONS, see_direction(&one, false, one.given_axis, one.cone_axis))
 IK2B_PASS(check_end_matrix, IK2B_NOTHING, check_end(&one, false, one.end_matrix))
@@ -30,10 +29,7 @@ IK2B_IN_LINE void
 see_options_lanes(limbs *t, int lanes)
 {
     const ik2b_task *task = &t->task;
-    if (is_given(task, IK2B_BIT(HINGE)) && is_scaled(task)) {
-        see_scaled_hinge_lanes(t, lanes);
-    }
-    else if (is_given(task, IK2B_BIT(HINGE))) {
+    if (is_given(task, IK2B_BIT(HINGE))) {
         see_hinge_lanes(t, lanes);
     }
     if (is_given(task, IK2B_BIT(POLE))) {
@@ -76,7 +72,7 @@ see_frames(limb *t)
     invert_frames(t, true);
     see_bones(t, true);
     if (is_given(task, IK2B_BIT(HINGE))) {
-        see_hinge(t, is_scaled(task));
+        see_hinge(t);
     }
     if (is_given(task, IK2B_BIT(POLE))) {
         see_direction(t, true, t->given_pole, t->pole);
@@ -93,14 +89,13 @@ see_frames(limb *t)
 }
 
 /* The pose itself is the answer: nothing moves, nor rolls. */
-IK2B_IN_LINE bool
+IK2B_IN_LINE void
 keep_pose(limb *t)
 {
     double hinge[3];
     d3_copy(t->hinge_mid, hinge);
     bool rolls = t->task.rolling & !is_zero(hinge) & (t->weight > 0.0);
     t->kept = as_number((t->still != 0.0) & !rolls);
-    return true;
 }
 
 /* Rows that stay have identities for corrections. */
@@ -148,30 +143,41 @@ settle_pose(limb *t)
     measure(t, true);
     ik2b_place(t);
     keep_pose(t);
-    turn_bones(t, true, t->task.rolling, is_given(&t->task, IK2B_BIT(WEIGHT)));
+    turn_bones(t, is_given(&t->task, IK2B_BIT(WEIGHT)));
     leave_pose(t, true);
     if (is_given(&t->task, IK2B_BIT(END_MATRIX))) {
         correct_end(t);
     }
 }
 
-IK2B_PASS(turn_bones, IK2B_RESULTS, turn_bones(&one, false, false, false))
-IK2B_PASS(roll_bones, IK2B_RESULTS, turn_bones(&one, false, true, false))
-IK2B_PASS(roll_bones_partly, IK2B_RESULTS, turn_bones(&one, false, true, true))
-IK2B_PASS(leave_pose, IK2B_RESULTS, keep_pose(&one) & leave_pose(&one, false))
+/* Both corrections, without roll. */
+IK2B_IN_LINE bool
+turn_by_arcs(limb *t)
+{
+    bool good = turn_root(t, false, false, false);
+    return both(good, turn_mid(t, false, false));
+}
+
+IK2B_PASS(turn_bones, IK2B_RESULTS, turn_by_arcs(&one))
+IK2B_PASS(roll_root, IK2B_RESULTS, turn_root(&one, false, true, false))
+IK2B_PASS(roll_root_partly, IK2B_RESULTS, turn_root(&one, false, true, true))
+IK2B_PASS(bend_mid, IK2B_RESULTS, turn_mid(&one, false, true))
+IK2B_PASS(leave_pose, IK2B_RESULTS, (keep_pose(&one), leave_pose(&one, false)))
 
 IK2B_IN_LINE void
 turn_lanes(limbs *t, int lanes)
 {
-    if (t->task.rolling && is_given(&t->task, IK2B_BIT(WEIGHT))) {
-        roll_bones_partly_lanes(t, lanes);
+    if (!t->task.rolling) {
+        turn_bones_lanes(t, lanes);
+        return;
     }
-    else if (t->task.rolling) {
-        roll_bones_lanes(t, lanes);
+    if (is_given(&t->task, IK2B_BIT(WEIGHT))) {
+        roll_root_partly_lanes(t, lanes);
     }
     else {
-        turn_bones_lanes(t, lanes);
+        roll_root_lanes(t, lanes);
     }
+    bend_mid_lanes(t, lanes);
 }
 
 IK2B_BUILDS(turner, turn_lanes, (limbs * t), (t, lanes_of(t)))
@@ -268,7 +274,7 @@ settle_orient(limb *t)
         return;
     }
     aim_bones(t, true, t->task.rolling);
-    turn_bones(t, true, t->task.rolling, false);
+    turn_bones(t, false);
     clear_turns(t);
 }
 
@@ -343,7 +349,7 @@ read_hinge(limb *t, bool careful)
     d33_apply(inward, end, end);
     d33_apply(inward, line, line);
     double upper = d3_dot(root, root), lower = d3_dot(end, end);
-    good &= is_between(upper, IK2B_PLAIN_SQUARE) & is_between(lower, IK2B_PLAIN_SQUARE);
+    good &= both(is_between(upper, IK2B_PLAIN_SQUARE), is_between(lower, IK2B_PLAIN_SQUARE));
     if (careful && !good && finite && !d3_is_zero(root) && !d3_is_zero(end)) {
         double scale = power_of_two_under(larger(d3_largest(root), d3_largest(end)));
         d3_scale(root, scale, root);

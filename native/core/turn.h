@@ -40,7 +40,7 @@ shortest_turn(const double a[3], const double b[3], double product, bool alike, 
     double along = d3_dot(a, b), other[3];
     double inverse = inverse_root(2.0 * product * (product + along));
     for (int i = 0; i < 3; i++) {
-        other[i] = b[i] + (alike & (along < 0.0) ? a[i] : 0.0);
+        other[i] = b[i] + ((alike & (along < 0.0)) ? a[i] : 0.0);
     }
     d3_cross(a, other, q);
     d3_scale(q, inverse, q);
@@ -150,6 +150,17 @@ turn_root_in_any_case(limb *t, double rolling, double q[4])
     }
 }
 
+/* To single precision where results have it, so that what follows from a turn follows from what is
+ * returned. */
+IK2B_IN_LINE void
+round_turn(const limb *t, double turn[4])
+{
+    bool single = t->task.kind == IK2B_F32;
+    for (int i = 0; i < 4; i++) {
+        turn[i] = chosen(single, as_single(turn[i]), turn[i]);
+    }
+}
+
 /* The root's turn of the upper bone. Rolling, it goes on about the new bone until the hinge, turned
  * with it, points along the unit normal of the new bend, or by a part of that angle. */
 IK2B_IN_LINE bool
@@ -161,12 +172,14 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
     double square = d3_dot(up, up), new_square = d3_dot(new_up, new_up);
     bool same =
         fabs(new_square - square) < 1e-9 * square; /* else rounding has much of its length */
-    bool good = shortest_turn(up, new_up, square, true, t->task.opposite, q) & is_between(square, 0x1p-50) & same;
+    bool good = both(shortest_turn(up, new_up, square, true, t->task.opposite, q),
+                     is_between(square, 0x1p-50)) &
+                same;
     if (rolling) {
         d3_scale(new_up, inverse_root(new_square), new_up);
         d3_copy(t->hinge, hinge);
         d3_copy(t->normal, normal);
-        bool none = is_zero(hinge) | is_zero(normal);
+        bool none = !both(!is_zero(hinge), !is_zero(normal));
         double least = 1e-6 * d3_dot(hinge, hinge) * d3_dot(normal, normal);
         d4_rotate(q, hinge, hinge);
         d3_cross(hinge, normal, across);
@@ -192,6 +205,7 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
     }
     d4_finish(q);
     put4(q, t->root_turn);
+    round_turn(t, t->root_turn);
     return good;
 }
 
@@ -289,7 +303,7 @@ turn_mid(limb *t, bool careful, bool rolling)
     double old_square = d3_dot(old, old), new_square = d3_dot(new, new);
     double product = ordinary_root(old_square * new_square);
     bool alike = (old_square < 4.0 * new_square) & (new_square < 4.0 * old_square);
-    bool good = is_between(old_square, 0x1p-50) & is_between(new_square, 0x1p-50);
+    bool good = both(is_between(old_square, 0x1p-50), is_between(new_square, 0x1p-50));
     if (rolling) {
         upper_in_mid(t, upper);
         d3_copy(t->hinge_mid, hinge);
@@ -308,7 +322,7 @@ turn_mid(limb *t, bool careful, bool rolling)
             bend[i] = chosen(none, 0.0, bend[i]);
         }
         bend[3] = chosen(none, 1.0, bend[3]);
-        good &= none | (is_ordinary(square) & is_ordinary(whole) & (square > 1e-6 * whole) &
+        good &= none | (both(is_ordinary(square), is_ordinary(whole)) & (square > 1e-6 * whole) &
                         (sine * sine + cosine * cosine > 1e-12 * (old_square * new_square)));
         good &= shortest_turn(bent, new, product, alike, t->task.opposite, turn);
         d4_mul(turn, bend, q);
@@ -321,29 +335,16 @@ turn_mid(limb *t, bool careful, bool rolling)
     }
     d4_finish(q);
     put4(q, t->mid_turn);
+    round_turn(t, t->mid_turn);
     return good;
-}
-
-/* To single precision where results have it, so that what follows from a turn follows from what is
- * returned. */
-IK2B_IN_LINE void
-round_turn(const limb *t, double turn[4])
-{
-    bool single = t->task.kind == IK2B_F32;
-    for (int i = 0; i < 4; i++) {
-        turn[i] = chosen(single, as_single(turn[i]), turn[i]);
-    }
 }
 
 /* The corrections that bring the joints to new_mid and new_end. */
-IK2B_IN_LINE bool
-turn_bones(limb *t, bool careful, bool rolling, bool partly)
+IK2B_APART void
+turn_bones(limb *t, bool partly)
 {
-    bool good = turn_root(t, careful, rolling, partly);
-    round_turn(t, t->root_turn);
-    good &= turn_mid(t, careful, rolling);
-    round_turn(t, t->mid_turn);
-    return good;
+    turn_root(t, true, t->task.rolling, partly);
+    turn_mid(t, true, t->task.rolling);
 }
 
 /* Where the rounded turns put the end joint, and how far from its target that is. */

@@ -12,11 +12,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* In a loop that is to become vector instructions all that it calls must be in line. */
+/* In a loop that is to become vector instructions all that it calls must be in line; what several
+ * functions call with care need not be. */
 #if defined(__GNUC__)
 #define IK2B_IN_LINE static inline __attribute__((always_inline))
+#define IK2B_APART __attribute__((noinline)) static
 #else
 #define IK2B_IN_LINE static inline
+#define IK2B_APART static
 #endif
 
 /* Of two numbers that are no NaN; fmax and fmin are calls. */
@@ -62,34 +65,34 @@ d3_zero(double dest[3])
 static inline void
 d3_add(const double a[3], const double b[3], double dest[3])
 {
-    for (int i = 0; i < 3; i++) {
-        dest[i] = a[i] + b[i];
-    }
+    dest[0] = a[0] + b[0];
+    dest[1] = a[1] + b[1];
+    dest[2] = a[2] + b[2];
 }
 
 static inline void
 d3_sub(const double a[3], const double b[3], double dest[3])
 {
-    for (int i = 0; i < 3; i++) {
-        dest[i] = a[i] - b[i];
-    }
+    dest[0] = a[0] - b[0];
+    dest[1] = a[1] - b[1];
+    dest[2] = a[2] - b[2];
 }
 
 static inline void
 d3_scale(const double a[3], double s, double dest[3])
 {
-    for (int i = 0; i < 3; i++) {
-        dest[i] = a[i] * s;
-    }
+    dest[0] = a[0] * s;
+    dest[1] = a[1] * s;
+    dest[2] = a[2] * s;
 }
 
 /* dest += a * s */
 static inline void
 d3_muladds(const double a[3], double s, double dest[3])
 {
-    for (int i = 0; i < 3; i++) {
-        dest[i] += a[i] * s;
-    }
+    dest[0] += a[0] * s;
+    dest[1] += a[1] * s;
+    dest[2] += a[2] * s;
 }
 
 static inline void
