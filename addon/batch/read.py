@@ -59,15 +59,16 @@ def read_ground(path: Path) -> list[Object]:
 def actions_of(armature: Object) -> dict[str, Action]:
     """The actions of an armature by name, in the order of its file.
 
-    The importer of glTF files puts each action on a track and adds the armature's name to that of the action, which is
-    left out here.
+    The importer of glTF files puts each action on a track and adds the armature's name to that of the action, that of
+    Blender 4.2 twice; it is left out here.
     """
     animation = armature.animation_data
     if animation is None:
         return {}
     found = [animation.action] if animation.action else []
     found += [strip.action for track in reversed(animation.nla_tracks) for strip in track.strips if strip.action]
-    return {action.name.removesuffix(f"_{armature.name}"): action for action in found}
+    added = f"_{armature.name}"
+    return {action.name.removesuffix(added).removesuffix(added): action for action in found}
 
 
 def play(armature: Object, action: Action) -> None:
