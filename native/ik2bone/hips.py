@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .curves import odd_window, smooth_between, smooth_cover
+from .curves import smooth_between
 from .knees import eased_reach
 from .model import Array, Clip, Mask, level_part
 from .reach import height_and_level, lowest, own_reach, pitched, toe_off_nears
@@ -21,9 +21,6 @@ FOLLOW = 0.4
 # a slope of 15 degrees that shifts the hips by 0.08 leg and bends the straighter knee by 3 to 5 degrees less. People
 # lean by a part of the slope alone (Leroux, Fung and Barbeau, 2002), so most of it stays with the legs.
 LEAN = 0.3
-# Feet that follow the ground ask for reach while they are this low (leg lengths, over their lowest), and hips stay
-# under that for about so long (s).
-LOW, CALM = 0.02, 0.12
 # Of the way that heels may rise as toe-off comes, hips count on this share. With all of it heels jerk at the end of a
 # stance: on nine grounds the turns of five walkers' and a runner's feet change by up to 34 degrees from one thirtieth
 # of a second to the next, with this by up to 24; with half of it the straighter knee is bent by 0.2 degrees more.
@@ -46,10 +43,12 @@ def hips_offset(
     leans: bool = True,
 ) -> Array:
     """Translation (F, 3) of the hips: along level with feet that stand elsewhere, then up or down so that legs reach.
-    Only legs that are `standing` (F, L) ask for reach, and those that `follows` (L,) tells to follow the ground without
-    standing anywhere: a swinging foot is drawn to its hip instead. Heels may rise by `room` (F, L) radians as toe-off
-    nears, before the hips come down; see `reach.heel_room`. Hips stay within `deepest` leg lengths of the mean rise of
-    the ground under the feet, and leave the rest out of reach. Where the body `leans`, slopes tilt it.
+
+    Only legs that are `standing` (F, L) ask for reach: a swinging foot is drawn to its hip instead. Knees of legs that
+    `follows` (L,) tells to follow the ground, and not to be held on a spot, are not eased. Heels may rise by `room`
+    (F, L) radians as toe-off nears, before the hips come down; see `reach.heel_room`. Hips stay within `deepest` leg
+    lengths of the mean rise of the ground under the feet, and leave the rest out of reach. Where the body `leans`,
+    slopes tilt it.
     """
     level = _level_offset(clip, targets, standing, LEAN * leans)
     targets, wish = targets.moved(-level[:, None]), targets.rise.mean(axis=1)
@@ -60,8 +59,7 @@ def hips_offset(
     def height_within(reach: Array) -> Array:
         # Where a leg, stretched to its reach, has its ankle in place.
         highs = (over + np.sqrt(np.maximum(reach**2 - aside, 0.0))).max(axis=0)
-        ceiling = _ceiling(clip, highs, wish, standing, follows)
-        ceiling = np.maximum(ceiling, wish - deepest * clip.leg)
+        ceiling = np.maximum(np.where(standing, highs, np.inf).min(axis=1), wish - deepest * clip.leg)
         return smooth_between(wish, clip.fps, SLOW, np.minimum(floor, ceiling), ceiling)
 
     reach = own = own_reach(clip)
@@ -73,18 +71,6 @@ def hips_offset(
             break
         height = height_within(reach)
     return level + height[:, None] * clip.up
-
-
-def _ceiling(clip: Clip, highs: Array, wish: Array, standing: Mask, follows: Mask) -> Array:
-    """How high (F,) the hips may be whose legs reach up to `highs` (F, L): all that stand, and low feet that follow."""
-    ceiling = np.where(standing, highs, np.inf).min(axis=1)
-    if not follows.any():
-        return ceiling
-    ball = clip.ball @ clip.up
-    lowest = ball < ball.min(axis=0) + LOW * clip.leg
-    low = np.where(lowest & follows, highs, np.inf).min(axis=1)
-    short = smooth_cover(np.maximum(wish - low, 0.0), odd_window(CALM, clip.fps))
-    return np.minimum(ceiling, wish - short)
 
 
 def _level_offset(clip: Clip, targets: Targets, standing: Mask, lean: float) -> Array:

@@ -17,8 +17,13 @@ BENT = 0.15
 # Between thigh and shin of a knee folded as far as people can, 0 is straight; clips that fold theirs further keep that.
 # Measured: 141 (American Academy of Orthopaedic Surgeons) and 142.5 degrees (Boone and Azen, 1979), deviation 5.
 FOLDED = np.radians(140.0)
-# What planting adds to the angle of a swinging leg's knee comes and goes no faster than this (s).
-SLOW = 0.022
+# What planting adds to a swinging leg's knee comes and goes no faster than this (s).
+# Measured on 270 runs of the bench: at 0.022 knees pop by 0.6 degrees more, at 0.035 the straighter one bends by 0.1
+# more.
+SLOW = 0.03
+# It is told by the knee's angle to this power: 1 is smooth in the angle, 2 in the length of the leg. With 1 two of 63
+# runs have feet that pop, with 1.5 and more knees change more suddenly.
+EASED_POWER = 1.25
 # What it adds to a standing leg's knee turns from less to more no more suddenly than this (rad/s^2): by 5 degrees a
 # frame at 30 fps, half of what shows as a pop. Near straight, a leg that lengthens evenly straightens its knee ever
 # faster. Measured: with 6 degrees two more runs of the bench have knees that pop, with 3 straighter knees bend by 0.4
@@ -92,15 +97,16 @@ def shortest(clip: Clip) -> Array:
 def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array) -> Array:
     """How far (F, L, 3) swinging feet (F, L) with these ankles (F, L, 3) are drawn towards their hips (F, L, 3).
 
-    They come within `reach` (F, L), and what that and the ground add to the angle of the clip's knee goes smoothly over
+    They come within `reach` (F, L), and what that and the ground add to the bend of the clip's knee goes smoothly over
     into what the stances beside the swing have.
     """
     line = ankle - hip
     distance = np.maximum(length_of(line), 1e-300)
-    source = bend_of(clip, clip.stretch)
-    added = bend_of(clip, np.where(swings, np.minimum(distance, reach), distance)) - source
+    source = bend_of(clip, clip.stretch) ** EASED_POWER
+    added = bend_of(clip, np.where(swings, np.minimum(distance, reach), distance)) ** EASED_POWER - source
     eased = smooth_between(added, clip.fps, SLOW, added, np.where(swings, np.inf, added))
-    share = np.where(swings, _distance(clip, source + eased) / distance - 1.0, 0.0)
+    bend = np.maximum(source + eased, 0.0) ** (1.0 / EASED_POWER)
+    share = np.where(swings, _distance(clip, bend) / distance - 1.0, 0.0)
     return share[..., None] * line
 
 

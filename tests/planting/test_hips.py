@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from ik2bone.hips import hips_offset
 from ik2bone.plan import Settings, plant
 from ik2bone.reach import own_reach
+from ik2bone.targets.blend import Targets
 from measures import knee_angle
-from walk import FLAT, HILLS, height_field, make_walk, planted
+from walk import FLAT, HILLS, height_field, in_place, make_walk, planted
 
 WALK = make_walk(6.0)
 CLIP = WALK.clip
@@ -53,6 +55,14 @@ def test_standing_legs_are_not_stretched_beyond_what_the_clip_or_ease_allows() -
     after = planted(CLIP, plant(CLIP, slope(15.0)))
     length = np.linalg.norm(after.ankle - after.hip, axis=-1)
     assert (length <= own_reach(CLIP) + 1e-6).all()
+
+
+def test_feet_that_follow_the_ground_ask_for_reach_only_where_they_stand() -> None:
+    clip = in_place(CLIP)
+    swings, follows = ~WALK.standing, np.ones(2, bool)
+    targets = Targets.of(clip).moved(-0.2 * swings[..., None] * clip.up)
+    assert np.abs(hips_offset(clip, targets, ~swings, follows, np.zeros(swings.shape))).max() < 1e-6
+    assert hips_offset(clip, targets, swings, follows, np.zeros(swings.shape))[:, 2].min() < -0.1
 
 
 @pytest.mark.parametrize("degrees", [-15.0, 15.0])

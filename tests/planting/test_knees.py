@@ -10,6 +10,7 @@ import pytest
 from figures import figure_of
 from gaits import make_gait
 from ik2bone.knees import FOLDED, bend_of, draw_swings, shortest, unfold_swings
+from ik2bone.model import Clip
 from ik2bone.plan import plant
 from ik2bone.reach import lowest, own_reach
 from measures import knee_angle, measure
@@ -38,6 +39,20 @@ def test_snap_in_a_swing_is_eased() -> None:
     angles = [bend_of(clip, np.linalg.norm(side - clip.hip, axis=-1)) for side in sides]
     second = [np.abs(a[4:] - 2 * a[2:-2] + a[:-4]).max() for a in angles]
     assert second[1] < 0.6 * second[0]
+
+
+def test_foot_of_a_bent_leg_does_not_leap_where_the_clip_has_a_straight_one() -> None:
+    """A straight knee bends by 20 degrees while its foot hardly moves; one that is bent by 74 must not do so, too."""
+    time = np.arange(60) / FPS
+    away = 1.0 - 2.0 * np.maximum(time - 0.5, 0.0) ** 2
+    hip, ankle, knee = np.zeros((60, 1, 3)), np.zeros((60, 1, 3)), np.zeros((60, 1, 3))
+    ankle[:, 0, 2] = -away
+    knee[:, 0, 0], knee[:, 0, 2] = np.sqrt(np.maximum(0.25 - away**2 / 4.0, 0.0)), -0.5 * away
+    clip = Clip.from_points(FPS, hip, knee, ankle, ankle + [0.15, 0.0, -0.05])
+    swings = np.broadcast_to(time[:, None] > 0.5, (60, 1))
+    paths = [side[:, 0, 2] for side in (clip.ankle, drawn(clip, clip.ankle + [0.0, 0.0, 0.2], swings))]
+    second = [np.abs(path[4:] - 2 * path[2:-2] + path[:-4]).max() for path in paths]
+    assert second[1] < 1.6 * second[0]
 
 
 def test_standing_feet_keep_their_targets() -> None:

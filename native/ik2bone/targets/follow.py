@@ -10,7 +10,7 @@ from ..anchors.lying import lie_along, own_floor
 from ..curves import hann_average, odd_window, smooth_cover
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, Note
-from ..rotations import matrix_from_vector, shortest_turns
+from ..rotations import length_of, matrix_from_vector, shortest_turns
 from ..sole.measure import Sole, sole_points
 from .blend import WINDOW, Targets
 
@@ -21,8 +21,8 @@ NEAR, FAR = 0.05, 0.3
 def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Targets:
     """Targets that raise each foot with the ground below it and tilt it with its slope; it keeps its own height.
 
-    Feet that keep to this very ground already do not do so twice. Soles go no deeper under the ground than they go
-    under the clip's own floor: on that, all stays as it was made.
+    Feet that keep to this very ground already do not do so twice. On ground as even as the clip's own floor soles go as
+    deep under it as they go under that, so that all stays as it was made; elsewhere they do not sink in.
     """
     below = clip.ball - sole.ball_height[:, None] * clip.up
     floor = own_floor(clip, sole, below, ground)
@@ -39,7 +39,11 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Tar
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)
     targets = _targets(clip, ball, turn, rise, hits @ clip.up)
     points = sole_points(clip, sole)
-    return _cleared(clip, targets, points, np.maximum(floor[..., None] - points @ clip.up, 0.0), ground, window)
+    # Feet that the ground puts elsewhere than all feet on the median have no pose of their own to keep.
+    away = targets.placed(points - clip.ball[:, :, None]) - points - np.median(rise) * clip.up
+    own = np.maximum(floor[..., None] - points @ clip.up, 0.0)
+    kept = np.clip(1.0 - length_of(away) / (NEAR * clip.leg), 0.0, 1.0)
+    return _cleared(clip, targets, points, kept * own, ground, window)
 
 
 def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Targets:
