@@ -278,6 +278,17 @@ def test_feet_whose_toes_swing_under_their_own_floor_stay_there(make, least) -> 
     assert np.abs(moved[..., 2]).max() <= least
 
 
+def test_toes_of_a_clip_in_place_swing_under_no_other_ground_than_its_own_floor() -> None:
+    clip = in_place(drooping(make_walk()))
+    depths = {}
+    for name, ground in (("own", FLAT), ("hills", HILLS)):
+        after = planted(clip, plant(clip, ground))
+        hits, _, _ = ground(after.tip.reshape(-1, 3), np.array([0.0, 0.0, -1.0]))
+        depths[name] = (hits[:, 2] - after.tip.reshape(-1, 3)[:, 2]).max()
+    assert depths["own"] == pytest.approx(-clip.tip[..., 2].min(), abs=1e-6)
+    assert depths["hills"] < 0.001
+
+
 def overstretched(clip):
     """The walk with every nearly straight knee pushed to the other side of its leg, as noise does."""
     line = clip.ankle - clip.hip

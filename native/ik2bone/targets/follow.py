@@ -39,11 +39,10 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Tar
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)
     targets = _targets(clip, ball, turn, rise, hits @ clip.up)
     points = sole_points(clip, sole)
-    # Feet that the ground puts elsewhere than all feet on the median have no pose of their own to keep.
-    away = targets.placed(points - clip.ball[:, :, None]) - points - np.median(rise) * clip.up
-    own = np.maximum(floor[..., None] - points @ clip.up, 0.0)
-    kept = np.clip(1.0 - length_of(away) / (NEAR * clip.leg), 0.0, 1.0)
-    return _cleared(clip, targets, points, kept * own, ground, window)
+    # How far the ground puts soles elsewhere than all of them alike.
+    uneven = length_of(targets.placed(points - clip.ball[:, :, None]) - points - np.median(rise) * clip.up).max()
+    own = np.maximum(floor[..., None] - points @ clip.up, 0.0) * max(0.0, 1.0 - float(uneven) / (NEAR * clip.leg))
+    return _cleared(clip, targets, points, own, ground, window)
 
 
 def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Targets:
