@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
+from math import ceil, floor
 from typing import Any
 
 import bpy
@@ -41,9 +42,9 @@ class NlaLayer(Derived):
         self.again = self.layer is not None
         self.target = self.layer.assignment if self.layer else Assignment(None)
         self.record = records.read(self.held)
-        self.put = Layer(self.armature, self.source.action)
+        self.over = Layer(self.armature, self.source.action)
         self.is_pushed = actions.strip_of(self.armature) is None
-        self.pose = actions.assignment_of(self.put.pose) if self.put.pose else None
+        self.pose = actions.assignment_of(self.over.pose) if self.over.pose else None
 
     def sample(self, task: Task) -> Stages[Sample]:
         """The source's pose, kept for the turns that come of it."""
@@ -80,8 +81,10 @@ class NlaLayer(Derived):
         yield from self.told_of_source()
 
     def _goes_on(self) -> bool:
-        """Whether the source moves beyond its keys."""
-        return any(fcurves.goes_on(curve) for curve in actions.curves_of(self.source))
+        """Whether the source moves beyond the frames that are planted: beyond its keys, or a manual range."""
+        curves = actions.curves_of(self.source)
+        first, last = curves.span() or self.bounds
+        return first < self.bounds[0] or last > self.bounds[1] or any(fcurves.goes_on(curve) for curve in curves)
 
     def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
         """Key the differences, in the action of the layer or in a first one."""
@@ -161,20 +164,20 @@ class NlaLayer(Derived):
         goes_far = moves_on or bool(actions.playing_strips(self.armature))
         if data.action:
             ends, beyond = self._widely() if goes_far else self.bounds, data.action_extrapolation
-            below = layers.push_down(keep, self.put, layers.extent(*ends, beyond))
+            below = layers.push_down(keep, self.over, layers.extent(*ends, beyond))
         else:
             below = layers.track_of(data, actions.strip_of(self.armature))
         if self.pose:
             extent = layers.extent(*self._widely(), "HOLD")
-            below = layers.put_over(keep, data, self.put.pose, below, self.pose, extent)
+            below = layers.put_over(keep, data, self.over.pose, below, self.pose, extent)
         beyond = data.action_extrapolation if self.is_pushed and not moves_on else "NOTHING"
         extent = layers.extent(*self.bounds, beyond) | {"blend_type": "COMBINE"}
-        layers.put_over(keep, data, self.put.corrections, below, corrections, extent)
+        layers.put_over(keep, data, self.over.corrections, below, corrections, extent)
 
     def _widely(self) -> Bounds:
-        """First and last frame of action and scene."""
-        scene = self.context.scene
-        return min(self.bounds[0], scene.frame_start), max(self.bounds[1], scene.frame_end)
+        """First and last frame of action, curves and scene."""
+        scene, (first, last) = self.context.scene, actions.curves_of(self.source).span() or self.bounds
+        return min(self.bounds[0], scene.frame_start, floor(first)), max(self.bounds[1], scene.frame_end, ceil(last))
 
     def keep(self, task: Task, plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
         """Tie the layer to its source."""

@@ -203,6 +203,19 @@ def test_curves_that_repeat_do_so_without_the_layer_which_is_told(bpy, walker, s
     assert "walk goes on beyond frames 1 to 61, and the layer does not" in told(walker)
 
 
+def test_keys_beyond_a_manual_range_show_without_the_layer(bpy, walker, slope):
+    action = walker.animation_data.action
+    action.use_frame_range, action.frame_start, action.frame_end = True, 10, 40
+    before, expected = poses(bpy, walker), planted_anew(bpy, walker, {})
+    for _ in range(2):
+        plant(bpy, **LAYER)
+        after = poses(bpy, walker)
+        assert apart(after, expected) < 2e-5 * LEG
+        np.testing.assert_allclose(after[:9], before[:9], atol=1e-6)
+    bpy.ops.ik2bone.restore()
+    np.testing.assert_array_equal(poses(bpy, walker), before)
+
+
 def take_keys(armature, *names):
     """Take all keys of some bones away."""
     for bag in fingerprint.bags_of(armature.animation_data.action):
@@ -594,6 +607,30 @@ def test_a_linked_action_of_an_override_stays_linked_under_a_layer(bpy, library)
     assert source.library is not None and layers_of(armature)[0].action.library is None
     bpy.ops.ik2bone.restore()
     assert armature.animation_data.action == source and not armature.animation_data.nla_tracks
+    np.testing.assert_array_equal(poses(bpy, armature), before)
+
+
+def test_a_linked_strip_of_an_override_is_planted_by_a_local_layer(bpy, walker, tmp_path):
+    from demo import session
+
+    push_down(walker)
+    library = str(tmp_path / "strips.blend")
+    bpy.data.libraries.write(library, {walker})
+    session.reset(bpy)
+    with bpy.data.libraries.load(library, link=True) as (_source, target):
+        target.objects = ["Walker"]
+    armature = bpy.data.objects["Walker"].override_create(remap_local_usages=True)
+    bpy.context.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.context.scene.render.fps, bpy.context.scene.frame_end = 30, biped.LAST
+    biped.make_slope(bpy)
+    before = poses(bpy, armature)
+    for _ in range(2):
+        plant(bpy, **LAYER)
+        assert len(layers_of(armature)) == 1 and apart(poses(bpy, armature), before) > 0.01
+    assert record_of(armature)["report"]["after"]["penetration"] < 1e-4
+    bpy.ops.ik2bone.restore()
+    assert not layers_of(armature)
     np.testing.assert_array_equal(poses(bpy, armature), before)
 
 
