@@ -243,6 +243,11 @@ class Clip:
         """Median reach of all legs, or of all arms where there are only arms: what tolerances are relative to."""
         return float(np.median(self.reach if self.hands.all() else self.reach[:, ~self.hands]))
 
+    @cached_property
+    def foot_units(self) -> Array:
+        """Lengths in the scene of the unit of each foot's space (L,)."""
+        return np.asarray(np.linalg.norm(self.foot[..., :3, :3], axis=2).mean(axis=(0, 2)))
+
     def having(self, **values: Any) -> Clip:
         """The same clip with other values, which are not checked, as they follow from those of a clip."""
         clip = object.__new__(Clip)

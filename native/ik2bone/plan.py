@@ -280,8 +280,8 @@ def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Set
 
 def starts_in_calibration_pose(clip: Clip) -> bool:
     """Whether the first frame is a pose for the recording's sake, which the clip leaves at a jump."""
-    joints = np.concatenate([clip.knee - clip.hip, clip.ankle - clip.hip, clip.ball - clip.hip], axis=1)
-    steps = length_of(np.diff(joints[:3], axis=0)).max(axis=-1, initial=0.0) / clip.leg
+    joints = np.concatenate([joint[:3] - clip.hip[:3] for joint in (clip.knee, clip.ankle, clip.ball)], axis=1)
+    steps = length_of(np.diff(joints, axis=0)).max(axis=-1, initial=0.0) / clip.leg
     return len(steps) > 1 and bool(steps[0] > steps[1] + CALIBRATION_JUMP)
 
 

@@ -43,6 +43,9 @@ def _treadmill(velocities: Array, way: Array) -> Array:
     It moves when the feet keep their place, but for a velocity (3,) on the mean, and low feet move alike at least twice
     as often as they rest.
     """
+    # No foot goes so fast that the figure could be in place.
+    if np.linalg.norm(way) > NEAR * length_of(velocities).max():
+        return np.zeros(3)
     floor = _mode(velocities)
     speed = float(np.linalg.norm(floor))
     moves = speed >= SLOWEST and np.linalg.norm(way) <= NEAR * speed

@@ -10,7 +10,7 @@ import numpy as np
 from ..model import Array, Clip, Ground
 from ..rotations import nearest_rotations
 from ..settings import Settings
-from ..sole.measure import Sole, unit_length
+from ..sole.measure import Sole
 from .nearest import AROUND, WITHIN, facing_of
 from .touch import limb_lengths, touches_of
 
@@ -22,7 +22,7 @@ def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sol
     ball, height, source = sole.ball.copy(), sole.ball_height.copy(), list(sole.source)
     touches, _, normals = touches_of(clip, clip.ball, ground, settings)
     for leg in np.flatnonzero(clip.hands & touches.any(axis=0)):
-        frames, unit = touches[:, leg], unit_length(clip, leg)
+        frames, unit = touches[:, leg], clip.foot_units[leg]
         away = facing_of(sole.up[leg], nearest_rotations(clip.foot[frames, leg, :3, :3]), normals[frames, leg])
         depth = palm_depth(clip.skins[leg].foot, sole.ball_joint[leg], away, limb_lengths(clip)[leg] / unit)
         if depth > 0.0:

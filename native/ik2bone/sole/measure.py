@@ -117,8 +117,8 @@ def _own_scales(clip: Clip) -> Array:
 def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[str, ...]) -> Sole:
     """The soles of feet as they lie flat, with lengths in scene units, and all else in the spaces of scaled bones."""
     rows: list[tuple[Any, ...]] = []
-    for leg, (foot, (own, toe)) in enumerate(zip(feet, _own_scales(clip), strict=True)):
-        size, tip = unit_length(clip, leg), move_points(foot.into_toe, foot.under(foot.tip))
+    for foot, size, (own, toe) in zip(feet, clip.foot_units, _own_scales(clip), strict=True):
+        tip = move_points(foot.into_toe, foot.under(foot.tip))
         points = foot.under(foot.heel) / own, foot.under(0.0) / own, tip / toe, foot.joint / own
         ways = unit(foot.forward / own), unit(foot.up / own), unit(foot.into_toe[:3, :3] @ foot.up / toe)
         rows.append((size * foot.height, *points, *ways, size * np.array([-foot.heel, foot.tip])))
@@ -221,7 +221,7 @@ def _foot(clip: Clip, leg: int, contacts: Mask, height: float, source: str) -> t
     """How one foot with contacts (F, 2) lies flat, and what tells it: its skin as that stands in the rest pose, if it
     does, else as the clip's flat feet lie; without a skin these, with the `height` from that `source`.
     """
-    size, skin, found = unit_length(clip, leg), clip.skins[leg] if clip.skins else None, None
+    size, skin, found = clip.foot_units[leg], clip.skins[leg] if clip.skins else None, None
     if skin is not None:
         joint = median_point(move_points(inverse_of(clip.foot[:, leg]), clip.ball[:, leg]))
         found = lay_at_rest(skin, joint, clip.leg / size)
@@ -258,7 +258,7 @@ def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
     tip, *into_toe = told[rises <= rises.min() + ALIKE * clip.leg, 10:].mean(axis=0)
     forward, up = unit(forward), unit(up)
     heel = -(1.0 + HEEL_BEHIND) * float(joint @ forward)
-    tip = float(tip) / unit_length(clip, leg)
+    tip = float(tip) / clip.foot_units[leg]
     foot = FlatFoot(forward, up, joint, height, heel, tip, np.reshape(into_toe, (4, 4)))
     return replace(foot, heel=_struck_heel(clip, leg, foot, contacts[:, 1]))
 
@@ -291,8 +291,3 @@ def _struck_heel(clip: Clip, leg: int, foot: FlatFoot, ball: Mask) -> float:
     agree = quantile(np.abs(places - middle), 0.5) < -AGREE * foot.heel
     # No heel lies ahead of the ball, or behind the ankle by more than the ball lies ahead of it.
     return middle if agree and 2.0 * float(foot.joint @ foot.forward) > -middle > 0.0 else foot.heel
-
-
-def unit_length(clip: Clip, leg: int) -> float:
-    """The length in the scene of foot space's unit."""
-    return float(np.linalg.norm(clip.foot[:, leg, :3, :3], axis=1).mean())
