@@ -49,24 +49,28 @@ class Knees:
 
 
 def find_knees(clip: Clip) -> Knees:
-    """Read the hinges: a frame's own where its knee is well bent, the clip's where it is straight or overstretched.
-
-    Of a knee that never bends in the clip that is the rest pose's, and of one that rests straight too it is that of a
-    knee that bends to where its foot points.
-    """
+    """Read the hinges: a frame's own where its knee is well bent, the clip's where it is straight or overstretched."""
     own = np.asarray(hinge_of(clip.thigh, clip.shin, clip.ankle))
-    sine = knee_sine(clip)
-    weight = np.where(sine > BENT, sine, 0.0)[..., None] ** 2
-    axes = unit(np.swapaxes(clip.shin[..., :3, :3], -1, -2))
-    across = np.where(clip.hands[:, None], 0.0, cross(clip.ball - clip.ankle, clip.up))
-    by_foot = unit(np.einsum("flij,flj->li", axes, across))
-    usual = unit((weight * own).sum(axis=0))
-    for otherwise in (by_foot,) if clip.rest_hinge is None else (clip.rest_hinge, by_foot):
-        usual = np.where(usual.any(axis=-1, keepdims=True), usual, otherwise)
+    sine, axes = knee_sine(clip), unit(np.swapaxes(clip.shin[..., :3, :3], -1, -2))
+    usual = _usual_hinges(clip, own, sine, axes)
     natural = sine * np.sign(dot(own, usual))
     doubt = np.where(usual.any(axis=-1), 1.0 - smoothstep(natural / BENT), 0.0)
     hinge = (1.0 - doubt)[..., None] * own + doubt[..., None] * usual
     return Knees(hinge, np.einsum("flji,lj->fli", axes, usual), doubt)
+
+
+def _usual_hinges(clip: Clip, own: Array, sine: Array, axes: Array) -> Array:
+    """The clip's hinges (L, 3) in shin space, whose axes (F, L, 3, 3) are given as rows: the mean of a knee's `own`
+    (F, L, 3), by the sine of its bend (F, L).
+
+    Of a knee that never bends in the clip it is the rest pose's; of one that rests straight too, that of a knee that
+    bends to where its foot points.
+    """
+    weight = np.where(sine > BENT, sine, 0.0)[..., None] ** 2
+    across = np.where(clip.hands[:, None], 0.0, cross(clip.ball - clip.ankle, clip.up))
+    rest = np.zeros((clip.legs, 3)) if clip.rest_hinge is None else clip.rest_hinge
+    told = np.stack([unit((weight * own).sum(axis=0)), rest, unit(np.einsum("flij,flj->li", axes, across))])
+    return told[told.any(axis=-1).argmax(axis=0), np.arange(clip.legs)]
 
 
 def knee_sine(clip: Clip) -> Array:

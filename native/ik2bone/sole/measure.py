@@ -117,8 +117,8 @@ def _own_scales(clip: Clip) -> Array:
 def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[str, ...]) -> Sole:
     """The soles of feet as they lie flat, with lengths in scene units, and all else in the spaces of scaled bones."""
     rows: list[tuple[Any, ...]] = []
-    for leg, (foot, (own, toe)) in enumerate(zip(feet, _own_scales(clip), strict=True)):
-        size, tip = clip.foot_units[leg], move_points(foot.into_toe, foot.under(foot.tip))
+    for foot, size, (own, toe) in zip(feet, clip.foot_units, _own_scales(clip), strict=True):
+        tip = move_points(foot.into_toe, foot.under(foot.tip))
         points = foot.under(foot.heel) / own, foot.under(0.0) / own, tip / toe, foot.joint / own
         ways = unit(foot.forward / own), unit(foot.up / own), unit(foot.into_toe[:3, :3] @ foot.up / toe)
         rows.append((size * foot.height, *points, *ways, size * np.array([-foot.heel, foot.tip])))
