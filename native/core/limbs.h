@@ -101,12 +101,12 @@ typedef struct {
     NUMBER(new_height)                                                                             \
     NUMBERS(new_mid, 3)                                                                            \
     NUMBERS(new_end, 3)                                                                            \
-    NUMBERS(normal, 3) /* the unit hinge of the new pose */                                        \
-    NUMBER(still) /* nothing moves: the pose itself is the answer */                               \
+    NUMBERS(normal, 3)  /* the unit hinge of the new pose */                                       \
+    NUMBER(still)       /* nothing moves: the pose itself is the answer */                         \
     NUMBER(keeps_upper) /* the end goes to the root: the upper bone stays */                       \
-    NUMBER(unsure) /* something arbitrary decided the new bend */                                  \
-    NUMBER(apart) /* the circle of solutions does not meet the cone */                             \
-    NUMBER(missed) /* the sum of TOO_FAR, TOO_CLOSE and SOFTENED */                                \
+    NUMBER(unsure)      /* something arbitrary decided the new bend */                             \
+    NUMBER(apart)       /* the circle of solutions does not meet the cone */                       \
+    NUMBER(missed)      /* the sum of TOO_FAR, TOO_CLOSE and SOFTENED */                           \
     NUMBER(limited)                                                                                \
     NUMBER(singular)
 
@@ -122,7 +122,7 @@ typedef struct {
     NUMBERS(root_turn, 4)                                                                          \
     NUMBERS(mid_turn, 4)                                                                           \
     NUMBERS(end_turn, 4)                                                                           \
-    NUMBER(kept) /* the corrections are the identity */                                            \
+    NUMBER(kept)        /* the corrections are the identity */                                     \
     NUMBERS(out_mid, 3) /* the mid joint in the caller's space */                                  \
     NUMBERS(position, 3)                                                                           \
     NUMBER(miss)                                                                                   \

@@ -240,8 +240,7 @@ set_defaults(limb *t)
 
 /* The options of all rows. */
 static void
-begin_options(limb *t, const ik2b_array *args, const signed char *places,
-              const ik2b_extent *extent)
+begin_options(limb *t, const ik2b_array *args, const signed char *places, const ik2b_extent *extent)
 {
     bool any = false;
     for (int which = 0; which < IK2B_OPTIONS; which++) {
@@ -442,10 +441,14 @@ ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array
     w.row.task.nearest = bend == IK2B_NEAREST;
     w.row.task.rolling = roll == IK2B_ROLL_HINGE;
     begin_options(&w.row, args, solver->options, extent);
+    if (extent->count == 0) {
+        run_row(args, &w);
+        return;
+    }
     if (has_tiles(extent)) {
         spread_options(&w.tile, &w.row);
     }
-    ik2b_tiling tiling = {solver->arguments, &w, &w.tile.rows, load_tile, run_tile, store_tile,
-                          run_row};
+    ik2b_tiling tiling = {solver->arguments, &w,         &w.tile.rows, load_tile,
+                          run_tile,          store_tile, run_row};
     ik2b_run_tiles(extent, args, &tiling);
 }
