@@ -24,6 +24,12 @@ def length(v):
     return np.linalg.norm(v, axis=-1)
 
 
+def angle(a, b):
+    """Radians between vectors of any length: products of tiny ones would lose their digits."""
+    a, b = (np.asarray(v) / np.maximum(np.abs(v).max(-1, keepdims=True), 1e-300) for v in (a, b))
+    return np.arctan2(length(np.cross(a, b)), (a * b).sum(-1))
+
+
 def positions(rng, count, ratio=(0.2, 0.8)):
     """Root, mid and end of limbs of reach 1 whose upper bone is this part of it."""
     upper = rng.uniform(*ratio, count)[:, None]

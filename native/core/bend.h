@@ -14,21 +14,18 @@
 IK2B_IN_LINE bool
 carry_bend(limb *t, bool careful)
 {
-    double line[3], bend[3], new_line[3], half[3], dest[3];
-    d3_copy(t->line, line);
-    d3_copy(t->bend, bend);
-    d3_copy(t->new_line, new_line);
-    d3_add(line, new_line, half);
+    double half[3], dest[3];
+    d3_add(t->line, t->new_line, half);
     double square = d3_dot(half, half);
     bool opposite = square <= t->task.parallel * t->task.parallel, good = square > 1e-4;
     if (careful && opposite) {
-        d3_copy(bend, half);
+        d3_copy(t->bend, half);
         square = 1.0;
     }
-    d3_copy(bend, dest);
-    d3_muladds(half, -2.0 * d3_dot(bend, half) / square, dest);
+    d3_copy(t->bend, dest);
+    d3_muladds(half, -2.0 * d3_dot(t->bend, half) / square, dest);
     if (careful && !good) {
-        d3_reject(dest, new_line, dest);
+        d3_reject(dest, t->new_line, dest);
         d3_unit(dest, dest);
     }
     d3_copy(dest, t->new_bend);
@@ -40,18 +37,16 @@ carry_bend(limb *t, bool careful)
 IK2B_IN_LINE bool
 find_nearest_bend(limb *t, bool careful)
 {
-    double mid[3], new_line[3], side[3], dest[3];
-    d3_copy(t->mid, mid);
-    d3_copy(t->new_line, new_line);
-    bool good = d3_across(mid, new_line, dest);
+    double side[3], dest[3];
+    bool good = d3_across(t->mid, t->new_line, dest);
     if (careful && !good) {
-        d3_reject(mid, new_line, side);
+        d3_reject(t->mid, t->new_line, side);
         if (!(d3_norm(side) > t->task.straight * (t->upper_length + t->lower_length))) {
             carry_bend(t, true);
             t->unsure = 1.0;
             return false;
         }
-        d3_unit_across(side, new_line, dest);
+        d3_unit_across(side, t->new_line, dest);
     }
     d3_copy(dest, t->new_bend);
     t->unsure = 0.0;
@@ -72,31 +67,29 @@ turn_bend(const double bend[3], const double line[3], double sine, double cosine
 IK2B_IN_LINE bool
 turn_to_pole(limb *t, bool careful, bool partly)
 {
-    double pole[3], line[3], bend[3], side[3], across[3], sum[3], dest[3];
+    double bend[3], side[3], across[3], sum[3], dest[3];
     double part = partly ? t->pole_part : 1.0;
-    d3_copy(t->pole, pole);
-    d3_copy(t->new_line, line);
     d3_copy(t->new_bend, bend);
-    bool none = is_zero(pole) | (part == 0.0);
-    bool good = d3_across(pole, line, side);
+    bool none = is_zero(t->pole) | (part == 0.0);
+    bool good = d3_across(t->pole, t->new_line, side);
     if (careful && !none && !good) {
-        d3_unit(pole, side);
-        d3_reject(side, line, side);
+        d3_unit(t->pole, side);
+        d3_reject(side, t->new_line, side);
         if (!(d3_norm(side) > t->task.parallel)) {
             t->unsure = 1.0;
             return false;
         }
-        d3_unit_across(side, line, side);
+        d3_unit_across(side, t->new_line, side);
     }
     d3_copy(side, dest);
     bool opposite = false;
     if (partly) {
-        d3_cross(line, bend, across);
+        d3_cross(t->new_line, bend, across);
         double sine = d3_dot(across, side), cosine = d3_dot(bend, side);
         d3_add(bend, side, sum);
         opposite = d3_dot(sum, sum) <= t->task.parallel * t->task.parallel;
         part_of_angle(part, &sine, &cosine);
-        turn_bend(bend, line, sine, cosine, across);
+        turn_bend(bend, t->new_line, sine, cosine, across);
         for (int i = 0; i < 3; i++) {
             dest[i] = chosen(part == 1.0, side[i], across[i]);
         }
@@ -113,10 +106,9 @@ turn_to_pole(limb *t, bool careful, bool partly)
 IK2B_IN_LINE bool
 twist_bend(limb *t)
 {
-    double line[3], bend[3], dest[3];
-    d3_copy(t->new_line, line);
+    double bend[3], dest[3];
     d3_copy(t->new_bend, bend);
-    turn_bend(bend, line, t->sine[IK2B_TWIST_ANGLE], t->cosine[IK2B_TWIST_ANGLE], dest);
+    turn_bend(bend, t->new_line, t->sine[IK2B_TWIST_ANGLE], t->cosine[IK2B_TWIST_ANGLE], dest);
     d3_copy(dest, t->new_bend);
     return true;
 }
@@ -125,16 +117,15 @@ twist_bend(limb *t)
 IK2B_IN_LINE bool
 place_joints(limb *t, bool careful)
 {
-    double line[3], bend[3], along, height, distance = t->new_distance;
-    d3_copy(t->new_line, line);
+    double bend[3], along, height, distance = t->new_distance;
     d3_copy(t->new_bend, bend);
-    d3_reject(bend, line, bend);
+    d3_reject(bend, t->new_line, bend);
     d3_finish(bend, bend);
     bool good = limb_triangle(t, careful, distance, &along, &height);
     bool still = t->still != 0.0, keeps = still | (t->keeps_upper != 0.0);
     for (int i = 0; i < 3; i++) {
-        t->new_mid[i] = chosen(keeps, t->mid[i], line[i] * along + bend[i] * height);
-        t->new_end[i] = chosen(still, t->end[i], line[i] * distance);
+        t->new_mid[i] = chosen(keeps, t->mid[i], t->new_line[i] * along + bend[i] * height);
+        t->new_end[i] = chosen(still, t->end[i], t->new_line[i] * distance);
     }
     d3_copy(bend, t->circle_bend);
     t->new_along = along;

@@ -67,7 +67,8 @@ _Atomic int ik2b_chosen_build;
 int
 ik2b_choose_build(void)
 {
-    int wanted = wanted_build();
-    return ik2b_chosen_build = 1 + (wanted < BUILDS ? wanted : (int)best_build());
+    int wanted = wanted_build(), chosen = 1 + (wanted < BUILDS ? wanted : (int)best_build());
+    ik2b_chosen_build = chosen;
+    return chosen;
 }
 #endif

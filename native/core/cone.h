@@ -19,14 +19,13 @@ typedef struct {
 IK2B_IN_LINE bool
 find_cone(limb *t, bool careful, cone *self, bool *none)
 {
-    double across[3], mid[3], size, inverse, upper = t->upper_length;
+    double across[3], size, inverse, upper = t->upper_length;
     d3_copy(t->cone_axis, self->axis);
-    d3_copy(t->mid, mid);
     bool good = d3_measure(self->axis, careful, &size, &inverse);
     *none = is_zero(self->axis) | (t->cone_angle >= IK2B_PI);
     d3_scale(self->axis, inverse, self->axis);
-    d3_cross(self->axis, mid, across);
-    double component = d3_dot(self->axis, mid), distance = sqrt(d3_dot(across, across));
+    d3_cross(self->axis, t->mid, across);
+    double component = d3_dot(self->axis, t->mid), distance = sqrt(d3_dot(across, across));
     bool wider = component < upper * t->cosine[IK2B_CONE_OPENING];
     self->cosine = chosen(wider, component / upper, t->cosine[IK2B_CONE_OPENING]);
     self->sine = chosen(wider, distance / upper, t->sine[IK2B_CONE_OPENING]);
@@ -42,23 +41,22 @@ turn_into_cone(limb *t, bool careful)
 {
     cone limit;
     bool none;
-    double line[3], bend[3], across[3], wished[3], new[3], mid[3], normal[3];
+    double across[3], wished[3], new[3], mid[3], normal[3];
     double along = t->new_along, height = t->new_height;
     bool good = find_cone(t, careful, &limit, &none);
-    d3_copy(t->new_line, line);
-    d3_copy(t->circle_bend, bend);
-    d3_scale(line, along, wished);
-    d3_muladds(bend, height, wished);
+    d3_scale(t->new_line, along, wished);
+    d3_muladds(t->circle_bend, height, wished);
     bool moves = (t->still == 0.0) & (t->keeps_upper == 0.0) & !none &
                  (d3_dot(limit.axis, wished) < limit.least);
-    d3_cross(line, bend, across);
-    double x = d3_dot(bend, limit.axis), y = d3_dot(across, limit.axis);
+    d3_cross(t->new_line, t->circle_bend, across);
+    double x = d3_dot(t->circle_bend, limit.axis), y = d3_dot(across, limit.axis);
     double square = x * x + y * y, inverse = careful_inverse_root(square, careful);
     double swing = height * (square * inverse);
-    double needed = limit.least - along * d3_dot(line, limit.axis);
+    double needed = limit.least - along * d3_dot(t->new_line, limit.axis);
     bool apart = needed > swing;
 
-    /* The angle from the wished bend: to the arc's centre, less half the arc on the wished side. */
+    /* The angle from the wished t->circle_bend: to the arc's centre, less half the arc on the
+     * wished side. */
     double cosine = careful && square == 0.0 ? 1.0 : x * inverse, sine = y * inverse;
     double shorter = larger(swing - needed, 0.0) / swing,
            longer = larger(swing + needed, 0.0) / swing;
@@ -69,11 +67,11 @@ turn_into_cone(limb *t, bool careful)
         half_sine = 0.0;
     }
     half_sine = y < 0.0 ? -half_sine : half_sine;
-    turn_bend(bend, line, sine * half_cosine - cosine * half_sine,
+    turn_bend(t->circle_bend, t->new_line, sine * half_cosine - cosine * half_sine,
               cosine * half_cosine + sine * half_sine, new);
-    d3_scale(line, along, mid);
+    d3_scale(t->new_line, along, mid);
     d3_muladds(new, height, mid);
-    d3_cross(line, new, normal);
+    d3_cross(t->new_line, new, normal);
     bool turns = moves & !apart, opposite = (x < 0.0) & (fabs(y) <= t->task.parallel * -x);
     bool shaky = turns & !(is_ordinary(square) & (swing > 0.0));
     good = (good & !shaky) | none;
@@ -92,15 +90,14 @@ turn_into_cone(limb *t, bool careful)
 IK2B_IN_LINE bool
 nearest_legal_mid(limb *t, bool careful, const cone *limit, double mid[3])
 {
-    double line[3], across[3], towards[3], upper = t->upper_length;
-    d3_copy(t->new_line, line);
-    d3_cross(limit->axis, line, across);
-    double sine = sqrt(d3_dot(across, across)), cosine = d3_dot(limit->axis, line);
+    double across[3], towards[3], upper = t->upper_length;
+    d3_cross(limit->axis, t->new_line, across);
+    double sine = sqrt(d3_dot(across, across)), cosine = d3_dot(limit->axis, t->new_line);
     bool within = sine * t->new_along - cosine * t->new_height > 0.0;
     double side = within ? upper * limit->sine : -upper * limit->sine;
-    bool good = d3_across(line, limit->axis, towards);
+    bool good = d3_across(t->new_line, limit->axis, towards);
     if (careful && !good) {
-        d3_reject(line, limit->axis, towards);
+        d3_reject(t->new_line, limit->axis, towards);
         if (d3_norm(towards) <= t->task.parallel) { /* all sides miss alike: the wished one */
             double bend[3];
             d3_copy(t->circle_bend, bend);
@@ -129,17 +126,14 @@ is_larger_angle(const double a[2], const double b[2])
 IK2B_IN_LINE void
 clamp_angle(limb *t, double angle[2])
 {
-    double mid[3], lower[3], across[3], least_sine = t->sine[IK2B_HALF_LEAST],
-                                        most_sine = t->sine[IK2B_HALF_MOST];
+    double across[3], least_sine = t->sine[IK2B_HALF_LEAST], most_sine = t->sine[IK2B_HALF_MOST];
     double least[2] = {1.0 - 2.0 * least_sine * least_sine,
                        2.0 * least_sine * t->cosine[IK2B_HALF_LEAST]};
     double most[2] = {1.0 - 2.0 * most_sine * most_sine,
                       2.0 * most_sine * t->cosine[IK2B_HALF_MOST]};
-    d3_copy(t->mid, mid);
-    d3_copy(t->lower, lower);
-    d3_cross(mid, lower, across);
+    d3_cross(t->mid, t->lower, across);
     double size = 1.0 / (t->upper_length * t->lower_length);
-    double own[2] = {-d3_dot(mid, lower) * size, sqrt(d3_dot(across, across)) * size};
+    double own[2] = {-d3_dot(t->mid, t->lower) * size, sqrt(d3_dot(across, across)) * size};
     bool wider = is_larger_angle(least, own), further = is_larger_angle(own, most);
     for (int i = 0; i < 2; i++) {
         least[i] = chosen(wider, own[i], least[i]);
@@ -154,8 +148,7 @@ clamp_angle(limb *t, double angle[2])
 /* The end of a lower bone that points at the goal as far as the angle limits allow. False where a
  * lane needs care. */
 IK2B_IN_LINE bool
-point_lower_bone(limb *t, bool careful, const double mid[3], const double goal[3],
-                 double end[3])
+point_lower_bone(limb *t, bool careful, const double mid[3], const double goal[3], double end[3])
 {
     double up[3], aim[3], across[3], normal[3], size, inverse, lower = t->lower_length;
     bool good = d3_measure(mid, careful, &size, &inverse);
@@ -195,14 +188,13 @@ miss_by_cone(limb *t, bool careful)
 {
     cone limit;
     bool none;
-    double mid[3], end[3], goal[3], off[3], normal[3], own[3], line[3];
+    double mid[3], end[3], goal[3], off[3], normal[3], own[3];
     double reach = t->upper_length + t->lower_length;
     bool apart = t->apart != 0.0, good = find_cone(t, careful, &limit, &none);
     if (careful && !apart) {
         return true;
     }
-    d3_copy(t->new_line, line);
-    d3_scale(line, t->new_distance, goal);
+    d3_scale(t->new_line, t->new_distance, goal);
     d3_copy(t->normal, own);
     good &= nearest_legal_mid(t, careful, &limit, mid);
     good &= point_lower_bone(t, careful, mid, goal, end);

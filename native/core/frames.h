@@ -24,24 +24,22 @@ are_equal(const double a[3], const double b[3])
 IK2B_IN_LINE bool
 see_points(limb *t, bool careful)
 {
-    double root[3], mid[3], end[3], target[3], upper[3], lower[3], line[3], aim[3];
-    d3_copy(t->root_at, root);
-    d3_copy(t->mid_at, mid);
+    double end[3], upper[3], lower[3], line[3], aim[3];
     d3_copy(t->end_at, end);
-    d3_copy(t->target, target);
-    d3_sub(mid, root, upper);
-    d3_sub(end, mid, lower);
-    d3_sub(end, root, line);
-    d3_sub(target, root, aim);
+    d3_sub(t->mid_at, t->root_at, upper);
+    d3_sub(end, t->mid_at, lower);
+    d3_sub(end, t->root_at, line);
+    d3_sub(t->target, t->root_at, aim);
     bool good = both(is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE),
-                     is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE)) & (t->bad_options == 0.0);
+                     is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE)) &
+                (t->bad_options == 0.0);
     t->scale = 1.0;
     t->on_end = are_equal(t->target, t->end_at);
     if (careful) { /* lanes find out with the lengths */
         double excess = d3_excess(upper) + d3_excess(lower) + d3_excess(line) + d3_excess(aim);
         good &= excess == 0.0;
-        t->invalid = excess != 0.0 || t->bad_options != 0.0 || d3_is_zero(upper) ||
-                     d3_is_zero(lower);
+        t->invalid =
+            excess != 0.0 || t->bad_options != 0.0 || d3_is_zero(upper) || d3_is_zero(lower);
     }
     if (careful && !good) {
         moderate(t, upper, lower, line, aim);
@@ -144,7 +142,7 @@ seen_from_root(limb *t, const double from[3], const double to[3], double dest[3]
 IK2B_IN_LINE bool
 see_bones(limb *t, bool careful)
 {
-    double inward[3][3], mid_inward[3][3], root[3], mid[3], end[3], target[3];
+    double inward[3][3], mid_inward[3][3], root[3], mid[3], end[3];
     double upper[3], lower[3], line[3], aim[3], lower_mid[3];
     get33(t->inward, inward);
     get33(t->mid_inward, mid_inward);
@@ -153,11 +151,10 @@ see_bones(limb *t, bool careful)
         mid[i] = t->mid_matrix[4 * i + 3];
     }
     d3_copy(t->end_at, end);
-    d3_copy(t->target, target);
     d3_sub(mid, root, upper);
     d3_sub(end, mid, lower);
     d3_sub(end, root, line);
-    d3_sub(target, root, aim);
+    d3_sub(t->target, root, aim);
     d33_apply(mid_inward, lower, lower_mid);
     d33_apply(inward, upper, upper);
     d33_apply(inward, lower, lower);
@@ -171,13 +168,14 @@ see_bones(limb *t, bool careful)
     t->on_end = are_equal(t->target, t->end_at);
     if (careful && !good) {
         double largest = larger(d3_largest(upper), d3_largest(lower));
-        bool finite = d3_excess(root) + d3_excess(mid) + d3_excess(end) + d3_excess(target) == 0.0;
+        bool finite =
+            d3_excess(root) + d3_excess(mid) + d3_excess(end) + d3_excess(t->target) == 0.0;
         if (!finite || t->bad_options != 0.0 || d3_is_zero(upper) || d3_is_zero(lower) ||
             !isfinite(largest)) {
             t->invalid = 1.0;
         }
         moderate(t, upper, lower, line, aim);
-        seen_from_root(t, root, target, aim);
+        seen_from_root(t, root, t->target, aim);
         d3_scale(lower_mid, t->scale, lower_mid);
     }
     d3_copy(upper, t->mid);

@@ -60,15 +60,12 @@ judge_distance(limb *t, double distance, double soft)
 static inline void
 line_under_still_bone(limb *t, double distance, double new_line[3])
 {
-    double along, height, mid[3], line[3], bend[3], up[3], normal[3], across[3];
-    d3_copy(t->mid, mid);
-    d3_copy(t->line, line);
-    d3_copy(t->bend, bend);
+    double along, height, up[3], normal[3], across[3];
     limb_triangle(t, true, distance, &along, &height);
-    d3_unit(mid, up);
-    d3_cross(line, bend, normal);
+    d3_unit(t->mid, up);
+    d3_cross(t->line, t->bend, normal);
     d3_cross(up, normal, across);
-    d3_unit(across, across); /* the bend of a nearly straight limb is not quite unit */
+    d3_unit(across, across); /* the t->bend of a nearly straight limb is not quite unit */
     d3_scale(up, along, new_line);
     d3_muladds(across, height, new_line);
     d3_unit(new_line, new_line);
@@ -87,12 +84,11 @@ keep_upper(limb *t, double line[3])
 IK2B_IN_LINE bool
 weigh_goal(limb *t, bool careful, double line[3])
 {
-    double end[3], present[3], distance, inverse, weight = t->weight;
-    d3_copy(t->end, present);
+    double end[3], distance, inverse, weight = t->weight;
     d3_scale(line, t->new_distance, end);
-    d3_sub(end, present, end);
+    d3_sub(end, t->end, end);
     d3_scale(end, weight, end);
-    d3_add(end, present, end);
+    d3_add(end, t->end, end);
     bool good = d3_measure(end, careful, &distance, &inverse), partly = weight < 1.0;
     double legal = clamped(distance, t->least, t->greatest);
     t->new_distance = chosen(partly, legal, t->new_distance);
@@ -112,9 +108,7 @@ weigh_goal(limb *t, bool careful, double line[3])
 IK2B_IN_LINE bool
 is_turned(limb *t)
 {
-    double pole[3];
-    d3_copy(t->pole, pole);
-    return (!is_zero(pole) & (t->pole_weight > 0.0)) | (t->twist != 0.0);
+    return (!is_zero(t->pole) & (t->pole_weight > 0.0)) | (t->twist != 0.0);
 }
 
 /* The end at `new_distance` along the unit `new_line`. */

@@ -63,22 +63,18 @@ folded_line(const double up[3], const double *side, const double toward[3], doub
 static inline void
 measure_without_bend(limb *t)
 {
-    double mid[3], end[3], aim[3], hinge[3], line[3], bend[3], up[3], side[3];
-    d3_copy(t->mid, mid);
-    d3_copy(t->end, end);
-    d3_copy(t->aim, aim);
-    d3_copy(t->hinge, hinge);
+    double line[3], bend[3], up[3], side[3];
     d3_copy(t->line, line);
-    if (d3_is_zero(mid)) {
+    if (d3_is_zero(t->mid)) {
         return; /* an invalid row */
     }
-    d3_unit(mid, up);
-    bool has_side = hinge_across(t, hinge, up, side);
+    d3_unit(t->mid, up);
+    bool has_side = hinge_across(t, t->hinge, up, side);
     t->doubtful = !has_side || t->distance == 0.0 ? 1.0 : 0.0;
     if (t->distance == 0.0) {
         t->along = 0.0;
         t->height = t->upper_length;
-        folded_line(up, has_side ? side : NULL, aim, line);
+        folded_line(up, has_side ? side : NULL, t->aim, line);
         d3_copy(up, bend);
     }
     else if (has_side) {
@@ -111,18 +107,15 @@ limb_normal(const double mid[3], const double lower[3], double lower_length, con
 IK2B_IN_LINE bool
 measure(limb *t, bool careful)
 {
-    double mid[3], lower[3], end[3], line[3], normal[3], bend[3];
+    double line[3], normal[3], bend[3];
     double upper_length, lower_length, distance, height, inverse;
-    d3_copy(t->mid, mid);
-    d3_copy(t->lower, lower);
-    d3_copy(t->end, end);
-    bool good = d3_measure(mid, careful, &upper_length, &inverse);
-    good &= d3_measure(lower, careful, &lower_length, &inverse);
-    good &= d3_measure(end, careful, &distance, &inverse);
-    d3_scale(end, inverse, line);
-    limb_normal(mid, lower, lower_length, end, distance, normal);
+    bool good = d3_measure(t->mid, careful, &upper_length, &inverse);
+    good &= d3_measure(t->lower, careful, &lower_length, &inverse);
+    good &= d3_measure(t->end, careful, &distance, &inverse);
+    d3_scale(t->end, inverse, line);
+    limb_normal(t->mid, t->lower, lower_length, t->end, distance, normal);
     d3_scale(normal, inverse, normal);
-    t->along = d3_dot(mid, line);
+    t->along = d3_dot(t->mid, line);
     good &= d3_measure(normal, careful, &height, &inverse);
     d3_cross(line, normal, bend);
     d3_scale(bend, inverse, bend);

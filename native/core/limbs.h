@@ -26,107 +26,66 @@ typedef struct {
     double opposite;     /* cosine beyond which directions are too opposite for turns in lanes */
 } ik2b_task;
 
+/* clang-format off */
+
 /* The numbers of one limb, in parts: NUMBER(name) or NUMBERS(name, count). Vectors are x, y, z;
  * matrices' elements go row by row; quaternions are w, x, y, z. What is true or false is 1 or 0, as
  * SSE2 has no way from comparisons of doubles to integers. */
 #define IK2B_INPUTS(NUMBER, NUMBERS)                                                               \
-    NUMBERS(root_at, 3)                                                                            \
-    NUMBERS(mid_at, 3)                                                                             \
-    NUMBERS(end_at, 3)                                                                             \
-    NUMBERS(target, 3)                                                                             \
-    NUMBERS(root_matrix, 16)                                                                       \
-    NUMBERS(mid_matrix, 16)                                                                        \
-    NUMBERS(end_matrix, 16)                                                                        \
+    NUMBERS(root_at, 3) NUMBERS(mid_at, 3) NUMBERS(end_at, 3) NUMBERS(target, 3)                   \
+    NUMBERS(root_matrix, 16) NUMBERS(mid_matrix, 16) NUMBERS(end_matrix, 16)                       \
     NUMBERS(end_goal, 16)
 
 /* Options as they are given (those that are numbers, by option; directions in the space of the
  * matrices, or mid's) and what follows from them. */
 #define IK2B_GIVEN(NUMBER, NUMBERS)                                                                \
-    NUMBERS(numbers, IK2B_SOLVE_OPTIONS)                                                           \
-    NUMBERS(given_pole, 3)                                                                         \
-    NUMBERS(given_hinge, 3)                                                                        \
-    NUMBERS(given_axis, 3)                                                                         \
-    NUMBERS(root_scale, 3)                                                                         \
-    NUMBERS(mid_scale, 3)                                                                          \
-    NUMBER(pole_weight)                                                                            \
-    NUMBER(pole_part)                                                                              \
-    NUMBER(twist)                                                                                  \
-    NUMBER(soften)                                                                                 \
-    NUMBER(weight)                                                                                 \
-    NUMBER(cone_angle)                                                                             \
-    NUMBERS(angle, IK2B_ANGLES)                                                                    \
-    NUMBERS(sine, IK2B_ANGLES)                                                                     \
-    NUMBERS(cosine, IK2B_ANGLES)                                                                   \
+    NUMBERS(numbers, IK2B_SOLVE_OPTIONS) NUMBERS(given_pole, 3) NUMBERS(given_hinge, 3)            \
+    NUMBERS(given_axis, 3) NUMBERS(root_scale, 3) NUMBERS(mid_scale, 3) NUMBER(pole_weight)        \
+    NUMBER(pole_part) NUMBER(twist) NUMBER(soften) NUMBER(weight) NUMBER(cone_angle)               \
+    NUMBERS(angle, IK2B_ANGLES) NUMBERS(sine, IK2B_ANGLES) NUMBERS(cosine, IK2B_ANGLES)            \
     NUMBER(bad_options) /* not 0 where one is not finite */
 
 /* Directions in the limb's space; the hinge in the mid joint's frame, too. */
 #define IK2B_DIRECTIONS(NUMBER, NUMBERS)                                                           \
-    NUMBERS(pole, 3)                                                                               \
-    NUMBERS(hinge, 3)                                                                              \
-    NUMBERS(hinge_mid, 3)                                                                          \
-    NUMBERS(cone_axis, 3)
+    NUMBERS(pole, 3) NUMBERS(hinge, 3) NUMBERS(hinge_mid, 3) NUMBERS(cone_axis, 3)
 
 /* The limb, seen from its root, in the root's frame where there are matrices: the space of the
  * parent's aggregate transform, in which the root's correction turns. Its lengths are multiplied by
  * `scale`, a power of two. */
 #define IK2B_SEEN(NUMBER, NUMBERS)                                                                 \
     NUMBERS(inward, 9) /* outer space to the frames of root and mid joint */                       \
-    NUMBERS(mid_inward, 9)                                                                         \
-    NUMBERS(mid, 3)                                                                                \
+    NUMBERS(mid_inward, 9) NUMBERS(mid, 3)                                                         \
     NUMBERS(lower, 3) /* the bone from mid to end */                                               \
-    NUMBERS(end, 3)                                                                                \
-    NUMBERS(aim, 3)                                                                                \
+    NUMBERS(end, 3) NUMBERS(aim, 3)                                                                \
     NUMBERS(lower_mid, 3) /* in the mid joint's frame */                                           \
-    NUMBER(scale)                                                                                  \
-    NUMBER(upper_length)                                                                           \
-    NUMBER(lower_length)                                                                           \
-    NUMBER(distance)                                                                               \
-    NUMBERS(line, 3)                                                                               \
-    NUMBERS(bend, 3)                                                                               \
-    NUMBER(along)                                                                                  \
-    NUMBER(height)                                                                                 \
+    NUMBER(scale) NUMBER(upper_length) NUMBER(lower_length) NUMBER(distance) NUMBERS(line, 3)      \
+    NUMBERS(bend, 3) NUMBER(along) NUMBER(height)                                                  \
     NUMBER(invalid) /* only with care: other limbs are not */                                      \
-    NUMBER(mirrored)                                                                               \
-    NUMBER(on_end)                                                                                 \
+    NUMBER(mirrored) NUMBER(on_end)                                                                \
     NUMBER(doubtful) /* something arbitrary decided the bend */
 
 #define IK2B_SOLUTION(NUMBER, NUMBERS)                                                             \
-    NUMBER(least)                                                                                  \
-    NUMBER(greatest)                                                                               \
-    NUMBERS(new_line, 3)                                                                           \
-    NUMBER(new_distance)                                                                           \
-    NUMBERS(new_bend, 3)                                                                           \
-    NUMBERS(circle_bend, 3)                                                                        \
-    NUMBER(new_along)                                                                              \
-    NUMBER(new_height)                                                                             \
-    NUMBERS(new_mid, 3)                                                                            \
-    NUMBERS(new_end, 3)                                                                            \
+    NUMBER(least) NUMBER(greatest) NUMBERS(new_line, 3) NUMBER(new_distance)                       \
+    NUMBERS(new_bend, 3) NUMBERS(circle_bend, 3) NUMBER(new_along) NUMBER(new_height)              \
+    NUMBERS(new_mid, 3) NUMBERS(new_end, 3)                                                        \
     NUMBERS(normal, 3) /* the unit hinge of the new pose */                                        \
     NUMBER(still) /* nothing moves: the pose itself is the answer */                               \
     NUMBER(keeps_upper) /* the end goes to the root: the upper bone stays */                       \
     NUMBER(unsure) /* something arbitrary decided the new bend */                                  \
     NUMBER(apart) /* the circle of solutions does not meet the cone */                             \
     NUMBER(missed) /* the sum of TOO_FAR, TOO_CLOSE and SOFTENED */                                \
-    NUMBER(limited)                                                                                \
-    NUMBER(singular)
+    NUMBER(limited) NUMBER(singular)
 
 /* Orientations of the end joint. */
 #define IK2B_ENDS(NUMBER, NUMBERS)                                                                 \
-    NUMBERS(rotation, 9)                                                                           \
-    NUMBERS(turned, 9)                                                                             \
-    NUMBERS(wanted, 9)                                                                             \
-    NUMBERS(own, 9)                                                                                \
+    NUMBERS(rotation, 9) NUMBERS(turned, 9) NUMBERS(wanted, 9) NUMBERS(own, 9)                     \
     NUMBER(polar_goes_on)
 
 #define IK2B_RESULTS(NUMBER, NUMBERS)                                                              \
-    NUMBERS(root_turn, 4)                                                                          \
-    NUMBERS(mid_turn, 4)                                                                           \
-    NUMBERS(end_turn, 4)                                                                           \
+    NUMBERS(root_turn, 4) NUMBERS(mid_turn, 4) NUMBERS(end_turn, 4)                                \
     NUMBER(kept) /* the corrections are the identity */                                            \
     NUMBERS(out_mid, 3) /* the mid joint in the caller's space */                                  \
-    NUMBERS(position, 3)                                                                           \
-    NUMBER(miss)                                                                                   \
-    NUMBER(status)
+    NUMBERS(position, 3) NUMBER(miss) NUMBER(status)
 
 #define IK2B_NOTHING(NUMBER, NUMBERS)
 #define IK2B_AIMS(NUMBER, NUMBERS) IK2B_SOLUTION(NUMBER, NUMBERS) NUMBER(kept)
@@ -139,7 +98,6 @@ typedef struct {
     IK2B_ENDS(NUMBER, NUMBERS)                                                                     \
     IK2B_RESULTS(NUMBER, NUMBERS)
 
-/* clang-format off */
 #define IK2B_AS_NUMBER(name) double name;
 #define IK2B_AS_NUMBERS(name, count) double name[count];
 #define IK2B_AS_LANE(name) lane name;

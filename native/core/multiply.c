@@ -53,9 +53,8 @@ void
 ik2b_multiply(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
 {
     pairs t;
-    ik2b_tiling tiling = {IK2B_MULTIPLY_COUNT, &t,           &t.rows,
-                          load_pairs,          run_multiply, store_products,
-                          NULL};
+    ik2b_tiling tiling = {IK2B_MULTIPLY_COUNT, &t,  &t.rows, load_pairs, run_multiply,
+                          store_products,      NULL};
     (void)kind;
     ik2b_run_tiles(extent, args, &tiling);
 }

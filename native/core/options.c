@@ -240,8 +240,7 @@ set_defaults(limb *t)
 
 /* The options of all rows. */
 static void
-begin_options(limb *t, const ik2b_array *args, const signed char *places,
-              const ik2b_extent *extent)
+begin_options(limb *t, const ik2b_array *args, const signed char *places, const ik2b_extent *extent)
 {
     bool any = false;
     for (int which = 0; which < IK2B_OPTIONS; which++) {
@@ -377,11 +376,49 @@ store_tile(const ik2b_array *args, int last, void *context)
     const ik2b_solver *solver = w->solver;
     for (int i = solver->inputs; i < solver->count; i++) {
         const ik2b_move *move = &solver->moves[i];
-        if (args[move->argument].data && args[move->argument].kind == IK2B_U8) {
-            ik2b_store_status(&args[move->argument], last, t->rows, *lanes_at(t, move->place));
+        const ik2b_array *array = &args[move->argument];
+        if (array->data && array->kind == IK2B_U8) {
+            ik2b_store_status(array, last, t->rows, t->status);
         }
-        else if (args[move->argument].data) {
-            ik2b_store(&args[move->argument], last, t->rows, move->width, lanes_at(t, move->place));
+        else if (array->data) {
+            ik2b_store(array, last, t->rows, move->width, lanes_at(t, move->place));
+        }
+    }
+}
+
+static void
+load_limb(work *w, const ik2b_array *args)
+{
+    limb *t = &w->row;
+    const ik2b_solver *solver = w->solver;
+    for (int i = 0; i < solver->inputs; i++) {
+        const ik2b_move *move = &solver->moves[i];
+        load_row(&args[move->argument], move->width, numbers_at(t, move->place));
+    }
+    if (t->task.varying == 0) {
+        return;
+    }
+    for (int which = 0; which < IK2B_OPTIONS; which++) {
+        if (t->task.varying >> which & 1) {
+            load_row(&args[solver->options[which]], width_of(which),
+                     numbers_at(t, place_of(&t->task, which)));
+        }
+    }
+    prepare(t);
+}
+
+static void
+store_limb(work *w, const ik2b_array *args)
+{
+    limb *t = &w->row;
+    for (int i = w->solver->inputs; i < w->solver->count; i++) {
+        const ik2b_move *move = &w->solver->moves[i];
+        const ik2b_array *array = &args[move->argument];
+        if (array->data && array->kind == IK2B_U8) {
+            *(unsigned char *)array->data = (unsigned char)t->status;
+        }
+        else if (array->data) {
+            store_row(array, move->width, numbers_at(t, move->place));
         }
     }
 }
@@ -391,34 +428,13 @@ run_row(const ik2b_array *args, void *context)
 {
     work *w = context;
     limb *t = &w->row;
-    const ik2b_solver *solver = w->solver;
-    for (int i = 0; i < solver->inputs; i++) {
-        const ik2b_move *move = &solver->moves[i];
-        load_row(&args[move->argument], move->width, numbers_at(t, move->place));
-    }
-    for (int which = 0; t->task.varying && which < IK2B_OPTIONS; which++) {
-        if (t->task.varying >> which & 1) {
-            load_row(&args[solver->options[which]], width_of(which),
-                     numbers_at(t, place_of(&t->task, which)));
-        }
-    }
-    if (t->task.varying) {
-        prepare(t);
-    }
+    load_limb(w, args);
     if (is_given(&t->task, IK2B_BIT(ROOT_SCALE) | IK2B_BIT(MID_SCALE))) {
         remove_scale(t);
     }
     t->invalid = 0.0;
-    solver->settle(t);
-    for (int i = solver->inputs; i < solver->count; i++) {
-        const ik2b_move *move = &solver->moves[i];
-        if (args[move->argument].data && args[move->argument].kind == IK2B_U8) {
-            *(unsigned char *)args[move->argument].data = (unsigned char)t->status;
-        }
-        else if (args[move->argument].data) {
-            store_row(&args[move->argument], move->width, numbers_at(t, move->place));
-        }
-    }
+    w->solver->settle(t);
+    store_limb(w, args);
 }
 
 static bool
@@ -442,10 +458,14 @@ ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array
     w.row.task.nearest = bend == IK2B_NEAREST;
     w.row.task.rolling = roll == IK2B_ROLL_HINGE;
     begin_options(&w.row, args, solver->options, extent);
+    if (extent->count == 0) {
+        run_row(args, &w);
+        return;
+    }
     if (has_tiles(extent)) {
         spread_options(&w.tile, &w.row);
     }
-    ik2b_tiling tiling = {solver->arguments, &w, &w.tile.rows, load_tile, run_tile, store_tile,
-                          run_row};
+    ik2b_tiling tiling = {solver->arguments, &w,         &w.tile.rows, load_tile,
+                          run_tile,          store_tile, run_row};
     ik2b_run_tiles(extent, args, &tiling);
 }

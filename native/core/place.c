@@ -15,8 +15,7 @@ IK2B_IN_LINE stages
 stages_of(const ik2b_task *task)
 {
     const uint64_t limits = IK2B_BIT(MIN_ANGLE) | IK2B_BIT(MAX_ANGLE);
-    const uint64_t options =
-        IK2B_BIT(SOFTEN) | IK2B_BIT(WEIGHT) | IK2B_BIT(POLE) | IK2B_BIT(TWIST);
+    const uint64_t options = IK2B_BIT(SOFTEN) | IK2B_BIT(WEIGHT) | IK2B_BIT(POLE) | IK2B_BIT(TWIST);
     stages result;
     result.limits = is_given(task, limits);
     result.options = result.limits || is_given(task, options);

@@ -88,10 +88,10 @@ void
 ik2b_solve(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_bend bend)
 {
     static const ik2b_move moves[] = {
-        {IK2B_SOLVE_ROOT, 3, IK2B_AT(root_at)},      {IK2B_SOLVE_MID, 3, IK2B_AT(mid_at)},
-        {IK2B_SOLVE_END, 3, IK2B_AT(end_at)},        {IK2B_SOLVE_TARGET, 3, IK2B_AT(target)},
-        {IK2B_SOLVE_OUT_MID, 3, IK2B_AT(out_mid)},   {IK2B_SOLVE_OUT_END, 3, IK2B_AT(position)},
-        {IK2B_SOLVE_OUT_MISS, 1, IK2B_AT(miss)},     {IK2B_SOLVE_OUT_STATUS, 1, IK2B_AT(status)},
+        {IK2B_SOLVE_ROOT, 3, IK2B_AT(root_at)},    {IK2B_SOLVE_MID, 3, IK2B_AT(mid_at)},
+        {IK2B_SOLVE_END, 3, IK2B_AT(end_at)},      {IK2B_SOLVE_TARGET, 3, IK2B_AT(target)},
+        {IK2B_SOLVE_OUT_MID, 3, IK2B_AT(out_mid)}, {IK2B_SOLVE_OUT_END, 3, IK2B_AT(position)},
+        {IK2B_SOLVE_OUT_MISS, 1, IK2B_AT(miss)},   {IK2B_SOLVE_OUT_STATUS, 1, IK2B_AT(status)},
     };
     static const ik2b_solver solver = {
         moves, 4, 8, IK2B_SOLVE_COUNT, ik2b_solve_places, false, settle_solve, run_solve};

@@ -61,8 +61,7 @@ see_frames_lanes(limbs *t, int lanes, bool measured)
     see_options_lanes(t, lanes);
 }
 
-IK2B_BUILDS(frames_seer, see_frames_lanes, (limbs * t, bool measured),
-            (t, lanes_of(t), measured))
+IK2B_BUILDS(frames_seer, see_frames_lanes, (limbs * t, bool measured), (t, lanes_of(t), measured))
 
 /* The same with care, but for the scales. */
 static void
@@ -92,9 +91,7 @@ see_frames(limb *t)
 IK2B_IN_LINE void
 keep_pose(limb *t)
 {
-    double hinge[3];
-    d3_copy(t->hinge_mid, hinge);
-    bool rolls = t->task.rolling & !is_zero(hinge) & (t->weight > 0.0);
+    bool rolls = t->task.rolling & !is_zero(t->hinge_mid) & (t->weight > 0.0);
     t->kept = as_number((t->still != 0.0) & !rolls);
 }
 
@@ -200,16 +197,11 @@ ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2
                 ik2b_roll roll)
 {
     static const ik2b_move moves[] = {
-        {IK2B_POSE_ROOT, 16, IK2B_AT(root_matrix)},
-        {IK2B_POSE_MID, 16, IK2B_AT(mid_matrix)},
-        {IK2B_POSE_END, 3, IK2B_AT(end_at)},
-        {IK2B_POSE_TARGET, 3, IK2B_AT(target)},
-        {IK2B_POSE_OUT_ROOT, 4, IK2B_AT(root_turn)},
-        {IK2B_POSE_OUT_MID, 4, IK2B_AT(mid_turn)},
-        {IK2B_POSE_OUT_END, 4, IK2B_AT(end_turn)},
-        {IK2B_POSE_OUT_POSITION, 3, IK2B_AT(position)},
-        {IK2B_POSE_OUT_MISS, 1, IK2B_AT(miss)},
-        {IK2B_POSE_OUT_STATUS, 1, IK2B_AT(status)},
+        {IK2B_POSE_ROOT, 16, IK2B_AT(root_matrix)},  {IK2B_POSE_MID, 16, IK2B_AT(mid_matrix)},
+        {IK2B_POSE_END, 3, IK2B_AT(end_at)},         {IK2B_POSE_TARGET, 3, IK2B_AT(target)},
+        {IK2B_POSE_OUT_ROOT, 4, IK2B_AT(root_turn)}, {IK2B_POSE_OUT_MID, 4, IK2B_AT(mid_turn)},
+        {IK2B_POSE_OUT_END, 4, IK2B_AT(end_turn)},   {IK2B_POSE_OUT_POSITION, 3, IK2B_AT(position)},
+        {IK2B_POSE_OUT_MISS, 1, IK2B_AT(miss)},      {IK2B_POSE_OUT_STATUS, 1, IK2B_AT(status)},
     };
     static const ik2b_solver solver = {
         moves, 4, 10, IK2B_POSE_COUNT, ik2b_pose_places, true, settle_pose, run_pose};
@@ -221,23 +213,21 @@ ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2
 IK2B_IN_LINE bool
 aim_bones(limb *t, bool careful, bool rolling)
 {
-    double root[3], new_at[3], mid[3], end[3], upper[3], lower[3], normal[3], inward[3][3];
+    double root[3], mid[3], end[3], lower[3], normal[3], inward[3][3];
     double length, new_length, lower_length, line, inverse, rest;
     for (int i = 0; i < 3; i++) {
         root[i] = t->root_matrix[4 * i + 3];
     }
-    d3_copy(t->mid_at, new_at);
-    d3_copy(t->mid, upper);
     d3_copy(t->aim, end);
     get33(t->inward, inward);
-    d3_sub(new_at, root, mid);
+    d3_sub(t->mid_at, root, mid);
     d33_apply(inward, mid, mid);
     bool good = d3_dot(mid, mid) < 1.0 / IK2B_LEAST_SQUARE;
     if (careful && (!good || t->scale != 1.0)) {
-        seen_from_root(t, root, new_at, mid);
+        seen_from_root(t, root, t->mid_at, mid);
     }
     d3_sub(end, mid, lower);
-    good &= d3_measure(upper, careful, &length, &rest);
+    good &= d3_measure(t->mid, careful, &length, &rest);
     good &= d3_measure(mid, careful, &new_length, &inverse);
     d3_cross(end, mid, normal);
     if (rolling) {
@@ -257,10 +247,10 @@ aim_bones(limb *t, bool careful, bool rolling)
     d3_copy(normal, t->normal);
     bool same = !rolling & (t->on_end != 0.0), none = true;
     for (int i = 0; i < 3; i++) {
-        same &= new_at[i] == t->mid_matrix[4 * i + 3];
-        none &= new_at[i] == root[i];
+        same &= t->mid_at[i] == t->mid_matrix[4 * i + 3];
+        none &= t->mid_at[i] == root[i];
     }
-    bool finite = d3_excess(new_at) == 0.0;
+    bool finite = d3_excess(t->mid_at) == 0.0;
     t->kept = as_number(same | none | (are_equal(t->mid_at, t->target) != 0.0) | !finite);
     return good;
 }
@@ -309,9 +299,9 @@ void
 ik2b_orient(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_roll roll)
 {
     static const ik2b_move moves[] = {
-        {IK2B_ORIENT_ROOT, 16, IK2B_AT(root_matrix)},  {IK2B_ORIENT_MID, 16, IK2B_AT(mid_matrix)},
-        {IK2B_ORIENT_END, 3, IK2B_AT(end_at)},         {IK2B_ORIENT_NEW_MID, 3, IK2B_AT(mid_at)},
-        {IK2B_ORIENT_NEW_END, 3, IK2B_AT(target)},     {IK2B_ORIENT_OUT_ROOT, 4, IK2B_AT(root_turn)},
+        {IK2B_ORIENT_ROOT, 16, IK2B_AT(root_matrix)}, {IK2B_ORIENT_MID, 16, IK2B_AT(mid_matrix)},
+        {IK2B_ORIENT_END, 3, IK2B_AT(end_at)},        {IK2B_ORIENT_NEW_MID, 3, IK2B_AT(mid_at)},
+        {IK2B_ORIENT_NEW_END, 3, IK2B_AT(target)},    {IK2B_ORIENT_OUT_ROOT, 4, IK2B_AT(root_turn)},
         {IK2B_ORIENT_OUT_MID, 4, IK2B_AT(mid_turn)},
     };
     static const ik2b_solver solver = {
@@ -396,6 +386,7 @@ ik2b_hinge_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
         {IK2B_HINGE_OF_OUT, 3, IK2B_AT(position)},
     };
     static const ik2b_solver solver = {
-        moves, 3, 4, IK2B_HINGE_OF_COUNT, ik2b_hinge_of_places, true, settle_hinge_of, run_hinge_of};
+        moves,           3,           4, IK2B_HINGE_OF_COUNT, ik2b_hinge_of_places, true,
+        settle_hinge_of, run_hinge_of};
     ik2b_run_solver(&solver, extent, args, kind, IK2B_CARRIED, IK2B_ROLL_POSE);
 }

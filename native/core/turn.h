@@ -119,15 +119,12 @@ half_turn_axis(const limb *t, const double bone[3], const double hinge[3], const
 static inline void
 turn_root_in_any_case(limb *t, double rolling, double q[4])
 {
-    double upper[3], new_mid[3], lower[3], hinge[3], normal[3], up[3], new_up[3], axis[3], roll[4];
-    d3_copy(t->mid, upper);
-    d3_copy(t->new_mid, new_mid);
-    d3_copy(t->lower, lower);
+    double hinge[3], normal[3], up[3], new_up[3], axis[3], roll[4];
     d3_copy(t->hinge, hinge);
     d3_copy(t->normal, normal);
-    d3_unit(upper, up);
-    d3_unit(new_mid, new_up);
-    half_turn_axis(t, up, hinge, lower, axis);
+    d3_unit(t->mid, up);
+    d3_unit(t->new_mid, new_up);
+    half_turn_axis(t, up, hinge, t->lower, axis);
     bool opposite = arc_about(t, up, new_up, axis, q);
     d4_finish(q);
     d4_rotate(q, hinge, hinge);
@@ -166,13 +163,12 @@ round_turn(const limb *t, double turn[4])
 IK2B_IN_LINE bool
 turn_root(limb *t, bool careful, bool rolling, bool partly)
 {
-    double up[3], new_up[3], hinge[3], normal[3], across[3], turn[4], roll[4], q[4];
-    d3_copy(t->mid, up);
+    double new_up[3], hinge[3], normal[3], across[3], turn[4], roll[4], q[4];
     d3_copy(t->new_mid, new_up);
-    double square = d3_dot(up, up), new_square = d3_dot(new_up, new_up);
+    double square = d3_dot(t->mid, t->mid), new_square = d3_dot(new_up, new_up);
     bool same =
         fabs(new_square - square) < 1e-9 * square; /* else rounding has much of its length */
-    bool good = both(shortest_turn(up, new_up, square, true, t->task.opposite, q),
+    bool good = both(shortest_turn(t->mid, new_up, square, true, t->task.opposite, q),
                      is_between(square, 0x1p-50)) &
                 same;
     if (rolling) {
@@ -231,13 +227,13 @@ turn_matrix(const double source[4], double dest[3][3])
 IK2B_IN_LINE void
 lower_before_turn(limb *t, double dest[3])
 {
-    double root[3][3], frame[3][3], mid_inward[3][3], end[3], back[3];
+    double root[3][3], frame[3][3], mid_inward[3][3], back[3];
     turn_matrix(t->root_turn, root);
     get44(t->root_matrix, frame);
     get33(t->mid_inward, mid_inward);
-    d3_copy(t->new_end, end);
     for (int i = 0; i < 3; i++) {
-        back[i] = root[0][i] * end[0] + root[1][i] * end[1] + root[2][i] * end[2] - t->mid[i];
+        back[i] = root[0][i] * t->new_end[0] + root[1][i] * t->new_end[1] +
+                  root[2][i] * t->new_end[2] - t->mid[i];
     }
     d33_apply(frame, back, back);
     d33_apply(mid_inward, back, dest);
@@ -259,11 +255,10 @@ upper_in_mid(limb *t, double upper[3])
 static inline void
 turn_mid_in_any_case(limb *t, bool rolling, double q[4])
 {
-    double old[3], new[3], upper[3], hinge[3], given[3], turned[3], a[3], b[3];
+    double old[3], new[3], upper[3], hinge[3], turned[3], a[3], b[3];
     double bend[4] = {0.0, 0.0, 0.0, 1.0}, rest[4];
     d3_copy(t->lower_mid, old);
     upper_in_mid(t, upper);
-    d3_copy(t->hinge_mid, given);
     lower_before_turn(t, new);
     if (d3_is_zero(new)) {
         d3_copy(old, new); /* a bone that is nothing beside the upper one stays */
@@ -272,7 +267,7 @@ turn_mid_in_any_case(limb *t, bool rolling, double q[4])
     d3_unit(new, new);
     d3_unit(upper, upper);
     d3_copy(old, turned);
-    if (rolling && hinge_across(t, given, upper, hinge)) {
+    if (rolling && hinge_across(t, t->hinge_mid, upper, hinge)) {
         d3_reject(old, hinge, a);
         d3_reject(new, hinge, b);
         if (d3_norm(a) > t->task.parallel && d3_norm(b) > t->task.parallel) {
@@ -284,7 +279,7 @@ turn_mid_in_any_case(limb *t, bool rolling, double q[4])
         }
     }
     else {
-        half_turn_axis(t, old, given, upper, hinge);
+        half_turn_axis(t, old, t->hinge_mid, upper, hinge);
     }
     if (arc_about(t, turned, new, hinge, rest) && t->kept == 0.0) {
         t->singular = 1.0;
@@ -297,10 +292,9 @@ turn_mid_in_any_case(limb *t, bool rolling, double q[4])
 IK2B_IN_LINE bool
 turn_mid(limb *t, bool careful, bool rolling)
 {
-    double old[3], new[3], upper[3], hinge[3], across[3], bend[4], bent[3], q[4], turn[4];
-    d3_copy(t->lower_mid, old);
+    double new[3], upper[3], hinge[3], across[3], bend[4], bent[3], q[4], turn[4];
     lower_before_turn(t, new);
-    double old_square = d3_dot(old, old), new_square = d3_dot(new, new);
+    double old_square = d3_dot(t->lower_mid, t->lower_mid), new_square = d3_dot(new, new);
     double product = ordinary_root(old_square * new_square);
     bool alike = (old_square < 4.0 * new_square) & (new_square < 4.0 * old_square);
     bool good = both(is_between(old_square, 0x1p-50), is_between(new_square, 0x1p-50));
@@ -312,13 +306,14 @@ turn_mid(limb *t, bool careful, bool rolling)
         d3_muladds(upper, -d3_dot(hinge, upper) / d3_dot(upper, upper), hinge);
         double square = d3_dot(hinge, hinge);
         d3_scale(hinge, inverse_root(square), hinge);
-        d3_cross(old, new, across);
+        d3_cross(t->lower_mid, new, across);
         double sine = d3_dot(across, hinge);
-        double cosine = d3_dot(old, new) - d3_dot(old, hinge) * d3_dot(new, hinge);
+        double cosine =
+            d3_dot(t->lower_mid, new) - d3_dot(t->lower_mid, hinge) * d3_dot(new, hinge);
         turn_about(hinge, sine, cosine, bend);
-        d4_rotate(bend, old, bent);
+        d4_rotate(bend, t->lower_mid, bent);
         for (int i = 0; i < 3; i++) {
-            bent[i] = chosen(none, old[i], bent[i]);
+            bent[i] = chosen(none, t->lower_mid[i], bent[i]);
             bend[i] = chosen(none, 0.0, bend[i]);
         }
         bend[3] = chosen(none, 1.0, bend[3]);
@@ -328,7 +323,7 @@ turn_mid(limb *t, bool careful, bool rolling)
         d4_mul(turn, bend, q);
     }
     else {
-        good &= shortest_turn(old, new, product, alike, t->task.opposite, q);
+        good &= shortest_turn(t->lower_mid, new, product, alike, t->task.opposite, q);
     }
     if (careful && !good) {
         turn_mid_in_any_case(t, rolling, q);

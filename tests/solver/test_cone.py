@@ -15,10 +15,6 @@ ROOT, MID, END = [0.0, 0.0, 0.0], [0.0, 0.3, -0.4], [0.0, 0.0, -0.8]
 ROWS = 300
 
 
-def angle(a, b):
-    return np.arctan2(limbs.length(np.cross(a, b)), (a * b).sum(-1))
-
-
 def cases(seed, narrow=0.1, wide=1.5):
     """Limbs at the origin, reachable targets, cones round a random axis; and the cones as widened to the pose."""
     rng = np.random.default_rng(seed)
@@ -26,7 +22,7 @@ def cases(seed, narrow=0.1, wide=1.5):
     root, mid, end = root - root, mid - root, end - root
     target = limbs.reachable(rng, root, mid, end, (0.05, 0.95))
     axis, size = limbs.directions(rng, ROWS), rng.uniform(narrow, wide, ROWS)
-    return (root, mid, end, target), axis, size, np.maximum(size, angle(mid, axis))
+    return (root, mid, end, target), axis, size, np.maximum(size, limbs.angle(mid, axis))
 
 
 def circle(points, steps=2000):
@@ -39,7 +35,7 @@ def test_the_upper_bone_stays_inside_and_bones_are_rigid():
     points, axis, size, widened = cases(1)
     root, mid, end, _ = points
     s = ik2bone.solve(*points, cone_axis=axis, cone_angle=size)
-    assert np.all(angle(s.mid, axis) <= widened + 1e-12)
+    assert np.all(limbs.angle(s.mid, axis) <= widened + 1e-12)
     np.testing.assert_allclose(limbs.length(s.mid), limbs.length(mid), rtol=0, atol=1e-15)
     np.testing.assert_allclose(limbs.length(s.end - s.mid), limbs.length(end - mid), rtol=0, atol=1e-15)
 
@@ -48,7 +44,7 @@ def test_where_circle_and_cone_meet_the_target_is_reached_by_the_nearest_legal_m
     points, axis, size, widened = cases(2)
     s = ik2bone.solve(*points, cone_axis=axis, cone_angle=size)
     mids, turns = circle(points)
-    legal = angle(mids, axis) <= widened
+    legal = limbs.angle(mids, axis) <= widened
     meets = legal.any(0)
     assert 50 < meets.sum() < ROWS
     assert np.max(s.miss[meets]) < 1e-14
@@ -56,7 +52,7 @@ def test_where_circle_and_cone_meet_the_target_is_reached_by_the_nearest_legal_m
     nearest = np.where(legal, abs(turns), 9).min(0)
     wished = ik2bone.solve(*points)
     line = points[3] / limbs.length(points[3])[:, None]
-    taken = angle(*(m - (m * line).sum(-1, keepdims=True) * line for m in (s.mid, wished.mid)))
+    taken = limbs.angle(*(m - (m * line).sum(-1, keepdims=True) * line for m in (s.mid, wished.mid)))
     assert np.max((taken - nearest)[meets]) < 1e-9
     assert np.max((nearest - taken)[meets]) < 2 * pi / 2000
 
@@ -71,7 +67,7 @@ def test_where_they_do_not_meet_no_legal_upper_bone_misses_less(limits):
     apart = np.flatnonzero(s.status & Status.LIMITED & ~free.status)
     assert len(apart) > 20
     rng = np.random.default_rng(0)
-    own = angle(-mid, end - mid)
+    own = limbs.angle(-mid, end - mid)
     for i in apart:
         candidates = in_cap(rng, axis[i], widened[i], 4000) * limbs.length(mid[i])
         lower = limbs.length(end[i] - mid[i])
@@ -92,7 +88,7 @@ def pointed(mid, goal, lower, low, high):
     up = mid / limbs.length(mid)[:, None]
     across = (goal - mid) - ((goal - mid) * up).sum(-1, keepdims=True) * up
     across /= limbs.length(across)[:, None]
-    inner = np.clip(angle(-mid, goal - mid), low, high)[:, None]
+    inner = np.clip(limbs.angle(-mid, goal - mid), low, high)[:, None]
     return mid + lower * (-np.cos(inner) * up + np.sin(inner) * across)
 
 
@@ -114,7 +110,7 @@ def test_the_knee_turns_aside_by_the_nearer_way():
     for side in (1, -1):
         pole = [0.1 * side, -1.0, 0]
         s = ik2bone.solve(ROOT, MID, END, [0, 0, -0.8], pole=pole, cone_axis=[0, 0.6, -0.8], cone_angle=0.5)
-        np.testing.assert_allclose(angle(s.mid, np.array([0, 0.6, -0.8])), 0.5, atol=1e-14)
+        np.testing.assert_allclose(limbs.angle(s.mid, np.array([0, 0.6, -0.8])), 0.5, atol=1e-14)
         assert side * s.mid[0] > 0
         assert s.miss < 1e-15
 
@@ -158,7 +154,7 @@ def test_solve_pose_takes_the_axis_in_the_space_of_the_matrices(kind):
     s = ik2bone.solve_pose(pose.root, pose.mid, pose.end, limbs.pose_targets(rng, pose), cone_axis=outer, **options)
     new_mid = limbs.apply(pose, s.root, s.mid)[1]
     new = (np.linalg.inv(frame) @ (new_mid - pose.root)[:, :3, 3, None])[..., 0]
-    assert np.all(angle(new, axis) <= np.maximum(0.7, angle(present[..., 0], axis)) + 1e-12)
+    assert np.all(limbs.angle(new, axis) <= np.maximum(0.7, limbs.angle(present[..., 0], axis)) + 1e-12)
 
 
 @pytest.mark.parametrize("limits", [{}, {"min_angle": 0.3, "max_angle": 1.5}])

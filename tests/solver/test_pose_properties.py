@@ -55,10 +55,6 @@ def unit(q):
     return q / np.linalg.norm(q)
 
 
-def angle(a, b):
-    return np.arctan2(limbs.length(np.cross(a, b)), np.dot(a, b))
-
-
 @st.composite
 def chains(draw):
     """Bent limbs, hinges across their bones, targets off the edges of reach and off the line opposite."""
@@ -67,13 +63,13 @@ def chains(draw):
     upper, lower = mid - root, end - mid
     lengths = limbs.length(upper), limbs.length(lower)
     assume(min(lengths) > 0.05)
-    assume(0.2 < angle(upper, lower) < 2.9)
+    assume(0.2 < limbs.angle(upper, lower) < 2.9)
     near, reach, distance = abs(lengths[0] - lengths[1]), sum(lengths), limbs.length(target - root)
     assume(min(distance, abs(distance - near), abs(distance - reach)) > 0.05)
-    assume(angle(end - root, target - root) < 2.9 and 0.2 < angle(mid - root, target - root) < 2.9)
+    assume(limbs.angle(end - root, target - root) < 2.9 and 0.2 < limbs.angle(mid - root, target - root) < 2.9)
     outer = frames[1] @ hinge
-    assume(limbs.length(hinge) > 0.1 and all(0.2 < angle(outer, bone) < 2.9 for bone in (upper, lower)))
-    assume(limbs.length(pole) > 0.1 and 0.2 < angle(pole, target - root) < 2.9)
+    assume(limbs.length(hinge) > 0.1 and all(0.2 < limbs.angle(outer, bone) < 2.9 for bone in (upper, lower)))
+    assume(limbs.length(pole) > 0.1 and 0.2 < limbs.angle(pole, target - root) < 2.9)
     return Chain((root, mid, end, target), frames, hinge, pole)
 
 
@@ -100,11 +96,11 @@ def test_bones_are_rigid_and_limits_hold(chain, roll, bend, weight, least, most,
     np.testing.assert_allclose(limbs.length(new_end - new_mid), limbs.length(end - mid), rtol=0, atol=1e-14)
     np.testing.assert_allclose(new_end, s.position, rtol=0, atol=1e-14)
     np.testing.assert_allclose(limbs.length(new_end - target), s.miss, rtol=0, atol=1e-14)
-    most, own = np.clip(most, 0, np.pi), angle(root - mid, end - mid)
-    inner = angle(root - new_mid, new_end - new_mid)
+    most, own = np.clip(most, 0, np.pi), limbs.angle(root - mid, end - mid)
+    inner = limbs.angle(root - new_mid, new_end - new_mid)
     assert min(np.clip(least, 0, most), own) - 1e-6 < inner < max(most, own) + 1e-6
     if np.any(axis):
-        assert angle(new_mid - root, axis) < max(np.clip(size, 0, np.pi), angle(mid - root, axis)) + 1e-6
+        assert limbs.angle(new_mid - root, axis) < max(np.clip(size, 0, np.pi), limbs.angle(mid - root, axis)) + 1e-6
 
 
 @quick

@@ -59,12 +59,6 @@ def all_options(draw):
     )
 
 
-def angle(a, b):
-    """Radians; of vectors of any length, as products of tiny ones lose their digits."""
-    a, b = (vector / max(np.abs(vector).max(), 1e-300) for vector in (a, b))
-    return np.arctan2(np.linalg.norm(np.cross(a, b)), np.dot(a, b))
-
-
 @quick
 @given(limb(), all_options())
 def test_bones_are_rigid_whatever_the_options(points, options):
@@ -88,13 +82,13 @@ def test_limits_hold_whatever_the_options(points, options):
     s = ik2bone.solve(*points, **options)
     root, mid, end, _ = points
     most = np.clip(options["max_angle"], 0, np.pi)
-    least, own = np.clip(options["min_angle"], 0, most), angle(root - mid, end - mid)
+    least, own = np.clip(options["min_angle"], 0, most), limbs.angle(root - mid, end - mid)
     # Nearly straight, an angle is only the root of what rounding leaves of a distance.
-    assert min(least, own) - 1e-6 < angle(root - s.mid, s.end - s.mid) < max(most, own) + 1e-6
+    assert min(least, own) - 1e-6 < limbs.angle(root - s.mid, s.end - s.mid) < max(most, own) + 1e-6
     if np.any(options["cone_axis"]):
         size = np.clip(options["cone_angle"], 0, np.pi)
-        widened = max(size, angle(mid - root, options["cone_axis"]))
-        assert angle(s.mid - root, options["cone_axis"]) < widened + 1e-6
+        widened = max(size, limbs.angle(mid - root, options["cone_axis"]))
+        assert limbs.angle(s.mid - root, options["cone_axis"]) < widened + 1e-6
 
 
 @quick
