@@ -167,7 +167,7 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
     d3_copy(t->new_mid, new_up);
     double square = d3_dot(t->mid, t->mid), new_square = d3_dot(new_up, new_up);
     bool same =
-        fabs(new_square - square) < 1e-9 * square; /* else rounding has much of its length */
+        fabs(new_square - square) < 1e-12 * square; /* else rounding has much of its length */
     bool good = both(shortest_turn(t->mid, new_up, square, true, t->task.opposite, q),
                      is_between(square, 0x1p-50)) &
                 same;
