@@ -157,7 +157,7 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
     # How far the hip joints lie from where the clip has them, before the hips go along as much as is wanted.
     moved = None if offset is None else offset - (strength[:, None] * hips)[:, None]
     reached, pitch = keep(_within_reach, clip, held, body, moved, hips, room)
-    toes, short = keep(_lay_toes, clip, sole, reached, body, ground)
+    toes, short = keep(_lay_toes, clip, sole, reached, settings.only(*BODY, "use_slope"), ground)
     contacts = keep(_find_held, clip, sole, reached, ground, settings.only(*TOUCH))
     moved = np.zeros_like(clip.hip) if moved is None else moved
     turns, miss = solve_legs(clip, reached.targets, moved, hips, knees, strength)
@@ -169,10 +169,12 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
         rotations=np.concatenate([turns, toes[:, :, None]], axis=2),
         hips_offset=strength[:, None] * hips if offset is None else np.zeros_like(hips),
         contacts=contacts.copy(),
+        resting=held.resting | contacts,
         enforced=settings.enforced(contacts),
         targets=weaken(clip, reached.targets, moved, strength),
         sole=deepcopy(sole),
         miss=miss,
+        strength=strength.copy(),
         locked=held.locked.copy(),
         touching=settings.touching(clip),
         hands=clip.hands,
@@ -267,7 +269,8 @@ def _within_reach(
 
 def _lay_toes(clip: Clip, sole: Sole, held: Held, settings: Settings, ground: Ground) -> tuple[Array, Mask]:
     """As `lay_toes`, of feet that stand on their balls."""
-    return lay_toes(clip, sole, held.targets, _rises(clip, held, settings) & held.contacts[..., 1], ground)
+    stands = _rises(clip, held, settings) & held.contacts[..., 1]
+    return lay_toes(clip, sole, held.targets, stands, ground, settings.use_slope)
 
 
 def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings) -> Mask:

@@ -27,16 +27,21 @@ from .lock import FADE, LARGEST_TURN
 BENT_UP, BENT_DOWN = np.radians([90.0, 45.0])
 
 
-def lay_toes(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground) -> tuple[Array, Mask]:
+def lay_toes(
+    clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground, aligned: bool
+) -> tuple[Array, Mask]:
     """Rotation vectors (F, L, 3) in toe bone space that lay the toes of standing balls (F, L) on the surface, and which
     of those (F, L) they only lay as far as toes bend.
 
-    They turn about the ball by the shortest way, so that they keep their heading. Feet without toe bones have zeros.
+    They turn about the ball by the shortest way, so that they keep their heading. Toes of feet that are not `aligned`
+    with slopes bend up over the ground, and not down to it. Feet without toe bones have zeros.
     """
     stands, vectors, short = stands & clip.has_toe, np.zeros(clip.ball.shape), np.zeros_like(stands)
     if not stands.any():
         return vectors, short
-    turns, short[stands] = _within_range(clip, sole, targets, stands, _laid(clip, sole, targets, stands, ground))
+    turns, short[stands] = _within_range(
+        clip, sole, targets, stands, _laid(clip, sole, targets, stands, ground, aligned)
+    )
     axes = nearest_rotations(targets.turn[stands] @ clip.toe[stands][:, :3, :3] / clip.scale[stands][:, 3, None])
     vectors[stands] = np.einsum("nji,nj->ni", axes, vector_from_matrix(turns))
     return fade(vectors, stands, FADE * clip.fps), short
@@ -48,7 +53,7 @@ def tell_toes(short: Mask) -> list[Note]:
     return [Note("toes_short", {"count": count})] if count else []
 
 
-def _laid(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground) -> Array:
+def _laid(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground, aligned: bool) -> Array:
     """Turns (N, 3, 3), world space, that lay the toes of standing feet (F, L) along the ground, tips on the surface."""
     normals, up = _normals(clip, sole, targets)[stands], _directions(clip.toe, sole.toe_up, targets, stands)
     upright = matrix_from_vector(shortest_turns(up, normals))
@@ -59,6 +64,7 @@ def _laid(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground
     facing, points = np.maximum(normals @ clip.up, 1e-3), np.zeros((*stands.shape, 1, 3))
     points[stands, 0] = targets.ball[stands] + tip
     lift = targets.depths(points, stands, ground, clip.up)[stands, 0] - (goal - present) / facing
+    lift = lift if aligned else np.maximum(lift, 0.0)
     # Past an edge toes stay in the plane of their foot.
     asked = goal + np.where(np.abs(lift) <= EVEN * clip.leg, lift, 0.0) * facing
     pitch = np.arcsin(np.clip(asked / length, -1.0, 1.0)) - np.arcsin(np.clip(present / length, -1.0, 1.0))
