@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import Refusal
+from ..errors import NoLegs, Refusal
 from ..keys import actions
 from ..pose.evaluate import heads, rest_heads
 from ..pose.skins import find_end
@@ -85,14 +85,14 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
     all else. Front legs count too where they stand in the rest pose ahead of the hind legs.
     """
     if not armature.data.bones:
-        raise Refusal(f"{armature.name} has no bones")
+        raise NoLegs(f"{armature.name} has no bones")
     if "rig_id" in armature.data:
         raise Refusal(f"{armature.name} is a generated Rigify rig: name its FK bones, or plant its metarig")
     rest = _rest_tree(armature, _keyed(armature))
     limbs = [limb for pair in leg_pairs(rest, lambda: _animated_tree(armature, rest, frames)) for limb in pair]
     shins = () if limbs else _footless_pair(rest)
     if not (limbs or shins):
-        raise Refusal(f"{armature.name} has no legs: no mirrored pair of thigh and shin bones hangs down to the ground")
+        raise NoLegs(f"{armature.name} has no legs: no mirrored pair of thigh and shin bones hangs down to the ground")
     if shins:
         return tuple(_footless(armature, rest, shin) for shin in shins)
     return tuple(_leg(rest, limb) for limb in sorted(limbs, key=lambda limb: limb.root))
