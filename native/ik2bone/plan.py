@@ -274,8 +274,12 @@ def _lay_toes(clip: Clip, sole: Sole, held: Held, settings: Settings, ground: Gr
 
 
 def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings) -> Mask:
-    """The contacts (F, L, 2) that hold at the end; those of limbs that hold no spot, or that people want, all do."""
-    kept = held.contacts if settings.contacts == "STORED" else settings.enforced(held.contacts)
+    """The contacts (F, L, 2) that hold at the end; those of limbs that hold no spot, or that people want, all do.
+
+    Of stored ones those are wanted in which the clip itself rolls the foot.
+    """
+    rolls = held.contacts & ~held.resting & (settings.contacts == "STORED")
+    kept = settings.enforced(held.contacts) | rolls
     feet = (held.locked & ~settings.touching(clip))[:, None]
     return held_contacts(clip, sole, held.targets, held.contacts & feet, ground) | kept | (held.contacts & ~feet)
 
