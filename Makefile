@@ -12,11 +12,11 @@ PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* nat
 .PHONY: help demo test gui accuracy bench bench-planting bench-motion sanitize fuzz extension wheel format clean
 
 help:
-	@echo "make demo [CLIP=file] [GROUND=hills|steps|slope|flat|platform|bridge|stairs|ladder|file], test, gui, accuracy, bench, bench-planting, sanitize, extension, wheel, format, clean"
+	@echo "make demo [CLIP=file [ACTION=name]] [GROUND=hills|steps|slope|flat|platform|bridge|stairs|ladder|file], test, gui, accuracy, bench, bench-planting, sanitize, extension, wheel, format, clean"
 	@echo "make bench-motion [CLIPS=parts of names] [GROUNDS=parts of names] [KEEP=file] [AGAINST=file], fuzz [SECONDS=60]"
 
 demo: $(VENV)/package
-	@$(RUN) -m demo $(if $(CLIP),--clip "$(CLIP)") $(if $(GROUND),--ground "$(GROUND)")
+	@$(RUN) -m demo $(if $(CLIP),--clip "$(CLIP)") $(if $(ACTION),--action "$(ACTION)") $(if $(GROUND),--ground "$(GROUND)")
 
 # In several processes, each of which starts a Blender of its own; a file's tests share what they set up.
 test: $(VENV)/package

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plant a clip on uneven ground in real Blender: python -m demo [--clip FILE] [--ground KIND|FILE] [--out DIR]."""
+"""Plant a clip on uneven ground in real Blender: python -m demo [--clip FILE] [--ground KIND|FILE] [--out FOLDER]."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def main() -> None:
     kinds, others = ", ".join(grounds.KINDS), ", ".join((*scenes.KINDS, LADDER))
     parser = argparse.ArgumentParser(prog="python -m demo")
     parser.add_argument("--clip", default="walk", help="a .bvh, .fbx, .gltf or .glb file; default: a generated walk")
+    parser.add_argument("--action", help="one of a file that holds several; default: the first that walks")
     parser.add_argument("--ground", default=grounds.DEFAULT, help=f"{kinds}, sums by +, {others}, .obj or .glb")
     parser.add_argument("--out", default="build/demo", type=Path, help="folder for the results")
     parser.add_argument(
@@ -38,7 +39,7 @@ def main() -> None:
         if given.ground == LADDER:
             shown = show_climb(bpy, given.out, given.samples)
         else:
-            shown = show(bpy, given.clip, given.ground, given.out, given.samples)
+            shown = show(bpy, given.clip, given.ground, given.out, given.samples, given.action)
     except (ValueError, OSError, RuntimeError) as problem:
         print(f"demo: {_sentence(problem)}", file=sys.stderr)
         session.leave(1)

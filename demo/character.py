@@ -29,9 +29,9 @@ class Walker:
     way: Track
 
 
-def load(bpy, clip: str) -> Walker:
-    """Make or import the clip, and look at it as planting will."""
-    armature = walker.make_walk(bpy) if clip == "walk" else clips.load(bpy, clip)
+def load(bpy, clip: str, action: str | None = None) -> Walker:
+    """Make or import the clip, one action of the file where it is named, and look at it as planting will."""
+    armature = walker.make_walk(bpy) if clip == "walk" else clips.load_walk(bpy, clip, action)
     return look(bpy, armature)
 
 
@@ -59,11 +59,11 @@ def _feet(legs, clip) -> list[figure.Foot]:
     ]
 
 
-def cross(bpy, clip: str, over: Walker, height: float) -> list[Walker]:
+def cross(bpy, clip: str, over: Walker, height: float, action: str | None = None) -> list[Walker]:
     """Raise a character by so many legs, and load its clip again to walk the other way below it."""
     if any(instant.shift for instant in choose_instants(over.clip, over.way)):
         raise ValueError(f"a bridge is crossed by a clip that walks on, but {clip} takes too few steps for that")
-    under = load(bpy, clip)
+    under = load(bpy, clip, action)
     over.armature.name, under.armature.name = "over", "under"
     centre = Matrix.Translation((*over.way.centre, 0.0))
     _carry(bpy, over.armature, Matrix.Translation((0.0, 0.0, height * over.way.leg)))

@@ -31,11 +31,13 @@ class Shown:
     table: str
 
 
-def show(bpy, clip: str, ground: str, out: Path, samples: int) -> Shown:
-    """Plant `clip` on `ground`, draw and save; ValueError, OSError or RuntimeError where that cannot be."""
-    walking = load(bpy, clip)
+def show(bpy, clip: str, ground: str, out: Path, samples: int, action: str | None = None) -> Shown:
+    """Plant `clip`, or the named action of it, on `ground`, draw and save; ValueError, OSError or RuntimeError where
+    that cannot be.
+    """
+    walking = load(bpy, clip, action)
     stage, way = lay_stage(bpy, ground, walking), walking.way
-    walkers = cross(bpy, clip, walking, scenes.DECK) if ground == scenes.BRIDGE else [walking]
+    walkers = cross(bpy, clip, walking, scenes.DECK, action) if ground == scenes.BRIDGE else [walking]
     sources = [walking.armature.animation_data.action for walking in walkers]
     reports = plant(bpy, [walking.armature for walking in walkers])
     name = f"{Path(clip).stem}-{Path(ground).stem}"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import shutil
 import subprocess
 import sys
@@ -11,14 +12,25 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 STAGE = ROOT / "build" / "extension"
+# Blender's names of platforms, by beginning and end of the names that wheels have for them.
+PLATFORMS = {
+    ("linux", "x86_64"): "linux-x64",
+    ("manylinux", "x86_64"): "linux-x64",
+    ("linux", "aarch64"): "linux-arm64",
+    ("manylinux", "aarch64"): "linux-arm64",
+    ("win", "amd64"): "windows-x64",
+    ("win", "arm64"): "windows-arm64",
+    ("macosx", "x86_64"): "macos-x64",
+    ("macosx", "arm64"): "macos-arm64",
+}
 
 
 def main(output: Path) -> None:
-    """Stage, build into `output`, validate; the exit code is that of Blender's tool."""
+    """Stage, build into `output` with all wheels that lie there, validate; the exit code is that of Blender's tool."""
     wheels = sorted(output.glob("ik2bone-*.whl"))
-    if len(wheels) != 1:
-        sys.exit(f"One wheel of ik2bone is expected in {output}, got {len(wheels)}; run make wheel.")
-    stage(wheels[0])
+    if not wheels:
+        sys.exit(f"A wheel of ik2bone is expected in {output}; run make wheel.")
+    stage(wheels)
     for old in output.glob("ik2bone-*.zip"):
         old.unlink()
     tool = blender_tool()
@@ -26,18 +38,30 @@ def main(output: Path) -> None:
     run(tool, "validate", *map(str, output.glob("ik2bone-*.zip")))
 
 
-def stage(wheel: Path) -> None:
-    """Copy the add-on and the wheel; the manifest names the wheel here only, so that the working tree needs none."""
+def stage(wheels: list[Path]) -> None:
+    """Copy the add-on and the wheels; the manifest names them here only, so that the working tree needs none."""
     shutil.rmtree(STAGE, ignore_errors=True)
     shutil.copytree(ROOT / "addon", STAGE, ignore=shutil.ignore_patterns("__pycache__"))
     (STAGE / "wheels").mkdir()
-    shutil.copy(wheel, STAGE / "wheels")
+    for wheel in wheels:
+        shutil.copy(wheel, STAGE / "wheels")
     manifest = STAGE / "blender_manifest.toml"
-    text, version = manifest.read_text(), wheel.name.split("-")[1]
-    if f'\nversion = "{version}"\n' not in text:
-        sys.exit(f"{manifest.name}: expected the version of the package, {version}.")
+    text, versions = manifest.read_text(), {wheel.name.split("-")[1] for wheel in wheels}
+    if any(f'\nversion = "{version}"\n' not in text for version in versions):
+        sys.exit(f"{manifest.name}: expected the version of the package, {', '.join(sorted(versions))}.")
+    listed = json.dumps([f"./wheels/{wheel.name}" for wheel in wheels])
+    platforms = json.dumps(sorted({platform_of(wheel) for wheel in wheels}))
     # In front, because a key after a table would belong to the table.
-    manifest.write_text(f'wheels = ["./wheels/{wheel.name}"]\n{text}')
+    manifest.write_text(f"wheels = {listed}\nplatforms = {platforms}\n{text}")
+
+
+def platform_of(wheel: Path) -> str:
+    """Blender's name of the platform that a wheel is for."""
+    tag = wheel.stem.split("-")[-1].split(".")[0]
+    for (system, machine), name in PLATFORMS.items():
+        if tag.startswith(system) and tag.endswith(machine):
+            return name
+    sys.exit(f"{wheel.name}: expected a wheel for one of {', '.join(sorted(set(PLATFORMS.values())))}.")
 
 
 def blender_tool() -> Path:

@@ -137,7 +137,7 @@ class Channels:
         world = ik2bone.aggregate(self.parents, *self.local, rest=self.rest, base=self.placed)[:, self.rows]
         local = [channel[:, self.rows] for channel in self.local]
         basis = ik2bone.aggregate(np.full(len(self.rows), -1), *local)
-        return Poses(self.placed, world, basis, local[2])
+        return Poses(self.placed, world, basis, local[2], np.empty((len(world), 0)))
 
 
 def read(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stages[Channels]:

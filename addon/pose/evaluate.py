@@ -69,28 +69,39 @@ def _in_depsgraph(armature: Object, depsgraph: Depsgraph) -> Object:
 class Poses:
     """Bones over frames: poses in the `world` and `basis`, the channels, as matrices (F, B, 4, 4), `scale` (F, B, 3).
 
-    `placed` (F, 4, 4) is where the armature lies in the world. The scale is that of the channels and constraints.
+    `placed` (F, 4, 4) is where the armature lies in the world, `influences` (F, C) are those of constraints. The scale
+    is that of the channels and constraints.
     """
 
     placed: Array
     world: Array
     basis: Array
     scale: Array
+    influences: Array
 
     def cut(self, rows: slice) -> Poses:
         """The same poses on some of the frames."""
-        return Poses(self.placed[rows], self.world[rows], self.basis[rows], self.scale[rows])
+        return Poses(*(values[rows] for values in vars(self).values()))
 
 
-def read_poses(step: Callable[[int], Object], names: Sequence[str], frames: Sequence[int]) -> Stages[Poses]:
-    """Step frames and copy numbers as they are; all else is done afterwards, for all frames at once."""
+def read_poses(
+    step: Callable[[int], Object],
+    names: Sequence[str],
+    frames: Sequence[int],
+    constraints: Sequence[tuple[str, str]] = (),
+) -> Stages[Poses]:
+    """Step frames and copy numbers as they are; all else is done afterwards, for all frames at once.
+
+    `constraints` are those whose influences are read, by bone and name.
+    """
     rows = []
     for number, frame in enumerate(frames):
-        rows.append(_numbers(step(frame), names))
+        evaluated = step(frame)
+        rows.append((*_numbers(evaluated, names), _influences(evaluated, constraints)))
         yield Progress(f"sampling frame {frame}", number / len(frames))
-    placed, pose, basis, scale = (np.array(column, np.float64) for column in zip(*rows, strict=True))
+    placed, pose, basis, scale, influences = (np.array(column, np.float64) for column in zip(*rows, strict=True))
     pose, basis = (flat.reshape(len(rows), -1, 4, 4).swapaxes(2, 3) for flat in (pose, basis))
-    return Poses(placed, placed[:, None] @ pose, basis, scale)
+    return Poses(placed, placed[:, None] @ pose, basis, scale, influences)
 
 
 def _numbers(evaluated: Object, names: Sequence[str]) -> tuple[NDArray, ...]:
@@ -106,6 +117,12 @@ def _numbers(evaluated: Object, names: Sequence[str]) -> tuple[NDArray, ...]:
 def shown_channels(evaluated: Object, bone: PoseBone) -> Array:
     """The channels (4, 4) by which a bone without constraints would be where this one is."""
     return np.array(evaluated.convert_space(pose_bone=bone, matrix=bone.matrix, from_space="POSE", to_space="LOCAL"))
+
+
+def _influences(evaluated: Object, constraints: Sequence[tuple[str, str]]) -> list[float]:
+    """Influences of constraints by bone and name, of muted ones 0."""
+    found = (evaluated.pose.bones[bone].constraints[name] for bone, name in constraints)
+    return [0.0 if constraint.mute else constraint.influence for constraint in found]
 
 
 def may_move(ob: Object) -> bool:

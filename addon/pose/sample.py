@@ -12,11 +12,12 @@ import numpy as np
 from ik2bone import hinge_of
 from ik2bone.kept import values_of
 from ik2bone.model import Clip
-from ik2bone.rotations import inverse_of
+from ik2bone.rotations import inverse_of, nearest_rotations
 from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..errors import Refusal
+from ..rig.controls import CARRYING
 from ..rig.find import Leg
 from ..stages import Progress, Stages, finish, part_of
 from . import curves
@@ -25,7 +26,7 @@ from .evaluate import present as present_pose
 from .palms import NO_PALM, find_palm
 
 if TYPE_CHECKING:
-    from bpy.types import Bone, Object
+    from bpy.types import Bone, Object, PoseBone
 
     from ..bounded import Bounded
 
@@ -53,11 +54,12 @@ SAME = 1e-5
 
 @dataclass(frozen=True)
 class Sample:
-    """What Blender shows: the clip for planting, and the poses of thigh, shin, foot and toe of each limb, of the hips
-    and their parent, in the order of `names`.
+    """What Blender shows: the clip for planting, and the poses of thigh, shin, foot and toe of each limb, of what
+    controls them, of the hips and their parent, in the order of `names`.
 
-    `placing` (F, 3, 3), of the hips and of loose feet, tells how far in the world they move for each unit of their
-    location channel. `in_bulk` tells that F-curves were read instead of frames stepped.
+    `placing` (F, 3, 3), of the hips, of loose feet and of controls, tells how far in the world they move for each unit
+    of their location channel. `switches` are the constraints that switch controls, in the order of their influences.
+    `in_bulk` tells that F-curves were read instead of frames stepped.
     """
 
     clip: Clip
@@ -65,7 +67,24 @@ class Sample:
     names: list[str]
     poses: Poses
     placing: dict[str, Array]
+    switches: tuple[tuple[str, str], ...] = ()
     in_bulk: bool = False
+
+    def world(self, bone: str) -> Array:
+        """The poses of a bone in the world (F, 4, 4)."""
+        return self.poses.world[:, self.names.index(bone)]
+
+    def scale(self, bone: str) -> Array:
+        """The scale channel of a bone (F, 3)."""
+        return self.poses.scale[:, self.names.index(bone)]
+
+    def basis(self, bone: str) -> Array:
+        """The channels of a bone as matrices (F, 4, 4)."""
+        return self.poses.basis[:, self.names.index(bone)]
+
+    def influence(self, switch: tuple[str, str]) -> Array:
+        """The influence of a constraint that switches controls (F,)."""
+        return self.poses.influences[:, self.switches.index(switch)]
 
     def cut(self, rows: slice) -> Sample:
         """The same sample over some of its frames."""
@@ -99,7 +118,7 @@ def sampling(
     """
     names = _bone_names(armature, legs, hips)
     if present:
-        poses = yield from read_poses(lambda _: present_pose(armature), names, frames)
+        poses = yield from read_poses(lambda _: present_pose(armature), names, frames, _switches(legs))
         _refuse_broken(poses, names, frames, lambda _: present_pose(armature))
         return _sample(armature, legs, hips, frames, poses)
     if len(frames) <= FEW or not curves.tell_all(armature, names):
@@ -169,7 +188,7 @@ def _agree(found: Sample, frames: Sequence[int], seen: Poses) -> bool:
 def _stepped(armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int]) -> Stages[Sample]:
     names = _bone_names(armature, legs, hips)
     with stepping(armature) as step:
-        poses = yield from read_poses(step, names, frames)
+        poses = yield from read_poses(step, names, frames, _switches(legs))
         _refuse_broken(poses, names, frames, step)
     return _sample(armature, legs, hips, frames, poses)
 
@@ -177,17 +196,31 @@ def _stepped(armature: Object, legs: Sequence[Leg], hips: str | None, frames: Se
 def _sample(armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int], poses: Poses) -> Sample:
     names = _bone_names(armature, legs, hips)
     world, scale = (dict(zip(names, parts.swapaxes(0, 1), strict=True)) for parts in (poses.world, poses.scale))
-    bones = armature.data.bones
-    placing = {name: _placing(bones[name], poses.placed, world) for name in _moved_names(legs, hips)}
-    return Sample(_clip(armature, legs, world, scale), np.array(frames, np.int64), names, poses, placing)
+    bones = armature.pose.bones
+    placing = {name: _placing(bones[name], names.index(name), poses, world) for name in _moved_names(legs, hips)}
+    # Stretched bones of a control rig do not hand their scale on to the next ones.
+    world |= {name: _evenly_scaled(world[name]) for leg in legs if leg.controls for name in leg.bones}
+    scale |= {name: np.ones_like(scale[name]) for leg in legs if leg.controls for name in leg.bones}
+    clip = _clip(armature, legs, world, scale)
+    return Sample(clip, np.array(frames, np.int64), names, poses, placing, _switches(legs))
 
 
-def _placing(bone: Bone, placed: Array, world: dict[str, Array]) -> Array:
+def _evenly_scaled(matrices: Array) -> Array:
+    """The same poses (F, 4, 4) with axes at right angles and of equal lengths."""
+    even = matrices.copy()
+    size = np.cbrt(np.linalg.det(matrices[:, :3, :3]))
+    even[:, :3, :3] = size[:, None, None] * nearest_rotations(matrices[:, :3, :3])
+    return even
+
+
+def _placing(posed: PoseBone, index: int, poses: Poses, world: dict[str, Array]) -> Array:
     """How far a bone moves in the world for each unit of its location (F, 3, 3), as columns.
 
-    Seen from its parent, or from the armature as that is `placed` (F, 4, 4): constraints may turn and scale the bone.
+    Seen from what carries it, because constraints may turn and scale the bone itself.
     """
-    parent = bone.parent
+    bone, parent, placed = posed.bone, posed.bone.parent, poses.placed
+    if any(constraint.type in CARRYING and not constraint.mute for constraint in posed.constraints):
+        return world[bone.name][:, :3, :3] @ inverse_of(poses.basis[:, index])[:, :3, :3]
     if curves.inherits_plainly(bone):
         rest = parent.matrix_local.inverted() @ bone.matrix_local if parent else bone.matrix_local
         return (world[parent.name] if parent else placed)[:, :3, :3] @ np.array(rest)[:3, :3]
@@ -206,13 +239,24 @@ def rest_clip(armature: Object, legs: Sequence[Leg]) -> Clip:
 def _bone_names(armature: Object, legs: Sequence[Leg], hips: str | None) -> list[str]:
     """The limbs' bones, and the hips; of what is moved the parents too."""
     moved = _moved_names(legs, hips)
-    above = [bone.parent.name for bone in (armature.data.bones[name] for name in moved) if bone.parent]
-    return list(dict.fromkeys([*(name for leg in legs for name in leg.bones), *moved, *above]))
+    led = [control.bone for leg in legs for control in leg.controls if control.part == "knee"]
+    above = [bone.parent.name for bone in (armature.data.bones[name] for name in (*moved, *led)) if bone.parent]
+    controls = [control for leg in legs for control in leg.controls]
+    shown = [name for control in controls for name in (control.bone, control.goal) if name]
+    return list(dict.fromkeys([*(name for leg in legs for name in leg.bones), *shown, *moved, *above]))
 
 
 def _moved_names(legs: Sequence[Leg], hips: str | None) -> list[str]:
-    """Names of the bones whose location is keyed: loose feet, and the hips."""
-    return [leg.foot for leg in legs if leg.loose] + ([] if hips is None else [hips])
+    """Names of the bones whose location is keyed: loose feet, controls, and the hips."""
+    moved = [leg.foot for leg in legs if leg.loose]
+    moved += [control.bone for leg in legs for control in leg.controls if control.moves]
+    return moved + ([] if hips is None else [hips])
+
+
+def _switches(legs: Sequence[Leg]) -> tuple[tuple[str, str], ...]:
+    """The constraints that switch between controls, by bone and name."""
+    found = (control.switch for leg in legs for control in leg.controls if control.switch)
+    return tuple(dict.fromkeys((switch.bone, switch.constraint) for switch in found))
 
 
 def _refuse_broken(poses: Poses, names: list[str], frames: Sequence[int], step: Callable[[int], Object]) -> None:

@@ -16,6 +16,8 @@ from ..ground.choose import deformers, is_under, shows_collection
 from ..keys import actions, fcurves, rotations
 from .checks import Moving, check_chain, refuse_rest, refuse_unplaced, toe_trouble
 from .choose import choose_limbs
+from .controls import hips_control
+from .controls_named import named_hips
 from .find import Leg
 
 if TYPE_CHECKING:
@@ -129,8 +131,12 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
 
 
 def find_hips(armature: Object, legs: Sequence[Leg]) -> str | None:
-    """The lowest bone that carries all legs and the trunk; where that cannot move, its next ancestor that can."""
+    """The lowest bone that carries all legs and the trunk, or its control; where that cannot move, its next ancestor
+    that can.
+    """
     bones, moving = armature.pose.bones, Moving(armature)
+    if generated := named_hips(moving):
+        return generated
     lines = [[leg.thigh, *(bone.name for bone in bones[leg.thigh].parent_recursive)] for leg in legs]
     shared = [name for name in lines[0][1:] if all(name in line for line in lines)]
     if not shared:
@@ -141,6 +147,8 @@ def find_hips(armature: Object, legs: Sequence[Leg]) -> str | None:
     if any(moving.holds(bones[name]) for name in between):
         return None
     for name in shared[lowest:]:
+        if control := hips_control(moving, bones[name]):
+            return control
         if moving.holds(bones[name]):
             # What holds it in its place would do so under any ancestor that moves.
             return None
@@ -170,12 +178,15 @@ def _refuse_upside_down(armature: Object, limbs: Iterable[Leg]) -> None:
 def _toes(armature: Object, legs: Iterable[Leg], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The toe bones that can be keyed, and sentences about the others."""
     # Feet that touch the nearest surface with one point have no sole that toes would belong to.
-    feet = {leg.toe: leg.foot for leg in legs if leg.toe and leg.is_leg and options.direction == "DOWN"}
+    legs = [leg for leg in legs if leg.toe and leg.is_leg and options.direction == "DOWN"]
+    feet = {leg.toe: leg.foot for leg in legs if not leg.controls}
+    stiff = [leg.toe for leg in legs if leg.controls and not any(each.part == "toe" for each in leg.controls)]
     moving = Moving(armature)
     troubles = {
         name: toe_trouble(moving, name, foot) or _curve_trouble(armature, name, options) for name, foot in feet.items()
     }
-    told = tuple(f"{trouble}, so these toes are not laid on the ground" for trouble in troubles.values() if trouble)
+    found = [trouble for trouble in troubles.values() if trouble] + [f"no control turns bone {name}" for name in stiff]
+    told = tuple(f"{trouble}, so these toes are not laid on the ground" for trouble in found)
     return tuple(name for name in feet if not troubles[name]), told
 
 

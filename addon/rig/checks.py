@@ -69,10 +69,14 @@ class Moving:
     def _reached_by(self, solvers: Iterable[tuple[PoseBone, Constraint]]) -> dict[str, str]:
         found = {}
         for bone, constraint in solvers:
-            start = 0 if getattr(constraint, "use_tail", True) else 1
-            end = start + constraint.chain_count if constraint.chain_count else None
-            found |= {moved.name: bone.name for moved in [bone, *bone.parent_recursive][start:end]}
+            found |= dict.fromkeys(self.chain_of(bone, constraint), bone.name)
         return found
+
+    def chain_of(self, bone: PoseBone, constraint: Constraint) -> list[str]:
+        """Names of the bones that inverse kinematics on a bone moves, from below."""
+        start = 0 if getattr(constraint, "use_tail", True) else 1
+        end = start + constraint.chain_count if constraint.chain_count else None
+        return [moved.name for moved in [bone, *bone.parent_recursive][start:end]]
 
     def active(self, bone: PoseBone) -> list[Constraint]:
         """Constraints that turn or move a bone, or may do so on some frame because they are keyed or driven."""
@@ -200,6 +204,10 @@ def check_chain(armature: Object, legs: Iterable[Leg]) -> None:
 
 
 def _troubles(moving: Moving, leg: Leg) -> Iterator[str]:
+    if leg.controls:
+        # What moves these bones is explained by their controls, which are free to move.
+        yield from (f"{trouble}, so its rotation has no channels of its own" for trouble in _modes(moving, leg))
+        return
     bones, between = moving.armature.pose.bones, _between(moving.armature, leg)
     if leg.loose and not moving.is_free(leg.foot):
         yield f"bone {leg.foot} cannot be moved, so it would not follow its leg"
@@ -225,6 +233,11 @@ def _between(armature: Object, leg: Leg) -> list[str]:
 
 def _up(bone: PoseBone) -> list[PoseBone]:
     return [bone, *bone.parent_recursive]
+
+
+def _modes(moving: Moving, leg: Leg) -> Iterator[str]:
+    found = (_mode_trouble(moving, control.bone) for control in leg.controls if control.turns)
+    return (trouble for trouble in found if trouble)
 
 
 def _mode_trouble(moving: Moving, name: str) -> str | None:

@@ -99,7 +99,12 @@ def _named(armature: Object, known: tuple[Leg, ...], names: list[str], strict: b
 
 
 def _share(limb: Leg, row: Leg) -> bool:
-    return not set(limb.bones).isdisjoint(row.bones)
+    return not _keyed(limb).isdisjoint(_keyed(row))
+
+
+def _keyed(limb: Leg) -> set[str]:
+    """Names of the bones of a limb, and of its controls."""
+    return {*limb.bones, *(control.bone for control in limb.controls)}
 
 
 def _rows_of_three(armature: Object, names: Sequence[str]) -> tuple[list[Leg], list[str]]:
@@ -123,4 +128,4 @@ def _owners(armature: Object, limbs: Sequence[Leg], names: Sequence[str]) -> tup
 def _owned(armature: Object, limb: Leg) -> set[str]:
     """Names of the bones that name a limb: its upper bone, its end, and all under them."""
     tops = [armature.data.bones[name] for name in (limb.thigh, limb.foot)]
-    return {bone.name for top in tops for bone in (top, *top.children_recursive)}
+    return {bone.name for top in tops for bone in (top, *top.children_recursive)} | _keyed(limb)

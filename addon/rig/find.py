@@ -16,6 +16,10 @@ from ..errors import NoLegs, Refusal
 from ..keys import actions
 from ..pose.evaluate import heads, rest_heads
 from ..pose.skins import find_end
+from .checks import Moving
+from .controls import Chain, Control
+from .controls_ik import find_controls
+from .controls_named import named_legs
 from .limb import MIRROR, PLACE, PROPORTION, STRAIGHT, Limb, Pair, Tree, are_branches, mirrored_pairs
 
 if TYPE_CHECKING:
@@ -56,7 +60,7 @@ class Leg:
     Further bones may lie between them, which follow the one above. Of any other limb, such as an arm, they are those of
     its upper bone, its lower bone and its end: `is_leg` is false. A `loose` foot does not hang under its shin and is
     moved beside it, as in clips whose inverse kinematics were baked. A leg without a foot bone has its shin for a foot,
-    and stands on the point `end` in the space of that.
+    and stands on the point `end` in the space of that. Where constraints move the bones, `controls` take the keys.
     """
 
     thigh: str
@@ -66,6 +70,7 @@ class Leg:
     is_leg: bool = True
     loose: bool = False
     end: tuple[float, ...] | None = None
+    controls: tuple[Control, ...] = ()
 
     @property
     def turned(self) -> tuple[str, ...]:
@@ -86,6 +91,8 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
     """
     if not armature.data.bones:
         raise NoLegs(f"{armature.name} has no bones")
+    if generated := named_legs(Moving(armature)):
+        return tuple(Leg(*chain, controls=controls) for chain, controls in generated)
     if "rig_id" in armature.data:
         raise Refusal(f"{armature.name} is a generated Rigify rig: name its FK bones, or plant its metarig")
     rest = _rest_tree(armature, _keyed(armature))
@@ -94,8 +101,8 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
     if not (limbs or shins):
         raise NoLegs(f"{armature.name} has no legs: no mirrored pair of thigh and shin bones hangs down to the ground")
     if shins:
-        return tuple(_footless(armature, rest, shin) for shin in shins)
-    return tuple(_leg(rest, limb) for limb in sorted(limbs, key=lambda limb: limb.root))
+        return _controlled(armature, [_footless(armature, rest, shin) for shin in shins])
+    return _controlled(armature, [_leg(rest, limb) for limb in sorted(limbs, key=lambda limb: limb.root)])
 
 
 def find_arms(armature: Object, legs: Sequence[Leg]) -> tuple[Leg, ...]:
@@ -104,7 +111,7 @@ def find_arms(armature: Object, legs: Sequence[Leg]) -> tuple[Leg, ...]:
     known = [_limb(rest, *(rest.names.index(name) for name in (leg.thigh, leg.shin, leg.foot))) for leg in legs]
     arms = [limb for pair in arm_pairs(rest, known) for limb in pair]
     names = [[rest.names[bone] for bone in arm.bones] for arm in sorted(arms, key=lambda arm: arm.root)]
-    return tuple(Leg(*name, toe=None, is_leg=False) for name in names)
+    return _controlled(armature, [Leg(*name, toe=None, is_leg=False) for name in names])
 
 
 def legs_of(armature: Object, bones: Sequence[str], known: Iterable[Leg]) -> tuple[Leg, ...]:
@@ -115,11 +122,20 @@ def legs_of(armature: Object, bones: Sequence[str], known: Iterable[Leg]) -> tup
     named = tuple(rest.names.index(name) for name in bones)
     own = _limb(rest, *named)
     if any(limb.is_leg and len(set(limb.turned).intersection(bones)) >= 2 for limb in known):
-        return (_leg(rest, own),)
+        return _controlled(armature, [_leg(rest, own)])
     pairs = [pair for pair in mirrored_pairs(rest, guess=True) if named in (pair[0].bones, pair[1].bones)]
     alike = [pair for pair in pairs if _is_named(rest, pair)] or _standing(rest, pairs)
     alone = (own,) if _is_named(rest, (own, own)) else ()
-    return tuple(_leg(rest, limb) for limb in (alike[0] if alike else alone))
+    return _controlled(armature, [_leg(rest, limb) for limb in (alike[0] if alike else alone)])
+
+
+def _controlled(armature: Object, limbs: Iterable[Leg]) -> tuple[Leg, ...]:
+    """The same limbs, with their controls where they have any."""
+    moving = Moving(armature)
+    return tuple(
+        limb if limb.end else replace(limb, controls=find_controls(moving, Chain(*limb.turned, limb.toe)))
+        for limb in limbs
+    )
 
 
 def _limb(tree: Tree, root: int, mid: int, end: int) -> Limb:

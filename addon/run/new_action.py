@@ -21,7 +21,7 @@ from .contacts import Rows
 from .frames import blend
 from .output import Output, read_channels, write_keys
 from .task import Array, Task
-from .transaction import copy_playing, keep_curves, keep_marks, playing, switch, switch_to_copy
+from .transaction import keep_curves, keep_marks, playing, switch, switch_to_copy
 
 
 class NewAction(Output):
@@ -72,10 +72,13 @@ class NewAction(Output):
         """Seen on a copy, because what is written twice over a key would round its handles twice."""
         if self.planted is None or not self.again or task.moves_hips:
             return None
-        with copy_playing(self.armature, self.planted) as copy:
-            yield from write_keys(copy, task, read, self.bounds, self._unkeyed(read))
-            moved = yield from task.sample()
-            return moved.clip.hip - before.clip.hip
+        moved = yield from self.trial(task, read)
+        return moved.clip.hip - before.clip.hip
+
+    @property
+    def shown(self) -> Assignment:
+        """The planted action, where it keeps what this run does not write."""
+        return self.planted if self.planted and self.again else self.source
 
     def _unkeyed(self, read: list[Channel]) -> dict[str, list[float]]:
         return keys.unkeyed_values(actions.curves_of(self.source), read)

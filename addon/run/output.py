@@ -28,6 +28,7 @@ from . import kept, records
 from .contacts import Rows, marks_for, rows_to_store
 from .frames import Bounds, action_bounds, choose_frames
 from .task import Array, Task
+from .transaction import copy_playing
 
 
 class Output(ABC):
@@ -97,6 +98,18 @@ class Output(ABC):
         """The channels that the run writes, as the source has them: rotations, then locations."""
         return read_channels(task, actions.curves_of(self.source), {}, task.moves_hips)
 
+    def trial(self, task: Task, channels: list[Channel]) -> Stages[Sample]:
+        """The pose over the whole as these channels would let it be, seen on a copy."""
+        with self.showing(), copy_playing(self.armature, self.shown) as copy:
+            unkeyed = keys.unkeyed_values(actions.curves_of(self.source), channels)
+            yield from write_keys(copy, task, channels, self.bounds, unkeyed)
+            return (yield from task.sample())
+
+    @property
+    def shown(self) -> Assignment:
+        """The action that holds what this run does not write."""
+        return self.source
+
     @abstractmethod
     def told(self, task: Task, read: list[Channel]) -> Iterator[str]:
         """Sentences about what else plays or changes with what will be written."""
@@ -143,11 +156,16 @@ class Output(ABC):
 
 
 def read_channels(task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], with_hips: bool) -> list[Channel]:
-    """The rotations of all bones that are turned, and the locations of loose feet and of the hips."""
+    """The rotations of all bones that are turned, the locations of loose feet and of the hips, and the channels of
+    controls.
+    """
     bones, hips = task.armature.pose.bones, task.body.hips
-    moved = [limb.foot for limb in task.body.legs if limb.loose] + ([hips] if with_hips and hips else [])
-    channels = [keys.read_rotation(curves, bones[name], task.frames, unkeyed) for name, *_ in task.turned]
-    return channels + [keys.read_location(curves, bones[name], task.frames, unkeyed) for name in moved]
+    moved = [limb.foot for limb in task.body.legs if limb.loose and not limb.controls]
+    controls = [control for limb in task.controlled for control in limb.controls]
+    turned = [name for name, *_ in task.turned] + [control.bone for control in controls if control.turns]
+    moved += ([hips] if with_hips and hips else []) + [control.bone for control in controls if control.moves]
+    channels = [keys.read_rotation(curves, bones[name], task.frames, unkeyed) for name in dict.fromkeys(turned)]
+    return channels + [keys.read_location(curves, bones[name], task.frames, unkeyed) for name in dict.fromkeys(moved)]
 
 
 def write_keys(

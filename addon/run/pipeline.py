@@ -39,6 +39,7 @@ from ..rig.checks import check_chain
 from ..stages import Progress, Stages, aside, finish, part_of
 from . import kept
 from .contacts import Rows
+from .controls import steer, tell_controls, turned, wanted, without_idle
 from .in_place import InPlace
 from .new_action import NewAction
 from .output import Output
@@ -134,13 +135,18 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     offset = yield from part_of(output.offset(task, before, read), 0.3, 0.4)
     plan = yield from part_of(_plan(task, before.clip, output.sole(task, before), offset, marks), 0.4, 0.6)
     corrected = _correct(task, before, plan, read, actions.curves_of(output.target))
+    if task.controlled:
+        corrected = yield from part_of(steer(output, task, before, plan, offset, corrected), 0.6, 0.65)
+        read, corrected = without_idle(task, output.record, read, corrected)
     locks = tell_locks(armature, actions.curves_of(output.source), read)
     told = [*_tell(task), *locks, *output.told(task, read)]
-    yield from part_of(output.write(task, read, corrected), 0.6, 0.7)
+    yield from part_of(output.write(task, read, corrected), 0.65, 0.7)
     # Limits that leave the source alone may hold what was planted.
     check_chain(armature, task.body.legs)
     after, contacts, figures = yield from part_of(_report(task, plan, marks), 0.7, 1.0)
     warnings = (*told, *_tell_steps(task, before.clip, after))
+    if task.controlled:
+        warnings += tell_controls(task, read, wanted(task, before.clip, plan, offset), after, figures)
     figures["told"] += warnings
     yield Progress("keeping what was written", 1.0)
     output.keep(task, plan, read, contacts, figures)
@@ -219,26 +225,22 @@ def _sole_of_rest(task: Task) -> Sole | None:
 
 
 def _correct(task: Task, before: Sample, plan: Plan, read: list[Channel], curves: Curves) -> list[Channel]:
-    """The channels, rotations in the order of `turned` and locations after them, with corrections; others as they are.
+    """The channels that were read, with corrections of all but those of controls.
 
     `curves` hold the keys before the first, which rotations continue: themselves where corrections fade in from them.
     """
     part, limbs = plan.choose(task.body.chosen).cut(task.part), task.body.legs
-    first, last = int(task.frames[0]), int(task.frames[-1])
-    fades_in, fades_out = ((first, True) in task.faded_ends), ((last, False) in task.faded_ends)
     corrected = []
     for channel, (name, number, place) in zip(read, task.turned, strict=False):
-        loose = limbs[number].loose and name == limbs[number].foot
-        turns = _turns_in_world(part, number) if loose else part.rotations[:, number, place]
-        mode = task.armature.pose.bones[name].rotation_mode
-        last_key = channel.values[0] if fades_in else keys.value_before(curves, channel, first)
-        corrected.append(keys.turned(channel, mode, turns, last_key, fades_out))
-    ways = {limb.foot: _way(task, part, number) for number, limb in enumerate(limbs) if limb.loose}
-    ways |= {task.body.hips: part.hips_offset}
+        hangs_loose = limbs[number].loose and name == limbs[number].foot
+        turns = _turns_in_world(part, number) if hangs_loose else part.rotations[:, number, place]
+        corrected.append(turned(task, channel, turns, curves))
+    loose = [(number, limb.foot) for number, limb in enumerate(limbs) if limb.loose and not limb.controls]
+    ways = {foot: _way(task, part, number) for number, foot in loose} | {task.body.hips: part.hips_offset}
     for channel in read[len(corrected) :]:
-        moves = channel.name == "location" and channel.bone in ways
-        placing = before.placing[channel.bone][task.part] if moves else None
-        corrected.append(channel if placing is None else keys.moved(channel, placing, ways[channel.bone]))
+        way = ways.get(channel.bone) if channel.name == "location" else None
+        placing = None if way is None else before.placing[channel.bone][task.part]
+        corrected.append(channel if way is None else keys.moved(channel, placing, way))
     return corrected
 
 

@@ -80,6 +80,13 @@ class PresentPose(Output):
         refuse_unkeyable(actions.curves_of(self.played), channels)
         return channels
 
+    def trial(self, task: Task, channels: list[Channel]) -> Stages[Sample]:
+        """The pose with these channels, which an error takes back."""
+        for channel in channels:
+            keys.show(task.armature, channel)
+        self.context.view_layer.update()
+        return task.sample()
+
     def told(self, _task: Task, _read: list[Channel]) -> Iterator[str]:
         """Nothing."""
         return iter(())

@@ -58,10 +58,23 @@ class Task:
 
     @property
     def turned(self) -> list[tuple[str, int, int]]:
-        """The bones that are turned, each with its limb and its place in that: first all but toes."""
-        limbs = list(enumerate(self.body.legs))
+        """The bones that are turned, each with its limb and its place in that: first all but toes.
+
+        Those of limbs with controls are none of them.
+        """
+        limbs = [(number, limb) for number, limb in enumerate(self.body.legs) if not limb.controls]
         bones = [(name, number, place) for number, limb in limbs for place, name in enumerate(limb.turned)]
         return bones + [(limb.toe, number, 3) for number, limb in limbs if limb.toe in self.body.toes]
+
+    @property
+    def controlled(self) -> list[Leg]:
+        """The limbs that are planted through controls."""
+        return [limb for limb in self.body.legs if limb.controls]
+
+    @property
+    def control_bones(self) -> set[str]:
+        """The bones that control them."""
+        return {control.bone for limb in self.controlled for control in limb.controls}
 
     @property
     def part(self) -> slice:

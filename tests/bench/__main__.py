@@ -30,7 +30,7 @@ CALL_AIMS = {False: 1.0, True: 0.5}  # microseconds of one call of solve on one 
 
 LEGEND = """\
 Nanoseconds a row, over so many rows in one call. `aggregate`: a joint of skeletons of up to 100 joints.
-In brackets: how many times that is what the solver takes in the same precision, without options."""
+In brackets: the time relative to that of the solver without options, in the same precision."""
 
 # Nanoseconds a row by name of the line and column.
 Times = dict[tuple[str, tuple[int, bool]], float]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import biped
 import numpy as np
@@ -110,12 +111,13 @@ def test_a_broken_file_is_told_by_its_name_and_the_others_are_planted(command, f
 
 @pytest.mark.parametrize(
     ("made", "sentence"),
-    [("empty.obj", "empty.obj holds no mesh with faces"), ("ground.xyz", "a ground is expected as one of .obj")],
+    # Blender 5.2 does not open an empty file.
+    [("empty.obj", r"empty.obj (holds no mesh with faces|cannot be read)"), ("ground.xyz", "a ground is expected")],
 )
 def test_a_ground_that_is_none_is_told(command, files, capfd, made, sentence):
     (files / made).write_text("")
     status, _ = run(command, files, "walk.bvh", ground=made)
-    assert status == command.NOT_PLANTED and sentence in capfd.readouterr().out
+    assert status == command.NOT_PLANTED and re.search(sentence, capfd.readouterr().out)
 
 
 def test_a_clip_that_the_operator_refuses_is_told_with_its_sentence(bpy, command, files):

@@ -9,6 +9,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import biped
 import numpy as np
 import pytest
 
@@ -202,3 +203,41 @@ def test_bad_input_gets_one_sentence(bpy, tmp_path, arguments, sentence):
     assert done.returncode == 1
     assert done.stderr.strip() == sentence
     assert not list(tmp_path.iterdir())
+
+
+def export(bpy, path, names):
+    """The tests' walker as a file with so many actions."""
+    walker = biped.make_walker(bpy)
+    animation = walker.animation_data
+    action, animation.action = animation.action, None
+    if not names:
+        walker.animation_data_clear()
+    for name in names:
+        track = animation.nla_tracks.new()
+        track.name = name
+        track.strips.new(name, 1, action)
+    bpy.ops.export_scene.gltf(filepath=str(path), export_animation_mode="NLA_TRACKS")
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    return path
+
+
+def test_of_several_actions_the_first_that_walks_is_shown_and_the_others_are_told(bpy, tmp_path, capfd):
+    from demo import clips
+
+    path = export(bpy, tmp_path / "all.glb", ["idle", "Running", "Walking_B"])
+    assert "Walking_B" in clips.load_walk(bpy, path).animation_data.action.name
+    assert "ACTION= names another of idle, Running, Walking_B" in capfd.readouterr().out
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    assert "idle" in clips.load_walk(bpy, path, "idle").animation_data.action.name
+    with pytest.raises(ValueError, match="has no action named dance, only: idle, Running, Walking_B"):
+        clips.play(bpy.context.object, "dance")
+
+
+def test_a_character_without_animation_is_planted_as_a_pose(bpy, tmp_path):
+    from demo import character, show
+
+    look = character.load(bpy, str(export(bpy, tmp_path / "still.glb", [])))
+    assert len(look.frames) == 1
+    show.lay_stage(bpy, "hills", look)
+    (report,) = show.plant(bpy, [look.armature]).values()
+    assert report["after"]["penetration"] < 1e-4 < report["before"]["penetration"] + report["before"]["float"]

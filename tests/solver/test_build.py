@@ -48,14 +48,16 @@ def test_flags_of_a_packager_are_the_last_word(tmp_path):
     assert "-ffp-contract=off" in packager
 
 
-def test_a_source_distribution_holds_every_file_of_the_extension(tmp_path):
+def test_a_source_distribution_holds_every_file_of_the_extension_and_its_tests(tmp_path):
     setup("-q", "egg_info", f"--egg-base={tmp_path}", "sdist", f"--dist-dir={tmp_path}", "--formats=gztar")
     (packed,) = tmp_path.glob("*.tar.gz")
     assert ik2bone.__version__ in packed.name
     with tarfile.open(packed) as archive:
         held = {Path(*Path(name).parts[1:]) for name in archive.getnames()}
-    needed = {path.relative_to(ROOT) for path in (ROOT / "native").glob("*/*.[ch]")}
-    assert needed and needed <= held
+    kinds = ("native/*/*.[ch]", "tests/**/*.py", "docs/*.md", "addon/**/*.toml", "examples/*", "demo/*.py", "Makefile")
+    for kind in kinds:
+        needed = {path.relative_to(ROOT) for path in ROOT.glob(kind) if path.is_file()}
+        assert needed and needed <= held
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

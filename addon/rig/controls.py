@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bones that control a limb whose own bones follow constraints: what takes the keys of such a limb.
+
+Each profile explains the constraints of one kind of rig: `controls_ik` rigs made by hand, `controls_named` rigs that
+tools generate. A limb that no profile explains has no controls, and is refused where its constraints are checked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from .checks import Moving
+
+if TYPE_CHECKING:
+    from bpy.types import Constraint, PoseBone
+
+# Constraints that carry a bone as a parent does: its channels act within what carries it.
+CARRYING = {"CHILD_OF", "ARMATURE"}
+# Constraints that bring a bone to the place of another one.
+PLACING = {"COPY_TRANSFORMS", "COPY_LOCATION"}
+
+
+class Switch(NamedTuple):
+    """A constraint, by its bone and name, whose influence decides whether keys of a control show.
+
+    They do so where it has influence (`on`), or where it has not its whole influence.
+    """
+
+    bone: str
+    constraint: str
+    on: bool
+
+
+@dataclass(frozen=True)
+class Control:
+    """A bone that takes keys for a part of a limb: thigh, shin, foot, toe, the ankle alone, or the knee.
+
+    For the knee it is the target of the pole, or a bone from whose rotation inverse kinematics starts. `moves` and
+    `turns` tell whether location and rotation are keyed, `goal` names the bone to whose head the ankle is drawn.
+    """
+
+    bone: str
+    part: str
+    moves: bool = False
+    turns: bool = True
+    goal: str | None = None
+    switch: Switch | None = None
+
+
+class Chain(NamedTuple):
+    """The bones of a limb by name: upper bone, lower bone, end, and toe where there is one."""
+
+    thigh: str
+    shin: str
+    foot: str
+    toe: str | None
+
+
+def switch_of(moving: Moving, constraint: Constraint, on: bool) -> Switch | None:
+    """The constraint as a switch, None where nothing changes its influence."""
+    if not moving.is_animated(constraint):
+        return None
+    owner = next(bone for bone in moving.armature.pose.bones if constraint in bone.constraints.values())
+    return Switch(owner.name, constraint.name, on)
+
+
+def line_of(moving: Moving, name: str) -> list[str]:
+    """Names of a bone and of all above it, nearest first."""
+    bone = moving.armature.pose.bones[name]
+    return [bone.name, *(above.name for above in bone.parent_recursive)]
+
+
+def is_movable(moving: Moving, name: str) -> bool:
+    """Whether there is such a bone, and keys of its location show within what carries it."""
+    bone = moving.armature.pose.bones.get(name)
+    if bone is None or name in moving.reached or not moving.is_free(name):
+        return False
+    return all(constraint.type in CARRYING for constraint in moving.active(bone))
+
+
+def hips_control(moving: Moving, bone: PoseBone) -> str | None:
+    """The bone that moves a bone by the only constraint on that, if keys move it in turn."""
+    found = moving.active(bone)
+    if len(found) != 1 or found[0].type not in PLACING or found[0].target != moving.armature:
+        return None
+    return found[0].subtarget if is_movable(moving, found[0].subtarget) else None

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Controls of limbs that people rig by hand: one constraint of inverse kinematics draws the end to a target bone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .checks import Moving
+from .controls import Chain, Control, is_movable, line_of, switch_of
+
+if TYPE_CHECKING:
+    from bpy.types import Constraint, PoseBone
+
+# Constraints that turn a bone after another one, which they name as their target.
+FOLLOWING = {"COPY_ROTATION", "COPY_TRANSFORMS", "DAMPED_TRACK", "LOCKED_TRACK", "TRACK_TO"}
+
+
+def find_controls(moving: Moving, chain: Chain) -> tuple[Control, ...]:
+    """The controls of a limb; none where no inverse kinematics moves it, or anything that is not explained."""
+    if not {chain.thigh, chain.shin}.issubset(moving.reached):
+        return ()
+    solver, bones = _solver(moving, chain), moving.armature.pose.bones
+    if solver is None or any(each != solver for name in chain[:2] for each in moving.active(bones[name])):
+        return ()
+    limb = _Limb(moving, chain, solver)
+    foot = limb.foot()
+    return (*foot, *limb.toe(), *limb.knee(), *limb.forward()) if foot else ()
+
+
+def _solver(moving: Moving, chain: Chain) -> Constraint | None:
+    """The only inverse kinematics that moves the two bones of a limb, if it moves no others and has a target bone."""
+    wanted, found = {chain.thigh, chain.shin}, []
+    for bone, constraint in _solvers(moving):
+        moved = moving.chain_of(bone, constraint)
+        if not wanted.isdisjoint(moved):
+            found.append((constraint, set(moved)))
+    if len(found) != 1 or found[0][1] != wanted:
+        return None
+    solver = found[0][0]
+    return solver if solver.type == "IK" and solver.target == moving.armature and solver.subtarget else None
+
+
+def _solvers(moving: Moving) -> Iterator[tuple[PoseBone, Constraint]]:
+    """Every active constraint of inverse kinematics, with its bone."""
+    for bone in moving.armature.pose.bones:
+        yield from ((bone, each) for each in moving.active(bone) if each.type in {"IK", "SPLINE_IK"})
+
+
+@dataclass(frozen=True)
+class _Limb:
+    """A limb that a solver moves."""
+
+    moving: Moving
+    chain: Chain
+    solver: Constraint
+
+    def foot(self) -> tuple[Control, ...]:
+        """One control that carries the target and turns the foot, else one for each; none where there is no such."""
+        followed = self._followed(self.chain.foot)
+        if followed is None:
+            return ()
+        line = line_of(self.moving, self.solver.subtarget)
+        is_apart = self.chain.shin not in line_of(self.moving, self.chain.foot)
+        sources = followed or ([self.chain.foot] if is_apart else [])
+        if control := self._movable(name for name in line if self._carries(name, sources)):
+            return self._reaching(control, "foot"), *self._turned_back()
+        ankle = self._movable(line)
+        if ankle is None or sources == [self.chain.foot]:
+            return ()
+        return self._reaching(ankle, "ankle"), *self._turning(followed or [self.chain.foot], "foot")
+
+    def toe(self) -> tuple[Control, ...]:
+        """What turns the toe, if anything may."""
+        followed = self._followed(self.chain.toe) if self.chain.toe else None
+        return () if followed is None else tuple(self._turning(followed or [self.chain.toe or ""], "toe"))
+
+    def knee(self) -> tuple[Control, ...]:
+        """The target of the pole; without a pole the knee goes by how the two bones stand before they are solved."""
+        solver, on = self.solver, switch_of(self.moving, self.solver, True)
+        if not solver.pole_target:
+            return tuple(Control(name, "knee", switch=on) for name in self.chain[:2])
+        is_ours = solver.pole_target == self.moving.armature and is_movable(self.moving, solver.pole_subtarget)
+        return (Control(solver.pole_subtarget, "knee", moves=True, turns=False, switch=on),) if is_ours else ()
+
+    def forward(self) -> Iterator[Control]:
+        """The bones themselves, where the solver may be without influence."""
+        if off := switch_of(self.moving, self.solver, False):
+            yield from (
+                Control(name, part, switch=off) for name, part in zip(self.chain, ("thigh", "shin"), strict=False)
+            )
+
+    def _reaching(self, name: str, part: str) -> Control:
+        on = switch_of(self.moving, self.solver, True)
+        return Control(name, part, moves=True, turns=part == "foot", goal=self.solver.subtarget, switch=on)
+
+    def _turned_back(self) -> Iterator[Control]:
+        """The foot itself, where the only constraint that turns it may be without influence."""
+        found = self.moving.active(self.moving.armature.pose.bones[self.chain.foot])
+        if len(found) == 1 and (off := switch_of(self.moving, found[0], False)):
+            yield Control(self.chain.foot, "foot", switch=off)
+
+    def _turning(self, names: list[str], part: str) -> Iterator[Control]:
+        """The only bone that turns a part, if keys turn it."""
+        bones = self.moving.armature.pose.bones
+        if len(names) == 1 and self.moving.trouble(names[0]) is None and not any(bones[names[0]].lock_rotation):
+            yield Control(names[0], part)
+
+    def _followed(self, name: str) -> list[str] | None:
+        """The bones that turn a bone; None where anything else moves it."""
+        bone, found = self.moving.armature.pose.bones[name], []
+        for constraint in self.moving.active(bone):
+            is_alone = constraint.type == "IK" and self.moving.chain_of(bone, constraint) == [name]
+            if not is_alone and constraint.type not in FOLLOWING:
+                return None
+            if constraint.target != self.moving.armature or not constraint.subtarget:
+                return None
+            found.append(constraint.subtarget)
+        return found
+
+    def _carries(self, name: str, sources: list[str]) -> bool:
+        """Whether a bone carries all others, of which there is one at least."""
+        return bool(sources) and all(name in line_of(self.moving, source) for source in sources)
+
+    def _movable(self, names: Iterable[str]) -> str | None:
+        """Which to move of bones under one another: the lowest that has location keys, else the topmost.
+
+        Those that carry the limb itself, or targets of others, would move more than this limb.
+        """
+        bones, apart = self.moving.armature.pose.bones, {*line_of(self.moving, self.chain.thigh), *self._others()}
+        free = [name for name in names if name not in apart and is_movable(self.moving, name)]
+        keyed = [name for name in free if bones[name].path_from_id("location") in self.moving.keyed]
+        return next(iter(keyed or free[::-1]), None)
+
+    def _others(self) -> Iterator[str]:
+        """The bones that carry targets of inverse kinematics on bones of other limbs."""
+        for bone, constraint in _solvers(self.moving):
+            if bone.name not in self.chain and constraint != self.solver:
+                target = getattr(constraint, "subtarget", "") if constraint.target == self.moving.armature else ""
+                yield from line_of(self.moving, target) if target else ()

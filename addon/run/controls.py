@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limbs that are planted through controls: their channels, and what the user is told about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from ik2bone.model import Clip
+from ik2bone.plan import Plan
+from numpy.typing import NDArray
+
+from ..errors import listed
+from ..keys import actions, rotations
+from ..keys import channels as keys
+from ..keys.actions import Curves
+from ..keys.channels import Channel
+from ..pose.sample import Sample
+from ..rig.controls_aim import RIGHT, Aim, misses, stretch
+from ..stages import Stages
+from .records import Record
+from .task import Array, Task
+
+if TYPE_CHECKING:
+    from ..rig.find import Leg
+    from .output import Output
+
+
+def steer(
+    output: Output, task: Task, before: Sample, plan: Plan, offset: Array | None, channels: list[Channel]
+) -> Stages[list[Channel]]:
+    """The channels with those of controls so that the limbs' own bones come where the plan puts them.
+
+    What the evaluated pose then misses is corrected once.
+    """
+    goal, moves, seen = wanted(task, before.clip, plan, offset), _moves(task, plan, offset), before
+    for again in (False, True) if moves.any() else ():
+        if again:
+            seen = yield from output.trial(task, channels)
+        aims = [
+            Aim(task.armature, limb, number, seen.cut(task.part), goal, moves[:, number], task.body.hips, again)
+            for number, limb in enumerate(task.body.planned)
+            if limb in task.controlled
+        ]
+        channels = _aimed(task, aims, channels, actions.curves_of(output.target))
+    return channels
+
+
+def wanted(task: Task, clip: Clip, plan: Plan, offset: Array | None) -> Clip:
+    """The planned limbs on the frames that are written; `offset` is how far hips lie from those of the clip already."""
+    planted = plan.apply(clip)
+    if offset is not None:
+        moved = {name: getattr(planted, name).copy() for name in ("thigh", "shin", "foot", "toe")}
+        for matrices in moved.values():
+            matrices[..., :3, 3] += offset
+        planted = planted.having(**moved, ball=planted.ball + offset, tip=planted.tip + offset)
+    return planted.cut(task.part)
+
+
+def _moves(task: Task, plan: Plan, offset: Array | None) -> NDArray[np.bool_]:
+    """On which of the written frames each planned limb is corrected (F, L)."""
+    turns = (plan.rotations != [1.0, 0.0, 0.0, 0.0]).any(axis=(2, 3))
+    moved = plan.hips_offset.any(axis=-1)[:, None] | (False if offset is None else offset.any(axis=-1))
+    return (turns | moved)[task.part]
+
+
+def _aimed(task: Task, aims: Iterable[Aim], channels: list[Channel], curves: Curves) -> list[Channel]:
+    """The channels with the corrections of all controls."""
+    found = {channel.path: channel for channel in channels}
+    for control, turns, shift in chain.from_iterable(aim.corrections() for aim in aims):
+        bone = task.armature.pose.bones[control.bone]
+        if control.moves:
+            path = bone.path_from_id("location")
+            found[path] = found[path].with_values(found[path].values + shift)
+        if control.turns:
+            path = bone.path_from_id(rotations.property_of(bone.rotation_mode))
+            found[path] = turned(task, found[path], turns, curves)
+    return list(found.values())
+
+
+def turned(task: Task, channel: Channel, turns: Array, curves: Curves) -> Channel:
+    """A rotation with corrections (F, 4), which continues the keys before it, or comes from them where it fades in."""
+    first, last = int(task.frames[0]), int(task.frames[-1])
+    fades_in, fades_out = ((first, True) in task.faded_ends), ((last, False) in task.faded_ends)
+    last_key = channel.values[0] if fades_in else keys.value_before(curves, channel, first)
+    return keys.turned(channel, task.armature.pose.bones[channel.bone].rotation_mode, turns, last_key, fades_out)
+
+
+def without_idle(
+    task: Task, record: Record, read: list[Channel], corrected: list[Channel]
+) -> tuple[list[Channel], list[Channel]]:
+    """The channels as they were read and as they are corrected, without those of controls that were not needed.
+
+    What an earlier run has written stays among them, so that it becomes what it was.
+    """
+    pairs = [
+        (old, new)
+        for old, new in zip(read, corrected, strict=True)
+        if old.bone not in task.control_bones or old.path in record["channels"] or (old.values != new.values).any()
+    ]
+    return [old for old, _ in pairs], [new for _, new in pairs]
+
+
+def tell_controls(
+    task: Task, written: list[Channel], goal: Clip, after: Clip, figures: dict[str, Any]
+) -> tuple[str, ...]:
+    """Put into the figures which limbs were planted through which controls, and how far their joints are off.
+
+    Sentences tell of feet that are off by more than planting promises.
+    """
+    told, after, keyed = [], after.cut(task.part), {channel.bone for channel in written}
+    for number, limb in enumerate(task.body.planned):
+        if limb not in task.controlled:
+            continue
+        bones = [name for name in dict.fromkeys(control.bone for control in limb.controls) if name in keyed]
+        off = {name: float(way.max()) for name, way in misses(number, after, goal).items()}
+        figures["feet"][task.body.legs.index(limb)] |= {"controls": bones, "off": off}
+        figures["told"] += _tell_ways(limb, bones, off["knee"] / goal.leg, stretch(number, after, goal))
+        wide = [f"{name} {off[name]:.3g}" for name in ("ankle", "ball") if off[name] > RIGHT * goal.leg]
+        if wide:
+            told.append(f"controls bring {limb.foot} not quite where it was planned: off by up to {', '.join(wide)}")
+    return tuple(told)
+
+
+def _tell_ways(limb: Leg, bones: list[str], off: float, stretched: float) -> Iterator[str]:
+    """Sentences on what was keyed for a limb, and on what its knee is off by, in leg lengths."""
+    if bones:
+        yield f"{limb.foot} was planted through its controls: {listed(bones, 12)}"
+    if off > RIGHT:
+        why = f", as its bones are stretched by up to {stretched:.1%}" if stretched > RIGHT else ""
+        yield f"the knee over {limb.foot} is up to {off:.1%} of the leg off from where it was planned{why}"
