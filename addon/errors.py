@@ -10,6 +10,10 @@ class Refusal(Exception):
     """One clear sentence for the user: what is not planted, and why."""
 
 
+class NoLegs(Refusal):
+    """An armature has no bones that could be legs."""
+
+
 def cut(text: str, most: int = 40) -> str:
     """Text on one line, shortened to so many characters."""
     line = " ".join(text[: 2 * most].split())

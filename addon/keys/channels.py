@@ -47,15 +47,16 @@ class Channel:
 
 def read_rotation(curves: Curves, bone: PoseBone, frames: Frames, unkeyed: Unkeyed) -> Channel:
     """The channels of the bone's own rotation mode."""
-    return _read(curves, bone, rotations.property_of(bone.rotation_mode), frames, unkeyed)
+    return read(curves, bone, rotations.property_of(bone.rotation_mode), frames, unkeyed)
 
 
 def read_location(curves: Curves, bone: PoseBone, frames: Frames, unkeyed: Unkeyed) -> Channel:
     """The location channels of the bone."""
-    return _read(curves, bone, "location", frames, unkeyed)
+    return read(curves, bone, "location", frames, unkeyed)
 
 
-def _read(curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Unkeyed) -> Channel:
+def read(curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Unkeyed) -> Channel:
+    """A property of the bone."""
     path = bone.path_from_id(name)
     return Channel(bone.name, path, values_of(curves, path, frames, unkeyed.get(path, getattr(bone, name))))
 
@@ -125,10 +126,16 @@ def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
 
 
 def count_handmade(curves: Curves, source: Curves, frames: Frames, paths: Iterable[str]) -> int:
-    """How many keys of these properties within the frames were neither made by a tool nor copied from the source."""
-    chosen = [curve for curve in curves if curve.data_path in set(paths)]
-    pairs = [(curve, source.find(curve.data_path, curve.array_index)) for curve in chosen]
-    return sum(fcurves.count_handmade(curve, original, frames) for curve, original in pairs)
+    """How many keys of these properties within the frames were neither made by a tool nor copied from the source.
+
+    Beside a key made by hand on the same frame, keys of the property's other components are no copies.
+    """
+    found: dict[str, list[tuple[Array, Array]]] = {path: [] for path in paths}
+    for curve in (curve for curve in curves if curve.data_path in found):
+        original = source.find(curve.data_path, curve.array_index)
+        found[curve.data_path].append(fcurves.find_handmade(curve, original, frames))
+    rows = (map(np.concatenate, zip(*row, strict=True)) for row in found.values() if row)
+    return sum(len(made) + int(np.isin(copies, made).sum()) for made, copies in rows)
 
 
 def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, int], unkeyed: Unkeyed) -> None:

@@ -89,18 +89,18 @@ def inside(keyed: NDArray, frames: Frames) -> NDArray[np.bool_]:
     return (keyed > frames[0] - SAME_FRAME) & (keyed < frames[-1] + SAME_FRAME)
 
 
-def count_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> int:
-    """How many keys between the first and the last of `frames` a tool made and somebody changed since, or neither a
-    tool made nor the source has too.
+def find_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> tuple[Array, Array]:
+    """The frames of keys between the first and the last of `frames` that a tool made and somebody changed since, or
+    that neither a tool made nor the source has too; and the frames of those that the source has.
     """
     keys = read(curve, TOLD)
     keys = keys[inside(keys["co"][:, 0], frames)]
-    changed, others = _are_changed(keys), keys["type"] != _number("type", "GENERATED")
+    others, copies = keys["type"] != _number("type", "GENERATED"), np.zeros(len(keys), bool)
     if source is not None and others.any():
         # Frame and value of a key as one number, which makes the search 10 times as fast.
         own, known = (np.ascontiguousarray(points).view(np.int64) for points in (keys["co"], _column(source, "co")))
-        others &= ~np.isin(own[:, 0], known)
-    return int(np.count_nonzero(changed | others))
+        copies = others & np.isin(own[:, 0], known)
+    return keys["co"][_are_changed(keys) | (others & ~copies), 0], keys["co"][copies, 0]
 
 
 def mark_generated(curve: FCurve, frame: int) -> None:

@@ -17,7 +17,7 @@ from ..keys import actions
 from ..stages import Progress, Stages
 
 if TYPE_CHECKING:
-    from bpy.types import Depsgraph, Object, Scene
+    from bpy.types import Depsgraph, Object, PoseBone, Scene
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,8 @@ def _in_depsgraph(armature: Object, depsgraph: Depsgraph) -> Object:
 class Poses:
     """Bones over frames: poses in the `world` and `basis`, the channels, as matrices (F, B, 4, 4), `scale` (F, B, 3).
 
-    `placed` (F, 4, 4) is where the armature lies in the world, `influences` (F, C) are those of constraints.
+    `placed` (F, 4, 4) is where the armature lies in the world, `influences` (F, C) are those of constraints. The scale
+    is that of the channels and constraints.
     """
 
     placed: Array
@@ -106,7 +107,16 @@ def read_poses(
 def _numbers(evaluated: Object, names: Sequence[str]) -> tuple[NDArray, ...]:
     index = [evaluated.pose.bones.find(name) for name in names]
     sizes = {"matrix": 16, "matrix_basis": 16, "scale": 3}
-    return np.array(evaluated.matrix_world), *(read(evaluated, name, size)[index] for name, size in sizes.items())
+    pose, basis, scale = (read(evaluated, name, size)[index] for name, size in sizes.items())
+    for row, bone in enumerate(evaluated.pose.bones[name] for name in names):
+        if bone.constraints:
+            scale[row] = np.copysign(np.linalg.norm(shown_channels(evaluated, bone)[:3, :3], axis=0), scale[row])
+    return np.array(evaluated.matrix_world), pose, basis, scale
+
+
+def shown_channels(evaluated: Object, bone: PoseBone) -> Array:
+    """The channels (4, 4) by which a bone without constraints would be where this one is."""
+    return np.array(evaluated.convert_space(pose_bone=bone, matrix=bone.matrix, from_space="POSE", to_space="LOCAL"))
 
 
 def _influences(evaluated: Object, constraints: Sequence[tuple[str, str]]) -> list[float]:

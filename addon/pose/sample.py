@@ -17,6 +17,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..errors import Refusal
+from ..rig.controls import CARRYING
 from ..rig.find import Leg
 from ..stages import Progress, Stages, finish, part_of
 from . import curves
@@ -25,7 +26,7 @@ from .evaluate import present as present_pose
 from .palms import NO_PALM, find_palm
 
 if TYPE_CHECKING:
-    from bpy.types import Bone, Object
+    from bpy.types import Bone, Object, PoseBone
 
     from ..bounded import Bounded
 
@@ -43,6 +44,8 @@ MEANT = 0.035
 # Volume of a bone's axes over the cube of the longest under which it has no inverse: ten times what single precision
 # leaves of an axis scaled to zero.
 FLAT = 1e-6
+# Keys at infinity hold the largest number of single precision; from its root on squares are infinite there.
+INFINITE = float(np.sqrt(np.finfo(np.float32).max))
 # So many frames are stepped as fast as F-curves are read and proven on some frames.
 FEW = 24
 # Shares of the leg, of a bone's axes and of its channels by which F-curves may differ from Blender's evaluation.
@@ -193,10 +196,11 @@ def _stepped(armature: Object, legs: Sequence[Leg], hips: str | None, frames: Se
 def _sample(armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int], poses: Poses) -> Sample:
     names = _bone_names(armature, legs, hips)
     world, scale = (dict(zip(names, parts.swapaxes(0, 1), strict=True)) for parts in (poses.world, poses.scale))
-    bones = armature.data.bones
+    bones = armature.pose.bones
     placing = {name: _placing(bones[name], names.index(name), poses, world) for name in _moved_names(legs, hips)}
     # Stretched bones of a control rig do not hand their scale on to the next ones.
     world |= {name: _evenly_scaled(world[name]) for leg in legs if leg.controls for name in leg.bones}
+    scale |= {name: np.ones_like(scale[name]) for leg in legs if leg.controls for name in leg.bones}
     clip = _clip(armature, legs, world, scale)
     return Sample(clip, np.array(frames, np.int64), names, poses, placing, _switches(legs))
 
@@ -209,12 +213,18 @@ def _evenly_scaled(matrices: Array) -> Array:
     return even
 
 
-def _placing(bone: Bone, index: int, poses: Poses, world: dict[str, Array]) -> Array:
-    """How far a bone moves in the world for each unit of its location (F, 3, 3), as columns."""
-    if curves.inherits_plainly(bone):
+def _placing(posed: PoseBone, index: int, poses: Poses, world: dict[str, Array]) -> Array:
+    """How far a bone moves in the world for each unit of its location (F, 3, 3), as columns.
+
+    Seen from what carries it, because constraints may turn and scale the bone itself.
+    """
+    bone, parent, placed = posed.bone, posed.bone.parent, poses.placed
+    if any(constraint.type in CARRYING and not constraint.mute for constraint in posed.constraints):
         return world[bone.name][:, :3, :3] @ inverse_of(poses.basis[:, index])[:, :3, :3]
-    placed = poses.placed
-    above = inverse_of(placed) @ world[bone.parent.name] if bone.parent else np.broadcast_to(np.eye(4), placed.shape)
+    if curves.inherits_plainly(bone):
+        rest = parent.matrix_local.inverted() @ bone.matrix_local if parent else bone.matrix_local
+        return (world[parent.name] if parent else placed)[:, :3, :3] @ np.array(rest)[:3, :3]
+    above = inverse_of(placed) @ world[parent.name] if parent else np.broadcast_to(np.eye(4), placed.shape)
     return placed[:, :3, :3] @ np.array([_location_axes(bone, Matrix(matrix)) for matrix in above])
 
 
@@ -253,14 +263,18 @@ def _refuse_broken(poses: Poses, names: list[str], frames: Sequence[int], step: 
     """Refuse poses with which nothing can be reckoned, naming bone and frame."""
     for row in np.flatnonzero(_are_broken(poses))[:1]:
         culprit = _culprit(step(frames[row]), names)
-        raise Refusal(f"{culprit} has a pose that is not a number on frame {frames[row]}")
+        raise Refusal(f"{culprit} has a pose that is infinite or not a number on frame {frames[row]}")
     for row, bone in np.argwhere(_are_flat(poses))[:1]:
         raise Refusal(f"bone {names[bone]} is scaled to nothing on frame {frames[row]}")
 
 
 def _are_broken(poses: Poses) -> NDArray[np.bool_]:
-    """Frames (F,) with anything that is not a number."""
-    return ~(np.isfinite(poses.world) & np.isfinite(poses.basis)).all(axis=(1, 2, 3))
+    """Frames (F,) with anything that nothing can be reckoned with."""
+    return ~(_are_numbers(poses.world) & _are_numbers(poses.basis)).all(axis=(1, 2, 3))
+
+
+def _are_numbers(values: NDArray) -> NDArray[np.bool_]:
+    return np.abs(values) < INFINITE
 
 
 def _are_flat(poses: Poses) -> NDArray[np.bool_]:
@@ -275,13 +289,13 @@ def _are_flat(poses: Poses) -> NDArray[np.bool_]:
 
 
 def _culprit(evaluated: Object, names: list[str]) -> str:
-    """The topmost bone whose own channels hold NaN; the first whose pose does, or the object, if none of theirs do."""
+    """The topmost bone whose own channels hold no numbers; the first whose pose does, or the object, if none does."""
     for name in names:
         bone = evaluated.pose.bones[name]
         for ancestor in [*reversed(bone.parent_recursive), bone]:
-            if not np.isfinite(np.array(ancestor.matrix_basis)).all():
+            if not _are_numbers(np.array(ancestor.matrix_basis)).all():
                 return f"bone {ancestor.name}"
-    broken = [name for name in names if not np.isfinite(np.array(evaluated.pose.bones[name].matrix)).all()]
+    broken = [name for name in names if not _are_numbers(np.array(evaluated.pose.bones[name].matrix)).all()]
     return f"bone {broken[0]}" if broken else f"object {evaluated.name}"
 
 
@@ -356,13 +370,14 @@ def _scales(leg: Leg, scale: dict[str, Array]) -> Array:
 def _ball(armature: Object, leg: Leg, world: dict[str, Array]) -> Array:
     """The head of the toe bone, else the tail of the foot bone, unless that points up: then the shin's line goes on.
 
-    A leg without a foot stands on its end.
+    Toes that are moved within their foot do not take the ball along. A leg without a foot stands on its end.
     """
     if leg.end is not None:
         return _foot(leg, world)[:, :3, 3]
-    if leg.toe:
-        return world[leg.toe][:, :3, 3]
     foot = world[leg.foot]
+    if leg.toe:
+        head, follows = world[leg.toe][:, :3, 3], armature.data.bones[leg.toe].parent.name == leg.foot
+        return _carry(foot, _local(foot, head)) if follows else head
     ankle, knee = foot[:, :3, 3], world[leg.shin][:, :3, 3]
     tail = _carry(foot, np.array([0.0, armature.data.bones[leg.foot].length, 0.0]))
     low = _lowest_quarter(ankle)

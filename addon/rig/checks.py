@@ -6,12 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
+import bpy
 import numpy as np
 
 from ..errors import Refusal
 from ..keys import actions, rotations
+from ..pose.evaluate import shown_channels, stepping
 
 if TYPE_CHECKING:
     from bpy.types import Constraint, Object, PoseBone
@@ -22,6 +25,11 @@ if TYPE_CHECKING:
 SCALING = {"COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
 # Constraints that leave a bone's place alone and do not depend on it.
 PLACELESS = {"COPY_ROTATION", "LIMIT_ROTATION"} | SCALING
+# Constraints that act in some poses and not in others.
+LIMITING = {"LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_DISTANCE", "TRANSFORM"}
+# A bone is where its channels put it up to this, in radians and as a share of its distance from the origin and its
+# length: a hundred times what single precision leaves of both.
+SAME = 1e-4
 # Constraints that do nothing where none of these properties is set.
 SWITCHES = {
     "COPY_LOCATION": ("use_x", "use_y", "use_z"),
@@ -52,10 +60,16 @@ class Moving:
     @cached_property
     def reached(self) -> dict[str, str]:
         """Names of bones that a chain of inverse kinematics moves, each with the bone that owns the constraint."""
-        found = {}
+        return self._reached_by(self._solvers())
+
+    def _solvers(self) -> Iterator[tuple[PoseBone, Constraint]]:
         for bone in self.armature.pose.bones:
-            for constraint in (each for each in self.active(bone) if each.type in {"IK", "SPLINE_IK"}):
-                found |= dict.fromkeys(self.chain_of(bone, constraint), bone.name)
+            yield from ((bone, each) for each in self.active(bone) if each.type in {"IK", "SPLINE_IK"})
+
+    def _reached_by(self, solvers: Iterable[tuple[PoseBone, Constraint]]) -> dict[str, str]:
+        found = {}
+        for bone, constraint in solvers:
+            found |= dict.fromkeys(self.chain_of(bone, constraint), bone.name)
         return found
 
     def chain_of(self, bone: PoseBone, constraint: Constraint) -> list[str]:
@@ -73,26 +87,65 @@ class Moving:
             return False
         if self.is_animated(constraint):
             return True
-        switches = SWITCHES.get(constraint.type)
-        idle = switches is not None and not any(getattr(constraint, name) for name in switches)
-        return constraint.enabled and constraint.is_valid and constraint.influence > 0.0 and not idle
+        return _is_on(constraint)
 
     def is_animated(self, constraint: Constraint) -> bool:
         """Whether keys or drivers change the constraint."""
         own = constraint.path_from_id() + "."
         return any(path.startswith(own) for path in self.keyed | self.driven)
 
+    @cached_property
+    def _solved(self) -> dict[str, str]:
+        """As `reached`, by those constraints alone that act on some frame."""
+        return self._reached_by(pair for pair in self._solvers() if self._shows(*pair))
+
+    def acting(self, bone: PoseBone) -> list[Constraint]:
+        """Active constraints of a bone without those that change nothing on any frame."""
+        return [each for each in self.active(bone) if self._shows(bone, each)]
+
+    def _shows(self, bone: PoseBone, constraint: Constraint) -> bool:
+        return not self._may_idle(constraint) or (bone.name, constraint.name) in self._at_work
+
+    def _may_idle(self, constraint: Constraint) -> bool:
+        return constraint.type in LIMITING or self.is_animated(constraint)
+
+    @cached_property
+    def _at_work(self) -> set[tuple[str, str]]:
+        """Constraints that may be idle and change something on some frame of the action, by bone and name."""
+        bones = self.armature.pose.bones
+        left = {(bone.name, each.name) for bone in bones for each in self.active(bone) if self._may_idle(each)}
+        found: set[tuple[str, str]] = set()
+        with stepping(self.armature) as step:
+            for frame in self._frames:
+                evaluated = step(frame)
+                found |= {names for names in left - found if _works(evaluated, *names)}
+                if found == left:
+                    break
+        return found
+
+    @property
+    def _frames(self) -> Iterable[int]:
+        """The frames of the action, the present one where there is none."""
+        assignment = actions.assigned(self.armature)
+        span = actions.frame_span(assignment) if assignment.action else None
+        return range(floor(span[0]), ceil(span[1]) + 1) if span else [bpy.context.scene.frame_current]
+
     def holds(self, bone: PoseBone) -> bool:
-        """Whether a constraint has a say in where the bone is, or turns it by where it is."""
-        return bone.name in self.reached or any(found.type not in PLACELESS for found in self.active(bone))
+        """Whether a constraint has a say in where the bone is, or turns it by where it is; limits may if it moves."""
+        found = (*self.limits(bone), *self.acting(bone))
+        return bone.name in self._solved or any(each.type not in PLACELESS for each in found)
+
+    def limits(self, bone: PoseBone) -> list[Constraint]:
+        """Active constraints of a bone that may change it in other poses."""
+        return [each for each in self.active(bone) if each.type in LIMITING]
 
     def trouble(self, name: str) -> str | None:
         """What keeps rotation keys on a bone from showing as they are, if anything does."""
         bone = self.armature.pose.bones[name]
-        for constraint in self.active(bone):
+        for constraint in self.acting(bone):
             return f"is under the active constraint {constraint.name}"
-        if name in self.reached:
-            return f"is moved by inverse kinematics on {self.reached[name]}"
+        if name in self._solved:
+            return f"is moved by inverse kinematics on {self._solved[name]}"
         channel = rotations.property_of(bone.rotation_mode)
         if bone.path_from_id(channel) in self.driven:
             return f"has a driver on its {channel.replace('_', ' ')}"
@@ -103,6 +156,28 @@ class Moving:
         bone = self.armature.pose.bones[name]
         connected = bone.bone.use_connect and bone.parent is not None
         return not (connected or any(bone.lock_location) or bone.path_from_id("location") in self.driven)
+
+
+def _is_on(constraint: Constraint) -> bool:
+    switches = SWITCHES.get(constraint.type)
+    idle = switches is not None and not any(getattr(constraint, name) for name in switches)
+    return constraint.enabled and constraint.is_valid and constraint.influence > 0.0 and not idle
+
+
+def _works(evaluated: Object, bone: str, constraint: str) -> bool:
+    """Whether an evaluated constraint changes anything: one that limits, the place or turn of its bone."""
+    owner = evaluated.pose.bones[bone]
+    found = owner.constraints[constraint]
+    return _is_on(found) and (found.type not in LIMITING or _is_moved(evaluated, owner))
+
+
+def _is_moved(evaluated: Object, bone: PoseBone) -> bool:
+    """Whether a bone is elsewhere, or turned otherwise, than its channels tell."""
+    shown, own = shown_channels(evaluated, bone), np.array(bone.matrix_basis, np.float64)
+    own[:3, 3] *= not bone.bone.use_connect
+    turns = [axes[:3, :3] / np.linalg.norm(axes[:3, :3], axis=0) for axes in (shown, own)]
+    away, size = np.linalg.norm(shown[:3, 3] - own[:3, 3]), bone.matrix.translation.length + bone.length
+    return bool(np.abs(turns[0] - turns[1]).max() > SAME or away > SAME * size)
 
 
 def refuse_rest(armature: Object) -> None:
@@ -182,6 +257,8 @@ def toe_trouble(moving: Moving, toe: str, foot: str) -> str | None:
         trouble = moving.trouble(name)
         if trouble:
             return f"bone {name} {trouble}"
+        for limit in moving.limits(bones[name]):
+            return f"bone {name} is under the active constraint {limit.name}"
     if any(bones[toe].lock_rotation):
         return f"the rotation of bone {toe} is locked"
     return _mode_trouble(moving, toe)

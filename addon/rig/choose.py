@@ -79,11 +79,13 @@ def _limbs_near(armature: Object, names: Sequence[str], bounds: tuple[int, int])
 def _named(armature: Object, known: tuple[Leg, ...], names: list[str], strict: bool) -> Choice:
     """Known limbs, and rows of three bones as they are named; where not `strict`, names of no limb count for nothing.
 
-    Selected bones of a known limb mean that limb.
+    Selected bones of a known limb mean that limb; those that carry a leg are the trunk.
     """
     owned = {name for limb in known for name in _owned(armature, limb)}
-    rows, left = _rows_of_three(armature, names if strict else [name for name in names if name not in owned])
-    lost = [name for name in left if name not in owned]
+    thighs = [armature.data.bones[limb.thigh] for limb in known if limb.is_leg]
+    trunk = {bone.name for thigh in thighs for bone in thigh.parent_recursive}
+    rows, left = _rows_of_three(armature, names if strict else [name for name in names if name not in owned | trunk])
+    lost = [name for name in (left if strict else names) if name not in owned]
     legs = {leg.turned: leg for row in rows for leg in legs_of(armature, row.turned, known)}
     rows = [legs.get(row.turned) or next((limb for limb in known if limb.turned == row.turned), row) for row in rows]
     # The other leg of a pair counts as one too, where no other bones are known to be that.

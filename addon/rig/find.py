@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import Refusal
+from ..errors import NoLegs, Refusal
 from ..keys import actions
 from ..pose.evaluate import heads, rest_heads
 from ..pose.skins import find_end
@@ -90,7 +90,7 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
     all else. Front legs count too where they stand in the rest pose ahead of the hind legs.
     """
     if not armature.data.bones:
-        raise Refusal(f"{armature.name} has no bones")
+        raise NoLegs(f"{armature.name} has no bones")
     if generated := named_legs(Moving(armature)):
         return tuple(Leg(*chain, controls=controls) for chain, controls in generated)
     if "rig_id" in armature.data:
@@ -99,7 +99,7 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
     limbs = [limb for pair in leg_pairs(rest, lambda: _animated_tree(armature, rest, frames)) for limb in pair]
     shins = () if limbs else _footless_pair(rest)
     if not (limbs or shins):
-        raise Refusal(f"{armature.name} has no legs: no mirrored pair of thigh and shin bones hangs down to the ground")
+        raise NoLegs(f"{armature.name} has no legs: no mirrored pair of thigh and shin bones hangs down to the ground")
     if shins:
         return _controlled(armature, [_footless(armature, rest, shin) for shin in shins])
     return _controlled(armature, [_leg(rest, limb) for limb in sorted(limbs, key=lambda limb: limb.root)])

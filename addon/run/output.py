@@ -182,11 +182,21 @@ class Derived(Output):
             yield
 
     def read(self, task: Task) -> list[Channel]:
-        """The hips' location too where it moves, or did so in an earlier run."""
+        """Also what an earlier run wrote of these limbs and their hips and this one does not: as the source has it."""
         known = {path: values for path, values in self.record["channels"].items() if values is not None}
-        hips = self.armature.pose.bones.get(task.body.hips or "")
-        moved = self.again and hips and hips.path_from_id("location") in self.record["channels"]
-        return read_channels(task, actions.curves_of(self.source), known, task.moves_hips or bool(moved))
+        curves, bones = actions.curves_of(self.source), self.armature.pose.bones
+        channels = read_channels(task, curves, known, task.moves_hips)
+        paths = set(self.record["channels"] if self.again else ()) - {channel.path for channel in channels}
+        rows = ((bones[bone], name) for bone in self._bones(task) for name in records.CHANNELS)
+        left = [(bone, name) for bone, name in rows if bone.path_from_id(name) in paths]
+        return channels + [keys.read(curves, bone, name, task.frames, known) for bone, name in left]
+
+    def _bones(self, task: Task) -> list[str]:
+        """Names of the bones of limbs, and above legs where all of them are planted, so that no other needs these."""
+        legs, bones = task.body.legs, self.armature.pose.bones
+        tops = [bones[limb.thigh] for limb in legs if limb.is_leg and task.body.chosen.all()]
+        own = [name for limb in legs for name in limb.bones]
+        return list(dict.fromkeys([*own, *(bone.name for top in tops for bone in top.parent_recursive)]))
 
     def told_of_source(self) -> Iterator[str]:
         """Sentences about who goes on playing the source."""

@@ -24,7 +24,7 @@ from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_
 from ik2bone.sole.measure import Sole
 
 from .. import properties
-from ..errors import Refusal
+from ..errors import NoLegs, Refusal
 from ..ground.choose import find_surfaces
 from ..ground.meshes import making_ground
 from ..keys import actions
@@ -34,7 +34,8 @@ from ..keys.channels import Channel
 from ..pose.sample import Sample, proven, rest_clip
 from ..pose.skins import find_skins
 from ..properties import PlantingOptions
-from ..rig.body import find_body
+from ..rig.body import active_object, find_body
+from ..rig.checks import check_chain
 from ..stages import Progress, Stages, aside, finish, part_of
 from . import kept, layers
 from .all_actions import planting_each
@@ -74,7 +75,10 @@ def plant_feet(context: Context, armature: Object, options: PlantingOptions) -> 
 
 
 def plant_all(context: Context, armatures: Sequence[Object], options: PlantingOptions) -> Outcome:
-    """Plant the feet of every armature, or of none: a `Refusal` leaves the scene as it was."""
+    """Plant the feet of every armature, or of none: a `Refusal` leaves the scene as it was.
+
+    Armatures beside the active one that have no legs are left out.
+    """
     return finish(planting(context, armatures, options))
 
 
@@ -85,31 +89,36 @@ def planting(context: Context, armatures: Sequence[Object], options: PlantingOpt
     # Objects that the calling script has just linked are missing until then. Once for all armatures: after each of them
     # Blender would evaluate all others again.
     context.view_layer.update()
-    outcomes = []
+    outcomes: list[tuple[str, Outcome]] = []
+    apart: list[str] = []
     with ExitStack() as undo:
         keep_settings(undo, context.scene.ik2bone)
         for number, armature in enumerate(armatures):
             stages = (_planting_each if options.all_actions else _planting)(context, armature, options, undo)
             try:
-                outcome = yield from part_of(stages, number / len(armatures), (number + 1) / len(armatures))
+                stages = part_of(stages, number / len(armatures), (number + 1) / len(armatures))
+                outcomes.append((armature.name, (yield from stages)))
             except Refusal as refusal:
                 if len(armatures) == 1:
                     raise
-                everyone = f"all {len(armatures)} armatures stay as they were"
-                raise Refusal(f"{armature.name}: {refusal}; {everyone}") from None
-            outcomes.append(outcome)
+                if not isinstance(refusal, NoLegs) or armature == active_object(context):
+                    everyone = f"all {len(armatures)} armatures stay as they were"
+                    raise Refusal(f"{armature.name}: {refusal}; {everyone}") from None
+                # A prop that is merely selected beside the characters.
+                apart.append(f"left out: {refusal}")
+        if not outcomes:
+            raise Refusal("; ".join(apart))
         properties.store(context.scene.ik2bone, options)
-    return outcomes[0] if len(outcomes) == 1 else _together([armature.name for armature in armatures], outcomes)
+    return outcomes[0][1] if len(armatures) == 1 else _together(outcomes, apart)
 
 
-def _together(names: Sequence[str], outcomes: Sequence[Outcome]) -> Outcome:
-    """One outcome of several, each told on a line of its own by the name of its armature."""
-    told = list(zip(names, outcomes, strict=True))
+def _together(told: Sequence[tuple[str, Outcome]], apart: Sequence[str]) -> Outcome:
+    """One outcome of several, each told on a line of its own by the name of its armature, and who was left `apart`."""
     return Outcome(
-        "\n".join(f"{name}: {outcome.summary}" for name, outcome in told),
-        any(outcome.is_warning for outcome in outcomes),
-        tuple(f"{name}: {warning}" for name, outcome in told for warning in outcome.warnings),
-        tuple(report for outcome in outcomes for report in outcome.reports),
+        "\n".join([*(f"{name}: {outcome.summary}" for name, outcome in told), *apart]),
+        bool(apart) or any(outcome.is_warning for _, outcome in told),
+        (*(f"{name}: {warning}" for name, outcome in told for warning in outcome.warnings), *apart),
+        tuple(report for _, outcome in told for report in outcome.reports),
     )
 
 
@@ -147,6 +156,8 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     locks = tell_locks(armature, actions.curves_of(output.target), read)
     told = [*_tell(task), *locks, *output.told(task, read)]
     yield from part_of(output.write(task, read, corrected), 0.65, 0.7)
+    # Limits that leave the source alone may hold what was planted.
+    check_chain(armature, task.body.legs)
     after, contacts, figures = yield from part_of(_report(task, plan, marks), 0.7, 1.0)
     warnings = (*told, *_tell_steps(task, before.clip, after))
     if task.controlled:
@@ -323,8 +334,8 @@ def _put_in_names(task: Task, surfaces: Surfaces, contacts: Rows, figures: dict[
 
 
 def _wanted(plan: Plan, marks: Marks | None, mode: str) -> Plan:
-    """The plan with the contacts that people want as they want them, even where heels had to rise for reach."""
+    """The plan with the contacts to store: those that people want as they want them, others as the clip has them."""
     if marks is None:
-        return plan
-    contacts = marks.standing if mode == "STORED" else plan.contacts | marks.enforced
+        return replace(plan, contacts=plan.resting)
+    contacts = marks.standing if mode == "STORED" else plan.resting | marks.enforced
     return replace(plan, contacts=contacts, enforced=marks.enforced)

@@ -111,10 +111,12 @@ def keep_marks(undo: ExitStack, action: Action) -> None:
 
 
 def keep_settings(undo: ExitStack, settings: Settings) -> None:
-    """Let an error bring the panel's settings back."""
-    for p in settings.bl_rna.properties:
-        if not p.is_readonly and p.identifier != "name":
-            on_error(undo, setattr, settings, p.identifier, getattr(settings, p.identifier))
+    """Let an error bring the panel's settings back, those that nobody has set to their defaults."""
+    for name in (p.identifier for p in settings.bl_rna.properties if not p.is_readonly and p.identifier != "name"):
+        if settings.is_property_set(name):
+            on_error(undo, setattr, settings, name, getattr(settings, name))
+        else:
+            on_error(undo, settings.property_unset, name)
 
 
 def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:

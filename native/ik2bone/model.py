@@ -288,8 +288,10 @@ class Plan:
                  be multiplied on the right of their present local rotations
     hips_offset  how far the hips move (F, 3), world space
     contacts     which heels and balls stand (F, L, 2)
+    resting      the same and those that only the ground or the reach of legs keeps from standing (F, L, 2)
     enforced     those contacts (F, L, 2) that people want
     miss         how far from its target each ankle comes to lie (F, L)
+    strength     share of the whole correction that each frame gets (F,)
     notes        what the user should know; `str` words a note
 
     All lengths are in the clip's unit. Beside these, `targets` are where the feet shall go, `sole` the soles as they
@@ -302,10 +304,12 @@ class Plan:
     rotations: Array
     hips_offset: Array
     contacts: Mask
+    resting: Mask
     enforced: Mask
     targets: Targets
     sole: Sole
     miss: Array
+    strength: Array
     locked: Mask
     touching: Mask
     hands: Mask
@@ -351,7 +355,7 @@ class Plan:
         from .ground.query import cut_ground  # built on this module
 
         first, last, _ = frames.indices(len(self.miss))
-        names = ("rotations", "hips_offset", "contacts", "enforced", "miss")
+        names = ("rotations", "hips_offset", "contacts", "resting", "enforced", "miss", "strength")
         parts = {name: getattr(self, name)[frames] for name in names}
         parts |= {"clip": self.clip.cut(frames), "ground": cut_ground(self.ground, frames)}
         return replace(self, **parts, targets=self.targets.cut(first, last))
@@ -360,7 +364,7 @@ class Plan:
         """The same plan of some of its limbs (L,); itself where those are all."""
         if limbs.all():
             return self
-        by_frame = ("rotations", "contacts", "enforced", "miss")
+        by_frame = ("rotations", "contacts", "resting", "enforced", "miss")
         parts = {name: getattr(self, name)[:, limbs] for name in by_frame}
         parts |= {name: getattr(self, name)[limbs] for name in ("locked", "touching", "hands")}
         parts |= {name: getattr(self, name).choose(limbs) for name in ("targets", "sole", "clip")}
@@ -374,8 +378,10 @@ class Plan:
             rotations=np.concatenate([rotations, self.rotations]),
             hips_offset=np.concatenate([self.hips_offset[:1], self.hips_offset]),
             contacts=np.concatenate([nowhere, self.contacts]),
+            resting=np.concatenate([nowhere, self.resting]),
             enforced=np.concatenate([nowhere, self.enforced]),
             miss=np.concatenate([miss, self.miss]),
+            strength=np.concatenate([self.strength[:1], self.strength]),
             targets=self.targets.led_by(targets),
         )
 

@@ -159,7 +159,7 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
     moved = None if offset is None else offset - (strength[:, None] * hips)[:, None]
     held = keep(_hold_moved_hands, clip, sole, held, ground, settings.only(*GROUND), hips, moved)
     reached, pitch = keep(_within_reach, clip, held, body, moved, hips, room)
-    toes, short = keep(_lay_toes, clip, sole, reached, body, ground)
+    toes, short = keep(_lay_toes, clip, sole, reached, settings.only(*BODY, "use_slope"), ground)
     contacts = keep(_find_held, clip, sole, reached, ground, touch)
     moved = np.zeros_like(clip.hip) if moved is None else moved
     turns, miss = solve_legs(clip, reached.targets, moved, hips, knees, strength)
@@ -171,10 +171,12 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
         rotations=np.concatenate([turns, toes[:, :, None]], axis=2),
         hips_offset=strength[:, None] * hips if offset is None else np.zeros_like(hips),
         contacts=contacts.copy(),
+        resting=held.resting | contacts,
         enforced=settings.enforced(contacts),
         targets=weaken(clip, reached.targets, moved, strength),
         sole=deepcopy(sole),
         miss=miss,
+        strength=strength.copy(),
         locked=held.locked.copy(),
         touching=settings.touching(clip),
         hands=clip.hands,
@@ -290,12 +292,17 @@ def _within_reach(
 
 def _lay_toes(clip: Clip, sole: Sole, held: Held, settings: Settings, ground: Ground) -> tuple[Array, Mask]:
     """As `lay_toes`, of feet that stand on their balls."""
-    return lay_toes(clip, sole, held.targets, _rises(clip, held, settings) & held.contacts[..., 1], ground)
+    stands = _rises(clip, held, settings) & held.contacts[..., 1]
+    return lay_toes(clip, sole, held.targets, stands, ground, settings.use_slope)
 
 
 def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings) -> Mask:
-    """The contacts (F, L, 2) that hold at the end; those of limbs that hold no spot, or that people want, all do."""
-    kept = held.contacts if settings.contacts == "STORED" else settings.enforced(held.contacts)
+    """The contacts (F, L, 2) that hold at the end; those of limbs that hold no spot, or that people want, all do.
+
+    Of stored ones those are wanted in which the clip itself rolls the foot.
+    """
+    rolls = held.contacts & ~held.resting & (settings.contacts == "STORED")
+    kept = settings.enforced(held.contacts) | rolls
     feet = (held.locked & ~settings.touching(clip))[:, None]
     return held_contacts(clip, sole, held.targets, held.contacts & feet, ground) | kept | (held.contacts & ~feet)
 

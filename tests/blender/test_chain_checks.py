@@ -64,11 +64,36 @@ def test_constraints_without_effect_on_place_and_rotation_are_no_reason_to_refus
 
 
 @pytest.mark.parametrize("name", ["use_limit_x", "min_x"])
-def test_limits_that_are_keyed_count_as_active(addon, walker, name):
+def test_limits_that_are_keyed_count_as_active_where_they_limit(addon, walker, name):
     armature, legs = walker
-    constrain(armature, "LeftKnee", "LIMIT_ROTATION").keyframe_insert(name, frame=1)
+    constraint = constrain(armature, "LeftKnee", "LIMIT_ROTATION")
+    constraint.use_limit_x = name == "min_x"
+    constraint.min_x, constraint.max_x = -4.0, 4.0
+    constraint.keyframe_insert(name, frame=1)
+    addon("rig.checks").check_chain(armature, legs)
+    constraint.use_limit_x, constraint.min_x = True, 0.5
+    constraint.keyframe_insert(name, frame=1)
+    constraint.max_x = 0.5
     with pytest.raises(addon("errors").Refusal, match="bone LeftKnee is under the active constraint Limit Rotation"):
         addon("rig.checks").check_chain(armature, legs)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("LIMIT_ROTATION", {"use_limit_x": True, "min_x": -3.1415, "max_x": 3.1415, "owner_space": "LOCAL"}),
+        ("LIMIT_DISTANCE", {"distance": 1e6}),
+        ("TRANSFORM", {}),
+    ],
+)
+def test_limits_that_change_no_frame_are_no_reason_to_refuse(addon, bpy, walker, kind, settings):
+    armature, legs = walker
+    constraint = constrain(armature, "LeftKnee", kind)
+    if hasattr(constraint, "target"):
+        constraint.target = bpy.data.objects.new("Place", None)
+    for name, value in settings.items():
+        setattr(constraint, name, value)
+    addon("rig.checks").check_chain(armature, legs)
 
 
 def test_refuses_a_bone_reached_by_inverse_kinematics_from_below(addon, walker):
@@ -165,14 +190,27 @@ def test_hips_stay_where_inverse_kinematics_turns_them(addon, knight, count, exp
 
 @pytest.mark.parametrize("name", ["influence", "enabled"])
 @pytest.mark.parametrize("how", ["keyed", "driven"])
-def test_a_constraint_that_is_switched_in_the_animation_counts_as_active(addon, walker, name, how):
+@pytest.mark.parametrize("kind", ["COPY_ROTATION", "IK"])
+def test_a_constraint_counts_where_the_animation_switches_it_on_for_a_few_frames(addon, walker, name, how, kind):
     armature, legs = walker
-    constraint = constrain(armature, "LeftKnee")
-    constraint.mute, constraint.influence = name == "enabled", 0.0
+    constraint = constrain(armature, "LeftKnee", kind)
+    constraint.enabled, constraint.influence = name == "influence", float(name == "enabled")
+    driver = constraint.driver_add(name).driver if how == "driven" else None
+    _switch(constraint, name, driver, "0", {1: 0})
     addon("rig.checks").check_chain(armature, legs)
-    constraint.keyframe_insert(name, frame=1) if how == "keyed" else constraint.driver_add(name)
-    with pytest.raises(addon("errors").Refusal, match="bone LeftKnee is under the active constraint"):
+    _switch(constraint, name, driver, "frame == 201", {200: 0, 201: 1, 202: 0})
+    with pytest.raises(addon("errors").Refusal, match="LeftKnee"):
         addon("rig.checks").check_chain(armature, legs)
+
+
+def _switch(constraint, name, driver, expression, keys):
+    """Drive a property by an expression, or key it where it has no driver."""
+    if driver:
+        driver.expression = expression
+        return
+    for frame, value in keys.items():
+        setattr(constraint, name, value)
+        constraint.keyframe_insert(name, frame=frame)
 
 
 def test_a_driver_on_a_channel_that_planting_does_not_key_does_not_count(addon, walker):

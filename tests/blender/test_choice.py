@@ -102,6 +102,13 @@ def test_selected_takes_the_selection_alone(bpy, walker, chosen, refused):
     assert "bone Head belongs to no limb" in refused(chains="SELECTED")
 
 
+def test_three_selected_bones_of_the_trunk_are_no_limb(bpy, addon):
+    armature, options = biped.make_walker(bpy), SimpleNamespace(chains="SELECTED", bones="")
+    _select(bpy, armature, *armature.pose.bones.keys())
+    choice = addon("rig.choose").choose_limbs(bpy.context, armature, options, (1, 61))
+    assert [limb.thigh for limb in choice.limbs] == ["thigh.L", "thigh.R"]
+
+
 def test_named_bones_override_the_selection(bpy, walker, chosen, refused):
     _select(bpy, walker, "LeftAnkle")
     assert chosen("SELECTED", "RightKnee") == ["RightHip"]

@@ -200,6 +200,17 @@ def test_hand_made_keys_are_counted_before_they_are_replaced(bpy, walker, slope,
     assert not any("by hand" in warning for warning in again.warnings)
 
 
+def test_hand_made_keys_count_in_all_components_though_some_equal_the_source(bpy, walker, options, addon):
+    biped.make_slope(bpy, rise=0.0, height=0.05)
+    plant(bpy)
+    path = 'pose.bones["thigh.L"].rotation_quaternion'
+    for curve in (c for c in fingerprint.curves_of(walker.animation_data.action) if c.data_path == path):
+        for row in (10, 20, 30):
+            curve.keyframe_points[row].type = "KEYFRAME"
+    warnings = addon("run.pipeline").plant_feet(bpy.context, walker, options()).warnings
+    assert "12 keys made by hand were replaced" in warnings
+
+
 @pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
 def test_keys_inserted_over_planted_ones_are_counted(bpy, slope, options, addon, mode):
     walker = biped.make_walker(bpy, mode=mode)

@@ -83,7 +83,7 @@ def test_a_channel_that_is_not_a_number(bpy, path, index, ground):
     point = _curve(walker, f'pose.bones["shin.R"].{path}', index).keyframe_points[9]
     point.co.y = np.nan
     _hand_pose(bpy, walker)
-    refused(bpy, "bone shin.R has a pose that is not a number on frame 10")
+    refused(bpy, "bone shin.R has a pose that is infinite or not a number on frame 10")
 
 
 @pytest.mark.parametrize("value", [np.inf, np.nan])
@@ -190,9 +190,38 @@ def test_numbers_that_are_none(bpy, walker, ground, name):
 
 def test_a_constraint_whose_influence_is_keyed(bpy, walker, ground):
     constraint = walker.pose.bones["shin.L"].constraints.new("COPY_ROTATION")
-    constraint.target, constraint.influence = ground, 0.0
-    constraint.keyframe_insert("influence", frame=40)
+    constraint.target = ground
+    for frame, influence in ((39, 0.0), (40, 1.0), (41, 0.0)):
+        constraint.influence = influence
+        constraint.keyframe_insert("influence", frame=frame)
     refused(bpy, "bone shin.L is under the active constraint Copy Rotation")
+
+
+def test_a_limit_that_holds_what_was_planted(bpy, walker, ground):
+    constraint = walker.pose.bones["foot.L"].constraints.new("LIMIT_ROTATION")
+    # The walker's feet stay level, and the ground rises by 6 degrees.
+    for name in ("use_limit_x", "use_limit_y", "use_limit_z"):
+        setattr(constraint, name, True)
+    rest = walker.data.bones["foot.L"].matrix_local.to_euler()
+    for axis, angle in zip("xyz", rest, strict=True):
+        setattr(constraint, f"min_{axis}", angle - 0.01)
+        setattr(constraint, f"max_{axis}", angle + 0.01)
+    refused(bpy, "bone foot.L is under the active constraint Limit Rotation, so keys on it do not show")
+
+
+def test_a_panel_whose_settings_nobody_set(bpy, walker):
+    settings = bpy.context.scene.ik2bone
+    names = [p.identifier for p in settings.bl_rna.properties]
+    before = [settings.is_property_set(name) for name in names]
+    with pytest.raises(RuntimeError, match="Nowhere"):
+        bpy.ops.ik2bone.plant_feet(surface="Nowhere")
+    assert [settings.is_property_set(name) for name in names] == before
+
+
+def test_an_infinite_key(bpy, walker, ground):
+    _curve(walker, 'pose.bones["hips"].location', 1).keyframe_points[9].co.y = np.inf
+    _hand_pose(bpy, walker)
+    refused(bpy, "bone hips has a pose that is infinite or not a number on frame 10")
 
 
 def test_a_surface_that_is_disabled_in_viewports(bpy, walker, ground):

@@ -181,3 +181,18 @@ def test_all_are_restored_at_once(bpy, pair):
     assert [armature.animation_data.action.name for armature in pair] == ["walk", "stroll"]
     for armature, source in zip(pair, before, strict=True):
         np.testing.assert_array_equal(heads(bpy, armature, FRAMES), source)
+
+
+@pytest.mark.parametrize("active", ["Other", "Slope"])
+def test_an_animated_prop_without_legs_is_left_out_and_told(bpy, pair, active, options, addon):
+    sword = biped.make_bones(bpy, "Sword", [("blade", None, (0, 0, 0), (0, 0, 1))])
+    sword.pose.bones["blade"].keyframe_insert("location", frame=1)
+    before = fingerprint.of_action(sword.animation_data.action)
+    _choose(bpy, bpy.data.objects[active], sword, *pair)
+    found = addon("rig.body").find_armatures(bpy.context)
+    outcome = addon("run.pipeline").plant_all(bpy.context, found, options())
+    assert sum(warning.startswith("left out: Sword has no legs") for warning in outcome.warnings) == 1
+    assert [armature.animation_data.action.name for armature in pair] == ["walk.planted", "stroll.planted"]
+    assert fingerprint.of_action(sword.animation_data.action) == before
+    _choose(bpy, sword, sword, *pair)
+    refused(bpy, "Sword: Sword has no legs.*; all 3 armatures stay as they were")

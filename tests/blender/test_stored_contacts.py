@@ -288,3 +288,42 @@ def test_files_without_contacts_are_refused(bpy, walker, slope, tmp_path, text, 
     if text is not None:
         path.write_text(text)
     refused(bpy, message, "import_contacts", filepath=str(path))
+
+
+def _steepest_turn(bpy, walker, before):
+    """By how much feet are turned in contacts (degrees)."""
+    worst = 0.0
+    for span in record_of(walker)["report"]["spans"]:
+        for frame in range(span["start"], span["end"] + 1):
+            bpy.context.scene.frame_set(frame)
+            turn = walker.pose.bones[span["bone"]].matrix.to_quaternion()
+            worst = max(worst, np.degrees(turn.rotation_difference(before[span["bone"], frame]).angle))
+    return worst
+
+
+@pytest.mark.parametrize("rise", [0.15, -0.3])
+def test_feet_that_are_not_aligned_keep_their_turn_and_their_heels_contacts(bpy, walker, rise):
+    biped.make_slope(bpy, rise=rise)
+    source = {}
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(int(frame))
+        source |= {(foot, int(frame)): walker.pose.bones[foot].matrix.to_quaternion() for foot in FEET}
+    plant(bpy)
+    contacts = [vars(span) for span in spans_on(walker.animation_data.action)]
+    aligned = values_of(walker, FRAMES)
+    plant(bpy, use_slope=False)
+    assert _steepest_turn(bpy, walker, source) < 0.1
+    after = record_of(walker)["report"]["after"]
+    assert max(after["drift"], after["penetration"]) < 1e-4
+    assert [vars(span) for span in spans_on(walker.animation_data.action)] == contacts
+    plant(bpy, contacts="STORED")
+    assert values_of(walker, FRAMES) == aligned
+
+
+def test_heels_that_rise_for_reach_stay_stored(bpy, walker):
+    ground = biped.make_slope(bpy, rise=0.0)
+    plant(bpy)
+    contacts = [vars(span) for span in spans_on(walker.animation_data.action)]
+    ground.location.z = -0.15
+    plant(bpy, use_hips=False)
+    assert [vars(span) for span in spans_on(walker.animation_data.action)] == contacts

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import biped
+import fingerprint
 import numpy as np
 import pytest
 from planted import bone_curves, plant, record_of
@@ -139,3 +141,37 @@ def test_toes_without_keys_go_back_to_their_pose_when_the_source_is_restored(bpy
     bpy.ops.ik2bone.restore()
     bpy.context.scene.frame_set(11)
     assert tuple(bone.rotation_quaternion) == pytest.approx((0.98, 0.2, 0.0, 0.0), abs=1e-6)
+
+
+def test_toes_moved_within_their_feet_do_not_move_the_point_that_stands(bpy, walker, slope):
+    toe = walker.pose.bones["toe.L"]
+    for frame in range(1, 62):
+        toe.location.y = 0.01 * np.sin(0.3 * frame)
+        toe.keyframe_insert("location", frame=frame)
+    plant(bpy)
+    report = record_of(walker)["report"]
+    (foot,) = (foot for foot in report["feet"] if foot["bone"] == "foot.L")
+    for span in (span for span in report["spans"] if (span["bone"], span["part"]) == ("foot.L", "ball")):
+        for frame in range(span["start"], span["end"] + 1):
+            bpy.context.scene.frame_set(frame)
+            matrix = np.array(walker.matrix_world @ walker.pose.bones["foot.L"].matrix)
+            place = matrix[:3, :3] @ foot["ball"] + matrix[:3, 3]
+            assert np.abs(place - span["anchor"]).max() < 1e-4
+
+
+@pytest.mark.parametrize("lock", [False, True])
+def test_toes_that_a_later_run_leaves_alone_go_back_to_the_source(bpy, walker, lock):
+    rows = np.linspace(-5.0, 5.0, 81)
+    corners = [(x, y, 0.06 * np.sin(9.0 * y)) for y in rows for x in (-5.0, 5.0)]
+    biped.make_mesh(bpy, "Waves", corners, [(2 * n, 2 * n + 1, 2 * n + 3, 2 * n + 2) for n in range(len(rows) - 1)])
+
+    def values():
+        curves = fingerprint.curves_of(walker.animation_data.action)
+        return [key.co.y for curve in curves if "toe.L" in curve.data_path for key in curve.keyframe_points]
+
+    source = values()
+    plant(bpy)
+    assert np.abs(np.subtract(values(), source)).max() > 0.01
+    walker.pose.bones["toe.L"].lock_rotation = (lock,) * 3
+    plant(bpy, direction="DOWN" if lock else "NEAREST")
+    assert values() == source

@@ -12,8 +12,8 @@ from gaits import make_rest
 from ik2bone.model import Clip
 from ik2bone.plan import NoGround, Settings, plant
 from ik2bone.report import figures, summary, table
-from ik2bone.rotations import matrix_from_vector
-from ik2bone.sole.measure import measure_sole
+from ik2bone.rotations import inverse_of, matrix_from_vector
+from ik2bone.sole.measure import measure_sole, sole_points
 from measures import measure
 from walk import FLAT, HILLS, NOTHING, height_field, in_place, make_walk, matrices_of, planted
 
@@ -110,6 +110,26 @@ def test_feet_lie_along_the_slope_with_their_heading() -> None:
 def test_soles_stay_level_without_slope() -> None:
     plan = plant(make_walk().clip, HILLS, Settings(use_slope=False))
     assert all((anchor.turn == np.eye(3)).all() for anchor in plan.anchors)
+
+
+@pytest.mark.parametrize("rise", [-0.2, 0.1])
+def test_feet_without_slope_keep_their_turn_and_touch_the_ground_with_what_comes_first(rise) -> None:
+    clip = make_walk().clip
+    plan = plant(clip, height_field(lambda x, y: rise * x), Settings(use_slope=False))
+    stands, after = plan.contacts.any(axis=-1), plan.report()["after"]
+    turns = np.einsum("flij,fljk->flik", plan.apply(clip).foot, inverse_of(clip.foot))[stands][:, :3, :3]
+    assert np.abs(turns - np.eye(3)).max() < np.sin(np.radians(2.0))
+    assert max(after["drift"], after["penetration"]) < 1e-6 * clip.leg
+    lowest = sole_points(plan.apply(clip), plan.sole)[:, :, :2] @ [-rise, 0.0, 1.0]
+    both = plan.contacts.all(axis=-1) if rise < 0.0 else stands
+    assert np.abs(lowest[both].min(axis=-1)).max() < 0.002 * clip.leg
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.5])
+def test_feet_that_are_not_wholly_brought_to_their_places_slide_no_farther_than_in_the_clip(strength) -> None:
+    report = plant(make_walk(slide=0.02).clip, HILLS, Settings(strength=strength)).report()
+    assert report["after"]["drift"] == pytest.approx((1.0 - strength) * report["before"]["drift"], abs=2e-4)
+    assert not any(note["code"] == "worse_drift" for note in report["notes"])
 
 
 @pytest.mark.parametrize(("limit", "tilt"), [(40.0, 30.0), (20.0, 0.0)])

@@ -4,7 +4,7 @@
 They are taken from sampled scenes, by the definitions below; anyone can compute the same from the keyed result.
 
 drift        largest distance of a standing point (ball or heel) from its anchor within a contact; the anchor moves with
-             its support
+             its support. Of a source, and of what is planted with less than the whole strength, from its mean place
 penetration  how deep points of the sole go under the surface, over contact frames, along the surface's normal
 float        how high standing points stay over the surface, over contact frames, less their height on the sole; of
              limbs that touch with one point both are the distance of that point from the surface
@@ -129,13 +129,15 @@ def contact_spans(after: Clip, plan: Plan) -> list[Data]:
 
 def _away(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int], is_source: bool = False) -> Array:
     """How far a standing point with this path (F, 3) is on frames [start, end) from where it should be (N, 3): from its
-    anchor; where another part of the foot has one, from its own resting place; and of a source from its mean place.
+    anchor; where another part of the foot has one, from its own resting place. Where it is not brought there, as in a
+    source or with less than the whole strength, from its mean place.
     """
     anchor, rows = plan.targets.standing.at(leg, frames[0], part), slice(*frames)
-    if anchor and not is_source:
+    is_brought = not is_source and bool((plan.strength[rows] == 1.0).all())
+    if anchor and is_brought:
         return path[rows] - anchor.points(len(path))[rows]
     rest = plan.targets.standing.unridden(leg, frames, path[rows])
-    return rest - (rest.mean(axis=0) if is_source else standing_place(rest, np.arange(len(rest))))
+    return rest - (standing_place(rest, np.arange(len(rest))) if is_brought else rest.mean(axis=0))
 
 
 def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:

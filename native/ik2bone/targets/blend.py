@@ -127,12 +127,14 @@ class Targets:
 class Held:
     """How L limbs hold on to surfaces over F frames.
 
-    `contacts` (F, L, 2) are those of heels and balls; hands, and feet that only touch, have the second alone. `free`
+    `contacts` (F, L, 2) are those of heels and balls; hands, and feet that only touch, have the second alone. `resting`
+    (F, L, 2) are those in which the clip itself does not roll the foot off its heel. `free`
     (F, L) is the share in which a limb goes along with the hips instead of holding on to something, `locked` (L,)
     whether contacts hold a spot. `grounded` tells whether any of them is near a surface. `told` are notes for the user.
     """
 
     contacts: Mask
+    resting: Mask
     targets: Targets
     free: Array
     locked: Mask
@@ -143,15 +145,16 @@ class Held:
         """The same for some limbs (L,)."""
         if limbs.all():
             return self
-        targets = self.targets.choose(limbs)
-        return Held(self.contacts[:, limbs], targets, self.free[:, limbs], self.locked[limbs], self.grounded, self.told)
+        rows = {name: getattr(self, name)[:, limbs] for name in ("contacts", "resting", "free")}
+        return replace(self, **rows, targets=self.targets.choose(limbs), locked=self.locked[limbs])
 
     def beside(self, other: Held, limbs: Mask) -> Held:
         """The same with others put in for some limbs (L,)."""
-        contacts, free = (put_in(getattr(self, name), getattr(other, name), limbs) for name in ("contacts", "free"))
+        names = ("contacts", "resting", "free")
+        rows = {name: put_in(getattr(self, name), getattr(other, name), limbs) for name in names}
         locked = put_in(self.locked, other.locked, limbs, 0)
         targets, grounded = self.targets.beside(other.targets, limbs), self.grounded or other.grounded
-        return Held(contacts, targets, free, locked, grounded, self.told + other.told)
+        return Held(**rows, targets=targets, locked=locked, grounded=grounded, told=self.told + other.told)
 
 
 def _renumbered(anchors: Sequence[Anchor], numbers: NDArray[np.intp]) -> tuple[Anchor, ...]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Heels kept out of the ground: a foot pitches about the part that stands, smoothly and no more than it must. And
-which heels stand at the end.
+"""Heels kept out of the ground: a foot pitches about the part that stands, smoothly and no more than it must, or is
+raised where it is to keep its turn. And which heels stand at the end.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..anchors.anchor import Anchor
 from ..curves import odd_window, runs, smooth_cover
 from ..model import Array, Clip, Ground, Mask, level_part
 from ..rotations import cross, length_of, matrix_from_vector, median_point, move_points
-from ..sole.measure import Sole
+from ..sole.measure import Sole, sole_points
 from .blend import WINDOW, Targets
 
 # A pitched foot has other ground under its end, so it is asked for once more.
@@ -64,11 +65,27 @@ def _pitched(
     return replace(targets, turn=turn, ball=pivot - np.einsum("flij,flj->fli", turn, ends[0]))
 
 
+def raise_anchors(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> list[Anchor]:
+    """The anchors of targets whose feet keep their turn, raised where heel or ball would lie under the ground."""
+    ways = sole_points(clip, sole)[:, :, :2] - clip.ball[:, :, None]
+    deep = targets.depths(targets.placed(ways), contacts.any(axis=-1), ground, clip.up).max(axis=-1)
+    stands = [(anchor, slice(anchor.stance.start, anchor.stance.end)) for anchor in targets.anchors]
+    lifts = [deep[on, anchor.stance.leg].max(initial=0.0) for anchor, on in stands]
+    return [replace(a, point=a.point + lift * clip.up) for a, lift in zip(targets.anchors, lifts, strict=True)]
+
+
 def held_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Mask:
-    """The contacts (F, L, 2) without the frames in which a heel leaves its place or hangs over it: the foot rolls."""
-    path, held = targets.placed(move_points(clip.foot, sole.heel) - clip.ball), contacts.copy()
+    """The contacts (F, L, 2) without the frames in which a heel leaves its place or hangs over it."""
+    path = targets.placed(move_points(clip.foot, sole.heel) - clip.ball)
     depth = targets.depths(path[:, :, None], contacts[..., 0], ground, clip.up)[..., 0]
+    held = resting_contacts(clip, sole, targets, contacts)
     held[..., 0] &= ~(np.isfinite(depth) & (depth < -HANGS * clip.leg))
+    return held
+
+
+def resting_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask) -> Mask:
+    """The contacts (F, L, 2) without the frames in which a heel leaves its place: the foot rolls."""
+    path, held = targets.placed(move_points(clip.foot, sole.heel) - clip.ball), contacts.copy()
     for leg in range(clip.legs):
         for start, end in runs(contacts[:, leg, 0]):
             places = targets.standing.unridden(leg, (start, end), path[start:end, leg])

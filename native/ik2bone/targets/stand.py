@@ -17,7 +17,7 @@ from ..settings import Settings
 from ..sole.measure import Sole
 from .blend import Held, Targets, blend_targets, places_of
 from .follow import follow_ground, lay_on_ground
-from .heel import raise_heels
+from .heel import raise_anchors, raise_heels, resting_contacts
 from .lock import hold_feet
 from .swing import lift_swings
 
@@ -28,13 +28,15 @@ def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Arra
     mode = "ALWAYS" if settings.always(clip.frames) else settings.contacts
     feet = feet_that_stand(steady, sole, mode, settings.marks)
     if feet.locked:
-        targets, contacts = locked_targets(steady, sole, feet, ground, settings, ride)
+        targets, contacts, resting = locked_targets(steady, sole, feet, ground, settings, ride)
         grounded = any(anchor.found for anchor in targets.anchors)
     else:
-        targets, contacts = follow_targets(steady, sole, ground, settings), feet.standing
+        targets = follow_targets(steady, sole, ground, settings)
+        contacts = resting = feet.standing
         grounded = bool(ask(ground, steady.ball, steady.up)[2].any())
     targets = replace(targets, turn=targets.turn @ still, to_ankle=clip.ankle - clip.ball)
-    return Held(contacts, targets, np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked), grounded, feet.notes)
+    free, locked = np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked)
+    return Held(contacts, resting, targets, free, locked, grounded, feet.notes)
 
 
 def follow_targets(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Targets:
@@ -45,8 +47,8 @@ def follow_targets(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -
 
 def locked_targets(
     clip: Clip, sole: Sole, feet: Contacts, ground: Ground, settings: Settings, ride: Array | None
-) -> tuple[Targets, Mask]:
-    """Where feet shall go that stand on anchors and swing from one to the next, and when they really stand.
+) -> tuple[Targets, Mask, Mask]:
+    """Where feet shall go that stand on anchors and swing from one to the next, and when they really stand, and rest.
 
     `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
     """
@@ -54,11 +56,14 @@ def locked_targets(
     contacts, anchors = find_anchors(clip, sole, heel, feet.standing, ground, settings.slopes, ride, feet.kept)
     hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, sole.ball_height)
     targets = blend_targets(clip, hold, anchors, ride)
-    enforced = settings.enforced(contacts)
-    targets = raise_heels(clip, sole, targets, contacts, enforced, ground)
+    resting = resting_contacts(clip, sole, targets, contacts)
+    if settings.use_slope:
+        targets = raise_heels(clip, sole, targets, contacts, settings.enforced(contacts), ground)
+    else:
+        targets = blend_targets(clip, hold, raise_anchors(clip, sole, targets, contacts, ground), ride)
     targets = lift_swings(clip, sole, targets, contacts, ground)
     lost = ~contacts.any(axis=(0, 2))
     if lost.any():
         carried = clip.moved(level_part(targets.ride, clip.up))
         targets = targets.with_legs(lost, follow_ground(carried, sole, ground, settings.slopes))
-    return targets, contacts
+    return targets, contacts, resting

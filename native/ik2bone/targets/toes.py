@@ -29,11 +29,14 @@ from .lock import FADE, LARGEST_TURN
 BENT_UP, BENT_DOWN = np.radians([90.0, 45.0])
 
 
-def lay_toes(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground) -> tuple[Array, Mask]:
+def lay_toes(
+    clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground, aligned: bool
+) -> tuple[Array, Mask]:
     """Rotation vectors (F, L, 3) in toe bone space that lay the toes of standing balls (F, L) on the surface, and which
     of those (F, L) they only lay as far as toes bend.
 
-    They turn about the ball by the shortest way, so that they keep their heading. Feet without toe bones have zeros.
+    They turn about the ball by the shortest way, so that they keep their heading. Toes of feet that are not `aligned`
+    with slopes bend up over the ground, and not down to it. Feet without toe bones have zeros.
     """
     stands, vectors, short = stands & clip.has_toe, np.zeros(clip.ball.shape), np.zeros_like(stands)
     if not stands.any():
@@ -46,7 +49,7 @@ def lay_toes(clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Gro
     )
     tip = turn_vectors(own, (move_points(clip.toe, sole.tip) - clip.ball)[stands])
     normals = _normals(clip, targets, stands, up)
-    turns = _laid(clip, targets, stands, ground, (toe_up, tip, normals), sole.ball_height[legs])
+    turns = _laid(clip, targets, stands, ground, (toe_up, tip, normals), sole.ball_height[legs], aligned)
     turns, short[stands] = _within_range((up, forward), (toe_up, tip), turns)
     axes = nearest_rotations(toes / clip.scale[stands][:, 3, None])
     vectors[stands] = np.einsum("nji,nj->ni", axes, vector_from_matrix(turns))
@@ -71,7 +74,13 @@ def _normals(clip: Clip, targets: Targets, stands: Mask, soles_up: Array) -> Arr
 
 
 def _laid(
-    clip: Clip, targets: Targets, stands: Mask, ground: Ground, toes: tuple[Array, Array, Array], heights: Array
+    clip: Clip,
+    targets: Targets,
+    stands: Mask,
+    ground: Ground,
+    toes: tuple[Array, Array, Array],
+    heights: Array,
+    aligned: bool,
 ) -> Array:
     """Turns (N, 3, 3), world space, that lay the toes of standing feet (F, L) along the ground, tips on the surface.
 
@@ -87,6 +96,7 @@ def _laid(
     facing, points = np.maximum(normals @ clip.up, 1e-3), np.zeros((*stands.shape, 1, 3))
     points[stands, 0] = targets.ball[stands] + tip
     lift = targets.depths(points, stands, ground, clip.up)[stands, 0] - (goal - present) / facing
+    lift = lift if aligned else np.maximum(lift, 0.0)
     # Past an edge toes stay in the plane of their foot.
     asked = goal + np.where(np.abs(lift) <= EVEN * clip.leg, lift, 0.0) * facing
     pitch = np.arcsin(np.clip(asked / length, -1.0, 1.0)) - np.arcsin(np.clip(present / length, -1.0, 1.0))
