@@ -126,7 +126,7 @@ def _planting_each(context: Context, armature: Object, options: PlantingOptions,
     """Plant every action of an armature, with one outcome."""
     stages = planting_each(armature, options, undo, lambda own: _planting(context, armature, options, own))
     outcomes, refused = yield from stages
-    told = _together(list(outcomes), list(outcomes.values()))
+    told = _together(list(outcomes.items()), [])
     warnings = tuple(f"{name} was not planted: {why}" for name, why in refused.items())
     summary = "\n".join([told.summary, *warnings])
     return Outcome(summary, told.is_warning or bool(warnings), told.warnings + warnings, told.reports)

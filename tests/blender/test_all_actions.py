@@ -99,7 +99,7 @@ def test_an_action_that_cannot_be_planted_is_told_and_stays(bpy, walker, slope, 
             curve.update()
     outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(**ALL))
     (told,) = [text for text in outcome.warnings if text.startswith("tired")]
-    assert told.startswith("tired was not planted: bone thigh.L has a pose that is not a number")
+    assert told.startswith("tired was not planted: bone thigh.L has a pose that is infinite or not a number")
     assert outcome.is_warning and told in outcome.summary
     assert "tired.planted" not in bpy.data.actions and "walk.planted" in bpy.data.actions
     assert walker.animation_data.action.name == "walk.planted"

@@ -16,6 +16,9 @@ from .blend import WINDOW, Targets
 
 # A foot follows the slope fully up to this height over its floor and not at all from the second on (leg lengths).
 NEAR, FAR = 0.05, 0.3
+# Ground is a floor where it puts no sole elsewhere than all others by this much (leg lengths), half of what hips may
+# move over a clip's own floor.
+EVEN = 0.01
 
 
 def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Targets:
@@ -41,7 +44,9 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Tar
     points = sole_points(clip, sole)
     # How far the ground puts soles elsewhere than all of them alike.
     uneven = length_of(targets.placed(points - clip.ball[:, :, None]) - points - np.median(rise) * clip.up).max()
-    own = np.maximum(floor[..., None] - points @ clip.up, 0.0) * max(0.0, 1.0 - float(uneven) / (NEAR * clip.leg))
+    # A single pose does not show on what floor it was made.
+    is_floor = max(0.0, 1.0 - float(uneven) / (EVEN * clip.leg)) if clip.frames > 1 else 0.0
+    own = is_floor * np.maximum(floor[..., None] - points @ clip.up, 0.0)
     return _cleared(clip, targets, points, own, ground, window)
 
 
