@@ -427,4 +427,4 @@ def put_in(mine: NDArray[Any], theirs: NDArray[Any], limbs: Mask, axis: int = 1)
 
 def level_part(vectors: Array, up: Array) -> Array:
     """Vectors (..., 3) without what they have along up."""
-    return vectors - (vectors @ up)[..., None] * up
+    return vectors - np.einsum("...i,i->...", vectors, up)[..., None] * up

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..checks import ROUNDING
 from ..mesh import Mesh
 from ..model import Array, Mask
-from ..rotations import cross, inverse_of, length_of, move_points, turn_vectors, unit
+from ..rotations import cross, dot, inverse_of, length_of, move_points, turn_vectors, unit
 from .query import Frames, Support
 
 Indices = NDArray[np.int64]
@@ -122,7 +122,7 @@ class Surface:
 
 def _along(vectors: Array, down: Array, line: Indices) -> Array:
     """What vectors (N, 3) of lines (N,) have along their direction, (3,) for all or one a line."""
-    return vectors @ down if down.ndim == 1 else np.einsum("ni,ni->n", vectors, down[line])
+    return dot(vectors, down if down.ndim == 1 else down[line])
 
 
 def _level_axes(down: Array) -> tuple[Array, Array]:
