@@ -10,7 +10,7 @@ import ik2bone
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
 from ik2bone.ground.surfaces import Surface, Surfaces
-from ik2bone.rotations import inverse_of
+from ik2bone.rotations import inverse_of, move_points
 from numpy.typing import NDArray
 
 from ..bounded import Bounded
@@ -190,7 +190,7 @@ def _moved(vertices: NDArray[np.float32], triangles: NDArray[np.int32], matrix: 
     if not np.isfinite(vertices).all():
         good = np.isfinite(vertices).all(axis=1)
         vertices, triangles = np.where(good[:, None], vertices, 0.0), triangles[good[triangles].all(axis=1)]
-    return ik2bone.Mesh(vertices @ matrix[:3, :3].T + matrix[:3, 3], triangles)
+    return ik2bone.Mesh(move_points(matrix, vertices), triangles)
 
 
 def _is_uneven(matrix: Array) -> bool:

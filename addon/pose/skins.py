@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import bpy
 import numpy as np
 from bpy.types import Armature, Object, Scene
-from ik2bone.rotations import length_of
+from ik2bone.rotations import length_of, move_points
 from ik2bone.sole.skin import Skin
 from numpy.typing import NDArray
 
@@ -127,7 +127,7 @@ def _points(body: Object, rest: Object, feet: Sequence[Foot]) -> list[list[Array
     """The points (N, 3) of one evaluated mesh that go with each foot, and with its toes, in armature space."""
     mesh = body.to_mesh()
     to_armature = np.array(rest.matrix_world.inverted() @ body.matrix_world)
-    points = vertices_of(mesh) @ to_armature[:3, :3].T + to_armature[:3, 3]
+    points = move_points(to_armature, vertices_of(mesh))
     if body.parent_type == "BONE":
         found = [[points if body.parent_bone in part else points[:0] for part in foot.parts] for foot in feet]
     else:
@@ -172,6 +172,6 @@ def _together(armature: Object, leg: Leg, rows: Sequence[list[Array]]) -> Skin:
     columns = zip(
         map(np.concatenate, zip(*rows, strict=True)), map(np.array, (foot.inverted(), toe.inverted())), strict=True
     )
-    points = [column @ inverse[:3, :3].T + inverse[:3, 3] for column, inverse in columns]
+    points = [move_points(inverse, column) for column, inverse in columns]
     up = np.array((armature.matrix_world @ foot).to_3x3().normalized().inverted_safe())[:, 2]
     return Skin(*points, np.array(foot.inverted() @ toe), up / np.linalg.norm(up))

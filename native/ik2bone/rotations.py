@@ -47,8 +47,6 @@ def median_point(points: Array) -> Array:
 
 def turn_vectors(motion: Array, vectors: Array) -> Array:
     """Vectors (..., 3) turned by a motion (4, 4) or (..., 4, 4)."""
-    if motion.ndim == 2:
-        return vectors @ motion[:3, :3].T
     return np.asarray(np.einsum("...ij,...j->...i", motion[..., :3, :3], vectors))
 
 

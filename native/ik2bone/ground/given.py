@@ -13,7 +13,7 @@ import numpy as np
 from .. import checks
 from ..mesh import Mesh
 from ..model import Array, Clip, Ground, Mask
-from ..rotations import length_of, unit
+from ..rotations import dot, length_of, unit
 from .query import MovingGround
 from .surfaces import Surface, Surfaces
 
@@ -89,7 +89,7 @@ class GivenGround:
         if not length[found].all():
             raise ValueError("ground: expected normals with length, got zero")
         normals = np.where((found & (np.abs(length - 1.0) > checks.ROUNDING))[:, None], unit(normals), normals)
-        return hits, np.where((normals @ upward < 0.0)[:, None], -normals, normals), found
+        return hits, np.where((dot(normals, upward) < 0.0)[:, None], -normals, normals), found
 
 
 def _rows(name: str, rows: Any, found: Mask, otherwise: Array) -> Array:

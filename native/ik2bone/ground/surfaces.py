@@ -274,5 +274,5 @@ class Floor:
     def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
         """The points (N, 3) moved along the unit vector `down` onto the floor, with normals and found, as of `ask`."""
         points, down = np.asarray(points, float), np.asarray((0.0, 0.0, -1.0) if down is None else down, float)
-        depth = -self.height - points @ down
+        depth = -self.height - dot(points, down)
         return points + depth[:, None] * down, np.tile(-down, (len(points), 1)), np.ones(len(points), bool)

@@ -163,7 +163,7 @@ def _stances(clip: Clip, stands: Mask, leg: int) -> list[Frames]:
 
     What the clip's ends leave of a longer stance is told by others, if there are any.
     """
-    heights, found = clip.ball[:, leg] @ clip.up, [np.arange(*run) for run in runs(stands)]
+    heights, found = dot(clip.ball[:, leg], clip.up), [np.arange(*run) for run in runs(stands)]
     whole = [frames for frames in found if len(frames) >= LEAST_CONTACT * clip.fps]
     return whole or found or [np.flatnonzero(heights <= quantile(heights, LOW_SHARE))]
 
@@ -207,7 +207,7 @@ def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Frames]:
     Stances of the ball alone count where there are no others.
     """
     both = contacts.all(axis=-1)
-    drop = (clip.ankle - clip.ball)[:, leg] @ clip.up
+    drop = dot((clip.ankle - clip.ball)[:, leg], clip.up)
     cores = [standing_core(frames) for frames in _stances(clip, both if both.any() else contacts[:, 1], leg)]
     # The tolerance keeps rounding, and so the unit, from choosing among frames that are alike.
     near = 1e-6 * clip.leg

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model import Array
-from ..rotations import inverse_of, unit
+from ..rotations import dot, inverse_of, unit
 
 # Heel and front of the sole are the hindmost and foremost places that lie this near to it (leg lengths, 1 cm of a
 # person): the backs of heels are round, toes and shoes curve up.
@@ -83,8 +83,8 @@ def find_sole(skin: Skin, foot: FlatFoot, leg: float) -> FlatFoot | None:
     side = np.stack([foot.forward, foot.up])
     edge = _standing_edge(points @ side.T, -0.5 * side @ foot.joint)
     forward, up = edge @ side, np.array([-edge[1], edge[0]]) @ side
-    height = -float((points @ up).min())
-    near, places = points @ up + height < CURVED * leg, points @ forward
+    height = -float(dot(points, up).min())
+    near, places = dot(points, up) + height < CURVED * leg, dot(points, forward)
     heel, tip = float(places[near].min()), float(places[near].max(initial=0.0))
     least, most = (limit * leg for limit in BALL_HEIGHTS)
     if edge[0] < np.cos(STEEPEST) or not least <= height <= most or heel >= 0.0:
