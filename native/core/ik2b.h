@@ -28,7 +28,7 @@
  *   turn.h    the two bones' turns: shortest arcs, and the roll about the hinge
  *   end.h     the end joint's rotation nearest to a matrix
  * place.c, points.c and transforms.c have their order and the functions below. Sixteen rows go
- * through a stage at once, see limbs.h; options.c has how options come to them.
+ * through a stage at once, see limbs.h; solver.c has how rows come to them, options.c options.
  */
 #ifndef IK2B_H
 #define IK2B_H

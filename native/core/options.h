@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows and options into limbs, through a function, and out. What has one value for all rows is
- * handled once a call, and an option at its default not at all.
+ * Options of limbs. What has one value for all rows is handled once a call, and an option at its
+ * default not at all.
  */
 #ifndef IK2B_OPTIONS_H
 #define IK2B_OPTIONS_H
@@ -15,24 +15,30 @@ extern const signed char ik2b_solve_places[], ik2b_orient_places[], ik2b_pose_pl
 /* The place of a number among those of a limb, and of its lane among those of a tile. */
 #define IK2B_AT(name) ((int)(offsetof(limb, name) / sizeof(double)))
 
-/* An argument's numbers and where they lie: 1, 3, 4, or the 16 of a matrix. */
-typedef struct {
-    int argument, width, place;
-} ik2b_move;
+static inline double *
+numbers_at(limb *t, int place)
+{
+    return (double *)t + place;
+}
 
-/* A function that works on limbs. */
-typedef struct {
-    const ik2b_move *moves; /* inputs, then outputs; the status is of bytes */
-    int inputs, count;
-    int arguments; /* of the function */
-    const signed char *options;
-    bool framed;
-    void (*settle)(limb *t); /* all stages with care; own scales are taken from the matrices */
-    void (*run)(limbs *t);   /* all passes */
-} ik2b_solver;
+static inline lane *
+lanes_at(limbs *t, int place)
+{
+    return (lane *)t + place;
+}
 
-/* All rows. Moves args. */
-void ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array *args,
-                     ik2b_kind kind, ik2b_bend bend, ik2b_roll roll);
+/* Where the numbers of an option lie in a limb, and how many there are: 1, 3, or the 16 of a
+ * matrix. */
+int ik2b_place_of(const ik2b_task *task, int which);
+int ik2b_width_of(int which);
+
+/* The options that have one value for all rows; the task tells which others vary. */
+void ik2b_begin_options(limb *t, const ik2b_array *args, const signed char *places,
+                        const ik2b_extent *extent);
+
+/* What follows from the options of one row, with care, and from those that vary within a tile.
+ * bad_options is NaN where an option of all rows is not finite, else zero. */
+void ik2b_prepare(limb *t);
+void ik2b_prepare_tile(limbs *t, double bad_options);
 
 #endif

@@ -4,8 +4,8 @@
  */
 #include "bend.h"
 #include "frames.h"
-#include "options.h"
 #include "place.h"
+#include "solver.h"
 
 /* The solution in the caller's space, rounded to the kind of the results. */
 IK2B_IN_LINE bool

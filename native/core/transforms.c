@@ -5,8 +5,8 @@
  */
 #include "end.h"
 #include "frames.h"
-#include "options.h"
 #include "place.h"
+#include "solver.h"
 
 IK2B_PASS(remove_scale, IK2B_INPUTS, remove_scale(&one))
 IK2B_PASS(invert_frames, IK2B_SEEN, invert_frames(&one, false))

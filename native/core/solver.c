@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows into limbs, through a function, and out: sixteen at a time, or one by one where they are
+ * few.
+ */
+#include "solver.h"
+
+#include "frames.h"
+
+#include <float.h>
+
+/* What is on its way: one row, and sixteen. */
+typedef struct {
+    limb row;
+    limbs tile;
+    const ik2b_solver *solver;
+} work;
+
+static void
+begin_task(ik2b_task *task, ik2b_kind kind)
+{
+    bool single = kind == IK2B_F32;
+    task->given = task->varying = 0;
+    task->kind = kind;
+    task->straight = single ? 1e-5 : 1e-12;
+    task->moved = single ? 1e-6 : 1e-12;
+    task->polar_change = single ? 1e-5 : 1e-9;
+    task->opposite = single ? -0.9999 : -0.97;
+    task->parallel = 16.0 * (single ? (double)FLT_EPSILON : DBL_EPSILON);
+}
+
+/* The same in all lanes. */
+static void
+spread_options(limbs *t, const limb *from)
+{
+    enum { FIRST = IK2B_AT(numbers), LAST = IK2B_AT(cone_axis) + 2 };
+    const double *numbers = (const double *)from;
+    t->task = from->task;
+    t->lanes = IK2B_LANES;
+    for (int place = FIRST; place <= LAST; place++) {
+        for (int k = 0; k < IK2B_LANES; k++) {
+            (*lanes_at(t, place))[k] = numbers[place];
+        }
+    }
+}
+
+/* One number, vector or matrix of one row. */
+static void
+load_row(const ik2b_array *array, int width, double dest[])
+{
+    for (int i = 0; i < (width == 16 ? 4 : 1); i++) {
+        const char *place = array->data + i * array->inner[0];
+        ptrdiff_t step = array->inner[width == 16];
+        for (int j = 0; j < (width == 16 ? 4 : width); j++) {
+            dest[4 * i + j] = load_element(array, place + j * step);
+        }
+    }
+}
+
+static void
+store_row(const ik2b_array *array, int width, const double source[])
+{
+    for (int i = 0; i < width; i++) {
+        store_element(array, array->data + i * array->inner[0], source[i]);
+    }
+}
+
+static void
+load_tile(const ik2b_array *args, int last, void *context)
+{
+    work *w = context;
+    limbs *t = &w->tile;
+    const ik2b_solver *solver = w->solver;
+    for (int i = 0; i < solver->inputs; i++) {
+        const ik2b_move *move = &solver->moves[i];
+        ik2b_load(&args[move->argument], last, t->rows, move->width, lanes_at(t, move->place));
+    }
+    memset(t->hard, 0, sizeof t->hard);
+    if (t->task.varying == 0) {
+        return;
+    }
+    for (int which = 0; which < IK2B_OPTIONS; which++) {
+        if (t->task.varying >> which & 1) {
+            ik2b_load(&args[solver->options[which]], last, t->rows, ik2b_width_of(which),
+                      lanes_at(t, ik2b_place_of(&t->task, which)));
+        }
+    }
+    ik2b_prepare_tile(t, w->row.bad_options);
+}
+
+/* Limbs that the passes could not settle. */
+static void
+settle(work *w, int k)
+{
+    limbs *t = &w->tile;
+    limb one;
+    one.task = t->task;
+    IK2B_INPUTS(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)
+    IK2B_GIVEN(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)
+    IK2B_DIRECTIONS(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)
+    if (one.task.varying) {
+        ik2b_prepare(&one);
+    }
+    one.invalid = 0.0;
+    w->solver->settle(&one);
+    IK2B_RESULTS(IK2B_GIVE_NUMBER, IK2B_GIVE_NUMBERS)
+}
+
+static void
+run_tile(void *context)
+{
+    work *w = context;
+    w->solver->run(&w->tile);
+    bool any = any_lane(w->tile.hard);
+    for (int k = 0; any && k < w->tile.rows; k++) {
+        if (w->tile.hard[k] != 0.0) {
+            settle(w, k);
+        }
+    }
+}
+
+static void
+store_tile(const ik2b_array *args, int last, void *context)
+{
+    work *w = context;
+    limbs *t = &w->tile;
+    const ik2b_solver *solver = w->solver;
+    for (int i = solver->inputs; i < solver->count; i++) {
+        const ik2b_move *move = &solver->moves[i];
+        const ik2b_array *array = &args[move->argument];
+        if (array->data && array->kind == IK2B_U8) {
+            ik2b_store_status(array, last, t->rows, t->status);
+        }
+        else if (array->data) {
+            ik2b_store(array, last, t->rows, move->width, lanes_at(t, move->place));
+        }
+    }
+}
+
+static void
+load_limb(work *w, const ik2b_array *args)
+{
+    limb *t = &w->row;
+    const ik2b_solver *solver = w->solver;
+    for (int i = 0; i < solver->inputs; i++) {
+        const ik2b_move *move = &solver->moves[i];
+        load_row(&args[move->argument], move->width, numbers_at(t, move->place));
+    }
+    if (t->task.varying == 0) {
+        return;
+    }
+    for (int which = 0; which < IK2B_OPTIONS; which++) {
+        if (t->task.varying >> which & 1) {
+            load_row(&args[solver->options[which]], ik2b_width_of(which),
+                     numbers_at(t, ik2b_place_of(&t->task, which)));
+        }
+    }
+    ik2b_prepare(t);
+}
+
+static void
+store_limb(work *w, const ik2b_array *args)
+{
+    limb *t = &w->row;
+    for (int i = w->solver->inputs; i < w->solver->count; i++) {
+        const ik2b_move *move = &w->solver->moves[i];
+        const ik2b_array *array = &args[move->argument];
+        if (array->data && array->kind == IK2B_U8) {
+            *(unsigned char *)array->data = (unsigned char)t->status;
+        }
+        else if (array->data) {
+            store_row(array, move->width, numbers_at(t, move->place));
+        }
+    }
+}
+
+static void
+run_row(const ik2b_array *args, void *context)
+{
+    work *w = context;
+    limb *t = &w->row;
+    load_limb(w, args);
+    if (is_given(&t->task, IK2B_BIT(ROOT_SCALE) | IK2B_BIT(MID_SCALE))) {
+        remove_scale(t);
+    }
+    t->invalid = 0.0;
+    w->solver->settle(t);
+    store_limb(w, args);
+}
+
+static bool
+has_tiles(const ik2b_extent *extent)
+{
+    ptrdiff_t rows = 1;
+    for (int d = 0; d < extent->count && rows <= IK2B_FEW; d++) {
+        rows *= extent->shape[d];
+    }
+    return rows > IK2B_FEW;
+}
+
+void
+ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array *args,
+                ik2b_kind kind, ik2b_bend bend, ik2b_roll roll)
+{
+    work w;
+    w.solver = solver;
+    begin_task(&w.row.task, kind);
+    w.row.task.framed = solver->framed;
+    w.row.task.nearest = bend == IK2B_NEAREST;
+    w.row.task.rolling = roll == IK2B_ROLL_HINGE;
+    ik2b_begin_options(&w.row, args, solver->options, extent);
+    if (extent->count == 0) {
+        run_row(args, &w);
+        return;
+    }
+    if (has_tiles(extent)) {
+        spread_options(&w.tile, &w.row);
+    }
+    ik2b_tiling tiling = {solver->arguments, &w,         &w.tile.rows, load_tile,
+                          run_tile,          store_tile, run_row};
+    ik2b_run_tiles(extent, args, &tiling);
+}

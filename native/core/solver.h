@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All rows of a call through a function that works on limbs.
+ */
+#ifndef IK2B_SOLVER_H
+#define IK2B_SOLVER_H
+
+#include "options.h"
+
+/* An argument's numbers and where they lie: 1, 3, 4, or the 16 of a matrix. */
+typedef struct {
+    int argument, width, place;
+} ik2b_move;
+
+/* A function that works on limbs. */
+typedef struct {
+    const ik2b_move *moves; /* inputs, then outputs; the status is of bytes */
+    int inputs, count;
+    int arguments; /* of the function */
+    const signed char *options;
+    bool framed;
+    void (*settle)(limb *t); /* all stages with care; own scales are taken from the matrices */
+    void (*run)(limbs *t);   /* all passes */
+} ik2b_solver;
+
+/* All rows. Moves args. */
+void ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array *args,
+                     ik2b_kind kind, ik2b_bend bend, ik2b_roll roll);
+
+#endif
