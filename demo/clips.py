@@ -12,15 +12,24 @@ from demo import session
 WALKS = ("walk", "run", "jog")
 
 
+def reading():
+    """The add-on's module that reads files."""
+    return import_module(f"{session.ADDON}.batch.read")
+
+
+def read(what: str, path: Path):
+    """What a function of that module reads from a file; a ValueError where it refuses to."""
+    try:
+        return getattr(reading(), what)(path)
+    except import_module(f"{session.ADDON}.errors").Refusal as refusal:
+        raise ValueError(str(refusal)) from None
+
+
 def load(_bpy, path: str | Path, action: str | None = None):
     """Import the clip at `path` as the add-on's batch does, assign `action` (default: the file's first), and return
     the armature.
     """
-    reading, errors = (import_module(f"{session.ADDON}.{name}") for name in ("batch.read", "errors"))
-    try:
-        armature = reading.read_clip(Path(path))
-    except errors.Refusal as refusal:
-        raise ValueError(str(refusal)) from None
+    armature = read("read_clip", Path(path))
     if action is not None:
         play(armature, action)
     return armature
@@ -28,11 +37,10 @@ def load(_bpy, path: str | Path, action: str | None = None):
 
 def play(armature, name: str) -> None:
     """Have the armature play the action of this name alone."""
-    reading = import_module(f"{session.ADDON}.batch.read")
-    actions = reading.actions_of(armature)
+    actions = reading().actions_of(armature)
     if name not in actions:
         raise ValueError(f"{armature.name} has no action named {name}, only: {', '.join(actions) or 'none at all'}")
-    reading.play(armature, actions[name])
+    reading().play(armature, actions[name])
 
 
 def load_walk(bpy, path: str | Path, action: str | None = None):
@@ -41,7 +49,7 @@ def load_walk(bpy, path: str | Path, action: str | None = None):
     Other actions of the file are told, for `ACTION=` to name.
     """
     armature = load(bpy, path, action)
-    actions = list(import_module(f"{session.ADDON}.batch.read").actions_of(armature))
+    actions = list(reading().actions_of(armature))
     if not actions:
         _key_pose(bpy.context.scene, armature)
     elif action is None and len(actions) > 1:

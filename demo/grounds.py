@@ -3,13 +3,8 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
-
-from demo import session
 
 Array = NDArray[np.float64]
 
@@ -105,12 +100,3 @@ def _quads(columns: int, rows: int) -> NDArray[np.int64]:
     corner = np.arange(columns * rows).reshape(columns, rows)
     loop = (corner[:-1, :-1], corner[1:, :-1], corner[1:, 1:], corner[:-1, 1:])
     return np.stack([side.ravel() for side in loop], axis=1)
-
-
-def load_ground(path: Path) -> list:
-    """Import a user's ground as it lies, and return its meshes."""
-    reading, errors = (import_module(f"{session.ADDON}.{name}") for name in ("batch.read", "errors"))
-    try:
-        return reading.read_ground(path)
-    except errors.Refusal as refusal:
-        raise ValueError(str(refusal)) from None

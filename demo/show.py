@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from ik2bone.report import table
 
-from demo import figure, grounds, misses, picture, scenes, session, track
+from demo import clips, figure, grounds, misses, picture, scenes, session, track
 from demo.character import Walker, cross, load
 
 GROUND = "Ground"  # The collection that the surfaces lie in.
@@ -57,7 +57,7 @@ def lay_stage(bpy, ground: str, walking: Walker) -> picture.Stage:
     """Make the named ground under the whole way, or import the user's; all in one collection."""
     way = walking.way
     if Path(ground).suffix:
-        stage = picture.Stage(tuple(grounds.load_ground(Path(ground))))
+        stage = picture.Stage(tuple(clips.read("read_ground", Path(ground))))
     elif ground in scenes.KINDS:
         *around, building = scenes.make(bpy, ground, way, walking.frames)
         moves = ground == scenes.PLATFORM
