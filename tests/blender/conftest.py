@@ -93,3 +93,18 @@ def options(bpy: ModuleType) -> Callable[..., SimpleNamespace]:
     properties = bpy.ops.ik2bone.plant_feet.get_rna_type().properties
     values = {p.identifier: p.default for p in properties if p.identifier != "rna_type"}
     return lambda **changes: SimpleNamespace(**(values | changes))
+
+
+@pytest.fixture
+def override(bpy: ModuleType, library: str) -> Any:
+    """A library override of the walker over a slope, playing the linked action."""
+    import biped
+
+    with bpy.data.libraries.load(library, link=True) as (_source, target):
+        target.objects = ["Walker"]
+    armature = bpy.data.objects["Walker"].override_create(remap_local_usages=True)
+    bpy.context.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.context.scene.render.fps = 30
+    biped.make_slope(bpy)
+    return armature

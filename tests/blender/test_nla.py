@@ -5,22 +5,11 @@ from __future__ import annotations
 
 import json
 
-import biped
 import fingerprint
 import numpy as np
 import pytest
+from nla_scene import FRAMES, push_down, refused, state_of
 from planted import FEET, heads, plant
-
-FRAMES = np.arange(1, biped.LAST + 1)
-
-
-def push_down(armature):
-    """Move the action to an NLA strip of its own."""
-    data = armature.animation_data
-    strip = data.nla_tracks.new().strips.new("Walk", 1, data.action)
-    strip.select = True
-    data.action = None
-    return strip
 
 
 def tweak(armature):
@@ -30,24 +19,6 @@ def tweak(armature):
 
 def record_of(action):
     return json.loads(action["ik2bone"])
-
-
-def state_of(bpy, armature):
-    data = armature.animation_data
-    strips = [
-        (track.name, track.mute, track.is_solo, strip.name, strip.action.name, strip.frame_start, strip.frame_end)
-        for track in data.nla_tracks
-        for strip in track.strips
-    ]
-    return fingerprint.of_scene(bpy), strips, data.action, data.use_tweak_mode
-
-
-def refused(bpy, armature, message, **given):
-    before = state_of(bpy, armature)
-    with pytest.raises(RuntimeError, match=message) as refusal:
-        bpy.ops.ik2bone.plant_feet(**given)
-    assert len(str(refusal.value).strip().splitlines()) == 1
-    assert state_of(bpy, armature) == before
 
 
 @pytest.fixture

@@ -12,19 +12,6 @@ from planted import heads, plant, record_of, values_of
 FRAMES = range(1, biped.LAST + 1)
 
 
-@pytest.fixture
-def override(bpy, library):
-    """A library override of the walker over a slope, playing the linked action."""
-    with bpy.data.libraries.load(library, link=True) as (_source, target):
-        target.objects = ["Walker"]
-    armature = bpy.data.objects["Walker"].override_create(remap_local_usages=True)
-    bpy.context.collection.objects.link(armature)
-    bpy.context.view_layer.objects.active = armature
-    bpy.context.scene.render.fps = 30
-    biped.make_slope(bpy)
-    return armature
-
-
 def _override_of(bpy):
     found = next(ob for ob in bpy.data.objects if ob.override_library)
     bpy.context.view_layer.objects.active = found
