@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .curves import smooth_between
-from .knees import eased_reach
+from .knees import eased_reach, _distance, bend_of
 from .model import Array, Clip, Mask, level_part
 from .reach import height_and_level, lowest, own_reach, pitched, toe_off_nears
 from .targets.blend import Targets
@@ -54,13 +54,15 @@ def hips_offset(
     targets, wish = targets.moved(-level[:, None]), targets.rise.mean(axis=1)
     raised = pitched(clip, targets, COUNTED * room * toe_off_nears(standing))
     over, aside = height_and_level(clip, np.stack([targets.ankle, raised.ankle]))
+    straight = _distance(clip, bend_of(clip, clip.stretch).min(axis=1, keepdims=True))
+    own_wish = (over + np.sqrt(np.maximum(straight**2 - aside, 0.0)))[0].min(axis=1)
     floor = np.where(standing, lowest(clip, targets.ankle), -np.inf).max(axis=1)
 
     def height_within(reach: Array) -> Array:
         # Where a leg, stretched to its reach, has its ankle in place.
         highs = (over + np.sqrt(np.maximum(reach**2 - aside, 0.0))).max(axis=0)
         ceiling = np.maximum(np.where(standing, highs, np.inf).min(axis=1), wish - deepest * clip.leg)
-        return smooth_between(wish, clip.fps, SLOW, np.minimum(floor, ceiling), ceiling)
+        return smooth_between(own_wish, clip.fps, SLOW, np.minimum(floor, ceiling), ceiling)
 
     reach = own = own_reach(clip)
     height = height_within(own)
