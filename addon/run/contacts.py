@@ -76,9 +76,9 @@ def change_row(action: Action, number: int, **values: Any) -> None:
         raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {number}")
     row = {"state": "automatic"} | rows[number]
     if "start" in values:
-        values["start"] = min(values["start"], row["end"])
+        values["start"] = min(values["start"], values.get("end", row["end"]))
     if "end" in values:
-        values["end"] = max(values["end"], row["start"])
+        values["end"] = max(values["end"], values.get("start", row["start"]))
     if "state" not in values and row["state"] == "automatic":
         values["state"] = "enforced"
     rows[number] = row | values

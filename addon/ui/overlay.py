@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 import gpu
 import numpy as np
-from bpy.app.handlers import persistent
-from bpy.types import Context, Object, Scene, SpaceView3D
+from bpy.types import Object
 from gpu_extras.batch import batch_for_shader
 from numpy.typing import NDArray
 
@@ -18,22 +17,16 @@ from ..rig.body import find_armature
 from ..run import kept, records
 from ..run.contacts import Rows
 from .panel import played_action
+from .rows import COLOURS, Colour
 
 Array = NDArray[np.float64]
-Colour = tuple[float, float, float, float]
 
 # Half the width of a print, in leg lengths, about that of a foot, and corners of its rounded ends.
 WIDTH, CORNERS = 0.05, 9
 # Prints are drawn so far over their anchors (leg lengths) that the ground does not hide them.
 RAISED = 0.005
-STATES: dict[str, Colour] = {
-    "automatic": (0.35, 0.75, 1.0, 1.0),
-    "enforced": (0.3, 0.9, 0.35, 1.0),
-    "forbidden": (0.95, 0.35, 0.3, 1.0),
-}
 BEFORE, AFTER, SHORT = (0.6, 0.6, 0.6, 0.7), (1.0, 0.65, 0.1, 1.0), (1.0, 0.1, 0.1, 1.0)
 THIN, THICK = 1.5, 4.0
-_handlers: list[Any] = []
 
 
 class Line(NamedTuple):
@@ -56,7 +49,7 @@ def prints(rows: Rows, report: dict[str, Any]) -> list[Line]:
         others = [n for n, other in alone.items() if _at_once(row, other)][:1]
         standing = [row, *(alone.pop(other) for other in others)]
         ends = np.array([_on_ground(part, heights) for part in standing])
-        lines.append(Line(outline(ends, report["leg"]), STATES[row.get("state", "automatic")], (number, *others)))
+        lines.append(Line(outline(ends, report["leg"]), COLOURS[row.get("state", "automatic")], (number, *others)))
     return lines
 
 
@@ -126,32 +119,6 @@ def draw() -> None:
     gpu.state.blend_set("NONE")
 
 
-def show(scene: Scene, _context: Context | None = None) -> None:
-    """Draw in the 3D views from now on where the scene asks for it, else no longer."""
-    if scene.ik2bone_contacts.overlay and not _handlers:
-        _handlers.append(SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW"))
-    elif not scene.ik2bone_contacts.overlay:
-        _stop()
-
-
-def _stop() -> None:
-    while _handlers:
-        SpaceView3D.draw_handler_remove(_handlers.pop(), "WINDOW")
+def forget() -> None:
+    """Keep nothing of what was drawn."""
     _batches.cache_clear()
-
-
-@persistent
-def _on_load(*_: Any) -> None:
-    _batches.cache_clear()
-    show(bpy.context.scene)
-
-
-def register() -> None:
-    """Follow the files that are loaded."""
-    bpy.app.handlers.load_post.append(_on_load)
-
-
-def unregister() -> None:
-    """Draw nothing any longer."""
-    bpy.app.handlers.load_post.remove(_on_load)
-    _stop()

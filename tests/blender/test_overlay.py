@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from planted import plant, record_of
 
-from demo import session
-
 
 @pytest.fixture
 def overlay(addon):
@@ -61,21 +59,3 @@ def test_paths_are_those_of_the_last_run_and_gone_with_it(bpy, walker, slope, ad
     assert np.abs(before[..., 2] - 0.02).min() < 1e-3 and np.linalg.norm(after - before, axis=-1).max() > 0.02
     addon("run.kept").forget()
     assert overlay.paths(walker, report) == []
-
-
-def test_switched_off_and_disabled_nothing_is_left(bpy, overlay):
-    import addon_utils
-
-    shown = bpy.context.scene.ik2bone_contacts
-    assert not overlay._handlers
-    shown.overlay = True
-    shown.overlay = True
-    assert len(overlay._handlers) == 1
-    shown.overlay = False
-    assert not overlay._handlers
-    shown.overlay = True
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    assert not overlay._handlers
-    bpy.context.scene.ik2bone_contacts.overlay = True
-    addon_utils.disable(session.ADDON)
-    assert not overlay._handlers and overlay._on_load not in bpy.app.handlers.load_post
