@@ -13,8 +13,10 @@ import numpy as np
 from bpy.types import Context, Region
 from gpu_extras.batch import batch_for_shader
 
+from ..run import records
 from ..run.contacts import Rows
-from .rows import COLOURS, Colour, bones_in, rows_on, short_names
+from .panel import played_action
+from .rows import COLOURS, SHORT, Colour, bones_in, rows_on, short_frames, short_names
 
 # Sizes in unscaled pixels: the place of the lowest row, over the scroll bar and the markers; the height of a row, of a
 # bar and of names; and how near to the end of a bar the mouse takes hold of that.
@@ -44,13 +46,32 @@ dragged: dict[int, dict[str, int]] = {}
 
 def bars(rows: Rows, place: Place, scale: float) -> list[Bar]:
     """The bars of contacts; each covers its first and last frame whole."""
-    lanes = {bone: lane for lane, bone in enumerate(reversed(bones_in(rows)))}
-    shown = []
+    lanes, shown = _lanes(rows, scale), []
     for number, row in enumerate(rows):
-        low = scale * (LOWEST + ROW * lanes[row["bone"]] + (BAR + 1) * (row["part"] == "heel"))
+        low = lanes[row["bone"]] + scale * (BAR + 1) * (row["part"] == "heel")
         times = row | dragged.get(number, {})
-        shown.append(Bar(number, place(times["start"] - 0.5), place(times["end"] + 0.5), low, low + scale * BAR))
+        shown.append(Bar(number, *_across(times["start"], times["end"], place), low, low + scale * BAR))
     return shown
+
+
+def short_bars(rows: Rows, short: Iterable[tuple[str, int, int]], place: Place, scale: float) -> list[Bar]:
+    """Thin bars over those of a foot, on the frames on which its leg did not reach."""
+    lanes = _lanes(rows, scale)
+    low, high = 2 * (BAR + 1) * scale, ROW * scale
+    return [
+        Bar(-1, *_across(start, end, place), lanes[bone] + low, lanes[bone] + high)
+        for bone, start, end in short
+        if bone in lanes
+    ]
+
+
+def _lanes(rows: Rows, scale: float) -> dict[str, float]:
+    """Where the row of each foot begins, the first one highest."""
+    return {bone: scale * (LOWEST + ROW * lane) for lane, bone in enumerate(reversed(bones_in(rows)))}
+
+
+def _across(start: int, end: int, place: Place) -> tuple[float, float]:
+    return place(start - 0.5), place(end + 0.5)
 
 
 def hit(shown: Iterable[Bar], x: float, y: float, scale: float) -> tuple[int, tuple[str, ...]] | None:
@@ -71,8 +92,11 @@ def hit(shown: Iterable[Bar], x: float, y: float, scale: float) -> tuple[int, tu
 
 def bars_in(context: Context, region: Region) -> list[Bar]:
     """The bars as they are in a region of the Dope Sheet."""
-    view = region.view2d
-    return bars(rows_on(context), lambda frame: view.view_to_region(frame, 0.0, clip=False)[0], scale_of(context))
+    return bars(rows_on(context), _place_in(region), scale_of(context))
+
+
+def _place_in(region: Region) -> Place:
+    return lambda frame: float(region.view2d.view_to_region(frame, 0.0, clip=False)[0])
 
 
 def scale_of(context: Context) -> float:
@@ -86,16 +110,17 @@ def draw() -> None:
     contacts, rows = context.scene.ik2bone_contacts, rows_on(context)
     if not contacts.bars or not rows or context.space_data.ui_mode not in MODES:
         return
-    region, scale, bones = context.region, scale_of(context), bones_in(rows)
-    shown = bars_in(context, region)
-    top = LOWEST + ROW * len(bones)
-    backing = Bar(-1, 0.0, region.width, scale * (LOWEST - 2), scale * top)
-    parts = [(backing, BEHIND)]
-    parts += [(_grown(bar, scale), CHOSEN) for bar in shown if bar.number == contacts.active]
-    parts += [(bar, COLOURS[rows[bar.number].get("state", "automatic")]) for bar in shown]
-    _fill(parts)
-    for lane, bone in enumerate(reversed(bones)):
-        _write(short_names(bones)[bone], scale * 8, scale * (LOWEST + ROW * lane + 6), scale)
+    region, scale, lanes = context.region, scale_of(context), _lanes(rows, scale_of(context))
+    top = max(lanes.values()) + scale * ROW
+    shown, short = bars_in(context, region), short_frames(records.read(played_action(context))["report"])
+    _fill([
+        (Bar(-1, 0.0, region.width, scale * (LOWEST - 2), top), BEHIND),
+        *((_grown(bar, scale), CHOSEN) for bar in shown if bar.number == contacts.active),
+        *((bar, COLOURS[rows[bar.number].get("state", "automatic")]) for bar in shown),
+        *((bar, SHORT) for bar in short_bars(rows, short, _place_in(region), scale)),
+    ])  # fmt: skip
+    for bone, low in lanes.items():
+        _write(short_names(tuple(lanes)[::-1])[bone], scale * 8, low + scale * 6, scale)
 
 
 def _grown(bar: Bar, by: float) -> Bar:

@@ -16,7 +16,7 @@ from ..run import records
 from ..run.contacts import change_row
 from . import drawing
 from .panel import Sidebar, played_action
-from .rows import NAMES, NUMBERS, STATES, bones_in, rows_on, short_names
+from .rows import NAMES, NUMBERS, STATES, bones_in, is_short, rows_on, short_frames, short_names
 
 ROWS = 8
 
@@ -146,7 +146,7 @@ class IK2BONE_UL_contacts(UIList):
         _active_data: ContactList,
         _active_property: str,
     ) -> None:
-        """Which foot, which part of it, first and last frame, state."""
+        """Which foot, marked where it was out of reach, which part of it, first and last frame, state."""
         rows = rows_on(context)
         if item.number >= len(rows):
             return
@@ -154,7 +154,8 @@ class IK2BONE_UL_contacts(UIList):
         name = short_names(bones_in(rows))[row["bone"]]
         line = layout.row(align=True)
         words = line.split(factor=0.34, align=True)
-        words.label(text=f"{name} {row['part']}")
+        short = is_short(row, short_frames(records.read(played_action(context))["report"]))
+        words.label(text=f"{name} {row['part']}", icon="ERROR" if short else "NONE")
         for end in ("start", "end"):
             words.prop(item, end, text="")
         line.prop(item, "state", text="", icon_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any
 
 from bpy.types import Context
 
@@ -26,6 +27,8 @@ COLOURS: dict[str, Colour] = {
     "enforced": (0.3, 0.9, 0.35, 1.0),
     "forbidden": (0.95, 0.35, 0.3, 1.0),
 }
+# What was out of reach.
+SHORT: Colour = (1.0, 0.1, 0.1, 1.0)
 # Words in the name of a bone: "mixamorig:LeftFoot" has mixamorig, Left and Foot.
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
@@ -38,6 +41,17 @@ def rows_on(context: Context) -> Rows:
 def bones_in(rows: Rows) -> tuple[str, ...]:
     """The bones of contacts, each once, in order of their names."""
     return tuple(sorted({row["bone"] for row in rows}))
+
+
+def short_frames(report: dict[str, Any]) -> list[tuple[str, int, int]]:
+    """Where legs did not reach: the bone of the foot, first and last frame of each time."""
+    sides = zip(report.get("feet", ()), (report.get("after") or {}).get("feet") or (), strict=False)
+    return [(foot["bone"], at["start"], at["end"]) for foot, figures in sides for at in figures.get("short_at", ())]
+
+
+def is_short(row: dict[str, Any], short: list[tuple[str, int, int]]) -> bool:
+    """Whether the leg of a contact did not reach on any of its frames."""
+    return any(bone == row["bone"] and start <= row["end"] and row["start"] <= end for bone, start, end in short)
 
 
 @lru_cache(maxsize=32)
