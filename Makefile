@@ -9,10 +9,10 @@ RUN := $(VENV)/bin/python
 SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" sh tools/setup.sh
 PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* native/ik2bone/* native/ik2bone/*/*)
 
-.PHONY: help demo test gui accuracy bench bench-planting bench-motion sanitize fuzz extension wheel format clean
+.PHONY: help demo test docs gui accuracy bench bench-planting bench-motion sanitize fuzz extension wheel format clean
 
 help:
-	@echo "make demo [CLIP=file [ACTION=name]] [GROUND=hills|steps|slope|flat|platform|bridge|stairs|ladder|file], test, gui, accuracy, bench, bench-planting, sanitize, extension, wheel, format, clean"
+	@echo "make demo [CLIP=file [ACTION=name]] [GROUND=hills|steps|slope|flat|platform|bridge|stairs|ladder|file], test, docs, gui, accuracy, bench, bench-planting, sanitize, extension, wheel, format, clean"
 	@echo "make bench-motion [CLIPS=parts of names] [GROUNDS=parts of names] [KEEP=file] [AGAINST=file], fuzz [SECONDS=60]"
 
 demo: $(VENV)/package
@@ -25,6 +25,10 @@ test: $(VENV)/package
 # Mouse and keyboard in a Blender with a window, run by a tool that brings a display; skipped where there is no such tool.
 gui: $(VENV)/package
 	@$(RUN) -m tests.gui "$(DESKTOP)" $(SUITE)
+
+# The pages of docs/ as a site in build/docs; the first time installs Sphinx.
+docs: $(VENV)/package
+	@$(SETUP) docs
 
 accuracy: $(VENV)/package
 	@$(RUN) -m tests.accuracy

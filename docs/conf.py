@@ -9,7 +9,6 @@ from typing import Any
 import ik2bone
 from docutils.nodes import SkipNode, math, math_block
 from docutils.utils.math.latex2mathml import tex2mathml
-from pygments.lexers import PythonLexer
 from sphinx.application import Sphinx
 
 project, author = "ik2bone", "ik2bone developers"
@@ -20,6 +19,8 @@ myst_heading_anchors = 3
 html_theme, html_title = "furo", f"ik2bone {release}"
 html_math_renderer = "mathml"
 smartquotes = False
+# The README links to CONTRIBUTING.md, which is a page of its own here; tests/test_docs.py checks all links.
+suppress_warnings = ["myst.xref_missing"]
 # Single backticks in docstrings mean what they mean in Markdown.
 default_role = "code"
 autodoc_member_order = "bysource"
@@ -41,7 +42,6 @@ def show_math(translator: Any, node: math | math_block) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Connect these; `python-blender` is Python that only Blender can run, which no test does."""
-    app.add_lexer("python-blender", PythonLexer)
+    """Connect both."""
     app.connect("autodoc-process-docstring", as_definitions)
     app.add_html_math_renderer("mathml", (show_math, None), (show_math, None))
