@@ -96,7 +96,7 @@ def draw_rolls(figure: Figure) -> None:
 
 
 def draw_hips(figure: Figure) -> None:
-    """The highest places of the hips from which legs reach on the way downstairs, and the smoothest curve under them."""
+    """The highest places of the hips from which legs reach on stairs down, and the smoothest curve under them."""
     time = np.arange(120) / 30.0
     steps, phase = np.divmod(0.9 * time + [[0.0], [0.5]], 1.0)
     ground = -0.08 * (steps - steps[:, :1])
