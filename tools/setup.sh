@@ -90,8 +90,8 @@ case $1 in
     sanitize) run_sanitized ;;
     format)
         pip install ruff clang-format
-        "$VENV/bin/ruff" format addon demo native tests tools
-        "$VENV/bin/ruff" check --fix addon demo native tests tools
+        "$VENV/bin/ruff" format addon demo examples native tests tools
+        "$VENV/bin/ruff" check --fix addon demo examples native tests tools
         find native -name '*.[ch]' -exec "$VENV/bin/clang-format" -i {} +
         ;;
     *) fail "No such step: $1" ;;
