@@ -208,7 +208,7 @@ def draw_options(layout: UILayout, owner: Any) -> None:
         ("contacts", "direction"),
         ("use_hips", "max_drop", "gives_way"),
         ("use_slope", "max_slope"),
-        ("strength", "output", "all_actions"),
+        ("strength", "output", "all_actions", "sparse_keys"),
     ):
         column = layout.column(align=True)
         for name in names:
@@ -223,6 +223,7 @@ def _counts(owner: Any, name: str) -> bool:
         "chains": bool(owner.bones.strip()),
         "output": owner.frame_range == "CURRENT",
         "all_actions": owner.frame_range == "CURRENT" or owner.output == "NLA_LAYER",
+        "sparse_keys": owner.frame_range == "CURRENT" or owner.output == "NLA_LAYER",
         "max_drop": not owner.use_hips,
         "max_slope": owner.direction == "NEAREST",
     }

@@ -481,3 +481,10 @@ def test_a_layer_gives_the_same_poses_as_a_new_action(bpy, slope, kind):
         assert np.abs(joints(bpy, walker) - expected).max() < 1e-4 * LEG < np.abs(before - expected).max()
     bpy.ops.ik2bone.restore()
     np.testing.assert_array_equal(joints(bpy, walker), before)
+
+
+def test_controls_of_feet_are_no_trunk_however_many_bones_they_carry(bpy, slope):
+    walker = control_rig.make_ik_walker(bpy, foot="rolled")
+    plant(bpy)
+    action = walker.animation_data.action
+    assert bone_curves(action, "hips") and not bone_curves(action, "root")
