@@ -31,6 +31,6 @@ def _modules() -> tuple[ModuleType, ...]:
     from . import properties
     from .batch import command
     from .run import kept
-    from .ui import contact_list, contacts, menus, operators, overlay, panel
+    from .ui import anchors, contact_list, contacts, drag, drawing, menus, operators, panel
 
-    return properties, kept, operators, panel, contact_list, contacts, overlay, menus, command
+    return properties, kept, operators, panel, contact_list, contacts, drag, anchors, drawing, menus, command

@@ -24,7 +24,7 @@ from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_
 from ik2bone.sole.measure import Sole
 
 from .. import properties
-from ..errors import NoLegs, Refusal
+from ..errors import Hint, NoLegs, Refusal
 from ..ground.choose import find_surfaces
 from ..ground.meshes import making_ground
 from ..keys import actions
@@ -155,12 +155,11 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     if task.controlled:
         corrected = yield from part_of(steer(output, task, before, plan, offset, corrected), 0.6, 0.65)
         read, corrected = without_idle(task, output.record, read, corrected)
-    thinned, short = [], 0.0
+    thinned, short = (), 0.0
     if options.sparse_keys and not task.present:
         # Keys that are left out leave legs off by less, on purpose.
         short = RIGHT * plan.clip.leg
-        corrected, sentence = thin(task, plan, before, corrected)
-        thinned.append(sentence)
+        corrected, *thinned = thin(task, plan, before, corrected)
     locks = tell_locks(armature, actions.curves_of(output.target), read)
     told = [*_tell(task), *locks, *output.told(task, read)]
     yield from part_of(output.write(task, read, corrected), 0.65, 0.7)
@@ -170,11 +169,13 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     warnings = (*told, *_tell_steps(task, before.clip, after))
     if task.controlled:
         warnings += tell_controls(task, read, wanted(task, before.clip, plan, offset), after, figures)
-    figures["told"] += [*warnings, *thinned]
+    figures["told"] += (*warnings, *thinned)
+    figures["hints"] = [sentence for sentence in figures["told"] if isinstance(sentence, Hint)]
     yield Progress("keeping what was written", 1.0)
     output.keep(task, plan, read, contacts, figures)
     worse = any(note["code"].startswith("worse") for note in figures["notes"])
-    is_warning = bool(warnings or worse or figures["after"]["short"] > short)
+    is_told = any(not isinstance(sentence, Hint) for sentence in warnings)
+    is_warning = bool(is_told or worse or figures["after"]["short"] > short)
     return Outcome(report.summary(figures), is_warning, warnings, (figures,))
 
 

@@ -16,7 +16,7 @@ from ik2bone.plan import Plan
 from ik2bone.rotations import dot, length_of, unit
 from numpy.typing import NDArray
 
-from ..errors import listed
+from ..errors import Hint, listed
 from ..keys import rotations, splines
 from ..keys.channels import Channel
 from ..pose.sample import Sample
@@ -93,7 +93,7 @@ class _Thinning:
         return float(off.max())
 
 
-def thin(task: Task, plan: Plan, before: Sample, channels: list[Channel]) -> tuple[list[Channel], str]:
+def thin(task: Task, plan: Plan, before: Sample, channels: list[Channel]) -> tuple[list[Channel], Hint]:
     """The channels, those of controls of inverse kinematics with keys on few frames, and a sentence on how many."""
     contacts, seen, told = plan.contacts[task.part], before.cut(task.part), []
     found = {channel.path: channel for channel in channels}
@@ -105,8 +105,8 @@ def thin(task: Task, plan: Plan, before: Sample, channels: list[Channel]) -> tup
             found |= {channel.path: channel for channel in thinned}
             told.append(f"{control.bone} {len(thinned[0].rows)}")
     if not told:
-        return channels, "keys are not sparse: no control of inverse kinematics takes any"
-    return list(found.values()), f"keys left on {len(task.frames)} frames: {listed(told, 12)}"
+        return channels, Hint("keys are not sparse: no control of inverse kinematics takes any")
+    return list(found.values()), Hint(f"keys left on {len(task.frames)} frames: {listed(told, 12)}")
 
 
 def _controls(task: Task) -> Iterator[tuple[int, Control]]:
