@@ -54,7 +54,7 @@ class IK2BONE_PT_main(Sidebar, Panel):
         layout.operator("ik2bone.plant_feet", icon="CON_FLOOR")
         if played and has_changed(settings, records.read(played[0]).get("settings")):
             draw_note(layout, context, CHANGED, "INFO")
-        if any(records.source_of(action) for action in played):
+        if bpy.ops.ik2bone.restore.poll():
             layout.operator("ik2bone.restore", icon="LOOP_BACK")
 
 
