@@ -16,7 +16,7 @@ help:
 	@echo "make bench-motion [CLIPS=parts of names] [GROUNDS=parts of names] [KEEP=file] [AGAINST=file], fuzz [SECONDS=60]"
 
 demo: $(VENV)/package
-	@$(RUN) -m demo $(if $(CLIP),--clip "$(CLIP)") $(if $(ACTION),--action "$(ACTION)") $(if $(GROUND),--ground "$(GROUND)")
+	@$(RUN) -m demo $(if $(CLIP),--clip "$(CLIP)") $(if $(ACTION),--action "$(ACTION)") $(if $(GROUND),--ground "$(GROUND)") $(if $(FINE),--samples 6)
 
 # In several processes, each of which starts a Blender of its own; a file's tests share what they set up.
 test: $(VENV)/package

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 Real = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
-# Degrees over the stride, as coefficients c of the real part of sum c[k] exp(2 pi i k phase): pitch of the thigh, flexion
-# of the knee and pitch of the sole. TOE_OFF is the share of the stride for which a foot stands. Least squares through
-# the strides of three people, fitted and printed by fit_gait.py: OpenSim's gait2354 (S. Delp, D. Thelen, F. Anderson,
+# Degrees over the stride, as coefficients c of the real part of sum c[k] exp(2 pi i k phase): pitch of the thigh,
+# flexion of the knee and pitch of the sole. TOE_OFF is the share of the stride for which a foot stands. Least squares
+# through the strides of three people, by fit_gait.py: OpenSim's gait2354 (S. Delp, D. Thelen, F. Anderson,
 # A. Seth and co-authors, CC BY 3.0) and two walks of the CMU collection ("The data used in this project was obtained
 # from mocap.cs.cmu.edu. The database was created with funding from NSF EIA-0196217."). People differ from the curves by
 # 5 degrees (thigh and sole) and 9 (knee), root mean square.
@@ -25,7 +25,7 @@ THIGH = (10.2, 24.0 - 1.6j, -3.7 + 3.3j, -0.5 - 2.8j, -0.3 + 0.3j, -0.4 - 0.1j, 
 KNEE = (29.8, 7.1 + 17.1j, -17.9 - 0.1j, -1.9 - 6.6j, -1.6 + 0.1j, -0.9 - 0.6j, 0.5 - 0.7j)
 FOOT = (-12.1, 16.3 - 25.1j, 18.8 + 9.1j, -0.7 + 5.8j, 2.3 - 1.2j, 2.2 + 1.5j, -0.2 + 0.3j)
 TOE_OFF = 0.63
-DOUBLE_SUPPORT = TOE_OFF - 0.5  # Share of the stride, twice in it, for which both feet stand: legs are half of it apart.
+DOUBLE_SUPPORT = TOE_OFF - 0.5  # Share of the stride for which both feet stand, twice in it.
 FLAT_ZONE = np.radians(3.0)  # Pitch of the foot within which it is flat: the curves are good to a few degrees.
 CLEARANCE = 0.02  # Of the leg: least height of the sole in mid-swing; the same walks' toes rise by 0.015 to 0.05.
 SURGE = 0.6  # Of the swing of the hips' speed that rigid legs would have: leaves 10 %, as the pelvis of gait2354 has.
@@ -155,7 +155,7 @@ def _stand(leg: Leg, ankles: Complex, foot: Real) -> Complex:
 
 
 def _swing(leg: Leg, ankles: Complex, standing: Complex, foot: Real, toes: Real) -> Complex:
-    """The standing ankles, then the swing of the curves, bent to leave with their place and speed and to arrive in place.
+    """The standing ankles, then the swing of the curves, bent to leave with their speed and to arrive.
 
     Feet land with the speed that the curves have there: no one measured stops in the air.
     """
