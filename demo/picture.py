@@ -10,9 +10,9 @@ import numpy as np
 from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
-from demo.session import silence, tell
 from demo.figure import paint
 from demo.misses import Miss
+from demo.session import silence, tell
 from demo.solids import torus
 from demo.terrain import Cut, Terrain, cut_terrain
 from demo.track import FINE, MARGIN, SLOT, Instant, Track
