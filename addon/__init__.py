@@ -3,36 +3,39 @@
 
 from __future__ import annotations
 
+import sys
 from types import ModuleType
 
-MISSING_PACKAGE = (
-    "IK2Bone cannot work without its compiled package 'ik2bone', which is missing or does not fit this Blender: "
-    "install the extension file made for this system, or the package itself into Blender's Python"
-)
+_registered: list[ModuleType] = []
 
 
 def register() -> None:
-    """Register the settings, operators and panels."""
-    try:
-        import ik2bone  # noqa: F401
-    except ImportError as error:
-        # Blender enables an extension without any message when none of its wheels fit.
-        raise ImportError(f"{MISSING_PACKAGE} ({error})") from None
+    """Register the settings, operators and panels; where the package is missing, a panel that says so."""
     for module in _modules():
         module.register()
+        _registered.append(module)
 
 
 def unregister() -> None:
     """Unregister in reverse order."""
-    for module in reversed(_modules()):
-        module.unregister()
+    while _registered:
+        _registered.pop().unregister()
 
 
 def _modules() -> tuple[ModuleType, ...]:
     """What has classes or handlers, in the order in which they need each other."""
+    try:
+        import ik2bone  # noqa: F401
+    except ImportError as error:
+        # Blender enables an extension without any message when none of its wheels fit.
+        from . import missing
+
+        print(f"{missing.SENTENCE} ({error})", file=sys.stderr)
+        return (missing,)
     from . import properties
     from .batch import command
     from .run import kept
-    from .ui import anchors, contact_list, contacts, drag, drawing, menus, operators, panel
+    from .ui import anchors, contact_list, contacts, drag, drawing, menus, operators, panel, preferences, presets
 
-    return properties, kept, operators, panel, contact_list, contacts, drag, anchors, drawing, menus, command
+    shown = panel, contact_list, contacts, drag, anchors, drawing, menus, presets, preferences
+    return properties, kept, operators, *shown, command

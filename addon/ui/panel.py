@@ -15,6 +15,7 @@ from ..rig.choose import names_in
 from ..run import layers, records
 from ..run.frames import wanted_frames
 from .figures import NEUTRAL, TOLD, Row, notes_of, rows_of, wrapped
+from .presets import IK2BONE_PT_presets
 
 # So many armatures are named.
 NAMED = 8
@@ -36,6 +37,10 @@ class IK2BONE_PT_main(Sidebar, Panel):
     """Where to plant, and the button that does it"""
 
     bl_label = "Plant Feet"
+
+    def draw_header_preset(self, _context: Context) -> None:
+        """The menu of presets."""
+        IK2BONE_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: Context) -> None:
         """Surface, frames and buttons."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import sys
 from math import radians
+from types import SimpleNamespace
 
 import pytest
 
@@ -33,10 +34,30 @@ def test_menus_offer_the_operators_while_the_add_on_is_enabled(bpy, addon):
     assert not any(menus._draw in kind.draw._draw_funcs for kind in kinds)
 
 
-def test_a_missing_package_is_said_plainly(bpy, monkeypatch):
+def test_a_missing_package_is_said_in_panel_and_preferences_in_one_sentence(bpy, monkeypatch, capsys):
+    import addon_utils
+
+    addon_utils.disable(session.ADDON)
     monkeypatch.setitem(sys.modules, "ik2bone", None)
-    with pytest.raises(ImportError, match="IK2Bone cannot work without its compiled package 'ik2bone'"):
-        importlib.import_module(session.ADDON).register()
+    module = importlib.import_module(session.ADDON)
+    module.register()
+    try:
+        sentence = "IK2Bone cannot work without its compiled package 'ik2bone'"
+        assert sentence in capsys.readouterr().err
+        missing = importlib.import_module(f"{session.ADDON}.missing")
+        for kind in (missing.IK2BONE_PT_missing, missing.IK2BONE_MissingPreferences):
+            assert kind.is_registered
+            said = []
+            column = SimpleNamespace(label=lambda text, icon, said=said: said.append(text))
+            kind.draw(SimpleNamespace(layout=SimpleNamespace(column=lambda align, column=column: column)), None)
+            assert " ".join(said).startswith(sentence) and len(said) > 1
+        assert not hasattr(bpy.types.Scene, "ik2bone")
+    finally:
+        module.unregister()
+    assert not hasattr(bpy.types, "IK2BONE_PT_missing")
+    monkeypatch.undo()
+    addon_utils.enable(session.ADDON)
+    assert hasattr(bpy.types, "IK2BONE_PT_main")
 
 
 def test_the_operator_s_defaults_are_those_of_the_contract(bpy):
@@ -65,9 +86,11 @@ def test_the_operator_s_defaults_are_those_of_the_contract(bpy):
 
 
 def test_texts_follow_blender_s_rules(bpy):
-    for name in ("plant_feet", "restore"):
+    own = [name for name in dir(bpy.ops.ik2bone) if name != "add_preset"]
+    assert {"plant_feet", "restore", "drag_contact", "move_anchor", "mark_feet", "show_frame"} <= set(own)
+    for name in own:
         kind = getattr(bpy.ops.ik2bone, name).get_rna_type()
-        own = [p for p in kind.properties if p.identifier != "rna_type"]
+        own = [p for p in kind.properties if p.identifier != "rna_type" and not p.is_hidden]
         items = [item for p in own if p.type == "ENUM" for item in p.enum_items]
         for text in (kind.description, *(part.description for part in (*own, *items))):
-            assert text and text[0].isupper() and not text.endswith(".")
+            assert text and text[0].isupper() and not text.endswith("."), (name, text)
