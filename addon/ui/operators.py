@@ -17,7 +17,7 @@ from ..rig.body import find_armature, find_armatures, why_no_armature
 from ..run import layers, records
 from ..run.pipeline import planting
 from .figures import short
-from .panel import draw_frames, draw_limbs, draw_options
+from .panel import draw_frames, draw_limbs, draw_options, redraw
 
 Result = set[str]
 
@@ -139,6 +139,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
+        redraw(context)
 
 
 class IK2BONE_OT_restore(Operator):

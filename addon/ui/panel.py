@@ -281,8 +281,8 @@ def _counts(owner: Any, name: str) -> bool:
 
 def _draw_row(table: UILayout, shown: Row) -> None:
     """A line of the report; the figure after is a button that shows its worst frame."""
-    row = table.split(factor=0.72)
-    first = row.split(factor=0.72) if shown.before else row
+    row = table.split(factor=0.74)
+    first = row.split(factor=0.67) if shown.before else row
     first.label(text=shown.label, icon=shown.icon)
     if shown.before:
         _right(first).label(text=shown.before)
@@ -304,6 +304,12 @@ def played_action(context: Context) -> bpy.types.Action | None:
     """That action of the armature that a run would plant."""
     armature = find_armature(context)
     return layers.shown_action(armature) if armature else None
+
+
+def redraw(context: Context) -> None:
+    """Have everything drawn again: a custom property, such as a record, tells nobody that it has changed."""
+    for area in context.screen.areas if context.screen else ():
+        area.tag_redraw()
 
 
 def _record(context: Context) -> dict[str, Any]:
