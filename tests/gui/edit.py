@@ -48,6 +48,7 @@ def everything() -> Steps:
     yield from drag_a_bar()
     yield from move_a_footprint()
     yield from as_a_layer()
+    yield from rigify()
 
 
 def open_from_the_start(*names: str) -> None:
@@ -205,6 +206,34 @@ def as_a_layer() -> Steps:
     yield 1.0
     result["strips"] = [strip.blend_type for track in armature.animation_data.nla_tracks for strip in track.strips]
     picture("layer")
+
+
+def rigify() -> Steps:
+    """Plant a character of Rigify by the targets of its inverse kinematics."""
+    import control_rig
+
+    bpy.context.scene.ik2bone.contacts = "AUTO"
+    if bpy.context.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.data.objects.remove(bpy.data.objects["walk"])
+    rig = control_rig.make_rigify_walker(bpy)
+    bpy.context.view_layer.objects.active = rig
+    bpy.context.scene.ik2bone.output = "NEW_ACTION"
+    yield 1.0
+    source = rig.animation_data.action
+    yield from click(*button())
+    yield from wait_for("the character is planted", lambda: "ik2bone" in rig.animation_data.action)
+    yield from wait_for("the run has ended", lambda: not view()[0].modal_operators)
+    keys = [control_rig_keys(of) for of in (source, rig.animation_data.action)]
+    result["Rigify, targets keyed"] = len(keys[0]) > 0 and keys[0].keys() == keys[1].keys() and keys[0] != keys[1]
+    picture("rigify")
+
+
+def control_rig_keys(of: bpy.types.Action) -> dict:
+    """The keys of what the feet of a Rigify character are drawn to."""
+    bag = of.layers[0].strips[0].channelbag(of.slots[0])
+    curves = [curve for curve in bag.fcurves if '"foot_ik.' in curve.data_path]
+    return {(curve.data_path, curve.array_index): [tuple(key.co) for key in curve.keyframe_points] for curve in curves}
 
 
 def undo_and_redo(name: str, value, steps: int) -> Steps:
