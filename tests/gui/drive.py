@@ -120,7 +120,7 @@ def drag_of_nothing() -> Steps:
     with bpy.context.temp_override(window=window, area=area, region=regions["WINDOW"]):
         bpy.ops.ik2bone.idle("INVOKE_DEFAULT", True)
     yield 1.0
-    yield from drag_slider("of an operator that does nothing", 1)
+    yield from drag_slider("of an operator that does nothing", 1.9)
     picture("idle")
     yield from key("Z", ctrl=True)
 
@@ -128,19 +128,17 @@ def drag_of_nothing() -> Steps:
 def drag_strength() -> Steps:
     """Drag the slider of the redo panel, and tell what the runs took that followed."""
     first = len(runs)
-    yield from drag_slider("of Plant Feet", 2)
+    yield from drag_slider("of Plant Feet", 2.2)
     result["strengths"] = sorted({round(strength, 3) for _, strength in runs[first:]})
     result["run again, seconds of processor time"] = statistics.median([run for run, _ in runs[first:]] or [0.0])
 
 
-def drag_slider(what: str, above: int) -> Steps:
-    """Drag the slider that is so many rows above the last one of the redo panel to the left and back, and count the
-    updates.
-    """
+def drag_slider(what: str, height: float) -> Steps:
+    """Drag the slider that is so many rows over the bottom of the redo panel to the left and back; count the updates."""
     yield from open_redo_panel()
     window, _, regions = view()
     panel = regions["HUD"]
-    x, y = panel.x + int(0.9 * panel.width), panel.y + int((above + 0.9) * ROW)
+    x, y = panel.x + int(0.9 * panel.width), panel.y + int(height * ROW)
     window.event_simulate("MOUSEMOVE", "NOTHING", x=x, y=y)
     yield TICK
     window.event_simulate("LEFTMOUSE", "PRESS", x=x, y=y)
