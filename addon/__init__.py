@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
-import sys
 from types import ModuleType
 
 _registered: list[ModuleType] = []
 
 
 def register() -> None:
-    """Register the settings, operators and panels; where the package is missing, a panel that says so."""
-    for module in _modules():
+    """Register the settings, operators and panels; where the compiled package does not fit, what tells so."""
+    from . import misfit
+
+    trouble = misfit.find_misfit()
+    if trouble:
+        print(trouble)
+    for module in (misfit,) if trouble else _modules():
         module.register()
         _registered.append(module)
 
@@ -24,14 +28,6 @@ def unregister() -> None:
 
 def _modules() -> tuple[ModuleType, ...]:
     """What has classes or handlers, in the order in which they need each other."""
-    try:
-        import ik2bone  # noqa: F401
-    except ImportError as error:
-        # Blender enables an extension without any message when none of its wheels fit.
-        from . import missing
-
-        print(f"{missing.SENTENCE} ({error})", file=sys.stderr)
-        return (missing,)
     from . import properties
     from .batch import command
     from .run import kept

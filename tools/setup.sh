@@ -88,10 +88,16 @@ case $1 in
     package) install_package ;;
     wheel) mkdir -p dist && rm -rf build/lib* build/bdist* dist/ik2bone-*.whl && pip wheel --no-build-isolation --no-deps -w dist . && ls dist/*.whl ;;
     sanitize) run_sanitized ;;
+    docs)
+        pip install "sphinx>=8" myst-parser furo matplotlib
+        "$VENV/bin/python" docs/figures.py
+        "$VENV/bin/python" -m sphinx --quiet --fail-on-warning docs build/docs
+        echo "build/docs/index.html"
+        ;;
     format)
         pip install ruff clang-format
-        "$VENV/bin/ruff" format addon demo native tests tools
-        "$VENV/bin/ruff" check --fix addon demo native tests tools
+        "$VENV/bin/ruff" format addon demo docs examples native tests tools
+        "$VENV/bin/ruff" check --fix addon demo docs examples native tests tools
         find native -name '*.[ch]' -exec "$VENV/bin/clang-format" -i {} +
         ;;
     *) fail "No such step: $1" ;;

@@ -134,7 +134,7 @@ def drag_strength() -> Steps:
 
 
 def drag_slider(what: str, height: float) -> Steps:
-    """Drag the slider that is so many rows over the bottom of the redo panel to the left and back; count the updates."""
+    """Drag the slider so many rows over the bottom of the redo panel to the left and back, and count the updates."""
     yield from open_redo_panel()
     window, _, regions = view()
     panel = regions["HUD"]
