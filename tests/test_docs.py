@@ -20,6 +20,8 @@ DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")])
 NAMES = [page.name for page in PAGES]
 MESSAGES = (DOCS / "messages.md").read_text(encoding="utf-8")
+# How code refuses.
+REFUSES = ("Refusal(", "NoLegs(", "self.report({'ERROR'}", "cls.poll_message_set(")
 # Texts that are neither refusals nor notes: arguments with these names, the names of stages, and all in these files.
 QUIET = ("description", "name")
 PROGRESS = ("looking at ", "reading ", "writing ", "keeping what ", "planted {} of ")
@@ -182,9 +184,9 @@ def sentences(node: ast.AST) -> Iterator[str]:
 
 
 def refusals(node: ast.AST) -> Iterator[str]:
-    """The texts that code refuses with."""
+    """The texts that code refuses with, and by which it says why an operator cannot run."""
     for call in ast.walk(node):
-        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("Refusal", "NoLegs"):
+        if isinstance(call, ast.Call) and ast.unparse(call).startswith(REFUSES):
             yield from (template_of(argument) for argument in call.args if template_of(argument).strip("{}"))
 
 

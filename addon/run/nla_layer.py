@@ -16,6 +16,7 @@ from ik2bone.model import Clip
 from ik2bone.plan import Plan
 from ik2bone.rotations import inverse_of, nearest_rotations, turn_vectors, unit
 
+from ..errors import Hint
 from ..keys import actions, combine, fcurves
 from ..keys import channels as keys
 from ..keys.actions import LAYER, Assignment, Curves
@@ -68,7 +69,7 @@ class NlaLayer(Derived):
         """Where the source plays from now on, and what is replaced in the layer, left out of it or weakens it."""
         name, (first, last) = self.source.action.name, self.bounds
         if self.is_pushed:
-            yield f"{name} plays in an NLA strip under the layer: edit it there in tweak mode"
+            yield Hint(f"{name} plays in an NLA strip under the layer: edit it there in tweak mode")
         if self.layer:
             paths = [channel.path for channel in read]
             handmade = keys.count_handmade(actions.curves_of(self.target), Curves(None), task.frames, paths)

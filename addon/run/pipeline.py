@@ -24,7 +24,7 @@ from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_
 from ik2bone.sole.measure import Sole
 
 from .. import properties
-from ..errors import NoLegs, Refusal
+from ..errors import Hint, NoLegs, Refusal
 from ..ground.choose import find_surfaces
 from ..ground.meshes import making_ground
 from ..keys import actions
@@ -163,10 +163,11 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     if task.controlled:
         warnings += tell_controls(task, read, wanted(task, before.clip, plan, offset), after, figures)
     figures["told"] += warnings
+    figures["hints"] = [sentence for sentence in warnings if isinstance(sentence, Hint)]
     yield Progress("keeping what was written", 1.0)
     output.keep(task, plan, read, contacts, figures)
     worse = any(note["code"].startswith("worse") for note in figures["notes"])
-    is_warning = bool(warnings or worse or figures["after"]["short_frames"])
+    is_warning = len(warnings) > len(figures["hints"]) or bool(worse or figures["after"]["short_frames"])
     return Outcome(report.summary(figures), is_warning, warnings, (figures,))
 
 

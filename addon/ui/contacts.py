@@ -16,8 +16,9 @@ from ..rig.body import find_armature
 from ..rig.choose import choose_limbs
 from ..run import records
 from ..run.contacts import Rows, change_row, marked, row_of, rows_to_edit
-from .contact_list import NAMES, STATES, edited
+from .contact_list import edited
 from .panel import played_action
+from .rows import NAMES, STATES
 
 Result = set[str]
 
@@ -33,7 +34,7 @@ def _rows_of(armature: Object, spans: list[Span]) -> Rows:
     return [row_of(span) for span in spans]
 
 
-class _Contacts:
+class ContactsOperator:
     """What all operators need: an armature that plays an action.
 
     `edits` tells whether a change keeps the frames on which automatic contacts stand; None if nothing is changed.
@@ -61,7 +62,7 @@ class _Contacts:
         return {"FINISHED"}
 
 
-class IK2BONE_OT_set_contact(_Contacts, Operator):
+class IK2BONE_OT_set_contact(ContactsOperator, Operator):
     """Let a contact be automatic, pinned or lifted for the next run"""
 
     bl_idname = "ik2bone.set_contact"
@@ -76,7 +77,7 @@ class IK2BONE_OT_set_contact(_Contacts, Operator):
         return f"Contact {self.index} is {NAMES[self.state].lower()}: plant again to see it"
 
 
-class IK2BONE_OT_remove_contact(_Contacts, Operator):
+class IK2BONE_OT_remove_contact(ContactsOperator, Operator):
     """Take a contact out of the list; where it was found by a run, the next one must not search again"""
 
     bl_idname = "ik2bone.remove_contact"
@@ -95,7 +96,7 @@ class IK2BONE_OT_remove_contact(_Contacts, Operator):
         return f"The {gone['part']} of {gone['bone']} no longer stands from {gone['start']} to {gone['end']}"
 
 
-class IK2BONE_OT_mark_feet(_Contacts, Operator):
+class IK2BONE_OT_mark_feet(ContactsOperator, Operator):
     """Pin or lift the feet of the selected bones, or all: this frame's contacts, or the frames of the preview range"""
 
     bl_idname = "ik2bone.mark_feet"
@@ -122,7 +123,7 @@ def _marked_frames(scene: Scene) -> tuple[int, int]:
     return scene.frame_current, scene.frame_current
 
 
-class IK2BONE_OT_add_contact(_Contacts, Operator):
+class IK2BONE_OT_add_contact(ContactsOperator, Operator):
     """Store one more contact for the next run, of the active bone from the current frame on if nothing else is said"""
 
     bl_idname = "ik2bone.add_contact"
@@ -162,7 +163,7 @@ class IK2BONE_OT_add_contact(_Contacts, Operator):
         return f"The {self.part} of {self.bone} is {state} from {self.start} to {self.end}: plant again to see it"
 
 
-class _File(_Contacts):
+class _File(ContactsOperator):
     """Contacts in a file, chosen by the user."""
 
     edits = False

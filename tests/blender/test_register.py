@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import importlib
 import sys
+import sysconfig
 from math import radians
+from types import SimpleNamespace
 
 import pytest
 
@@ -33,10 +35,42 @@ def test_menus_offer_the_operators_while_the_add_on_is_enabled(bpy, addon):
     assert not any(menus._draw in kind.draw._draw_funcs for kind in kinds)
 
 
-def test_a_missing_package_is_said_plainly(bpy, monkeypatch):
+@pytest.fixture
+def unfit(bpy, monkeypatch):
+    """The add-on in a Blender that cannot import the package."""
+    import addon_utils
+
+    addon_utils.disable(session.ADDON)
     monkeypatch.setitem(sys.modules, "ik2bone", None)
-    with pytest.raises(ImportError, match="IK2Bone cannot work without its compiled package 'ik2bone'"):
-        importlib.import_module(session.ADDON).register()
+    addon_utils.enable(session.ADDON)
+    return importlib.import_module(f"{session.ADDON}.misfit")
+
+
+def test_a_package_that_does_not_fit_is_told_in_panel_and_preferences(bpy, unfit):
+    import addon_utils
+
+    assert not hasattr(bpy.types.Scene, "ik2bone")
+    for place in (bpy.types.IK2BONE_PT_misfit, unfit.IK2BONE_misfit_preferences):
+        lines = []
+        layout = SimpleNamespace(label=lambda text, lines=lines, **_: lines.append(text))
+        layout.column = lambda layout=layout, **_: layout
+        place.draw(SimpleNamespace(layout=layout), bpy.context)
+        assert " ".join(lines) == unfit.find_misfit()
+    addon_utils.disable(session.ADDON)
+    assert not hasattr(bpy.types, "IK2BONE_PT_misfit")
+
+
+def test_the_sentence_names_what_wheels_are_for_and_what_this_blender_is(unfit):
+    missing = unfit.find_misfit()
+    assert missing.startswith("IK2Bone lacks its compiled package 'ik2bone' (") and missing.endswith("for this system")
+    names = ["ik2bone-0.1.0-cp311-abi3-macosx_11_0_arm64.whl", "ik2bone-0.1.0-cp313-cp313-win_amd64.whl"]
+    told = unfit.sentence(names, "no module")
+    assert "is for macosx_11_0_arm64 with Python 3.11 or later or win_amd64 with Python 3.13, " in told
+    assert f"this Blender is {sysconfig.get_platform()} with Python 3.{sys.version_info.minor} (no module): " in told
+
+
+def test_where_the_package_fits_nothing_is_told(bpy, addon):
+    assert addon("misfit").find_misfit() is None and not hasattr(bpy.types, "IK2BONE_PT_misfit")
 
 
 def test_the_operator_s_defaults_are_those_of_the_contract(bpy):
