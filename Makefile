@@ -9,8 +9,7 @@ RUN := $(VENV)/bin/python
 SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" sh tools/setup.sh
 PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* native/ik2bone/* native/ik2bone/*/*)
 
-.PHONY: help demo test gui accuracy bench bench-planting bench-motion sanitize fuzz extension wheel format clean
-.PHONY: docs matrix
+.PHONY: help demo test gui accuracy bench bench-planting bench-motion sanitize fuzz extension wheel format clean matrix docs
 
 help:
 	@echo "make demo [CLIP=file [ACTION=name]] [GROUND=hills|steps|slope|flat|platform|bridge|stairs|ladder|file], test, docs, gui, accuracy, bench, bench-planting, sanitize, extension, wheel, format, clean"
@@ -28,13 +27,13 @@ test: $(VENV)/package
 gui: $(VENV)/package
 	@$(RUN) -m tests.gui "$(DESKTOP)" $(SUITE)
 
-# The pages of docs/ as a site in build/docs; the first time installs Sphinx.
-docs: $(VENV)/package
-	@$(SETUP) docs
-
 # The zip installed and used in every Blender from 4.2 to 5.2, each in a virtual environment: 8 GB the first time.
 matrix: extension
 	@$(RUN) -m tests.matrix dist $(FOLDER) $(BLENDERS)
+
+# The pages of docs/ as a site in build/docs; the first time installs Sphinx.
+docs: $(VENV)/package
+	@$(SETUP) docs
 
 accuracy: $(VENV)/package
 	@$(RUN) -m tests.accuracy

@@ -96,8 +96,8 @@ case $1 in
         ;;
     format)
         pip install ruff clang-format
-        "$VENV/bin/ruff" format addon demo docs native tests tools
-        "$VENV/bin/ruff" check --fix addon demo docs native tests tools
+        "$VENV/bin/ruff" format addon demo docs examples native tests tools
+        "$VENV/bin/ruff" check --fix addon demo docs examples native tests tools
         find native -name '*.[ch]' -exec "$VENV/bin/clang-format" -i {} +
         ;;
     *) fail "No such step: $1" ;;

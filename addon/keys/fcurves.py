@@ -58,16 +58,28 @@ NO_VALUE = np.finfo(np.float32).tiny
 
 
 def evaluate(curve: FCurve, frames: Frames) -> Array:
-    """Values of the curve (F,); those of keys are read in bulk, 15 times as fast and the same bit for bit."""
+    """Values of the curve (F,); those of keys, and of flat curves, are read in bulk, 15 times as fast and the same bit
+    for bit.
+    """
     keys = _column(curve, "co")
     first, end = np.searchsorted(keys[:, 0], frames[0]), np.searchsorted(keys[:, 0], frames[-1], "right")
     found = keys[first:end]
     if len(found) > len(frames) and np.all(np.diff(found[:, 0]) > 0.0):
         # Clips of a higher rate have keys between the frames.
         found = found[np.isin(found[:, 0], frames)]
-    if not _is_modified(curve) and np.array_equal(found[:, 0], frames):
-        return found[:, 1].astype(float)
+    if not _is_modified(curve):
+        if np.array_equal(found[:, 0], frames):
+            return found[:, 1].astype(float)
+        if 0 < len(keys) < len(frames) and _is_flat(curve, keys[0, 1]):
+            return np.full(len(frames), keys[0, 1], float)
     return np.array([curve.evaluate(frame) for frame in frames.tolist()])
+
+
+def _is_flat(curve: FCurve, value: float) -> bool:
+    """Whether keys and handles all have one value, which pieces of the kinds that can be cut keep in between."""
+    kinds = [_number("interpolation", kind) for kind in CUT]
+    heights = (_column(curve, name)[:, 1] for name in ("co", *HANDLES))
+    return bool(np.isin(_column(curve, "interpolation"), kinds).all() and all((y == value).all() for y in heights))
 
 
 def _is_modified(curve: FCurve) -> bool:

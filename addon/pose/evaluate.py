@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from bpy.types import Depsgraph, Object, PoseBone, Scene
 
 Array = NDArray[np.float64]
+# What scenes of our own are called, and the empties in them.
+PRIVATE = ".ik2bone"
 
 
 @contextmanager
@@ -39,13 +41,18 @@ def stepping(armature: Object) -> Iterator[Callable[[int], Object]]:
 
 def private_scene(objects: Sequence[Object]) -> Scene:
     """A scene that holds only these objects and keeps the time of the user's; to be removed by the caller."""
-    scene = bpy.data.scenes.new(".ik2bone")
+    scene = bpy.data.scenes.new(PRIVATE)
     for ob in objects:
         scene.collection.objects.link(ob)
     source, target = bpy.context.scene.render, scene.render
     for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
         setattr(target, name, getattr(source, name))
     return scene
+
+
+def is_private(scene: Scene) -> bool:
+    """Whether a scene is such a one."""
+    return scene.name.startswith(PRIVATE)
 
 
 def _evaluate(scene: Scene, armature: Object, frame: int) -> Object:
@@ -170,7 +177,7 @@ def _followers(objects: Sequence[Object]) -> Iterator[tuple[Scene, list[Object]]
     scene, empties = private_scene([]), []
     try:
         for ob in objects:
-            empty = bpy.data.objects.new(".ik2bone", None)
+            empty = bpy.data.objects.new(PRIVATE, None)
             empties.append(empty)
             empty.parent = ob
             scene.collection.objects.link(empty)
