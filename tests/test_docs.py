@@ -124,8 +124,8 @@ def test_no_page_names_a_path_of_a_machine(page):
 def test_every_file_that_a_page_names_exists():
     files = [path for path in ROOT.rglob("*") if not {".venv", ".git", "build"} & set(path.relative_to(ROOT).parts)]
     known = {path.relative_to(ROOT).as_posix() for path in files}
-    for page in (DOCS / "architecture.md", DOCS / "mathematics.md", ROOT / "CONTRIBUTING.md"):
-        for name in re.findall(r"`([\w/]+\.(?:py|c|h|sh|pyi))`", page.read_text(encoding="utf-8")):
+    for page in (DOCS / "architecture.md", DOCS / "mathematics.md", DOCS / "examples.md", ROOT / "CONTRIBUTING.md"):
+        for name in re.findall(r"`([\w/]+\.(?:py|c|h|sh|pyi|ipynb))`", page.read_text(encoding="utf-8")):
             assert any(path == name or path.endswith(f"/{name}") for path in known), f"{page.name}: {name}"
 
 
