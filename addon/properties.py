@@ -148,6 +148,11 @@ class PlantingOptions:
         name="All Actions",
         description="Plant every action of the character that fits its bones, not only the one that it plays",
     )
+    sparse_keys: BoolProperty(
+        name="Sparse Keys",
+        description="For editing by hand, key controls of inverse kinematics where contacts start and end, hold those "
+        "that stand still between, and leave as few other keys as the motion needs",
+    )
 
 
 # The names of all options.

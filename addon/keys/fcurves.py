@@ -12,7 +12,7 @@ import numpy as np
 from bpy.types import FCurve
 from numpy.typing import NDArray
 
-from .splines import halves, has_room, split, straight
+from .splines import fit, halves, has_room, split, straight
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.int64]
@@ -299,17 +299,18 @@ def _frames_beside(curve: FCurve, frame: int, step: int, bound: int) -> Frames:
     return np.arange(start, end + 1)
 
 
-def write(curve: FCurve, frames: Frames, values: Array) -> None:
-    """Put a key on every frame, in place of all keys between the first and the last.
+def write(curve: FCurve, frames: Frames, values: Array, rows: NDArray[np.intp] | None = None) -> None:
+    """Put a key on every frame, or on some `rows` of them with smooth pieces between, in place of all keys between the
+    first and the last.
 
     Keys outside keep frame, value, interpolation and type. The handles at the seams are those of the present curve cut
     there, so that outside values stay where the first and the last value do not change.
     """
     start, end = _span(curve)
     if not (start <= frames[0] - SAME_FRAME or end >= frames[-1] + SAME_FRAME):
-        _replace(curve, _signed(_baked(frames, values, OURS)))
+        _replace(curve, _signed(_baked(frames, values, OURS) if rows is None else _smooth(frames, values, rows)))
         return
-    new, keys = _baked(frames, values), read(curve)
+    new, keys = _baked(frames, values) if rows is None else _smooth(frames, values, rows), read(curve)
     before, first, _ = _cut(keys, float(frames[0]), curve.evaluate(frames[0]))
     _, last, after = _cut(keys, float(frames[-1]), curve.evaluate(frames[-1]))
     if len(before):
@@ -382,6 +383,17 @@ def _column(curve: FCurve, name: str) -> NDArray:
     values = np.empty((len(curve.keyframe_points), *KEY[name].shape), KEY[name].base)
     curve.keyframe_points.foreach_get(name, values.reshape(-1))
     return values
+
+
+def _smooth(frames: Frames, values: Array, rows: NDArray[np.intp]) -> Keys:
+    """New keys on some rows, not signed yet, with pieces between them that are nearest to all values."""
+    keys, (inner, _) = _baked(frames[rows], values[rows]), fit(values[:, None], rows)
+    keys["interpolation"] = _number("interpolation", "BEZIER")
+    thirds = np.diff(frames[rows]) / 3.0
+    keys["handle_right"][:-1] = np.column_stack([frames[rows[:-1]] + thirds, inner[:, 0, 0]])
+    keys["handle_left"][1:] = np.column_stack([frames[rows[1:]] - thirds, inner[:, 1, 0]])
+    _free(keys)
+    return keys
 
 
 def _baked(frames: Frames, values: Array, names: Sequence[str] = KEY.names) -> Keys:

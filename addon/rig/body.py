@@ -16,7 +16,7 @@ from ..ground.choose import deformers, is_under, shows_collection
 from ..keys import actions, fcurves, rotations
 from .checks import Moving, check_chain, refuse_rest, refuse_unplaced, toe_trouble
 from .choose import choose_limbs
-from .controls import hips_control
+from .controls import hips_control, line_of
 from .controls_named import named_hips
 from .find import Leg
 
@@ -141,7 +141,10 @@ def find_hips(armature: Object, legs: Sequence[Leg]) -> str | None:
     shared = [name for name in lines[0][1:] if all(name in line for line in lines)]
     if not shared:
         return None
-    carried = [_largest_branch(armature, name, {line for leg in lines for line in leg}) for name in shared]
+    # Controls of feet may carry more bones than a plain trunk has.
+    controls = [line_of(moving, control.bone) for leg in legs for control in leg.controls]
+    apart = {name for line in (*lines, *controls) for name in line}
+    carried = [_largest_branch(armature, name, apart) for name in shared]
     lowest = carried.index(max(carried))
     between = {name for line in lines for name in line[1 : line.index(shared[lowest])]}
     if any(moving.holds(bones[name]) for name in between):
