@@ -222,6 +222,15 @@ def test_every_note_of_the_addon_is_described():
     assert not undescribed(iter(texts))
 
 
+def test_every_message_that_is_described_is_one_of_the_code():
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sources()]
+    texts = {template_of(node) for tree in trees for node in ast.walk(tree)}
+    known = [as_pattern(text) for text in texts if len(re.findall("[a-z]{2,}", text)) > 1]
+    rows = re.findall(r"^\| ([^`|].*?) \|", MESSAGES, re.MULTILINE)
+    stale = [row for row in rows if not any(re.search(pattern, row) for pattern in known)]
+    assert sorted(set(stale)) == ["code", "message", "note"]
+
+
 def test_an_undescribed_refusal_is_found():
     code = ast.parse('raise Refusal(f"{name} wears no shoes")')
     assert undescribed(refusals(code)) == ["{} wears no shoes"]
