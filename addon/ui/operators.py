@@ -18,7 +18,7 @@ from ..run import layers, records
 from ..run.all_actions import planted_strips, restore_strips
 from ..run.pipeline import planting
 from .figures import short
-from .panel import draw_frames, draw_limbs, draw_options
+from .panel import draw_frames, draw_limbs, draw_options, redraw
 
 Result = set[str]
 
@@ -140,6 +140,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
+        redraw(context)
 
 
 class IK2BONE_OT_restore(Operator):

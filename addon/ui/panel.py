@@ -15,6 +15,7 @@ from ..rig.choose import names_in
 from ..run import layers, records
 from ..run.frames import wanted_frames
 from .figures import NEUTRAL, TOLD, Row, notes_of, rows_of, wrapped
+from .presets import IK2BONE_PT_presets
 
 # So many armatures are named.
 NAMED = 8
@@ -36,6 +37,10 @@ class IK2BONE_PT_main(Sidebar, Panel):
     """Where to plant, and the button that does it"""
 
     bl_label = "Plant Feet"
+
+    def draw_header_preset(self, _context: Context) -> None:
+        """The menu of presets."""
+        IK2BONE_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: Context) -> None:
         """Surface, frames and buttons."""
@@ -277,8 +282,8 @@ def _counts(owner: Any, name: str) -> bool:
 
 def _draw_row(table: UILayout, shown: Row) -> None:
     """A line of the report; the figure after is a button that shows its worst frame."""
-    row = table.split(factor=0.72)
-    first = row.split(factor=0.72) if shown.before else row
+    row = table.split(factor=0.74)
+    first = row.split(factor=0.67) if shown.before else row
     first.label(text=shown.label, icon=shown.icon)
     if shown.before:
         _right(first).label(text=shown.before)
@@ -300,6 +305,12 @@ def played_action(context: Context) -> bpy.types.Action | None:
     """That action of the armature that a run would plant."""
     armature = find_armature(context)
     return layers.shown_action(armature) if armature else None
+
+
+def redraw(context: Context) -> None:
+    """Have everything drawn again: a custom property, such as a record, tells nobody that it has changed."""
+    for area in context.screen.areas if context.screen else ():
+        area.tag_redraw()
 
 
 def _record(context: Context) -> dict[str, Any]:

@@ -180,9 +180,9 @@ def report_with(**after):
     [
         ({"knee_pop": 2.8}, "Knee pop", ("", "2.8°", "CHECKMARK")),
         ({"knee_pop": 7.0}, "Knee pop", ("", "7.0°", "ERROR")),
-        ({"drift": 0.0005}, "Drift in contacts", ("2 cm", "0.5 mm", "CHECKMARK")),
-        ({"drift": 0.01}, "Drift in contacts", ("2 cm", "1 cm", "HIDE_OFF")),
-        ({"drift": 0.03}, "Drift in contacts", ("2 cm", "3 cm", "ERROR")),
+        ({"drift": 0.0005}, "Drift", ("2 cm", "0.5 mm", "CHECKMARK")),
+        ({"drift": 0.01}, "Drift", ("2 cm", "1 cm", "HIDE_OFF")),
+        ({"drift": 0.03}, "Drift", ("2 cm", "3 cm", "ERROR")),
         ({"hips_offset": 0.25}, "Hips, offset", ("", "25 cm", "BLANK1")),
     ],
 )
