@@ -68,14 +68,13 @@ def evaluate(curve: FCurve, frames: Frames) -> Array:
         return _evaluated(curve, frames)
     if np.array_equal(keys[:, 0], frames):
         return keys[:, 1].astype(float)
-    first, end = np.searchsorted(keys[:, 0], frames[0]), np.searchsorted(keys[:, 0], frames[-1], "right")
-    found = keys[first:end]
-    if len(found) > len(frames) and np.all(np.diff(found[:, 0]) > 0.0):
-        # Clips of a higher rate have keys between the frames.
-        found = found[np.isin(found[:, 0], frames)]
-    if np.array_equal(found[:, 0], frames):
-        return found[:, 1].astype(float)
-    if len(frames) > MANY and 0 < len(keys) < len(frames) and _is_flat(curve, keys[0, 1]):
+    # Clips of a higher rate have keys between the frames.
+    rows = np.searchsorted(keys[:, 0], frames)
+    if rows[-1] < len(keys) and np.array_equal(keys[rows, 0], frames):
+        # On a frame with several keys one of them counts.
+        if np.all(np.diff(keys[rows[0] : rows[-1] + 2, 0]) > 0.0):
+            return keys[rows, 1].astype(float)
+    elif len(frames) > MANY and 0 < len(keys) < len(frames) and _is_flat(curve, keys[0, 1]):
         return np.full(len(frames), keys[0, 1], float)
     return _evaluated(curve, frames)
 
