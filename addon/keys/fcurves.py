@@ -99,7 +99,7 @@ def times(curve: FCurve) -> Array:
     return _column(curve, "co")[:, 0].astype(float)
 
 
-def _span(curve: FCurve) -> tuple[float, float]:
+def span(curve: FCurve) -> tuple[float, float]:
     """First and last frame of the curve's keys, not a number where it has none; they are not read for it."""
     return tuple(curve.range()) if len(curve.keyframe_points) else (nan, nan)
 
@@ -279,7 +279,7 @@ def keep_beside(curve: FCurve, frames: Frames, values: Array, bounds: tuple[int,
     A piece of curve that led from a key farther off to the written one would carry its change along. `bounds` are the
     whole action's first and last frame; beside those only keys beyond them matter.
     """
-    beside, keyed = [], _span(curve)
+    beside, keyed = [], span(curve)
     for row, step in ((0, -1), (-1, 1)):
         frame, bound = int(frames[row]), bounds[row]
         goes_on = frame != bound or step * (keyed[row] - frame) >= SAME_FRAME
@@ -313,7 +313,7 @@ def write(curve: FCurve, frames: Frames, values: Array) -> None:
     Keys outside keep frame, value, interpolation and type. The handles at the seams are those of the present curve cut
     there, so that outside values stay where the first and the last value do not change.
     """
-    start, end = _span(curve)
+    start, end = span(curve)
     if not (start <= frames[0] - SAME_FRAME or end >= frames[-1] + SAME_FRAME):
         _replace(curve, _signed(_baked(frames, values, OURS)))
         return
