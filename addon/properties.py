@@ -11,7 +11,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from .ground.choose import shows_collection
-from .rig.body import find_armature
+from .rig.armatures import find_armature
 
 if TYPE_CHECKING:
     from bpy.types import Context

@@ -120,8 +120,7 @@ case $1 in
     wheel) mkdir -p dist && rm -rf build/lib* build/bdist* dist/ik2bone-*.whl && pip wheel --no-build-isolation --no-deps -w dist . && ls dist/*.whl ;;
     sanitize) run_sanitized ;;
     docs)
-        pip install "sphinx>=8" myst-parser furo matplotlib
-        "$VENV/bin/python" docs/figures.py
+        pip install "sphinx>=8" myst-parser furo
         "$VENV/bin/python" -m sphinx --quiet --fail-on-warning docs build/docs
         echo "build/docs/index.html"
         ;;

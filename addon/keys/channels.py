@@ -124,7 +124,7 @@ def moved(channel: Channel, placing: Array, offset: Array) -> Channel:
 def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
     """The property on the frame before `frame`, None where no component has a key before it."""
     found = channel.curves(curves)
-    if not any(np.any(fcurves.times(curve) < frame - fcurves.SAME_FRAME) for curve in found if curve):
+    if not any(fcurves.span(curve)[0] < frame - fcurves.SAME_FRAME for curve in found if curve):
         return None
     return values_of(curves, channel.path, np.array([frame - 1]), channel.values[0])[0]
 

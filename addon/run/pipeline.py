@@ -34,7 +34,8 @@ from ..keys.channels import Channel
 from ..pose.sample import Sample, proven, rest_clip
 from ..pose.skins import find_skins
 from ..properties import PlantingOptions
-from ..rig.body import active_object, find_body
+from ..rig.armatures import active_object
+from ..rig.body import find_body
 from ..rig.checks import check_chain
 from ..rig.controls_aim import RIGHT
 from ..stages import Progress, Stages, aside, finish, part_of

@@ -13,7 +13,7 @@ from bpy.types import Context, Event, Object, Operator
 from .. import properties
 from ..errors import Refusal
 from ..properties import OPTIONS, PlantingOptions
-from ..rig.body import find_armature, find_armatures, why_no_armature
+from ..rig.armatures import find_armature, find_armatures, why_no_armature
 from ..run import layers, records
 from ..run.all_actions import planted_strips, restore_strips
 from ..run.pipeline import planting

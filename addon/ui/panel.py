@@ -10,7 +10,7 @@ from bpy.types import Context, Object, Operator, Panel, UILayout
 
 from ..keys import actions
 from ..properties import has_changed
-from ..rig.body import HANDED, find_armature, find_armatures
+from ..rig.armatures import HANDED, find_armature, find_armatures
 from ..rig.choose import names_in
 from ..run import layers, records
 from ..run.frames import wanted_frames
