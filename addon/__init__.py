@@ -31,6 +31,7 @@ def _modules() -> tuple[ModuleType, ...]:
     from . import properties
     from .batch import command
     from .run import kept
-    from .ui import anchors, contact_list, contacts, drag, drawing, menus, operators, panel
+    from .ui import anchors, contact_list, contacts, drag, drawing, menus, operators, panel, preferences, presets
 
-    return properties, kept, operators, panel, contact_list, contacts, drag, anchors, drawing, menus, command
+    shown = panel, contact_list, contacts, drag, anchors, drawing, menus, presets, preferences
+    return properties, kept, operators, *shown, command

@@ -15,7 +15,7 @@ from ik2bone.ground.query import ask
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ..rig.body import find_armature
+from ..rig.armatures import find_armature
 from ..run import kept, records
 from ..run.contacts import place_row, standing_row, with_place
 from . import overlay
@@ -29,7 +29,7 @@ UP = np.array([0.0, 0.0, 1.0])
 # The ground under the mouse is looked for at the height at which it was found before, so often.
 LOOKS = 4
 # The size of the handle as a share of that of Blender's own.
-HANDLE = 0.18
+HANDLE = 0.07
 # The view may be turned while a footprint is moved.
 TURNS_VIEW = {"MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE"}
 
@@ -79,7 +79,7 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
             return {"CANCELLED"}
         if event.type == "MOUSEMOVE":
             away = self._under_mouse(context, event, np.array(self.place)) - self._from
-            self.place = self._anchor + away
+            self.place = moved_over(self._ground(context), self._anchor, away)
             self._show(context)
         if (event.type, event.value) in (("LEFTMOUSE", self._ends), ("RET", "PRESS")):
             self.cancel(context)
@@ -107,12 +107,15 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
         overlay.moved[:] = [line for line in lines if self.index in line.contacts]
         context.area.tag_redraw()
 
+    def _ground(self, context: Context) -> Callable[[Array], Array]:
+        return ground_at(find_armature(context), self._report, self._rows[self.index]["start"])
+
     def _under_mouse(self, context: Context, event: Event, near: Array) -> Array:
         """The ground (3,) under the mouse, at about the height of a point, or that height where there is no ground."""
         mouse = event.mouse_region_x, event.mouse_region_y
         origin = np.array(region_2d_to_origin_3d(context.region, context.region_data, mouse))
         ray = np.array(region_2d_to_vector_3d(context.region, context.region_data, mouse))
-        ground = ground_at(find_armature(context), self._report, self._rows[self.index]["start"])
+        ground = self._ground(context)
         point = ground(near)
         for _ in range(LOOKS):
             # Seen along the ground, the mouse tells no place on it.
@@ -121,6 +124,13 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
                 return ground(near)
             point = ground(origin + away * ray)
         return point
+
+
+def moved_over(ground: Callable[[Array], Array], point: Array, away: Array) -> Array:
+    """A point moved sideways (3,), as high over the ground as it was."""
+    aside = away * (1.0, 1.0, 0.0)
+    rise = ground(point + aside) - ground(point)
+    return np.asarray(point + aside + rise * (0.0, 0.0, 1.0))
 
 
 def ground_at(armature: Object, report: dict[str, Any], frame: int) -> Callable[[Array], Array]:

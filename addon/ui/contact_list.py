@@ -11,11 +11,11 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 
 from ..errors import Refusal
-from ..rig.body import HANDED, find_armature
+from ..rig.armatures import HANDED, find_armature
 from ..run import records
 from ..run.contacts import change_row
 from . import drawing
-from .panel import Sidebar, played_action
+from .panel import Sidebar, played_action, redraw
 from .rows import NAMES, NUMBERS, STATES, bones_in, is_short, rows_on, short_frames, short_names
 
 ROWS = 8
@@ -81,7 +81,7 @@ class ContactList(PropertyGroup):
         update=_show,
     )
     bars: BoolProperty(
-        name="Bars in Dope Sheet",
+        name="Bars",
         description="Show contacts as bars in the Dope Sheet and the timeline, where they are dragged by their ends",
         update=_show,
     )
@@ -96,9 +96,7 @@ def edited(context: Context, *, keeps_times: bool = False) -> None:
     if not keeps_times:
         settings.contacts = "STORED"
     show_rows(context.scene)
-    # A custom property tells nobody that it has changed.
-    for area in context.screen.areas if context.screen else ():
-        area.tag_redraw()
+    redraw(context)
     if context.scene.ik2bone_contacts.live and records.read(played_action(context))["report"]:
         later(_plant_again)
 
@@ -197,10 +195,11 @@ class IK2BONE_PT_contacts(Sidebar, Panel):
         _draw_buttons(contacts.row(align=True), shown, len(rows))
         row = layout.row()
         row.prop(shown, "live")
-        row.prop(shown, "overlay")
-        row.prop(shown, "bars")
         row.operator("ik2bone.import_contacts", text="", icon="IMPORT")
         row.operator("ik2bone.export_contacts", text="", icon="EXPORT")
+        row = layout.row()
+        row.prop(shown, "overlay")
+        row.prop(shown, "bars")
 
 
 def _draw_buttons(row: UILayout, shown: ContactList, count: int) -> None:

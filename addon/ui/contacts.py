@@ -12,7 +12,7 @@ from bpy.types import Action, Context, Event, Object, Operator, Scene
 from ik2bone.contacts.spans import ContactsError, Span, read_spans, write_spans
 
 from ..errors import Refusal, listed
-from ..rig.body import find_armature
+from ..rig.armatures import find_armature
 from ..rig.choose import choose_limbs
 from ..run import records
 from ..run.contacts import Rows, change_row, marked, row_of, rows_to_edit
@@ -23,6 +23,7 @@ from .rows import NAMES, STATES
 Result = set[str]
 
 CHOICES = tuple(state[:3] for state in STATES)
+STATE = "What the foot does there"
 PARTS = (("ball", "Ball", "The ball of the foot"), ("heel", "Heel", "The heel"))
 
 
@@ -69,7 +70,7 @@ class IK2BONE_OT_set_contact(ContactsOperator, Operator):
     bl_label = "Set Contact"
 
     index: IntProperty(name="Number", description="Its place in the list of contacts", min=0)
-    state: EnumProperty(name="State", items=CHOICES)
+    state: EnumProperty(name="State", description=STATE, items=CHOICES)
 
     def change(self, _armature: Object, action: Action) -> str:
         """Set the state."""
@@ -102,7 +103,7 @@ class IK2BONE_OT_mark_feet(ContactsOperator, Operator):
     bl_idname = "ik2bone.mark_feet"
     bl_label = "Pin Feet Here"
 
-    state: EnumProperty(name="State", items=CHOICES, default="enforced")
+    state: EnumProperty(name="State", description=STATE, items=CHOICES, default="enforced")
 
     def change(self, armature: Object, action: Action) -> str:
         """Mark the contacts of the feet on the frame, or the frames."""
@@ -130,10 +131,10 @@ class IK2BONE_OT_add_contact(ContactsOperator, Operator):
     bl_label = "Add Contact"
 
     bone: StringProperty(name="Bone", description="The bone of the foot")
-    part: EnumProperty(name="Part", items=PARTS)
+    part: EnumProperty(name="Part", description="Which part of the foot stands", items=PARTS)
     start: IntProperty(name="Start", description="First frame")
     end: IntProperty(name="End", description="Last frame")
-    state: EnumProperty(name="State", items=CHOICES, default="enforced")
+    state: EnumProperty(name="State", description=STATE, items=CHOICES, default="enforced")
 
     def invoke(self, context: Context, _event: Event) -> Result:
         """Ask for what the caller has not set."""
@@ -168,7 +169,7 @@ class _File(ContactsOperator):
 
     edits = False
 
-    filepath: StringProperty(name="File", subtype="FILE_PATH")
+    filepath: StringProperty(name="File", description="A JSON file of contacts", subtype="FILE_PATH")
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
     def invoke(self, context: Context, _event: Event) -> Result:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,8 +22,8 @@ Figures = dict[str, Any]
 
 DEGREES = ("knee_pop", "flexion", "flexion_median")
 ACCELERATIONS = ("hips_peak", "hips_rms")
-# The package's labels name the unit where figures are shown without one.
-UNIT_IN_LABEL = ", degrees"
+# The package's labels name the unit where figures are shown without one, and what a narrow panel has no room for.
+LEFT_OUT = re.compile(", degrees| in contacts")
 # Of what is told in leg lengths: a thousandth of the leg is what one can see.
 VISIBLE = 0.001
 LIMITS = {"drift": VISIBLE, "penetration": VISIBLE, "float": VISIBLE, "short": SHORT, "foot_pop": FOOT_POP}
@@ -63,7 +64,7 @@ def rows_of(report: Figures, units: UnitSettings) -> Iterator[Row]:
             shown, limit = before if name in SPAN_FIGURES else "", _limit(name, report["leg"])
             good = "" if limit is None else _text(name, limit, report["leg"], units)
             frame = _worst_frame(report, name)
-            yield Row(sentence(label.removesuffix(UNIT_IN_LABEL)), shown, after, _verdict(report, name), good, frame)
+            yield Row(sentence(LEFT_OUT.sub("", label)), shown, after, _verdict(report, name), good, frame)
 
 
 def _worst_frame(report: Figures, name: str) -> int | None:

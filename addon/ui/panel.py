@@ -10,11 +10,12 @@ from bpy.types import Context, Object, Operator, Panel, UILayout
 
 from ..keys import actions
 from ..properties import has_changed
-from ..rig.body import HANDED, find_armature, find_armatures
+from ..rig.armatures import HANDED, find_armature, find_armatures
 from ..rig.choose import names_in
 from ..run import layers, records
 from ..run.frames import wanted_frames
 from .figures import NEUTRAL, TOLD, Row, notes_of, rows_of, wrapped
+from .presets import IK2BONE_PT_presets
 
 # So many armatures are named.
 NAMED = 8
@@ -37,6 +38,10 @@ class IK2BONE_PT_main(Sidebar, Panel):
 
     bl_label = "Plant Feet"
 
+    def draw_header_preset(self, _context: Context) -> None:
+        """The menu of presets."""
+        IK2BONE_PT_presets.draw_panel_header(self.layout)
+
     def draw(self, context: Context) -> None:
         """Surface, frames and buttons."""
         layout, settings = _split(self.layout), context.scene.ik2bone
@@ -54,7 +59,7 @@ class IK2BONE_PT_main(Sidebar, Panel):
         layout.operator("ik2bone.plant_feet", icon="CON_FLOOR")
         if played and has_changed(settings, records.read(played[0]).get("settings")):
             draw_note(layout, context, CHANGED, "INFO")
-        if any(records.source_of(action) for action in played):
+        if bpy.ops.ik2bone.restore.poll():
             layout.operator("ik2bone.restore", icon="LOOP_BACK")
 
 
@@ -253,7 +258,7 @@ def draw_options(layout: UILayout, owner: Any) -> None:
         ("contacts", "direction"),
         ("use_hips", "max_drop", "gives_way"),
         ("use_slope", "max_slope"),
-        ("strength", "output", "all_actions"),
+        ("strength", "output", "all_actions", "sparse_keys"),
     ):
         column = layout.column(align=True)
         for name in names:
@@ -268,6 +273,7 @@ def _counts(owner: Any, name: str) -> bool:
         "chains": bool(owner.bones.strip()),
         "output": owner.frame_range == "CURRENT",
         "all_actions": owner.frame_range == "CURRENT" or owner.output == "NLA_LAYER",
+        "sparse_keys": owner.frame_range == "CURRENT" or owner.output == "NLA_LAYER",
         "max_drop": not owner.use_hips,
         "max_slope": owner.direction == "NEAREST",
     }
@@ -276,8 +282,8 @@ def _counts(owner: Any, name: str) -> bool:
 
 def _draw_row(table: UILayout, shown: Row) -> None:
     """A line of the report; the figure after is a button that shows its worst frame."""
-    row = table.split(factor=0.72)
-    first = row.split(factor=0.72) if shown.before else row
+    row = table.split(factor=0.74)
+    first = row.split(factor=0.67) if shown.before else row
     first.label(text=shown.label, icon=shown.icon)
     if shown.before:
         _right(first).label(text=shown.before)
@@ -299,6 +305,12 @@ def played_action(context: Context) -> bpy.types.Action | None:
     """That action of the armature that a run would plant."""
     armature = find_armature(context)
     return layers.shown_action(armature) if armature else None
+
+
+def redraw(context: Context) -> None:
+    """Have everything drawn again: a custom property, such as a record, tells nobody that it has changed."""
+    for area in context.screen.areas if context.screen else ():
+        area.tag_redraw()
 
 
 def _record(context: Context) -> dict[str, Any]:

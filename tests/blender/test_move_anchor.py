@@ -127,3 +127,10 @@ def test_the_ground_under_a_footprint_is_that_of_the_last_run(action, walker, ad
     assert np.allclose(under(np.array([0.3, 2.0, 5.0])), [0.3, 2.0, 0.2], atol=1e-5)
     addon("run.kept").forget()
     assert (addon("ui.anchors").ground_at(walker, report, 10)(np.array([0.3, 2.0, 5.0])) == [0.3, 2.0, 5.0]).all()
+
+
+def test_a_footprint_goes_up_and_down_with_the_ground_that_it_is_moved_over(walker, action, addon):
+    anchors, report = addon("ui.anchors"), record_of(walker)["report"]
+    under = anchors.ground_at(walker, report, 10)
+    moved = anchors.moved_over(under, np.array([0.3, 2.0, 0.25]), np.array([0.2, -1.0, 7.0]))
+    assert np.allclose(moved, [0.5, 1.0, 0.15], atol=1e-5)

@@ -95,13 +95,16 @@ def test_the_operator_s_defaults_are_those_of_the_contract(bpy):
         "strength": 1.0,
         "output": "NEW_ACTION",
         "all_actions": False,
+        "sparse_keys": False,
     }
 
 
 def test_texts_follow_blender_s_rules(bpy):
-    for name in ("plant_feet", "restore"):
+    names = [name for name in dir(bpy.ops.ik2bone) if name != "add_preset"]
+    assert {"plant_feet", "restore", "drag_contact", "move_anchor", "mark_feet", "show_frame"} <= set(names)
+    for name in names:
         kind = getattr(bpy.ops.ik2bone, name).get_rna_type()
-        own = [p for p in kind.properties if p.identifier != "rna_type"]
+        own = [p for p in kind.properties if p.identifier != "rna_type" and not p.is_hidden]
         items = [item for p in own if p.type == "ENUM" for item in p.enum_items]
         for text in (kind.description, *(part.description for part in (*own, *items))):
-            assert text and text[0].isupper() and not text.endswith(".")
+            assert text and text[0].isupper() and not text.endswith("."), (name, text)
