@@ -20,6 +20,8 @@ DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")])
 NAMES = [page.name for page in PAGES]
 MESSAGES = (DOCS / "messages.md").read_text(encoding="utf-8")
+# How code refuses.
+REFUSES = ("Refusal(", "NoLegs(", "self.report({'ERROR'}", "cls.poll_message_set(")
 # Texts that are neither refusals nor notes: arguments with these names, the names of stages, and all in these files.
 QUIET = ("description", "name")
 PROGRESS = ("looking at ", "reading ", "writing ", "keeping what ", "planted {} of ")
@@ -122,8 +124,8 @@ def test_no_page_names_a_path_of_a_machine(page):
 def test_every_file_that_a_page_names_exists():
     files = [path for path in ROOT.rglob("*") if not {".venv", ".git", "build"} & set(path.relative_to(ROOT).parts)]
     known = {path.relative_to(ROOT).as_posix() for path in files}
-    for page in (DOCS / "architecture.md", DOCS / "mathematics.md", ROOT / "CONTRIBUTING.md"):
-        for name in re.findall(r"`([\w/]+\.(?:py|c|h|sh|pyi))`", page.read_text(encoding="utf-8")):
+    for page in (DOCS / "architecture.md", DOCS / "mathematics.md", DOCS / "examples.md", ROOT / "CONTRIBUTING.md"):
+        for name in re.findall(r"`([\w/]+\.(?:py|c|h|sh|pyi|ipynb))`", page.read_text(encoding="utf-8")):
             assert any(path == name or path.endswith(f"/{name}") for path in known), f"{page.name}: {name}"
 
 
@@ -182,9 +184,9 @@ def sentences(node: ast.AST) -> Iterator[str]:
 
 
 def refusals(node: ast.AST) -> Iterator[str]:
-    """The texts that code refuses with."""
+    """The texts that code refuses with, and by which it says why an operator cannot run."""
     for call in ast.walk(node):
-        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("Refusal", "NoLegs"):
+        if isinstance(call, ast.Call) and ast.unparse(call).startswith(REFUSES):
             yield from (template_of(argument) for argument in call.args if template_of(argument).strip("{}"))
 
 
@@ -218,6 +220,15 @@ def test_every_note_of_the_addon_is_described():
             found = sentences(ast.parse(path.read_text(encoding="utf-8")))
             texts += [text for text in found if not text.startswith(PROGRESS)]
     assert not undescribed(iter(texts))
+
+
+def test_every_message_that_is_described_is_one_of_the_code():
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sources()]
+    texts = {template_of(node) for tree in trees for node in ast.walk(tree)}
+    known = [as_pattern(text) for text in texts if len(re.findall("[a-z]{2,}", text)) > 1]
+    rows = re.findall(r"^\| ([^`|].*?) \|", MESSAGES, re.MULTILINE)
+    stale = [row for row in rows if not any(re.search(pattern, row) for pattern in known)]
+    assert sorted(set(stale)) == ["code", "message", "note"]
 
 
 def test_an_undescribed_refusal_is_found():

@@ -24,8 +24,39 @@ choose_blender() {
     esac
 }
 
+# What Blender as a Python module takes from the system, beside what nearly every system has.
+LIBRARIES="libX11.so.6 libXrender.so.1 libXfixes.so.3 libXi.so.6 libxkbcommon.so.0 libSM.so.6 libGL.so.1"
+PACKAGES="libx11-6 libxrender1 libxfixes3 libxi6 libxkbcommon0 libsm6 libgl1"
+
+# Before the download, so that nobody waits for it in vain.
+check_system() {
+    "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null ||
+        fail "$PYTHON makes no virtual environments: install python3-venv (Debian, Ubuntu) or the like."
+    "$PYTHON" -c 'import pathlib, sysconfig; raise SystemExit(not pathlib.Path(sysconfig.get_path("include"), "Python.h").is_file())' ||
+        fail "The headers of $PYTHON are missing: install python3-dev (Debian, Ubuntu) or the like."
+    echo 'int main(void) { return 0; }' | "${CC:-cc}" -x c -o /dev/null - 2>/dev/null ||
+        fail "The C compiler ${CC:-cc} is missing or does not work: install gcc, or name another by CC=."
+    install_cglm
+    # The names are to become several arguments.
+    # shellcheck disable=SC2086
+    missing=$("$PYTHON" - $LIBRARIES <<'EOF'
+import ctypes, sys
+
+def is_missing(name):
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return True
+
+print(*filter(is_missing, sys.argv[1:]))
+EOF
+    )
+    [ -z "$missing" ] || fail "Blender needs $missing: install $PACKAGES (Debian, Ubuntu) or the like."
+}
+
 install_blender() {
     choose_blender "$PYTHON"
+    check_system
     echo "Setting up $VENV with Python $found and $blender: the first time a download of some 400 MB"
     "$PYTHON" -m venv "$VENV"
     # The two names hold no blanks or wildcards that match files, and are to become two arguments.
@@ -89,8 +120,7 @@ case $1 in
     wheel) mkdir -p dist && rm -rf build/lib* build/bdist* dist/ik2bone-*.whl && pip wheel --no-build-isolation --no-deps -w dist . && ls dist/*.whl ;;
     sanitize) run_sanitized ;;
     docs)
-        pip install "sphinx>=8" myst-parser furo matplotlib
-        "$VENV/bin/python" docs/figures.py
+        pip install "sphinx>=8" myst-parser furo
         "$VENV/bin/python" -m sphinx --quiet --fail-on-warning docs build/docs
         echo "build/docs/index.html"
         ;;

@@ -31,6 +31,9 @@ def stepping(armature: Object) -> Iterator[Callable[[int], Object]]:
     Frames are stepped in a scene of its own that holds only the armature: its dependency graph pulls in parents and
     constraint targets, leaves meshes alone, and never writes back to the armature, so that the user's frame and a
     pose set by hand stay. The scene is removed in the end.
+
+    The user's handlers of frame changes hear these frames too, with that scene, because a rig may be posed by them:
+    without them the pose would not be what playback shows. What a handler writes elsewhere stays as it left it.
     """
     scene = private_scene([armature])
     try:

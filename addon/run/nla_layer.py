@@ -16,7 +16,7 @@ from ik2bone.model import Clip
 from ik2bone.plan import Plan
 from ik2bone.rotations import inverse_of, nearest_rotations, turn_vectors, unit
 
-from ..errors import Hint
+from ..errors import Hint, Refusal
 from ..keys import actions, combine, fcurves
 from ..keys import channels as keys
 from ..keys.actions import LAYER, Assignment, Curves
@@ -39,6 +39,8 @@ class NlaLayer(Derived):
 
     def choose(self) -> None:
         """The source of what the armature plays, or that itself."""
+        if self.options.sparse_keys:
+            raise Refusal("a layer needs a key on every frame: switch Sparse Keys off, or choose another output")
         super().choose()
         self.again = self.layer is not None
         self.target = self.layer.assignment if self.layer else Assignment(None)

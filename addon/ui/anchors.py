@@ -15,7 +15,7 @@ from ik2bone.ground.query import ask
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ..rig.body import find_armature
+from ..rig.armatures import find_armature
 from ..run import kept, records
 from ..run.contacts import place_row, standing_row, with_place
 from . import overlay

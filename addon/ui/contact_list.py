@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 
 from ..errors import Refusal
-from ..rig.body import HANDED, find_armature
+from ..rig.armatures import HANDED, find_armature
 from ..run import records
 from ..run.contacts import change_row
 from . import drawing

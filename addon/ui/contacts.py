@@ -12,7 +12,7 @@ from bpy.types import Action, Context, Event, Object, Operator, Scene
 from ik2bone.contacts.spans import ContactsError, Span, read_spans, write_spans
 
 from ..errors import Refusal, listed
-from ..rig.body import find_armature
+from ..rig.armatures import find_armature
 from ..rig.choose import choose_limbs
 from ..run import records
 from ..run.contacts import Rows, change_row, marked, row_of, rows_to_edit

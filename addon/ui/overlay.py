@@ -15,7 +15,7 @@ from gpu_extras.batch import batch_for_shader
 from ik2bone.plan import Plan
 from numpy.typing import NDArray
 
-from ..rig.body import find_armature
+from ..rig.armatures import find_armature
 from ..run import kept, layers, records
 from ..run.contacts import Rows, at_once
 from .panel import played_action

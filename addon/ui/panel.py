@@ -10,7 +10,7 @@ from bpy.types import Context, Object, Operator, Panel, UILayout
 
 from ..keys import actions
 from ..properties import has_changed
-from ..rig.body import HANDED, find_armature, find_armatures
+from ..rig.armatures import HANDED, find_armature, find_armatures
 from ..rig.choose import names_in
 from ..run import layers, records
 from ..run.frames import wanted_frames
@@ -59,7 +59,7 @@ class IK2BONE_PT_main(Sidebar, Panel):
         layout.operator("ik2bone.plant_feet", icon="CON_FLOOR")
         if played and has_changed(settings, records.read(played[0]).get("settings")):
             draw_note(layout, context, CHANGED, "INFO")
-        if any(records.source_of(action) for action in played):
+        if bpy.ops.ik2bone.restore.poll():
             layout.operator("ik2bone.restore", icon="LOOP_BACK")
 
 
@@ -258,7 +258,7 @@ def draw_options(layout: UILayout, owner: Any) -> None:
         ("contacts", "direction"),
         ("use_hips", "max_drop", "gives_way"),
         ("use_slope", "max_slope"),
-        ("strength", "output", "all_actions"),
+        ("strength", "output", "all_actions", "sparse_keys"),
     ):
         column = layout.column(align=True)
         for name in names:
@@ -273,6 +273,7 @@ def _counts(owner: Any, name: str) -> bool:
         "chains": bool(owner.bones.strip()),
         "output": owner.frame_range == "CURRENT",
         "all_actions": owner.frame_range == "CURRENT" or owner.output == "NLA_LAYER",
+        "sparse_keys": owner.frame_range == "CURRENT" or owner.output == "NLA_LAYER",
         "max_drop": not owner.use_hips,
         "max_slope": owner.direction == "NEAREST",
     }

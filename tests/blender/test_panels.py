@@ -102,12 +102,12 @@ def test_several_armatures_are_named_before_the_button(bpy, walker, draw):
 def test_no_panel_looks_at_all_objects_for_an_active_armature(bpy, walker, slope, draw, addon, monkeypatch):
     plant(bpy)
     bpy.context.view_layer.objects.active = walker
-    monkeypatch.delattr(addon("rig.body"), "_armatures")
+    monkeypatch.delattr(addon("rig.armatures"), "_armatures")
     assert all(draw(name) for name in ("main", "options", "report", "contacts"))
 
 
 def test_the_only_armature_is_found_through_renaming_removal_and_newcomers(bpy, walker, addon):
-    find = addon("rig.body").find_armature
+    find = addon("rig.armatures").find_armature
     bpy.context.view_layer.objects.active = None
     walker.select_set(False)
     assert find(bpy.context) == walker
@@ -123,7 +123,7 @@ def test_the_only_armature_is_found_through_renaming_removal_and_newcomers(bpy, 
 
 def test_the_panel_of_contacts_hands_its_armature_to_its_buttons(bpy, walker, draw, addon):
     handed = SimpleNamespace(**draw("contacts").pointers)
-    assert addon("rig.body").find_armature(handed) == walker
+    assert addon("rig.armatures").find_armature(handed) == walker
 
 
 def test_changed_settings_are_said_to_wait_until_they_are_as_planted_again(bpy, walker, slope, draw):

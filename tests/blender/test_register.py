@@ -95,6 +95,7 @@ def test_the_operator_s_defaults_are_those_of_the_contract(bpy):
         "strength": 1.0,
         "output": "NEW_ACTION",
         "all_actions": False,
+        "sparse_keys": False,
     }
 
 
