@@ -9,7 +9,7 @@ RUN := $(VENV)/bin/python
 SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" sh tools/setup.sh
 PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* native/ik2bone/* native/ik2bone/*/*)
 
-.PHONY: help demo test test-quick gui accuracy bench bench-planting bench-motion sanitize fuzz extension wheel format clean matrix docs batch-example
+.PHONY: help demo test test-quick docs gui accuracy bench bench-planting bench-motion sanitize fuzz matrix batch-example extension wheel format clean
 
 help:
 	@echo "make demo [CLIP=file [ACTION=name]] [GROUND=hills|steps|slope|flat|platform|bridge|stairs|ladder|file] [FINE=1], test, test-quick, docs, gui, accuracy, bench, bench-planting, sanitize, extension, wheel, format, clean"

@@ -45,7 +45,7 @@ def named_hips(moving: Moving) -> str | None:
 
 
 def _rigify_limbs(moving: Moving) -> Iterator[Named]:
-    """Limbs have a switch on the bone that carries them; feet roll under their control, paws turn by one of the heel.
+    """Limbs have a switch on the bone that carries them; feet roll under their control, paws only have one of the heel.
 
     What has neither is an arm.
     """
@@ -55,7 +55,8 @@ def _rigify_limbs(moving: Moving) -> Iterator[Named]:
         line = _rigify_line(org) if org else []
         if len(line) not in (3, 4) or not all(f"DEF-{name}" in bones for name in line):
             continue
-        is_paw, rolls = _derived(line[2], "", "_heel_ik") in bones, _derived(f"MCH-{line[2]}", "", "_roll") in bones
+        rolls = _derived(f"MCH-{line[2]}", "", "_roll") in bones
+        is_paw = not rolls and _derived(line[2], "", "_heel_ik") in bones
         toes = line[3:] or _rigify_toes(bones, line[2] if is_paw else "")
         found = _rigify_paw(moving, line[:3], toes) if is_paw else _rigify_controls(moving, line)
         if found:

@@ -385,6 +385,8 @@ def test_legs_that_rigify_generates_are_planted(bpy, hill, kind):
     drift, under = stood(bpy, rig, rise=-RISE)
     assert drift < 1e-3 * leg and under < 1e-3 * leg
     assert all(max(foot["off"]["ankle"], foot["off"]["ball"]) < 1e-3 * leg for foot in report["feet"])
+    keyed = ("thigh_fk.L", "toe_fk.L") if "forward" in RIGIFY[kind] else ("foot_ik.L", "toe_ik.L")
+    assert (report["feet"][0]["controls"][0], report["feet"][0]["controls"][-1]) == keyed
 
 
 def test_only_the_controls_that_the_switch_lets_show_take_keys(bpy, hill):
