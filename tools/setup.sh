@@ -132,10 +132,15 @@ case $1 in
     package) install_package ;;
     wheel) build_wheel ;;
     sanitize) run_sanitized ;;
+    docs)
+        pip install "sphinx>=8" myst-parser furo
+        "$VENV/bin/python" -m sphinx --quiet --fail-on-warning docs build/docs
+        echo "build/docs/index.html"
+        ;;
     format)
         pip install ruff clang-format
-        "$VENV/bin/ruff" format addon demo examples native tests tools
-        "$VENV/bin/ruff" check --fix addon demo examples native tests tools
+        "$VENV/bin/ruff" format addon demo docs examples native tests tools
+        "$VENV/bin/ruff" check --fix addon demo docs examples native tests tools
         find native -name '*.[ch]' -exec "$VENV/bin/clang-format" -i {} +
         ;;
     *) fail "No such step: $1" ;;

@@ -19,7 +19,7 @@ from ..pose.skins import find_end
 from .checks import Moving
 from .controls import Chain, Control
 from .controls_ik import find_controls
-from .controls_named import named_legs
+from .controls_named import named_limbs
 from .limb import MIRROR, PLACE, PROPORTION, STRAIGHT, Limb, Pair, Tree, are_branches, mirrored_pairs
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
     """
     if not armature.data.bones:
         raise NoLegs(f"{armature.name} has no bones")
-    if generated := named_legs(Moving(armature)):
-        return tuple(Leg(*chain, controls=controls) for chain, controls in generated)
+    if generated := _generated(armature, is_leg=True):
+        return generated
     if "rig_id" in armature.data:
         raise Refusal(f"{armature.name} is a generated Rigify rig: name its FK bones, or plant its metarig")
     rest = _rest_tree(armature, _keyed(armature))
@@ -106,12 +106,20 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
 
 
 def find_arms(armature: Object, legs: Sequence[Leg]) -> tuple[Leg, ...]:
-    """Mirrored pairs of further limbs, as seen in the rest pose."""
+    """The arms of a generated rig, else mirrored pairs of further limbs, as seen in the rest pose."""
+    if generated := _generated(armature, is_leg=False):
+        return generated
     rest = _rest_tree(armature)
     known = [_limb(rest, *(rest.names.index(name) for name in (leg.thigh, leg.shin, leg.foot))) for leg in legs]
     arms = [limb for pair in arm_pairs(rest, known) for limb in pair]
     names = [[rest.names[bone] for bone in arm.bones] for arm in sorted(arms, key=lambda arm: arm.root)]
     return _controlled(armature, [Leg(*name, toe=None, is_leg=False) for name in names])
+
+
+def _generated(armature: Object, is_leg: bool) -> tuple[Leg, ...]:
+    """The legs of a generated rig, or its arms."""
+    limbs = [limb for limb in named_limbs(Moving(armature)) if limb.is_leg == is_leg]
+    return tuple(Leg(*limb.chain, is_leg=is_leg, controls=limb.controls) for limb in limbs)
 
 
 def legs_of(armature: Object, bones: Sequence[str], known: Iterable[Leg]) -> tuple[Leg, ...]:

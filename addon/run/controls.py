@@ -12,7 +12,7 @@ from ik2bone.model import Clip
 from ik2bone.plan import Plan
 from numpy.typing import NDArray
 
-from ..errors import listed
+from ..errors import Hint, listed
 from ..keys import actions, rotations
 from ..keys import channels as keys
 from ..keys.actions import Curves
@@ -127,7 +127,7 @@ def tell_controls(
 def _tell_ways(limb: Leg, bones: list[str], off: float, stretched: float) -> Iterator[str]:
     """Sentences on what was keyed for a limb, and on what its knee is off by, in leg lengths."""
     if bones:
-        yield f"{limb.foot} was planted through its controls: {listed(bones, 12)}"
+        yield Hint(f"{limb.foot} was planted through its controls: {listed(bones, 12)}")
     if off > RIGHT:
         why = f", as its bones are stretched by up to {stretched:.1%}" if stretched > RIGHT else ""
-        yield f"the knee over {limb.foot} is up to {off:.1%} of the leg off from where it was planned{why}"
+        yield Hint(f"the knee over {limb.foot} is up to {off:.1%} of the leg off from where it was planned{why}")

@@ -22,7 +22,8 @@ from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
 from ..pose.sample import Sample
 from ..properties import PlantingOptions
-from ..rig.body import Body, find_armatures
+from ..rig.armatures import find_armatures
+from ..rig.body import Body
 from ..stages import Progress, Stages
 from . import kept, layers, records
 from .contacts import Rows, marks_for, rows_to_store

@@ -113,7 +113,6 @@ typedef struct {
     _Alignas(64) IK2B_LIMB(IK2B_AS_LANE, IK2B_AS_LANES)
     lane hard; /* 1 for limbs that a stage could not settle */
     ik2b_task task;
-    int rows;
     int lanes; /* IK2B_LANES, which the compiler must not know: it would unroll the loops */
 } limbs;
 /* clang-format on */

@@ -16,7 +16,7 @@ def found(bpy, addon):
 
     def find(active):
         bpy.context.view_layer.objects.active = active
-        armature = addon("rig.body").find_armature(bpy.context)
+        armature = addon("rig.armatures").find_armature(bpy.context)
         return armature and armature.name
 
     return find
@@ -43,7 +43,7 @@ def test_the_armature_is_found_in_a_millisecond_among_thousands_of_objects(bpy, 
         times = []
         for _ in range(20):
             start = time.perf_counter()
-            assert addon("rig.body").find_armature(bpy.context) == walker
+            assert addon("rig.armatures").find_armature(bpy.context) == walker
             times.append(time.perf_counter() - start)
         assert min(times) < 1e-3
 
@@ -59,7 +59,8 @@ def test_an_instance_of_a_character_says_how_to_get_at_it(bpy, addon, library):
     shown.instance_type, shown.instance_collection = "COLLECTION", cast
     bpy.context.collection.objects.link(shown)
     bpy.context.view_layer.objects.active = shown
-    assert addon("rig.body").why_no_armature(bpy.context).endswith("of the collection Cast: make the instance real")
+    why = addon("rig.armatures").why_no_armature(bpy.context)
+    assert why.endswith("of the collection Cast: make the instance real")
     path = library.replace("library", "cast")
     bpy.data.libraries.write(path, {cast})
     session.reset(bpy)
