@@ -58,9 +58,10 @@ class Limb:
     """Bone names of a limb, by what they are in a leg; its joints are their heads.
 
     `toe` is None where no bone hangs under the foot. Of any other limb, such as an arm, they are those of its upper
-    bone, its lower bone and its end: `is_leg` is false. Further bones may lie between them, which follow the one above. A `loose` foot does not hang under its shin and is
-    moved beside it, as in clips whose inverse kinematics were baked. A leg without a foot bone has its shin for a foot,
-    and stands on the point `end` in the space of that. Where constraints move the bones, `controls` take the keys.
+    bone, its lower bone and its end: `is_leg` is false. Further bones may lie between them, which follow the one above.
+    A `loose` foot does not hang under its shin and is moved beside it, as in clips whose inverse kinematics were baked.
+    A leg without a foot bone has its shin for a foot, and stands on the point `end` in the space of that. Where
+    constraints move the bones, `controls` take the keys.
     """
 
     thigh: str
