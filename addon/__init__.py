@@ -31,7 +31,19 @@ def _modules() -> tuple[ModuleType, ...]:
     from . import properties
     from .batch import command
     from .run import kept
-    from .ui import anchors, contact_list, contacts, drag, drawing, menus, operators, panel, preferences, presets
+    from .ui import (
+        anchors,
+        contact_list,
+        contacts,
+        drag,
+        drawing,
+        manual,
+        menus,
+        operators,
+        panel,
+        preferences,
+        presets,
+    )
 
-    shown = panel, contact_list, contacts, drag, anchors, drawing, menus, presets, preferences
+    shown = panel, contact_list, contacts, drag, anchors, drawing, menus, manual, presets, preferences
     return properties, kept, operators, *shown, command

@@ -81,7 +81,7 @@ class ContactList(PropertyGroup):
         update=_show,
     )
     bars: BoolProperty(
-        name="Bars",
+        name="Bars in Dope Sheet",
         description="Show contacts as bars in the Dope Sheet and the timeline, where they are dragged by their ends",
         update=_show,
     )
@@ -197,9 +197,9 @@ class IK2BONE_PT_contacts(Sidebar, Panel):
         row.prop(shown, "live")
         row.operator("ik2bone.import_contacts", text="", icon="IMPORT")
         row.operator("ik2bone.export_contacts", text="", icon="EXPORT")
-        row = layout.row()
-        row.prop(shown, "overlay")
-        row.prop(shown, "bars")
+        drawn = layout.column(align=True)
+        drawn.prop(shown, "overlay")
+        drawn.prop(shown, "bars")
 
 
 def _draw_buttons(row: UILayout, shown: ContactList, count: int) -> None:

@@ -24,7 +24,7 @@ class IK2BONE_Preferences(PlantingOptions, AddonPreferences):
 
     live: BoolProperty(name="Live", description="Plant again at once whenever a contact is changed")
     overlay: BoolProperty(name="Footprints", description="Show footprints and foot paths in the 3D view")
-    bars: BoolProperty(name="Bars", description="Show contacts as bars in the Dope Sheet")
+    bars: BoolProperty(name="Bars in Dope Sheet", description="Show contacts as bars in the Dope Sheet")
 
     def draw(self, _context: Context) -> None:
         """All that does not depend on the scene."""

@@ -19,7 +19,7 @@ from steps import FOLDER, Steps, button, click, key, picture, play, point, press
 ADDON = "bl_ext.user_default.ik2bone"
 CHILDREN = ("options", "report", "contacts")
 # How high the panels are with each of these alone, in pixels, and what their pictures are called where that differs.
-HEIGHTS, PICTURES = {"options": 664, "report": 498, "contacts": 500}, {"options": "panel"}
+HEIGHTS, PICTURES = {"options": 545, "report": 498, "contacts": 524}, {"options": "panel"}
 # How a bar is dragged, in frames, and a footprint on the screen, in pixels, in so many moves of the mouse.
 FRAMES, PIXELS, MOVES = 14, (-30, 25), 8
 # Where the side of the walk is seen from, on its way, and from how far.
@@ -130,10 +130,9 @@ def show_bars() -> Steps:
     area.spaces.active.show_region_ui = False
     bpy.context.scene.frame_end = int(action().frame_range[1])
     contacts().overlay = contacts().bars = True
-    yield 1.0
+    yield 2.0
+    picture("footprints", box_of(view()[1]))
     yield from key("HOME", x=region.x + 200, y=region.y + 100)
-    picture("dope_sheet", (area.x, area.y, area.width, area.height))
-    yield 0.5
 
 
 def drag_a_bar() -> Steps:
@@ -143,21 +142,20 @@ def drag_a_bar() -> Steps:
     contacts().active = number
     yield 1.0
     x, y = end_of_bar(number)
-    picture("edit_before", workbench())
     yield from point(x, y)
     yield from press(x, y, "PRESS")
     there = end_of_bar(number, FRAMES)[0]
     for move in range(1, MOVES + 1):
         yield from point(x + move * (there - x) // MOVES, y)
     yield 0.5
-    picture("edit_dragging", workbench())
+    picture("dope_sheet", workbench())
     result["stored while dragging"] = rows()[number] != before
     contacts().live = True
     planted = action()["ik2bone"]
     yield from press(there, y, "RELEASE")
     yield from wait_for("the feet are planted again", lambda: reports_differ(planted))
     yield 1.5
-    picture("edit_after", workbench())
+    picture("dragged_bar")
     after = next(row for row in rows() if row["bone"] == before["bone"] and row["start"] == before["start"])
     result["dragged"] = [[before["end"], before["state"]], [after["end"], after["state"]]]
     contacts().live = False
@@ -171,7 +169,7 @@ def move_a_footprint() -> Steps:
     area, regions = view()[1:]
     area.spaces.active.region_3d.view_distance = 0.6 * FAR
     yield 1.0
-    picture("footprints", (area.x, area.y, area.width, area.height))
+    picture("edit_before", box_of(area))
     region = regions["WINDOW"]
     anchor = Vector(rows()[number]["anchor"])
     x, y = location_3d_to_region_2d(region, area.spaces.active.region_3d, anchor) + Vector((region.x, region.y))
@@ -179,7 +177,7 @@ def move_a_footprint() -> Steps:
     yield from press(x, y, "PRESS")
     for move in range(1, MOVES + 1):
         yield from point(x + move * PIXELS[0] // MOVES, y + move * PIXELS[1] // MOVES)
-    picture("moving_footprint")
+    picture("edit_dragging", box_of(area))
     yield from press(x + PIXELS[0], y + PIXELS[1], "RELEASE")
     yield 1.0
     moved = rows()[number]
@@ -193,7 +191,10 @@ def move_a_footprint() -> Steps:
     again = min(rows(), key=lambda row: (Vector(row["anchor"]) - Vector(moved["place"])).length)
     result["planted off its place by"] = (Vector(again["anchor"]) - Vector(moved["place"])).length
     yield 1.0
-    picture("moved_footprint")
+    view()[1].spaces.active.show_region_ui = False
+    yield 1.0
+    picture("edit_after", box_of(view()[1]))
+    yield from show_panel()
 
 
 def as_a_layer() -> Steps:
@@ -265,6 +266,10 @@ def end_of_bar(number: int, later: int = 0) -> tuple[int, int]:
         number
     ]
     return region.x + int(shown.right) - 2, region.y + int(shown.low + shown.high) // 2
+
+
+def box_of(area: bpy.types.Area) -> tuple[int, int, int, int]:
+    return area.x, area.y, area.width, area.height
 
 
 def workbench() -> tuple[int, int, int, int]:
