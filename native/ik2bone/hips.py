@@ -58,11 +58,13 @@ def hips_offset(
     over, aside = height_and_level(clip, np.stack([targets.ankle, raised.ankle]))
     floor = np.where(standing, lowest(clip, targets.ankle), -np.inf).max(axis=1)
 
-    def heights(reach: Array) -> Array:
+    def heights(reach: Array, side: Array | float = 1.0) -> Array:
         # Where legs, stretched to it, have their ankles in place (2, F, L): with heels as they are, and raised.
-        return over + np.sqrt(np.maximum(reach**2 - aside, 0.0))
+        return over + side * np.sqrt(np.maximum(reach**2 - aside, 0.0))
 
-    wish = np.maximum(rise, heights(straightest(clip))[0].min(axis=1))
+    # Hips under an ankle, as in a high kick or a somersault, are not to go up past it.
+    side = np.sign((clip.hip - clip.ankle) @ clip.up)
+    wish = np.maximum(rise, heights(straightest(clip), side)[0].min(axis=1))
 
     def height_within(reach: Array) -> Array:
         highs = np.where(standing, heights(reach).max(axis=0), np.inf)

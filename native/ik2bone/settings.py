@@ -11,7 +11,7 @@ import numpy as np
 
 from . import checks
 from .anchors.footprint import STEEPEST, Slopes
-from .contacts.spans import STATES, Marks, Place
+from .contacts.spans import PARTS, STATES, Marks, Place
 from .hips import DEEPEST
 from .model import Array, Clip, Mask
 from .reach import ORDERS
@@ -83,6 +83,9 @@ class Settings:
             checks.mask("asked", self.asked, (clip.legs,))
         for name in STATES if self.marks is not None else ():
             checks.mask(f"marks.{name}", getattr(self.marks, name), (clip.frames, clip.legs, 2))
+        checks.kind("marks.places", self.places, tuple | list, "Places")
+        for number, place in enumerate(self.places):
+            _check_place(f"marks.places[{number}]", place, clip.legs)
 
     @property
     def slopes(self) -> Slopes:
@@ -149,6 +152,14 @@ class Settings:
         """The strength of each frame (F,)."""
         shape = (frames,) if np.ndim(self.strength) else ()
         return np.broadcast_to(checks.array("strength", self.strength, shape), frames)
+
+
+def _check_place(name: str, place: Place, legs: int) -> None:
+    checks.kind(name, place, Place, "a Place")
+    checks.one_of(f"{name}.part", place.part, PARTS)
+    checks.array(f"{name}.point", place.point, (3,))
+    if place.leg not in range(legs):
+        raise ValueError(f"{name}.leg: expected 0 to {legs - 1}, got {place.leg}")
 
 
 DEFAULTS = Settings()

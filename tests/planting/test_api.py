@@ -14,7 +14,7 @@ import ik2bone
 import numpy as np
 import pytest
 from ik2bone import Clip, NoGround, Note, Plan, Settings, plant
-from ik2bone.contacts.spans import no_marks
+from ik2bone.contacts.spans import Place, no_marks
 from ik2bone.joints import BALL_AHEAD, BALL_BELOW, TOES_SHARE
 from ik2bone.report.notes import WORDS
 from walk import FLAT, HILLS, make_walk, planted
@@ -424,6 +424,22 @@ def test_settings_that_are_wrong_are_refused_at_once(settings, error, words) -> 
 def test_settings_for_another_clip_are_refused(settings, words) -> None:
     with pytest.raises(ValueError, match=words):
         plant(WALK, FLAT, settings)
+
+
+@pytest.mark.parametrize(
+    ("place", "error", "words"),
+    [
+        ("here", TypeError, r"marks.places\[0\]: expected a Place, got 'here'"),
+        (Place(2, "ball", 0, 9, (0.0, 0.0, 0.0)), ValueError, r"places\[0\].leg: expected 0 to 1, got 2"),
+        (Place(0, "toe", 0, 9, (0.0, 0.0, 0.0)), ValueError, r"\.part: expected one of heel, ball, got 'toe'"),
+        (Place(0, "ball", 0, 9, (0.0, 1.0)), ValueError, r"places\[0\].point: expected shape \(3,\), got \(2,\)"),
+        (Place(0, "ball", 0, 9, (np.nan, 0.0, 0.0)), ValueError, r"\.point: expected finite numbers, got nan"),
+    ],
+)
+def test_places_that_are_wrong_are_refused(place, error, words) -> None:
+    marks = replace(no_marks((WALK.frames, 2, 2)), places=(place,))
+    with pytest.raises(error, match=words):
+        plant(WALK, FLAT, Settings(marks=marks))
 
 
 def test_what_is_no_clip_and_no_settings_is_told() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from ik2bone import Clip
 from ik2bone.hips import hips_offset
 from ik2bone.plan import Settings, plant
 from ik2bone.reach import own_reach
@@ -70,6 +71,14 @@ def test_hips_go_up_with_feet_that_are_held_over_the_ground() -> None:
     for standing in (WALK.standing, np.zeros_like(WALK.standing)):
         offset = hips_offset(CLIP, lifted, standing, follows, np.zeros(standing.shape))
         assert offset == pytest.approx(np.tile(0.1 * CLIP.up, (CLIP.frames, 1)), abs=1e-6)
+
+
+def test_hips_stay_where_feet_are_over_them_as_in_the_clip() -> None:
+    joints = (CLIP.hip, CLIP.knee, CLIP.ankle, CLIP.ball)
+    upside_down = Clip.from_points(CLIP.fps, *(points * [1.0, 1.0, -1.0] for points in joints))
+    free = np.zeros_like(WALK.standing)
+    offset = hips_offset(upside_down, Targets.of(upside_down), free, np.ones(2, bool), np.zeros(free.shape))
+    assert np.abs(offset).max() < 1e-6
 
 
 @pytest.mark.parametrize("degrees", [-15.0, 15.0])

@@ -109,11 +109,15 @@ def test_places_are_kept_by_text_and_go_with_the_marks_of_enforced_spans() -> No
         ),
         (
             [{"bone": "a", "part": "ball", "start": 5, "end": 6, "place": [1, 2]}],
-            r"contacts\[0\].place: expected three numbers, got \[1, 2\]",
+            r"contacts\[0\].place: expected three finite numbers, got \[1, 2\]",
         ),
         (
             [{"bone": "a", "part": "ball", "start": 5, "end": 6, "place": [1, 2, float("nan")]}],
-            r"contacts\[0\].place: expected finite numbers, got \[1, 2, nan\]",
+            r"contacts\[0\].place: expected three finite numbers, got \[1, 2, nan\]",
+        ),
+        (
+            [{"bone": "a", "part": "ball", "start": 5, "end": 6, "place": "123"}],
+            r"contacts\[0\].place: expected three finite numbers, got '123'",
         ),
     ],
 )

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import checks
 from ..curves import runs
 from ..model import Array, Mask
 
@@ -104,11 +105,9 @@ def _read_place(where: str, value: Any) -> tuple[float, float, float] | None:
     if value is None:
         return None
     try:
-        x, y, z = (float(number) for number in value)
-    except (TypeError, ValueError, OverflowError):
-        raise ContactsError(f"{where}: expected three numbers, got {short(value)}") from None
-    if not np.isfinite([x, y, z]).all():
-        raise ContactsError(f"{where}: expected finite numbers, got {short(value)}")
+        x, y, z = (checks.number(where, one) for one in value)
+    except (TypeError, ValueError):
+        raise ContactsError(f"{where}: expected three finite numbers, got {short(value)}") from None
     return x, y, z
 
 
