@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
+from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
 import biped
@@ -47,6 +47,19 @@ class Layout:
         return SimpleNamespace()
 
     operator_menu_enum = operator
+
+
+class Drawn:
+    """Stands for a panel that is drawn: what it calls of itself is the panel's."""
+
+    def __init__(self, panel: type, layout: Layout) -> None:
+        """`panel` is its class, by whose name Blender calls it where it has no other."""
+        self.panel, self.layout = panel, layout
+        self.bl_idname = getattr(panel, "bl_idname", panel.__name__)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.panel, name)
+        return MethodType(found, self) if isinstance(found, FunctionType) else found
 
 
 def module(name: str) -> Any:
@@ -106,7 +119,7 @@ def draw_all() -> int:
     layout, every = Layout(), bpy.types.Panel.__subclasses__()
     for panel in (panel for panel in every if panel.__module__.startswith(ADDON)):
         if not hasattr(panel, "poll") or panel.poll(bpy.context):
-            panel.draw(SimpleNamespace(layout=layout), bpy.context)
+            panel.draw(Drawn(panel, layout), bpy.context)
     return layout.drawn
 
 
@@ -146,12 +159,13 @@ def restore() -> None:
 
 
 def control_rigs() -> None:
-    """Legs follow controls that people make by hand, and those that Rigify generates."""
+    """Legs follow controls that people make by hand, sparse keys too, and those that Rigify generates."""
     empty()
     biped.make_slope(bpy, rise=RISE)
     walker = control_rig.make_ik_walker(bpy, pole="aside")
-    plant()
-    assert standing(walker)
+    for sparse in (False, True):
+        plant(sparse_keys=sparse)
+        assert standing(walker)
     empty()
     biped.make_slope(bpy, rise=-RISE)
     rig = control_rig.make_rigify_walker(bpy)
@@ -175,12 +189,17 @@ def contacts() -> None:
 
 
 def all_actions() -> None:
-    """A second action that nothing plays is planted with the first."""
-    walker = start()
-    copy = walker.animation_data.action.copy()
-    copy.name, copy.use_fake_user = "second", True
-    plant(all_actions=True)
-    assert {"walk.planted", "second.planted"} <= set(bpy.data.actions.keys())
+    """A second action that nothing plays is planted with the first, also where an NLA strip plays that alone."""
+    for in_strip in (False, True):
+        walker = start()
+        data, action = walker.animation_data, walker.animation_data.action
+        copy = action.copy()
+        copy.name, copy.use_fake_user = "second", True
+        if in_strip:
+            data.nla_tracks.new().strips.new("Walk", 1, action)
+            data.action = None
+        plant(all_actions=True)
+        assert {"walk.planted", "second.planted"} <= set(bpy.data.actions.keys()) and standing(walker)
 
 
 def batch() -> None:
