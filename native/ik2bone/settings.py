@@ -108,7 +108,7 @@ class Settings:
 
     def moved(self, motion: Array) -> Settings:
         """The same settings with places in space moved along by a motion (F, 4, 4)."""
-        return replace(self, marks=self.marks.moved(motion)) if self.places else self
+        return self if self.marks is None else replace(self, marks=self.marks.moved(motion))
 
     @property
     def places(self) -> tuple[Place, ...]:
