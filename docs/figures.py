@@ -11,6 +11,7 @@ import ik2bone
 import matplotlib as mpl
 import numpy as np
 from ik2bone.curves import smooth_between
+from ik2bone.hips import SLOW
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
@@ -106,7 +107,7 @@ def draw_hips(figure: Figure) -> None:
     for name, high, colour in zip(("left", "right"), highs, (FAINT, WISH), strict=True):
         axes.plot(time, high, color=colour, linewidth=3, label=f"highest for the {name} leg")
     axes.plot(time, wish, ":", color=MARK, label="wish")
-    axes.plot(time, smooth_between(wish, 30.0, 0.18, -np.inf, highs.min(axis=0)), color=BONE, label="hips")
+    axes.plot(time, smooth_between(wish, 30.0, SLOW, -np.inf, highs.min(axis=0)), color=BONE, label="hips")
     axes.set(xlabel="time, s", ylabel="height of the hips, leg lengths")
     axes.legend(frameon=False)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import ik2bone
 import pytest
 from ik2bone.contacts.spans import read_spans
+from ik2bone.hips import SLOW
 from ik2bone.report.notes import WORDS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -241,6 +242,17 @@ def test_every_term_of_the_glossary_is_used_elsewhere():
     others = " ".join(page.read_text(encoding="utf-8") for page in PAGES if page.stem != "glossary").lower()
     for term in (term.lower() for row in rows for term in re.findall(r"\*\*(.*?)\*\*", row)):
         assert re.search(rf"\b{term}", others), term
+
+
+def test_the_mathematics_has_the_smoothing_time_of_the_hips():
+    assert f"$\\tau = {SLOW}$ s" in (DOCS / "mathematics.md").read_text(encoding="utf-8")
+
+
+def test_the_table_of_presets_has_every_preset():
+    text = (DOCS / "guide.md").read_text(encoding="utf-8")
+    table = re.search(r"^\| preset \|.*?\n\n", text, re.DOTALL | re.MULTILINE)[0]
+    files = {path.stem for path in (ROOT / "addon" / "presets" / "ik2bone").glob("*.py")}
+    assert {name.lower().replace(" ", "_") for name in re.findall(r"^\| \*(.*?)\*", table, re.MULTILINE)} == files
 
 
 def test_the_figures_of_the_mathematics_are_drawn_by_their_script(tmp_path):
