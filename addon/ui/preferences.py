@@ -49,6 +49,7 @@ class IK2BONE_OT_use_defaults(Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Whether there are preferences, which add-ons that were started by a script have none of."""
+        cls.poll_message_set("The add-on is not enabled in the preferences")
         return preferences_in(context) is not None
 
     def execute(self, context: Context) -> set[str]:
