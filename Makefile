@@ -28,8 +28,9 @@ test-quick: $(VENV)/package
 	$(RUN) -m pytest tests/solver tests/planting tests/test_demo_gait.py tests/blender/test_operator.py \
 		tests/blender/test_register.py --ignore tests/solver/test_platforms.py --numprocesses auto --maxprocesses 4 --dist loadfile
 
-# Mouse and keyboard in a Blender with a window, run by a tool that brings a display; skipped where there is no such tool.
-gui: $(VENV)/package
+# Mouse and keyboard in a Blender with a window, into which the zip is installed, run by a tool that brings a display;
+# skipped where there is no such tool. Pictures are left in build/gui.
+gui: extension
 	@$(RUN) -m tests.gui "$(DESKTOP)" $(SUITE)
 
 # The zip installed and used in every Blender from 4.2 to 5.2, each in a virtual environment: 8 GB the first time.
