@@ -59,7 +59,7 @@ def hips_offset(
     floor = np.where(standing, lowest(clip, targets.ankle), -np.inf).max(axis=1)
 
     def heights(reach: Array) -> Array:
-        # Where legs, stretched to their reach, have their ankles in place (2, F, L): with heels as they are, and raised.
+        # Where legs, stretched to it, have their ankles in place (2, F, L): with heels as they are, and raised.
         return over + np.sqrt(np.maximum(reach**2 - aside, 0.0))
 
     wish = np.maximum(rise, heights(straightest(clip))[0].min(axis=1))
