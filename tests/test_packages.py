@@ -5,7 +5,11 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tarfile
 import tomllib
 
@@ -31,6 +35,19 @@ def test_wheels_are_built_for_every_platform_of_the_extension():
     ]
     wheels = [extension.Path(f"ik2bone-1-cp311-abi3-{tag}.whl") for tag in tags]
     assert {extension.platform_of(wheel) for wheel in wheels} == set(extension.PLATFORMS.values())
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler as cc")
+def test_missing_headers_of_cglm_are_told_in_one_line(tmp_path):
+    pytest.importorskip("setuptools", reason="setuptools is not installed")
+    build = ["build_ext", f"--build-temp={tmp_path}", f"--build-lib={tmp_path}"]
+    # A compiler that looks for headers nowhere.
+    nothing = {"CC": "cc -nostdinc", "PKG_CONFIG": "false", "CGLM_INCLUDE_DIR": ""}
+    command = [sys.executable, "-W", "ignore", "setup.py", "-q", *build]
+    answer = subprocess.run(command, cwd=extension.ROOT, env=os.environ | nothing, capture_output=True, text=True)
+    assert answer.returncode == 1
+    (line,) = answer.stderr.splitlines()
+    assert line.startswith("ik2bone needs the headers of cglm: install libcglm-dev (Debian, Ubuntu), ")
 
 
 @pytest.fixture
