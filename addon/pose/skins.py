@@ -22,7 +22,7 @@ from ..bounded import Bounded
 from .evaluate import is_private, private_scene
 
 if TYPE_CHECKING:
-    from ..rig.find import Leg
+    from ..rig.find import Limb
 
 Array = NDArray[np.float64]
 
@@ -61,7 +61,7 @@ class Foot:
     reach: float
 
 
-def find_skins(armature: Object, legs: Sequence[Leg]) -> tuple[Skin, ...] | None:
+def find_skins(armature: Object, limbs: Sequence[Limb]) -> tuple[Skin, ...] | None:
     """The skin of each foot, from the meshes that the armature deforms or carries, in its rest pose.
 
     They are evaluated on copies in a scene of their own, with all modifiers and without the pose. None where there are
@@ -70,24 +70,24 @@ def find_skins(armature: Object, legs: Sequence[Leg]) -> tuple[Skin, ...] | None
     bodies = [ob for ob in bpy.data.objects if ob.type == "MESH" and _is_body(ob, armature) and ob.users_scene]
     if not bodies:
         return None
-    feet = [_foot(armature.data, leg) for leg in legs]
+    feet = [_foot(armature.data, limb) for limb in limbs]
     with _at_rest(armature, bodies) as (scene, rest, copies):
         scene.view_layers[0].update()
         depsgraph = scene.view_layers[0].depsgraph
         shown, rest = [copy.evaluated_get(depsgraph) for copy in copies], rest.evaluated_get(depsgraph)
         placed = [_placed_vertices(body, rest) for body in shown]
-        told = values_of((placed, _told(armature, legs, feet, bodies)))
+        told = values_of((placed, _told(armature, limbs, feet, bodies)))
         if told in kept and all(map(_tells_edits, bodies)):
             return kept.put(told, *kept[told])
         found = [_points(body, rest, *where, feet) for body, where in zip(shown, placed, strict=True)]
-    skins = tuple(_together(armature, leg, rows) for leg, rows in zip(legs, zip(*found, strict=True), strict=True))
+    skins = tuple(_together(armature, limb, rows) for limb, rows in zip(limbs, zip(*found, strict=True), strict=True))
     return kept.put(told, skins, 1 + sum(len(skin.foot) + len(skin.toe) for skin in skins))
 
 
-def _told(armature: Object, legs: Sequence[Leg], feet: Sequence[Foot], bodies: Sequence[Object]) -> Hashable:
+def _told(armature: Object, limbs: Sequence[Limb], feet: Sequence[Foot], bodies: Sequence[Object]) -> Hashable:
     """What tells by == whether skins of the same points are the same while no weights are edited."""
-    bones = [armature.data.bones[name].matrix_local for leg in legs for name in (leg.foot, leg.toe or leg.foot)]
-    names = tuple(armature.data.bones.keys()), tuple(legs), repr([foot.parts for foot in feet])
+    bones = [armature.data.bones[name].matrix_local for limb in limbs for name in (limb.foot, limb.toe or limb.foot)]
+    names = tuple(armature.data.bones.keys()), tuple(limbs), repr([foot.parts for foot in feet])
     matrices = np.array([armature.matrix_world, *bones])
     return (
         names,
@@ -115,9 +115,9 @@ def _tells_edits(body: Object) -> bool:
     return shown and all(modifier.type in PLAIN for modifier in body.modifiers)
 
 
-def find_end(armature: Object, leg: Leg) -> tuple[float, ...]:
+def find_end(armature: Object, limb: Limb) -> tuple[float, ...]:
     """Where a leg without a foot ends, in shin space: in the middle of the far end of its skin, else at its tail."""
-    skins, length = find_skins(armature, [leg]), armature.data.bones[leg.shin].length
+    skins, length = find_skins(armature, [limb]), armature.data.bones[limb.shin].length
     if skins is None or not len(skins[0].foot):
         return 0.0, length, 0.0
     along = skins[0].foot[:, 1]
@@ -125,11 +125,11 @@ def find_end(armature: Object, leg: Leg) -> tuple[float, ...]:
     return tuple((0.5 * (last.min(axis=0) + last.max(axis=0))).tolist())
 
 
-def _foot(bones: Armature, leg: Leg) -> Foot:
-    foot, toes = (_below(bones, name) if name else set() for name in (leg.foot, leg.toe))
-    ankle, knee = (np.array(bones.bones[name].head_local) for name in (leg.foot, leg.shin))
-    length = sum(bones.bones[name].length for name in (leg.foot, leg.toe) if name)
-    parts = (foot - toes, toes) if leg.end is None else (set(), set())
+def _foot(bones: Armature, limb: Limb) -> Foot:
+    foot, toes = (_below(bones, name) if name else set() for name in (limb.foot, limb.toe))
+    ankle, knee = (np.array(bones.bones[name].head_local) for name in (limb.foot, limb.shin))
+    length = sum(bones.bones[name].length for name in (limb.foot, limb.toe) if name)
+    parts = (foot - toes, toes) if limb.end is None else (set(), set())
     return Foot(parts, ankle, NEAR * max(float(np.linalg.norm(knee - ankle)), length))
 
 
@@ -228,9 +228,9 @@ def _most(foot: Array, toes: Array, every: Array) -> tuple[NDArray[np.bool_], ND
     return have & (foot >= toes), have & (foot < toes)
 
 
-def _together(armature: Object, leg: Leg, rows: Sequence[list[Array]]) -> Skin:
+def _together(armature: Object, limb: Limb, rows: Sequence[list[Array]]) -> Skin:
     """The skin of one foot from its points and its toes', of all meshes, in the spaces of foot and toe bone."""
-    foot, toe = (armature.data.bones[name].matrix_local for name in (leg.foot, leg.toe or leg.foot))
+    foot, toe = (armature.data.bones[name].matrix_local for name in (limb.foot, limb.toe or limb.foot))
     columns = zip(
         map(np.concatenate, zip(*rows, strict=True)), map(np.array, (foot.inverted(), toe.inverted())), strict=True
     )

@@ -16,7 +16,7 @@ from .checks import Moving, check_chain, refuse_rest, refuse_unplaced, toe_troub
 from .choose import choose_limbs
 from .controls import hips_control, line_of
 from .controls_named import named_hips
-from .find import Leg
+from .find import Limb
 
 if TYPE_CHECKING:
     from bpy.types import Context, Object
@@ -39,8 +39,8 @@ class Body:
     are the toe bones to turn.
     """
 
-    legs: tuple[Leg, ...]
-    planned: tuple[Leg, ...]
+    limbs: tuple[Limb, ...]
+    planned: tuple[Limb, ...]
     numbers: tuple[int, ...]
     hips: str | None
     toes: tuple[str, ...]
@@ -49,7 +49,7 @@ class Body:
     @property
     def chosen(self) -> NDArray[np.bool_]:
         """Which of the planned limbs are to be turned."""
-        return np.array([limb in self.legs for limb in self.planned])
+        return np.array([limb in self.limbs for limb in self.planned])
 
 
 def find_body(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Body:
@@ -78,7 +78,7 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     return Body(limbs, planned, numbers, hips, toes, told + ((NO_HIPS,) if stay else ()))
 
 
-def find_hips(armature: Object, legs: Sequence[Leg]) -> str | None:
+def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
     """The lowest bone that carries all legs and the trunk, or its control; where that cannot move, its next ancestor
     that can.
     """
@@ -114,7 +114,7 @@ def _largest_branch(armature: Object, name: str, legs: set[str]) -> int:
     return max((1 + len(child.children_recursive) for child in branches), default=0)
 
 
-def _refuse_upside_down(armature: Object, limbs: Iterable[Leg]) -> None:
+def _refuse_upside_down(armature: Object, limbs: Iterable[Limb]) -> None:
     """Refuse an object whose negative scale turns legs over that hang down under the same scale made positive."""
     bones, upward = armature.data.bones, np.array(armature.matrix_world)[2, :3]
     for leg in (limb for limb in limbs if limb.is_leg):
@@ -126,7 +126,7 @@ def _refuse_upside_down(armature: Object, limbs: Iterable[Leg]) -> None:
             )
 
 
-def _toes(armature: Object, legs: Iterable[Leg], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _toes(armature: Object, legs: Iterable[Limb], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The toe bones that can be keyed, and sentences about the others."""
     # Feet that touch the nearest surface with one point have no sole that toes would belong to.
     legs = [leg for leg in legs if leg.toe and leg.is_leg and options.direction == "DOWN"]

@@ -24,7 +24,7 @@ def marks_for(body: Body, frames: NDArray[np.int64], rows: Rows | None, mode: st
 
     A `Refusal` tells what is wrong with stored contacts, or that there are none although the mode is STORED.
     """
-    feet, planned = ([limb.foot for limb in limbs] for limbs in (body.legs, body.planned))
+    feet, planned = ([limb.foot for limb in limbs] for limbs in (body.limbs, body.planned))
     try:
         spans = [span for span in read_spans(rows or []) if span.bone in planned]
         marks = marks_of(spans, planned, int(frames[0]), len(frames))
@@ -44,7 +44,7 @@ def rows_to_store(body: Body, rows: Rows | None, found: Rows, mode: str, again: 
     Of other feet these are all where the feet stay planted as they were (`again`) or none are found anew, else
     people's. Of the run's own they are those forbidden, and under ALWAYS those enforced.
     """
-    numbers = dict(zip((limb.foot for limb in body.legs), body.numbers, strict=True))
+    numbers = dict(zip((limb.foot for limb in body.limbs), body.numbers, strict=True))
     wished = ("forbidden", "enforced") if mode == "ALWAYS" else ("forbidden",)
     spans = list(zip(read_spans(rows or []), rows or [], strict=True))
     others = [

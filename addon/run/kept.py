@@ -20,7 +20,7 @@ from ik2bone.plan import Plan
 from ..bounded import Bounded
 from ..pose import skins
 from ..pose.sample import Sample, sampling
-from ..rig.find import Leg
+from ..rig.find import Limb
 from ..stages import Stages
 
 # The most frames of kept samples, and of kept plans: these take about 100 MB, 5 kB a frame.
@@ -40,7 +40,7 @@ def forget() -> None:
         kept.clear()
 
 
-def sampled(armature: Object, limbs: Sequence[Leg], hips: str | None, frames: Sequence[int]) -> Stages[Sample]:
+def sampled(armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int]) -> Stages[Sample]:
     """As `sampling`, or the kept one if it was made from the same."""
     return sampling(armature, limbs, hips, frames, kept=samples)
 

@@ -195,7 +195,7 @@ def _make_attainable(task: Task, clip: Clip, modes: dict[str, str], turns: dict[
     last = None
     for name, number, place in sorted(task.turned, key=lambda item: item[1:]):
         bone, hangs = bones[place, :, number], last == (number, place - 1)
-        if not hangs or (place == 2 and task.body.legs[number].loose):
+        if not hangs or (place == 2 and task.body.limbs[number].loose):
             excess = np.tile([1.0, 0.0, 0.0, 0.0], (len(bone), 1))
         else:
             seen = nearest_rotations((inverse_of(bones[place - 1, :, number]) @ bone)[:, :3, :3])

@@ -165,7 +165,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     told = [*_tell(task), *locks, *output.told(task, read)]
     yield from part_of(output.write(task, read, corrected), 0.65, 0.7)
     # Limits that leave the source alone may hold what was planted.
-    check_chain(armature, task.body.legs)
+    check_chain(armature, task.body.limbs)
     after, contacts, figures = yield from part_of(_report(task, plan, marks), 0.7, 1.0)
     warnings = (*told, *_tell_steps(task, before.clip, after))
     if task.controlled:
@@ -254,7 +254,7 @@ def _correct(task: Task, before: Sample, plan: Plan, read: list[Channel], curves
 
     `curves` hold the keys before the first, which rotations continue: themselves where corrections fade in from them.
     """
-    part, limbs = plan.choose(task.body.chosen).cut(task.part), task.body.legs
+    part, limbs = plan.choose(task.body.chosen).cut(task.part), task.body.limbs
     corrected = []
     for channel, (name, number, place) in zip(read, task.turned, strict=False):
         hangs_loose = limbs[number].loose and name == limbs[number].foot
@@ -279,7 +279,7 @@ def _turns_in_world(part: Plan, number: int) -> Array:
 def _way(task: Task, part: Plan, number: int) -> Array:
     """How far a loose foot moves (F, 3) from where it would be, which may be with the hips."""
     way = part.targets.ankle[:, number] - part.clip.ankle[:, number]
-    above = {bone.name for bone in task.armature.data.bones[task.body.legs[number].foot].parent_recursive}
+    above = {bone.name for bone in task.armature.data.bones[task.body.limbs[number].foot].parent_recursive}
     return way - part.hips_offset if task.body.hips in above else way
 
 
@@ -330,14 +330,14 @@ def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages
 
 def _put_in_names(task: Task, surfaces: Surfaces, contacts: Rows, figures: dict[str, Any]) -> None:
     """Put in what the scene calls limbs and frames, and where anchors are in the space of their supports."""
-    for limb, foot in zip(task.body.legs, figures["feet"], strict=True):
+    for limb, foot in zip(task.body.limbs, figures["feet"], strict=True):
         foot["bone"] = limb.foot
         if limb.end is not None:
             foot |= {"heel": list(limb.end), "ball": list(limb.end), "sole": [list(limb.end)] * 2}
     for span in contacts:
         span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
     for span in (*figures["spans"], *contacts):
-        span["bone"], row = task.body.legs[span["leg"]].foot, span["start"] - int(task.whole[0])
+        span["bone"], row = task.body.limbs[span["leg"]].foot, span["start"] - int(task.whole[0])
         span["local"] = surfaces.local(span["support"], np.array(span["anchor"]), row) if span["anchor"] else None
     for span in contacts:
         span["leg"] = task.body.numbers[span["leg"]]
