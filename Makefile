@@ -65,7 +65,7 @@ bench-motion: $(VENV)/package
 sanitize: $(VENV)/package
 	@$(SETUP) sanitize
 
-# Random calls of the solver for SECONDS, judged by the laws in tests/fuzz.
+# Random calls of the solver for SECONDS on each build of its loops, judged by the fast twin in tests/fuzz/twin.c.
 fuzz: $(VENV)/package
 	@$(RUN) -m tests.fuzz --seconds $(or $(SECONDS),60)
 
