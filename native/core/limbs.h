@@ -326,13 +326,6 @@ any_lane(lane numbers)
     return any != 0;
 }
 
-/* A stage is a function `bool name(limb *t, bool careful)`. Without care it has no branch and tells
- * whether it could settle the limb; with care it settles every limb there is. Digits are the same.
- *
- * A pass is one or more stages over all lanes, without care. It takes the numbers that they read
- * and gives those of one part that they write; compilers leave out all others. In the end the limbs
- * that some pass could not settle go through all stages one by one, with care, as few rows do at
- * once. */
 /* The limbs from one lane on: a tile of which the first lanes are read and written. */
 IK2B_IN_LINE limbs *
 lanes_from(limbs *t, int first)
@@ -340,6 +333,13 @@ lanes_from(limbs *t, int first)
     return (limbs *)(void *)((double *)(void *)t + first);
 }
 
+/* A stage is a function `bool name(limb *t, bool careful)`. Without care it has no branch and tells
+ * whether it could settle the limb; with care it settles every limb there is. Digits are the same.
+ *
+ * A pass is one or more stages over all lanes, without care. It takes the numbers that they read
+ * and gives those of one part that they write; compilers leave out all others. In the end the limbs
+ * that some pass could not settle go through all stages one by one, with care, as few rows do at
+ * once. */
 #define IK2B_PASS(name, results, stages)                                                           \
     IK2B_IN_LINE void name##_part(limbs *part, const ik2b_task *task, int lanes)                   \
     {                                                                                              \

@@ -180,13 +180,15 @@ turn_lanes(limbs *t, int together)
 IK2B_BUILDS(turner, turn_lanes, (limbs * t), (t, IK2B_TOGETHER))
 IK2B_BUILDS(pose_leaver, leave_pose_lanes, (limbs * t), (t, IK2B_TOGETHER))
 
+/* The same in all lanes; in a pass, gcc would make a branch of `rolling` and no vectors. */
 static void
 keep_poses(limbs *t)
 {
     memcpy(t->kept, t->still, sizeof t->kept);
     for (int k = 0; t->task.rolling && k < IK2B_LANES; k++) {
         double hinge[3] = {t->hinge_mid[0][k], t->hinge_mid[1][k], t->hinge_mid[2][k]};
-        t->kept[k] = is_zero(hinge) | (t->weight[k] == 0.0) ? t->still[k] : 0.0;
+        bool rolls = !is_zero(hinge) && t->weight[k] > 0.0;
+        t->kept[k] = rolls ? 0.0 : t->still[k];
     }
 }
 
