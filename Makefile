@@ -9,22 +9,41 @@ RUN := $(VENV)/bin/python
 SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" sh tools/setup.sh
 PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* native/ik2bone/* native/ik2bone/*/*)
 
-.PHONY: help demo test gui accuracy bench bench-planting bench-motion sanitize fuzz extension wheel format clean
+.PHONY: help demo test test-quick docs gui accuracy bench bench-planting bench-motion sanitize fuzz matrix batch-example extension wheel format clean
 
 help:
-	@echo "make demo [CLIP=file [ACTION=name]] [GROUND=hills|steps|slope|flat|platform|bridge|stairs|ladder|file], test, gui, accuracy, bench, bench-planting, sanitize, extension, wheel, format, clean"
+	@echo "make demo [CLIP=file [ACTION=name]] [GROUND=hills|steps|slope|flat|platform|bridge|stairs|ladder|file] [FINE=1], test, test-quick, docs, gui, accuracy, bench, bench-planting, sanitize, extension, wheel, format, clean"
 	@echo "make bench-motion [CLIPS=parts of names] [GROUNDS=parts of names] [KEEP=file] [AGAINST=file], fuzz [SECONDS=60]"
+	@echo "make matrix [BLENDERS=\"4.2 5.2\"] [FOLDER=for their virtual environments], batch-example [CLIPS=folder]"
 
 demo: $(VENV)/package
-	@$(RUN) -m demo $(if $(CLIP),--clip "$(CLIP)") $(if $(ACTION),--action "$(ACTION)") $(if $(GROUND),--ground "$(GROUND)")
+	@$(RUN) -m demo $(if $(CLIP),--clip "$(CLIP)") $(if $(ACTION),--action "$(ACTION)") $(if $(GROUND),--ground "$(GROUND)") $(if $(FINE),--samples 6)
 
 # In several processes, each of which starts a Blender of its own; a file's tests share what they set up.
 test: $(VENV)/package
 	$(RUN) -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
 
-# Mouse and keyboard in a Blender with a window, run by a tool that brings a display; skipped where there is no such tool.
-gui: $(VENV)/package
+# In under two minutes on two processors: the package but for emulated ones, and the add-on's main way in Blender.
+test-quick: $(VENV)/package
+	$(RUN) -m pytest tests/solver tests/planting tests/test_demo_gait.py tests/blender/test_operator.py \
+		tests/blender/test_register.py --ignore tests/solver/test_platforms.py --numprocesses auto --maxprocesses 4 --dist loadfile
+
+# Mouse and keyboard in a Blender with a window, into which the zip is installed, run by a tool that brings a display;
+# skipped where there is no such tool. Pictures are left in build/gui.
+gui: extension
 	@$(RUN) -m tests.gui "$(DESKTOP)" $(SUITE)
+
+# The zip installed and used in every Blender from 4.2 to 5.2, each in a virtual environment: 8 GB the first time.
+matrix: extension
+	@$(RUN) -m tests.matrix dist $(FOLDER) $(BLENDERS)
+
+# A folder of clips planted by the command, and by Dask with one and two workers.
+batch-example: extension
+	@$(RUN) examples/batch.py "$(or $(CLIPS),$${IK2BONE_DATA:-../shared/data}/bvh)" --zip dist/ik2bone-*.zip
+
+# The pages of docs/ as a site in build/docs; the first time installs Sphinx.
+docs: $(VENV)/package
+	@$(SETUP) docs
 
 accuracy: $(VENV)/package
 	@$(RUN) -m tests.accuracy

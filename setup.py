@@ -15,8 +15,8 @@ from setuptools.command.build_ext import build_ext
 
 ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")
 NO_CGLM = (
-    "ik2bone needs the headers of cglm: install the package libcglm-dev (Debian, Ubuntu), "
-    "or name their folder in the environment variable CGLM_INCLUDE_DIR"
+    "ik2bone needs the headers of cglm: install libcglm-dev (Debian, Ubuntu), cglm-devel (Fedora) or cglm (Homebrew, "
+    "vcpkg), or name their folder in the environment variable CGLM_INCLUDE_DIR"
 )
 
 
@@ -89,15 +89,21 @@ class BuildWithCglm(build_ext):
         super().build_extension(ext)
 
     def compiler_finds_cglm(self) -> bool:
-        """Whether the bare include line compiles."""
+        """Whether the bare include line compiles; where not, the compiler would complain before we say what to do."""
         folder = Path(self.build_temp)
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / "find_cglm.c"
         probe.write_text("#include <cglm/cglm.h>\n")
+        shown, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
         try:
             self.compiler.compile([str(probe)], output_dir=str(folder))
         except Exception:
             return False
+        finally:
+            os.dup2(shown, 2)
+            os.close(shown)
+            os.close(nowhere)
         return True
 
 

@@ -5,27 +5,25 @@ from __future__ import annotations
 
 from types import ModuleType
 
-MISSING_PACKAGE = (
-    "IK2Bone cannot work without its compiled package 'ik2bone', which is missing or does not fit this Blender: "
-    "install the extension file made for this system, or the package itself into Blender's Python"
-)
+_registered: list[ModuleType] = []
 
 
 def register() -> None:
-    """Register the settings, operators and panels."""
-    try:
-        import ik2bone  # noqa: F401
-    except ImportError as error:
-        # Blender enables an extension without any message when none of its wheels fit.
-        raise ImportError(f"{MISSING_PACKAGE} ({error})") from None
-    for module in _modules():
+    """Register the settings, operators and panels; where the compiled package does not fit, what tells so."""
+    from . import misfit
+
+    trouble = misfit.find_misfit()
+    if trouble:
+        print(trouble)
+    for module in (misfit,) if trouble else _modules():
         module.register()
+        _registered.append(module)
 
 
 def unregister() -> None:
     """Unregister in reverse order."""
-    for module in reversed(_modules()):
-        module.unregister()
+    while _registered:
+        _registered.pop().unregister()
 
 
 def _modules() -> tuple[ModuleType, ...]:
@@ -33,6 +31,19 @@ def _modules() -> tuple[ModuleType, ...]:
     from . import properties
     from .batch import command
     from .run import kept
-    from .ui import contact_list, contacts, menus, operators, overlay, panel
+    from .ui import (
+        anchors,
+        contact_list,
+        contacts,
+        drag,
+        drawing,
+        manual,
+        menus,
+        operators,
+        panel,
+        preferences,
+        presets,
+    )
 
-    return properties, kept, operators, panel, contact_list, contacts, overlay, menus, command
+    shown = panel, contact_list, contacts, drag, anchors, drawing, menus, manual, presets, preferences
+    return properties, kept, operators, *shown, command

@@ -24,3 +24,7 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     """Names for a sentence: the first ones, and how many more there are."""
     told = [cut(name, 63) for name in names[:most]]
     return ", ".join(told) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+class Hint(str):
+    """A sentence on what a run did that nobody has to look at; all others that the add-on tells are warnings."""

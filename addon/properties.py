@@ -11,7 +11,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from .ground.choose import shows_collection
-from .rig.body import find_armature
+from .rig.armatures import find_armature
 
 if TYPE_CHECKING:
     from bpy.types import Context
@@ -147,6 +147,11 @@ class PlantingOptions:
     all_actions: BoolProperty(
         name="All Actions",
         description="Plant every action of the character that fits its bones, not only the one that it plays",
+    )
+    sparse_keys: BoolProperty(
+        name="Sparse Keys",
+        description="For editing by hand, key controls of inverse kinematics where contacts start and end, hold those "
+        "that stand still between, and leave as few other keys as the motion needs",
     )
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from ik2bone.report import text
 
 from demo import grounds, scenes, session
+from demo.track import FINE, PREVIEW
 
-SAMPLES = 6
 LADDER = "ladder"
 
 
@@ -26,7 +26,10 @@ def main() -> None:
     parser.add_argument("--ground", default=grounds.DEFAULT, help=f"{kinds}, sums by +, {others}, .obj or .glb")
     parser.add_argument("--out", default="build/demo", type=Path, help="folder for the results")
     parser.add_argument(
-        "--samples", default=SAMPLES, type=int, help="samples a pixel of the picture, 1 for a rough one"
+        "--samples",
+        default=PREVIEW,
+        type=int,
+        help=f"samples a pixel of the picture, smoothed from {FINE} on",
     )
     given = parser.parse_args()
     try:

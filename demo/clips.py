@@ -18,9 +18,13 @@ def reading():
 
 
 def read(what: str, path: Path):
-    """What a function of that module reads from a file; a ValueError where it refuses to."""
+    """What a function of that module reads from a file; a ValueError where it refuses to.
+
+    Blender's importers print tracebacks beside the error that they raise.
+    """
     try:
-        return getattr(reading(), what)(path)
+        with session.silence():
+            return getattr(reading(), what)(path)
     except import_module(f"{session.ADDON}.errors").Refusal as refusal:
         raise ValueError(str(refusal)) from None
 
@@ -54,7 +58,7 @@ def load_walk(bpy, path: str | Path, action: str | None = None):
         _key_pose(bpy.context.scene, armature)
     elif action is None and len(actions) > 1:
         chosen = next((name for word in WALKS for name in actions if word in name.lower()), actions[0])
-        print(f"{Path(path).name}: action {chosen}; ACTION= names another of {', '.join(actions)}")
+        session.tell(f"{Path(path).name}: action {chosen}; ACTION= names another of {', '.join(actions)}")
         play(armature, chosen)
     return armature
 

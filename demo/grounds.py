@@ -6,6 +6,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from demo import session
+from demo.track import MARGIN, Track
+
 Array = NDArray[np.float64]
 
 KINDS = ("hills", "steps", "slope", "flat")
@@ -82,6 +85,42 @@ def make_ground(bpy, kind: str, *, centre, size, base_height: float, leg: float,
     ground.rotation_euler.z = heading
     bpy.context.scene.collection.objects.link(ground)
     return ground
+
+
+def fit(bpy, surfaces, way: Track, name: str) -> None:
+    """Scale and move the meshes of a file so that they lie under a clip's way, and tell so, where they do not yet."""
+    from mathutils import Matrix
+
+    bpy.context.view_layer.update()
+    low, high = _bounds(surfaces)
+    half = _half_box(way)
+    beside = np.abs(way.centre - (low + high)[:2] / 2) > (high - low)[:2] / 2 - half
+    apart = way.floor < low[2] - way.leg or way.floor > high[2] + way.leg
+    if not (beside.any() or apart):
+        return
+    wanted, size = 2 * (half + MARGIN * way.leg), np.maximum((high - low)[:2], 1e-9 * way.leg)
+    scale = max(1.0, float((wanted / size).max()))
+    middle = (low + high) / 2
+    carry = Matrix.Translation((*way.centre, way.floor)) @ Matrix.Scale(scale, 4) @ Matrix.Translation(-middle)
+    for surface in surfaces:
+        surface.matrix_world = carry @ surface.matrix_world
+    session.tell(
+        f"{name} is {size[0]:.3g} by {size[1]:.3g} and does not lie under the clip's way of {2 * half[0]:.3g} by "
+        f"{2 * half[1]:.3g}: it is shown {scale:.3g} times as large, with its middle under the way's"
+    )
+
+
+def _bounds(surfaces) -> tuple[Array, Array]:
+    """Least and greatest coordinates of objects in the world."""
+    corners = [np.array(surface.matrix_world) @ [*corner, 1.0] for surface in surfaces for corner in surface.bound_box]
+    return np.min(corners, axis=0)[:3], np.max(corners, axis=0)[:3]
+
+
+def _half_box(way: Track) -> Array:
+    """Half of the way's extents along X and Y, without the margin round it."""
+    along, across = way.size / 2 - MARGIN * way.leg
+    cosine, sine = abs(np.cos(way.heading)), abs(np.sin(way.heading))
+    return np.array([cosine * along + sine * across, sine * along + cosine * across])
 
 
 def _columns(kind: str, length: float, width: float) -> tuple[Array, Array]:

@@ -3,10 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,15 +12,17 @@ from numpy.typing import NDArray
 
 from demo.figure import paint
 from demo.misses import Miss
+from demo.session import silence, tell
 from demo.solids import torus
 from demo.terrain import Cut, Terrain, cut_terrain
-from demo.track import MARGIN, SLOT, Instant, Track
+from demo.track import FINE, MARGIN, SLOT, Instant, Track
 
 Array = NDArray[np.float64]
 
 # Lengths in legs.
 ELEVATION = np.radians(9.0)
 FRONT, DEPTH, SIDE, CRUST = 0.14, 2.2, 0.75, 0.22
+GAP = 0.12
 RING, RING_THICKNESS = 0.11, 0.013
 TEXT_LINE, TEXT_SPACE = 0.0155, 0.04  # Of the picture's width.
 ROW_WIDTH, ROW_HEIGHTS = 1600, (380, 820)
@@ -106,7 +104,10 @@ def draw(bpy, rows: list[Row], stage: Stage, track: Track, path: Path, samples: 
     _add_camera(bpy, frame)
     _light(bpy, frame)
     _set_render(bpy, frame, samples)
-    tiles = [_render_row(bpy, row, rows, frame, track.leg, path.with_name(f"{path.stem}.part.png")) for row in rows]
+    tiles = []
+    for number, row in enumerate(rows, 1):
+        tell(f"draws picture {number} of {len(rows)} with {samples} samples a pixel")
+        tiles.append(_render_row(bpy, row, rows, frame, track.leg, path.with_name(f"{path.stem}.part.png")))
     _save(bpy, np.concatenate(tiles[::-1]), path)
     for mesh in terrain:
         bpy.data.meshes.remove(mesh)
@@ -154,9 +155,12 @@ def _lay_terrain(bpy, shots: tuple[Shot, ...], stage: Stage, track: Track, box: 
 
 
 def _cut(instant: Instant, moved: bool, track: Track, box: Array) -> Cut:
-    """What is shown of the ground: for one figure that is moved, or for all that are not."""
+    """What is shown of the ground: for one figure that is moved, or for all that are not.
+
+    Pieces of figures that are moved stand apart, as their heights would look like steps where they met.
+    """
     (along, inward), leg = _axes(track), track.leg
-    middle, reach = track.centre @ along[:2] + instant.place, SLOT / 2 * leg
+    middle, reach = track.centre @ along[:2] + instant.place, (SLOT - GAP) / 2 * leg
     start, end = (middle - reach, middle + reach) if moved else (box[0, 0] - MARGIN * leg, box[1, 0] + MARGIN * leg)
     origin, depth = (box[0, 1] - FRONT * leg) * inward, DEPTH * leg + np.ptp(box[:, 1])
     return Cut(origin, along, inward, start - instant.shift, end - instant.shift, depth, 3 * leg)
@@ -220,8 +224,7 @@ def _light(bpy, frame: Frame) -> None:
 def _set_render(bpy, frame: Frame, samples: int) -> None:
     scene = bpy.context.scene
     scene.render.engine = "CYCLES"
-    # A picture of one sample is for a quick look; to smooth it would take four times as long as to make it.
-    scene.cycles.samples, scene.cycles.use_denoising, scene.cycles.max_bounces = samples, samples > 1, 2
+    scene.cycles.samples, scene.cycles.use_denoising, scene.cycles.max_bounces = samples, samples >= FINE, 2
     scene.render.resolution_x, scene.render.resolution_y = ROW_WIDTH, frame.pixels
     scene.render.resolution_percentage = 100
     scene.render.image_settings.file_format = "PNG"
@@ -281,20 +284,6 @@ def _show(bpy, data, matrix: Matrix):
     thing.visible_shadow = thing.visible_diffuse = False
     bpy.context.scene.collection.objects.link(thing)
     return thing
-
-
-@contextmanager
-def silence() -> Iterator[None]:
-    """Blender itself prints where a render was saved, past Python's own output."""
-    sys.stdout.flush()
-    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
-        os.close(nowhere)
 
 
 def _save(bpy, pixels: Array, path: Path) -> None:

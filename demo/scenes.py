@@ -23,6 +23,7 @@ SEED = 0
 # Most steps of each flight, how deep and high they are, how far a tread overhangs its riser and how thick it is there.
 STEPS, TREAD, RISE, NOSING, THICKNESS = 4, 0.62, 0.16, 0.05, 0.05
 LANDING = 1.5
+AHEAD = 0.2  # Of floor before the first riser; for its sake the landing of a short way is shorter.
 
 # The deck's height over the floor at its ends, how far it bulges in the middle, how much longer and wider than the
 # clip's way it is, and its thickness; where along it piers stand, and how wide they are.
@@ -37,12 +38,22 @@ ENTERED = 0.5  # So far inside its edge the figure has both feet on it.
 
 def count_steps(way: Track) -> int:
     """Steps of each flight that a clip's way goes over, one at the least."""
-    return int(np.clip((way.size[0] / way.leg / 2 - MARGIN - LANDING / 2) // TREAD, 1, STEPS))
+    return int(np.clip((_half(way) - LANDING / 2) // TREAD, 1, STEPS))
 
 
-def stairs_outline(steps: int) -> Array:
+def landing(way: Track) -> float:
+    """How long a landing lies between the flights, so that the clip begins and ends on the floor."""
+    return float(np.clip(2 * (_half(way) - AHEAD - count_steps(way) * TREAD), 0.0, LANDING))
+
+
+def _half(way: Track) -> float:
+    """Half of the clip's way, in legs."""
+    return float(way.size[0] / way.leg / 2 - MARGIN)
+
+
+def stairs_outline(steps: int, landing: float = LANDING) -> Array:
     """Points (N, 2) of the stairs' section along and up, counterclockwise, from the foot of the last riser on."""
-    half = LANDING / 2 + steps * TREAD
+    half = landing / 2 + steps * TREAD
     up = []
     for step in range(steps):
         riser, top = -half + step * TREAD, (step + 1) * RISE
@@ -68,7 +79,7 @@ def make(bpy, kind: str, way: Track, frames: range) -> list:
 def make_stairs(bpy, way: Track) -> list:
     """A flight up, a landing and a flight down, as one solid on a floor."""
     half = way.size[1] / way.leg / 2
-    solid = prism(stairs_outline(count_steps(way)), 1, -half, half)
+    solid = prism(stairs_outline(count_steps(way), landing(way)), 1, -half, half)
     return [_floor(bpy, "flat", way), _place(bpy, "stairs", [solid], way)]
 
 

@@ -8,6 +8,9 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -49,6 +52,29 @@ def leave(code: int) -> NoReturn:
     sys.stderr.flush()
     atexit._run_exitfuncs()
     os._exit(code)
+
+
+def tell(text: str) -> None:
+    """Say at once what is going on."""
+    print(f"demo: {text}", flush=True)
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Keep back what Blender prints, itself or by Python: where a file was saved, what an importer met."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept, nowhere = [os.dup(channel) for channel in (1, 2)], os.open(os.devnull, os.O_WRONLY)
+    for channel in (1, 2):
+        os.dup2(nowhere, channel)
+    try:
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+            yield
+    finally:
+        for channel, former in zip((1, 2), kept, strict=True):
+            os.dup2(former, channel)
+        for opened in (*kept, nowhere):
+            os.close(opened)
 
 
 def _make_user_folder() -> None:

@@ -35,15 +35,18 @@ def show(bpy, clip: str, ground: str, out: Path, samples: int, action: str | Non
     """Plant `clip`, or the named action of it, on `ground`, draw and save; ValueError, OSError or RuntimeError where
     that cannot be.
     """
+    session.tell(f"reads {clip}")
     walking = load(bpy, clip, action)
     stage, way = lay_stage(bpy, ground, walking), walking.way
     walkers = cross(bpy, clip, walking, scenes.DECK, action) if ground == scenes.BRIDGE else [walking]
     sources = [walking.armature.animation_data.action for walking in walkers]
+    session.tell(f"plants {len(walking.frames)} frames")
     reports = plant(bpy, [walking.armature for walking in walkers])
     name = f"{Path(clip).stem}-{Path(ground).stem}"
+    title = f"{Path(clip).stem} on {Path(ground).stem}"
     folder = out / name
     folder.mkdir(parents=True, exist_ok=True)
-    rows = shoot(bpy, walkers, sources, stage, list(reports.values()), name.replace("-", " on "))
+    rows = shoot(bpy, walkers, sources, stage, list(reports.values()), title)
     picture.draw(bpy, rows, stage, way, folder / "picture.png", samples)
     save(bpy, walkers[0], rows, folder / "planted.blend")
     if len(reports) > 1:
@@ -58,6 +61,7 @@ def lay_stage(bpy, ground: str, walking: Walker) -> picture.Stage:
     way = walking.way
     if Path(ground).suffix:
         stage = picture.Stage(tuple(clips.read("read_ground", Path(ground))))
+        grounds.fit(bpy, stage.grounds, way, Path(ground).name)
     elif ground in scenes.KINDS:
         *around, building = scenes.make(bpy, ground, way, walking.frames)
         moves = ground == scenes.PLATFORM
@@ -104,7 +108,8 @@ def shoot(
         for walking, body, action, report in zip(walkers, bodies, actions, reports, strict=True):
             play(walking.armature, action)
             shots += _shoot(bpy, walking, body, stage, report)
-        caption = (f"{name}, {side}", _caption([report[side] for report in reports], walkers[0].way.leg))
+        leg = walkers[0].way.leg
+        caption = (f"{name}, {side}: {_ringed(shots, leg)}", _caption([report[side] for report in reports], leg))
         rows.append(picture.Row(caption, tuple(shots)))
     return rows
 
@@ -131,11 +136,19 @@ def play(armature, action) -> None:
     armature.animation_data.action_slot = action.slots[slot]
 
 
+def _ringed(shots: list[picture.Shot], leg: float) -> str:
+    """What there is to be seen of the figures shown."""
+    off = [abs(miss.height) for shot in shots for miss in shot.misses]
+    if not off:
+        return "every foot that stands is on the ground, no foot is in it"
+    return f"{len(off)} feet ringed, off the ground by up to {100 * max(off) / leg:.0f} % of the leg"
+
+
 def _caption(sides: list[dict[str, float]], leg: float) -> str:
-    """The worst figures of one side, lengths in shares of the leg."""
-    lengths = (("under ground", "penetration"), ("over it", "float"), ("sliding", "drift"), ("out of reach", "short"))
-    shares = ", ".join(f"{text} {100 * max(side[name] for side in sides) / leg:.1f} %" for text, name in lengths)
-    return f"worst, of the leg: {shares}; knee pop {max(side['knee_pop'] for side in sides):.1f} degrees"
+    """The worst figures of one side over all frames of its contacts, lengths in shares of the leg."""
+    lengths = (("under ground", "penetration"), ("over", "float"), ("sliding", "drift"), ("out of reach", "short"))
+    shares = ", ".join(f"{text} {100 * max(side[name] for side in sides) / leg:.1f}" for text, name in lengths)
+    return f"all contacts, % of the leg: {shares}; knee pop {max(side['knee_pop'] for side in sides):.1f} degrees"
 
 
 def save(bpy, walking: Walker, rows: list[picture.Row], path: Path) -> None:
@@ -147,5 +160,5 @@ def save(bpy, walking: Walker, rows: list[picture.Row], path: Path) -> None:
         thing.hide_render = False
     bpy.context.scene.frame_set(walking.frames[0])
     bpy.context.preferences.filepaths.save_version = 0
-    with picture.silence():
+    with session.silence():
         bpy.ops.wm.save_as_mainfile(filepath=str(path.resolve()), compress=True)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-NEAR = 1e-4  # Of a cut's depth: points so near to its front plane lie in it.
+# Of a cut's depth: points so near to its front plane lie in it, and points so near to each other are one.
+NEAR, SAME = 1e-4, 1e-6
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ def cut_terrain(bpy, ground, cut: Cut) -> Terrain:
     mesh.transform(evaluated.matrix_world)
     work = bmesh.new()
     work.from_mesh(mesh)
+    # Files often hold a point of its own for each face: a wall under each of two edges in one place would flicker.
+    bmesh.ops.remove_doubles(work, verts=work.verts, dist=SAME * cut.depth)
     is_closed = all(edge.is_manifold for edge in work.edges)
     _bisect(work, cut, is_closed)
     edges = _front_edges(work, cut)

@@ -17,6 +17,7 @@ IN_PLACE, MARGIN = 1.0, 2.5
 FIGURE_SPACE, SLOT = 0.5, 1.35
 MOST_FIGURES, FEWEST_FIGURES, SLOTS = 13, 5, 8
 SHORTEST_STEP = 0.2  # Seconds.
+PREVIEW, FINE = 3, 6  # Samples a pixel of the picture; from the second on it is smoothed, which takes longest.
 
 
 @dataclass(frozen=True)

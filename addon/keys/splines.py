@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,20 @@ def shortened(points: Array) -> Array:
     length = end[0] - start[0]
     shares = [length / max(length, abs(first[0] - start[0])), length / max(length, abs(end[0] - second[0]))]
     return np.array([start, start + shares[0] * (first - start), end + shares[1] * (second - end), end])
+
+
+def fit(values: Array, rows: NDArray[np.intp]) -> tuple[Array, Array]:
+    """The values of the inner control points (G, 2, N) of pieces between some rows of values (F, N), by least squares,
+    and what they make of the values. The inner points lie at a third and two thirds of the frames of a piece.
+    """
+    inner, shown = np.empty((len(rows) - 1, 2, values.shape[1])), values.copy()
+    for piece, (start, end) in enumerate(pairwise(rows.tolist())):
+        weights = _weights(np.linspace(0.0, 1.0, end - start + 1))
+        even = straight(values[start], values[end])
+        # From a straight piece on, because one or two frames do not tell both points.
+        inner[piece] = even[1:3] + np.linalg.pinv(weights[:, 1:3]) @ (values[start : end + 1] - weights @ even)
+        shown[start : end + 1] = weights[:, [0, 3]] @ even[[0, 3]] + weights[:, 1:3] @ inner[piece]
+    return inner, shown
 
 
 def _stored(half: Array, whole: Array) -> Array:

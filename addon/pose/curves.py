@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 
 # The bone and the property that a data path names, the bone with its quotes escaped.
 BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.(.*)|\[.*)$')
-ROTATIONS = {"rotation_quaternion", "rotation_axis_angle", "rotation_euler"}
+CHANNELS = {"location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale"}
+# What adds nothing to an object's channels.
+NO_DELTAS = {
+    "delta_location": (0.0, 0.0, 0.0),
+    "delta_rotation_euler": (0.0, 0.0, 0.0),
+    "delta_rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
+    "delta_scale": (1.0, 1.0, 1.0),
+}
 # What Blender makes of a quaternion of zeros: a half turn about X.
 HALF_TURN = (0.0, 1.0, 0.0, 0.0)
 
@@ -86,21 +93,33 @@ def _paths_are_plain(armature: Object, names: set[str]) -> bool:
 
 
 def _is_plain(curve: FCurve, names: set[str]) -> bool:
-    """Whether what the curve does is known; muted groups are heard by some versions of Blender."""
+    """Whether what the curve does is known."""
     match = BONE_PATH.match(curve.data_path)
     if match is None:
         return not curve.data_path.startswith("pose")
-    if match[1] not in names or match[2] is None:
-        return True
+    return match[1] not in names or match[2] is None or (match[2] in CHANNELS and _is_heard(curve))
+
+
+def _is_heard(curve: FCurve) -> bool:
+    """Whether the curve does what its keys say; muted groups are heard by some versions of Blender."""
     group_is_mute = curve.group is not None and curve.group.mute
-    known = match[2] in ROTATIONS | {"location", "scale"}
+    has_values = bool(curve.keyframe_points or curve.sampled_points)
+    return curve.is_valid and (curve.mute or not group_is_mute) and (has_values or not curve.modifiers)
+
+
+def _goes_by_curves(ob: Object) -> bool:
+    """Whether nothing moves an object within its parent but F-curves of its own channels."""
+    curves, data = actions.curves_of(actions.assigned(ob)), ob.animation_data
+    own = [curve for curve in curves if not curve.data_path.startswith(("pose.bones[", "["))]
     return (
-        known and curve.is_valid and (curve.mute or not group_is_mute) and (_has_values(curve) or not curve.modifiers)
+        ob.parent_type in {"OBJECT", "ARMATURE"}
+        # Children follow the path of a curve.
+        and not (ob.parent and ob.parent.type == "CURVE")
+        and not (ob.constraints or ob.rigid_body or is_layered(ob))
+        and not any(not driver.data_path.startswith("pose.bones[") for driver in (data.drivers if data else ()))
+        and all(curve.data_path in CHANNELS and _is_heard(curve) for curve in own)
+        and all(tuple(getattr(ob, name)) == value for name, value in NO_DELTAS.items())
     )
-
-
-def _has_values(curve: FCurve) -> bool:
-    return bool(curve.keyframe_points or curve.sampled_points)
 
 
 def _bone_of(path: str) -> str | None:
@@ -159,22 +178,42 @@ def read(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stage
     rest = np.array([bone.bone.matrix_local for bone in bones])
     rest = np.where((parents >= 0)[:, None, None], inverse_of(rest[parents]) @ rest, rest)
     local = yield from part_of(_local(armature, bones, np.array(frames)), 0.0, 0.5)
-    placed = np.tile(np.array(armature.matrix_world, np.float64), (len(frames), 1, 1))
-    if may_move(armature):
-        (placed,) = yield from part_of(step_worlds([armature], frames), 0.5, 1.0)
+    placed = yield from part_of(_placed(armature, frames), 0.5, 1.0)
     modes = [bone.rotation_mode for bone in bones]
     return Channels([index[name] for name in names], parents, rest, modes, local, placed)
 
 
+def _placed(armature: Object, frames: Sequence[int]) -> Stages[Array]:
+    """Where the armature lies in the world (F, 4, 4), stepped where F-curves do not tell it."""
+    line = [armature]
+    while line[0].parent:
+        line.insert(0, line[0].parent)
+    if not may_move(armature):
+        return np.tile(np.array(armature.matrix_world, np.float64), (len(frames), 1, 1))
+    if not all(map(_goes_by_curves, line)):
+        return (yield from step_worlds([armature], frames))[0]
+    by_object = [_channels(ob, actions.curves_of(actions.assigned(ob)), np.array(frames)) for ob in line]
+    locations, turns, scales = zip(*by_object, strict=True)
+    turns = [rotations.to_quaternions(ob.rotation_mode, turn) for ob, turn in zip(line, turns, strict=True)]
+    rest = np.array([ob.matrix_parent_inverse if ob.parent else np.eye(4) for ob in line], np.float64)
+    local = (np.stack(values, axis=1) for values in (locations, turns, scales))
+    return ik2bone.aggregate(np.arange(len(line)) - 1, *local, rest=rest)[:, -1]
+
+
 def _local(armature: Object, bones: Sequence[PoseBone], frames: Frames) -> Stages[list[tuple[Array, Array, Array]]]:
     curves, rows = actions.curves_of(actions.assigned(armature)), []
-
-    def values(bone: PoseBone, name: str) -> Array:
-        return channels.values_of(curves, bone.path_from_id(name), frames, getattr(bone, name))
-
     for number, bone in enumerate(bones):
         yield Progress(f"reading the F-curves of {bone.name}", number / len(bones))
+        location, *others = _channels(bone, curves, frames)
         # Connected bones do not leave their parents.
-        location = np.where(bone.bone.use_connect, 0.0, values(bone, "location"))
-        rows.append((location, values(bone, rotations.property_of(bone.rotation_mode)), values(bone, "scale")))
+        rows.append((np.where(bone.bone.use_connect, 0.0, location), *others))
     return rows
+
+
+def _channels(owner: Object | PoseBone, curves: actions.Curves, frames: Frames) -> tuple[Array, Array, Array]:
+    """Location, rotation by its mode and scale over the frames."""
+    names = "location", rotations.property_of(owner.rotation_mode), "scale"
+    location, turn, scale = (
+        channels.values_of(curves, owner.path_from_id(name), frames, getattr(owner, name)) for name in names
+    )
+    return location, turn, scale

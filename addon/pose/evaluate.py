@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from bpy.types import Depsgraph, Object, PoseBone, Scene
 
 Array = NDArray[np.float64]
+# What scenes of our own are called, and the empties in them.
+PRIVATE = ".ik2bone"
 
 
 @contextmanager
@@ -29,6 +31,9 @@ def stepping(armature: Object) -> Iterator[Callable[[int], Object]]:
     Frames are stepped in a scene of its own that holds only the armature: its dependency graph pulls in parents and
     constraint targets, leaves meshes alone, and never writes back to the armature, so that the user's frame and a
     pose set by hand stay. The scene is removed in the end.
+
+    The user's handlers of frame changes hear these frames too, with that scene, because a rig may be posed by them:
+    without them the pose would not be what playback shows. What a handler writes elsewhere stays as it left it.
     """
     scene = private_scene([armature])
     try:
@@ -39,13 +44,18 @@ def stepping(armature: Object) -> Iterator[Callable[[int], Object]]:
 
 def private_scene(objects: Sequence[Object]) -> Scene:
     """A scene that holds only these objects and keeps the time of the user's; to be removed by the caller."""
-    scene = bpy.data.scenes.new(".ik2bone")
+    scene = bpy.data.scenes.new(PRIVATE)
     for ob in objects:
         scene.collection.objects.link(ob)
     source, target = bpy.context.scene.render, scene.render
     for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
         setattr(target, name, getattr(source, name))
     return scene
+
+
+def is_private(scene: Scene) -> bool:
+    """Whether a scene is such a one."""
+    return scene.name.startswith(PRIVATE)
 
 
 def _evaluate(scene: Scene, armature: Object, frame: int) -> Object:
@@ -170,7 +180,7 @@ def _followers(objects: Sequence[Object]) -> Iterator[tuple[Scene, list[Object]]
     scene, empties = private_scene([]), []
     try:
         for ob in objects:
-            empty = bpy.data.objects.new(".ik2bone", None)
+            empty = bpy.data.objects.new(PRIVATE, None)
             empties.append(empty)
             empty.parent = ob
             scene.collection.objects.link(empty)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..rig.find import Leg
+from ..rig.find import Limb
 from .evaluate import Array
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Palm:
 NO_PALM = Palm(np.zeros(3), np.zeros(3))
 
 
-def find_palm(armature: Object, limb: Leg) -> Palm:
+def find_palm(armature: Object, limb: Limb) -> Palm:
     """The middle of the knuckles, as the rest pose shows them; without fingers a point on the bone's line."""
     bone, above = armature.data.bones[limb.foot], armature.data.bones[limb.shin]
     lower = float((bone.head_local - above.head_local).length)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..rig.controls import CARRYING
-from ..rig.find import Leg
+from ..rig.find import Limb
 from ..stages import Progress, Stages, finish, part_of
 from . import curves
 from .evaluate import Array, Poses, read_poses, stepping
@@ -94,15 +94,15 @@ class Sample:
 
 
 def sample(
-    armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int], *, present: bool = False
+    armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int], *, present: bool = False
 ) -> Sample:
     """The pose as the action in use shows it on whole scene frames, in ascending order: see `sampling`."""
-    return finish(sampling(armature, legs, hips, frames, present=present))
+    return finish(sampling(armature, limbs, hips, frames, present=present))
 
 
 def sampling(
     armature: Object,
-    legs: Sequence[Leg],
+    limbs: Sequence[Limb],
     hips: str | None,
     frames: Sequence[int],
     *,
@@ -116,28 +116,28 @@ def sampling(
     that is left to the caller. With `present` the pose is read as it stands in the scene, hand-set channels included;
     `frames` is then the current frame alone. A sample in bulk is taken from those `kept` and put there.
     """
-    names = _bone_names(armature, legs, hips)
+    names = _bone_names(armature, limbs, hips)
     if present:
-        poses = yield from read_poses(lambda _: present_pose(armature), names, frames, _switches(legs))
+        poses = yield from read_poses(lambda _: present_pose(armature), names, frames, _switches(limbs))
         _refuse_broken(poses, names, frames, lambda _: present_pose(armature))
-        return _sample(armature, legs, hips, frames, poses)
+        return _sample(armature, limbs, hips, frames, poses)
     if len(frames) <= FEW or not curves.tell_all(armature, names):
-        return (yield from _stepped(armature, legs, hips, frames))
+        return (yield from _stepped(armature, limbs, hips, frames))
     channels = yield from part_of(curves.read(armature, names, frames), 0.0, 0.4)
-    told = None if kept is None else _told(armature, legs, hips, frames, channels)
+    told = None if kept is None else _told(armature, limbs, hips, frames, channels)
     if kept is not None and told in kept:
         return kept.put(told, *kept[told])
     yield Progress("measuring limbs", 0.4)
     poses = channels.poses
     if _are_broken(poses).any() or _are_flat(poses).any():
-        return (yield from part_of(_stepped(armature, legs, hips, frames), 0.4, 1.0))
-    found = replace(_sample(armature, legs, hips, frames, poses), in_bulk=True)
-    seen = (yield from part_of(proven(found, armature, legs, hips), 0.4, 1.0)) if prove else found
+        return (yield from part_of(_stepped(armature, limbs, hips, frames), 0.4, 1.0))
+    found = replace(_sample(armature, limbs, hips, frames, poses), in_bulk=True)
+    seen = (yield from part_of(proven(found, armature, limbs, hips), 0.4, 1.0)) if prove else found
     return kept.put(told, found, len(frames)) if kept is not None and seen is found else seen
 
 
 def _told(
-    armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int], channels: curves.Channels
+    armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int], channels: curves.Channels
 ) -> Hashable:
     """What tells by == whether a sample in bulk would be the same: all that it is made from."""
     bones, render = armature.data.bones, bpy.context.scene.render
@@ -146,11 +146,11 @@ def _told(
         bones.foreach_get(name, values)
     tree = repr([(bone.name, bone.parent and bone.parent.name) for bone in bones])
     world = np.array(armature.matrix_world)
-    return values_of((channels, rest, tree, world, tuple(legs), hips, np.array(frames), render.fps, render.fps_base))
+    return values_of((channels, rest, tree, world, tuple(limbs), hips, np.array(frames), render.fps, render.fps_base))
 
 
 def proven(
-    found: Sample, armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int] = ()
+    found: Sample, armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int] = ()
 ) -> Stages[Sample]:
     """A sample itself if Blender's evaluation agrees with it on its ends and on these frames, else one by stepping.
 
@@ -164,7 +164,7 @@ def proven(
         seen = yield from part_of(read_poses(step, found.names, spots), 0.0, 0.1)
     if _agree(found, spots, seen):
         return found
-    return (yield from part_of(_stepped(armature, legs, hips, every), 0.1, 1.0))
+    return (yield from part_of(_stepped(armature, limbs, hips, every), 0.1, 1.0))
 
 
 def _spots(frames: Sequence[int]) -> list[int]:
@@ -185,24 +185,24 @@ def _agree(found: Sample, frames: Sequence[int], seen: Poses) -> bool:
     )
 
 
-def _stepped(armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int]) -> Stages[Sample]:
-    names = _bone_names(armature, legs, hips)
+def _stepped(armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int]) -> Stages[Sample]:
+    names = _bone_names(armature, limbs, hips)
     with stepping(armature) as step:
-        poses = yield from read_poses(step, names, frames, _switches(legs))
+        poses = yield from read_poses(step, names, frames, _switches(limbs))
         _refuse_broken(poses, names, frames, step)
-    return _sample(armature, legs, hips, frames, poses)
+    return _sample(armature, limbs, hips, frames, poses)
 
 
-def _sample(armature: Object, legs: Sequence[Leg], hips: str | None, frames: Sequence[int], poses: Poses) -> Sample:
-    names = _bone_names(armature, legs, hips)
+def _sample(armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int], poses: Poses) -> Sample:
+    names = _bone_names(armature, limbs, hips)
     world, scale = (dict(zip(names, parts.swapaxes(0, 1), strict=True)) for parts in (poses.world, poses.scale))
     bones = armature.pose.bones
-    placing = {name: _placing(bones[name], names.index(name), poses, world) for name in _moved_names(legs, hips)}
+    placing = {name: _placing(bones[name], names.index(name), poses, world) for name in _moved_names(limbs, hips)}
     # Stretched bones of a control rig do not hand their scale on to the next ones.
-    world |= {name: _evenly_scaled(world[name]) for leg in legs if leg.controls for name in leg.bones}
-    scale |= {name: np.ones_like(scale[name]) for leg in legs if leg.controls for name in leg.bones}
-    clip = _clip(armature, legs, world, scale)
-    return Sample(clip, np.array(frames, np.int64), names, poses, placing, _switches(legs))
+    world |= {name: _evenly_scaled(world[name]) for limb in limbs if limb.controls for name in limb.bones}
+    scale |= {name: np.ones_like(scale[name]) for limb in limbs if limb.controls for name in limb.bones}
+    clip = _clip(armature, limbs, world, scale)
+    return Sample(clip, np.array(frames, np.int64), names, poses, placing, _switches(limbs))
 
 
 def _evenly_scaled(matrices: Array) -> Array:
@@ -228,34 +228,34 @@ def _placing(posed: PoseBone, index: int, poses: Poses, world: dict[str, Array])
     return placed[:, :3, :3] @ np.array([_location_axes(bone, Matrix(matrix)) for matrix in above])
 
 
-def rest_clip(armature: Object, legs: Sequence[Leg]) -> Clip:
+def rest_clip(armature: Object, limbs: Sequence[Limb]) -> Clip:
     """The rest pose as a clip of one frame."""
     world, bones = np.array(armature.matrix_world), armature.data.bones
-    names = _bone_names(armature, legs, None)
+    names = _bone_names(armature, limbs, None)
     poses = {name: (world @ np.array(bones[name].matrix_local))[None] for name in names}
-    return _clip(armature, legs, poses, {name: np.ones((1, 3)) for name in names})
+    return _clip(armature, limbs, poses, {name: np.ones((1, 3)) for name in names})
 
 
-def _bone_names(armature: Object, legs: Sequence[Leg], hips: str | None) -> list[str]:
+def _bone_names(armature: Object, limbs: Sequence[Limb], hips: str | None) -> list[str]:
     """The limbs' bones, and the hips; of what is moved the parents too."""
-    moved = _moved_names(legs, hips)
-    led = [control.bone for leg in legs for control in leg.controls if control.part == "knee"]
+    moved = _moved_names(limbs, hips)
+    led = [control.bone for limb in limbs for control in limb.controls if control.part == "knee"]
     above = [bone.parent.name for bone in (armature.data.bones[name] for name in (*moved, *led)) if bone.parent]
-    controls = [control for leg in legs for control in leg.controls]
+    controls = [control for limb in limbs for control in limb.controls]
     shown = [name for control in controls for name in (control.bone, control.goal) if name]
-    return list(dict.fromkeys([*(name for leg in legs for name in leg.bones), *shown, *moved, *above]))
+    return list(dict.fromkeys([*(name for limb in limbs for name in limb.bones), *shown, *moved, *above]))
 
 
-def _moved_names(legs: Sequence[Leg], hips: str | None) -> list[str]:
+def _moved_names(limbs: Sequence[Limb], hips: str | None) -> list[str]:
     """Names of the bones whose location is keyed: loose feet, controls, and the hips."""
-    moved = [leg.foot for leg in legs if leg.loose]
-    moved += [control.bone for leg in legs for control in leg.controls if control.moves]
+    moved = [limb.foot for limb in limbs if limb.loose]
+    moved += [control.bone for limb in limbs for control in limb.controls if control.moves]
     return moved + ([] if hips is None else [hips])
 
 
-def _switches(legs: Sequence[Leg]) -> tuple[tuple[str, str], ...]:
+def _switches(limbs: Sequence[Limb]) -> tuple[tuple[str, str], ...]:
     """The constraints that switch between controls, by bone and name."""
-    found = (control.switch for leg in legs for control in leg.controls if control.switch)
+    found = (control.switch for limb in limbs for control in limb.controls if control.switch)
     return tuple(dict.fromkeys((switch.bone, switch.constraint) for switch in found))
 
 
@@ -313,89 +313,89 @@ def _location_axes(bone: Bone, above: Matrix) -> Array:
     return np.stack([place(1, 0, 0) - origin, place(0, 1, 0) - origin, place(0, 0, 1) - origin], axis=1)
 
 
-def _clip(armature: Object, legs: Sequence[Leg], poses: dict[str, Array], scale: dict[str, Array]) -> Clip:
-    palms = [NO_PALM if leg.is_leg else find_palm(armature, leg) for leg in legs]
-    feet = [_foot(leg, poses) for leg in legs]
+def _clip(armature: Object, limbs: Sequence[Limb], poses: dict[str, Array], scale: dict[str, Array]) -> Clip:
+    palms = [NO_PALM if limb.is_leg else find_palm(armature, limb) for limb in limbs]
+    feet = [_foot(limb, poses) for limb in limbs]
     balls = [
-        _ball(armature, leg, poses) if leg.is_leg else _carry(poses[leg.foot], palm.point)
-        for leg, palm in zip(legs, palms, strict=True)
+        _ball(armature, limb, poses) if limb.is_leg else _carry(poses[limb.foot], palm.point)
+        for limb, palm in zip(limbs, palms, strict=True)
     ]
-    tips = [_tip(armature, leg, poses, ball) for leg, ball in zip(legs, balls, strict=True)]
+    tips = [_tip(armature, limb, poses, ball) for limb, ball in zip(limbs, balls, strict=True)]
     render = bpy.context.scene.render
     return Clip(
         # A character that was moved as a whole brings its floor with it, at the height of the object's origin.
         floors=(float(armature.matrix_world.translation.z), 0.0),
         fps=render.fps / render.fps_base,
-        thigh=np.stack([poses[leg.thigh] for leg in legs], axis=1),
-        shin=np.stack([poses[leg.shin] for leg in legs], axis=1),
+        thigh=np.stack([poses[limb.thigh] for limb in limbs], axis=1),
+        shin=np.stack([poses[limb.shin] for limb in limbs], axis=1),
         foot=np.stack(feet, axis=1),
         ball=np.stack(balls, axis=1),
         tip=np.stack(tips, axis=1),
-        toe=np.stack([poses[leg.toe] if leg.toe else foot for leg, foot in zip(legs, feet, strict=True)], axis=1),
-        has_toe=np.array([leg.toe is not None for leg in legs]),
-        scale=np.stack([_scales(leg, scale) for leg in legs], axis=1),
+        toe=np.stack([poses[limb.toe] if limb.toe else foot for limb, foot in zip(limbs, feet, strict=True)], axis=1),
+        has_toe=np.array([limb.toe is not None for limb in limbs]),
+        scale=np.stack([_scales(limb, scale) for limb in limbs], axis=1),
         up=UP,
-        is_hand=np.array([not leg.is_leg for leg in legs]),
+        is_hand=np.array([not limb.is_leg for limb in limbs]),
         palm=np.array([palm.normal for palm in palms]),
-        rest_hinge=np.array([_rest_hinge(armature, leg) for leg in legs]),
+        rest_hinge=np.array([_rest_hinge(armature, limb) for limb in limbs]),
     )
 
 
-def _foot(leg: Leg, poses: dict[str, Array]) -> Array:
+def _foot(limb: Limb, poses: dict[str, Array]) -> Array:
     """The poses (F, 4, 4) of the foot; of a leg without one its end, which has no direction of its own."""
-    if leg.end is None:
-        return poses[leg.foot]
-    foot = np.tile(np.eye(4), (len(poses[leg.shin]), 1, 1))
-    foot[:, :3, 3] = _carry(poses[leg.shin], np.array(leg.end))
+    if limb.end is None:
+        return poses[limb.foot]
+    foot = np.tile(np.eye(4), (len(poses[limb.shin]), 1, 1))
+    foot[:, :3, 3] = _carry(poses[limb.shin], np.array(limb.end))
     return foot
 
 
-def _rest_hinge(armature: Object, leg: Leg) -> Array:
+def _rest_hinge(armature: Object, limb: Limb) -> Array:
     """The hinge of a limb in the rest pose (3,), in the space of its lower bone; zero where it rests straight."""
     bones, world = armature.data.bones, np.array(armature.matrix_world)
-    rest = {name: (world @ np.array(bones[name].matrix_local))[None] for name in leg.turned}
-    thigh, shin, foot = rest[leg.thigh][0], rest[leg.shin][0], _foot(leg, rest)[0]
+    rest = {name: (world @ np.array(bones[name].matrix_local))[None] for name in limb.turned}
+    thigh, shin, foot = rest[limb.thigh][0], rest[limb.shin][0], _foot(limb, rest)[0]
     upper, lower = thigh[:3, 3] - shin[:3, 3], foot[:3, 3] - shin[:3, 3]
     sine = np.linalg.norm(np.cross(upper, lower)) / max(np.linalg.norm(upper) * np.linalg.norm(lower), 1e-300)
     return np.asarray(hinge_of(thigh, shin, foot[:3, 3])) if sine > MEANT else np.zeros(3)
 
 
-def _scales(leg: Leg, scale: dict[str, Array]) -> Array:
+def _scales(limb: Limb, scale: dict[str, Array]) -> Array:
     """Own scales of thigh, shin, foot and toe (F, 4, 3)."""
-    ones = np.ones_like(scale[leg.shin])
-    foot, toe = ones if leg.end else scale[leg.foot], scale[leg.toe] if leg.toe else ones
-    return np.stack([scale[leg.thigh], scale[leg.shin], foot, toe], axis=1)
+    ones = np.ones_like(scale[limb.shin])
+    foot, toe = ones if limb.end else scale[limb.foot], scale[limb.toe] if limb.toe else ones
+    return np.stack([scale[limb.thigh], scale[limb.shin], foot, toe], axis=1)
 
 
-def _ball(armature: Object, leg: Leg, world: dict[str, Array]) -> Array:
+def _ball(armature: Object, limb: Limb, world: dict[str, Array]) -> Array:
     """The head of the toe bone, else the tail of the foot bone, unless that points up: then the shin's line goes on.
 
     Toes that are moved within their foot do not take the ball along. A leg without a foot stands on its end.
     """
-    if leg.end is not None:
-        return _foot(leg, world)[:, :3, 3]
-    foot = world[leg.foot]
-    if leg.toe:
-        head, follows = world[leg.toe][:, :3, 3], armature.data.bones[leg.toe].parent.name == leg.foot
+    if limb.end is not None:
+        return _foot(limb, world)[:, :3, 3]
+    foot = world[limb.foot]
+    if limb.toe:
+        head, follows = world[limb.toe][:, :3, 3], armature.data.bones[limb.toe].parent.name == limb.foot
         return _carry(foot, _local(foot, head)) if follows else head
-    ankle, knee = foot[:, :3, 3], world[leg.shin][:, :3, 3]
-    tail = _carry(foot, np.array([0.0, armature.data.bones[leg.foot].length, 0.0]))
+    ankle, knee = foot[:, :3, 3], world[limb.shin][:, :3, 3]
+    tail = _carry(foot, np.array([0.0, armature.data.bones[limb.foot].length, 0.0]))
     low = _lowest_quarter(ankle)
     if np.median((tail - ankle)[low] @ UP) < 0.0:
         return tail
     return _carry(foot, _local(foot[low], ankle[low] + PAW_SHARE * (ankle - knee)[low]))
 
 
-def _tip(armature: Object, leg: Leg, world: dict[str, Array], ball: Array) -> Array:
+def _tip(armature: Object, limb: Limb, world: dict[str, Array], ball: Array) -> Array:
     """The tip of the toes: the farthest plausible of the toe bone's tail and its children's heads, else a guess."""
-    if leg.toe is None:
+    if limb.toe is None:
         return ball
-    toe, foot = world[leg.toe], ball - world[leg.foot][:, :3, 3]
+    toe, foot = world[limb.toe], ball - world[limb.foot][:, :3, 3]
     low = _lowest_quarter(ball)
     heading, level_length = _level(foot[low])
     size = float(np.median(np.linalg.norm(foot[low], axis=-1)))
     points = [
-        (_forward(_carry(toe, point)[low] - ball[low], heading, size), point) for point in _ends(armature, leg.toe)
+        (_forward(_carry(toe, point)[low] - ball[low], heading, size), point) for point in _ends(armature, limb.toe)
     ]
     forward, point = max(points, key=lambda end: end[0])
     if forward <= 0.0:

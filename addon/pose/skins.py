@@ -3,22 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
-from bpy.types import Armature, Object, Scene
+from bpy.app.handlers import persistent
+from bpy.types import Armature, Depsgraph, Object, Scene
+from ik2bone.kept import values_of
 from ik2bone.rotations import length_of, move_points
 from ik2bone.sole.skin import Skin
 from numpy.typing import NDArray
 
-from .evaluate import private_scene
+from ..bounded import Bounded
+from .evaluate import is_private, private_scene
 
 if TYPE_CHECKING:
-    from ..rig.find import Leg
+    from ..rig.find import Limb
 
 Array = NDArray[np.float64]
 
@@ -28,6 +32,22 @@ MOST = 0.5
 NEAR = 1.5
 # What lies within this share of a shin's length from its far end belongs to that.
 FAR = 0.05
+
+
+# The most points of kept skins, which take 24 MB.
+POINTS = 1_000_000
+# Modifiers that make weights of the mesh's own and their settings alone; others look at other objects, or at the frame.
+PLAIN = {"ARMATURE", "EDGE_SPLIT", "MIRROR", "SOLIDIFY", "SUBSURF", "TRIANGULATE", "WEIGHTED_NORMAL"}
+
+# Skins by what they were made from but for the weights of meshes: edits of these are noticed.
+kept: Bounded[tuple[Skin, ...]] = Bounded(POINTS)
+
+
+@persistent
+def forget_edited(_scene: Scene, depsgraph: Depsgraph) -> None:
+    """Keep no skins over an edit of any mesh; a scene of our own has all that is in it evaluated for the first time."""
+    if not is_private(depsgraph.scene) and any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
+        kept.clear()
 
 
 @dataclass(frozen=True)
@@ -41,7 +61,7 @@ class Foot:
     reach: float
 
 
-def find_skins(armature: Object, legs: Sequence[Leg]) -> tuple[Skin, ...] | None:
+def find_skins(armature: Object, limbs: Sequence[Limb]) -> tuple[Skin, ...] | None:
     """The skin of each foot, from the meshes that the armature deforms or carries, in its rest pose.
 
     They are evaluated on copies in a scene of their own, with all modifiers and without the pose. None where there are
@@ -50,17 +70,54 @@ def find_skins(armature: Object, legs: Sequence[Leg]) -> tuple[Skin, ...] | None
     bodies = [ob for ob in bpy.data.objects if ob.type == "MESH" and _is_body(ob, armature) and ob.users_scene]
     if not bodies:
         return None
-    feet = [_foot(armature.data, leg) for leg in legs]
+    feet = [_foot(armature.data, limb) for limb in limbs]
     with _at_rest(armature, bodies) as (scene, rest, copies):
         scene.view_layers[0].update()
         depsgraph = scene.view_layers[0].depsgraph
-        found = [_points(copy.evaluated_get(depsgraph), rest.evaluated_get(depsgraph), feet) for copy in copies]
-    return tuple(_together(armature, leg, rows) for leg, rows in zip(legs, zip(*found, strict=True), strict=True))
+        shown, rest = [copy.evaluated_get(depsgraph) for copy in copies], rest.evaluated_get(depsgraph)
+        placed = [_placed_vertices(body, rest) for body in shown]
+        told = values_of((placed, _told(armature, limbs, feet, bodies)))
+        if told in kept and all(map(_tells_edits, bodies)):
+            return kept.put(told, *kept[told])
+        found = [_points(body, rest, *where, feet) for body, where in zip(shown, placed, strict=True)]
+    skins = tuple(_together(armature, limb, rows) for limb, rows in zip(limbs, zip(*found, strict=True), strict=True))
+    return kept.put(told, skins, 1 + sum(len(skin.foot) + len(skin.toe) for skin in skins))
 
 
-def find_end(armature: Object, leg: Leg) -> tuple[float, ...]:
+def _told(armature: Object, limbs: Sequence[Limb], feet: Sequence[Foot], bodies: Sequence[Object]) -> Hashable:
+    """What tells by == whether skins of the same points are the same while no weights are edited."""
+    bones = [armature.data.bones[name].matrix_local for limb in limbs for name in (limb.foot, limb.toe or limb.foot)]
+    names = tuple(armature.data.bones.keys()), tuple(limbs), repr([foot.parts for foot in feet])
+    matrices = np.array([armature.matrix_world, *bones])
+    return (
+        names,
+        matrices,
+        [foot.ankle for foot in feet],
+        tuple(foot.reach for foot in feet),
+        list(map(_made, bodies)),
+    )
+
+
+def _made(body: Object) -> Hashable:
+    """What a mesh's weights depend on beside themselves."""
+    groups = tuple(group.name for group in body.vertex_groups)
+    return body.data.name_full, body.parent_type, body.parent_bone, groups, repr(list(map(_settings, body.modifiers)))
+
+
+def _settings(modifier: bpy.types.Modifier) -> dict[str, Any]:
+    names = (prop.identifier for prop in modifier.bl_rna.properties if not prop.is_readonly)
+    return {name: getattr(modifier, name) for name in names}
+
+
+def _tells_edits(body: Object) -> bool:
+    """Whether an edit of the weights of a mesh would have been noticed; of what is hidden Blender tells none."""
+    shown = body.evaluated_get(bpy.context.view_layer.depsgraph).is_evaluated
+    return shown and all(modifier.type in PLAIN for modifier in body.modifiers)
+
+
+def find_end(armature: Object, limb: Limb) -> tuple[float, ...]:
     """Where a leg without a foot ends, in shin space: in the middle of the far end of its skin, else at its tail."""
-    skins, length = find_skins(armature, [leg]), armature.data.bones[leg.shin].length
+    skins, length = find_skins(armature, [limb]), armature.data.bones[limb.shin].length
     if skins is None or not len(skins[0].foot):
         return 0.0, length, 0.0
     along = skins[0].foot[:, 1]
@@ -68,11 +125,11 @@ def find_end(armature: Object, leg: Leg) -> tuple[float, ...]:
     return tuple((0.5 * (last.min(axis=0) + last.max(axis=0))).tolist())
 
 
-def _foot(bones: Armature, leg: Leg) -> Foot:
-    foot, toes = (_below(bones, name) if name else set() for name in (leg.foot, leg.toe))
-    ankle, knee = (np.array(bones.bones[name].head_local) for name in (leg.foot, leg.shin))
-    length = sum(bones.bones[name].length for name in (leg.foot, leg.toe) if name)
-    parts = (foot - toes, toes) if leg.end is None else (set(), set())
+def _foot(bones: Armature, limb: Limb) -> Foot:
+    foot, toes = (_below(bones, name) if name else set() for name in (limb.foot, limb.toe))
+    ankle, knee = (np.array(bones.bones[name].head_local) for name in (limb.foot, limb.shin))
+    length = sum(bones.bones[name].length for name in (limb.foot, limb.toe) if name)
+    parts = (foot - toes, toes) if limb.end is None else (set(), set())
     return Foot(parts, ankle, NEAR * max(float(np.linalg.norm(knee - ankle)), length))
 
 
@@ -123,15 +180,21 @@ def vertices_of(mesh: bpy.types.Mesh) -> NDArray[np.float32]:
     return points
 
 
-def _points(body: Object, rest: Object, feet: Sequence[Foot]) -> list[list[Array]]:
+def _placed_vertices(body: Object, rest: Object) -> tuple[NDArray[np.float32], Array]:
+    """The vertices (V, 3) of an evaluated mesh, and what brings them into armature space."""
+    vertices = vertices_of(body.to_mesh())
+    body.to_mesh_clear()
+    return vertices, np.array(rest.matrix_world.inverted() @ body.matrix_world, np.float64)
+
+
+def _points(
+    body: Object, rest: Object, vertices: NDArray[np.float32], to_armature: Array, feet: Sequence[Foot]
+) -> list[list[Array]]:
     """The points (N, 3) of one evaluated mesh that go with each foot, and with its toes, in armature space."""
-    mesh = body.to_mesh()
-    to_armature = np.array(rest.matrix_world.inverted() @ body.matrix_world)
-    points = move_points(to_armature, vertices_of(mesh))
+    points = move_points(to_armature, vertices.astype(float))
     if body.parent_type == "BONE":
-        found = [[points if body.parent_bone in part else points[:0] for part in foot.parts] for foot in feet]
-    else:
-        found = _weighed(body, mesh, points, set(rest.data.bones.keys()), feet)
+        return [[points if body.parent_bone in part else points[:0] for part in foot.parts] for foot in feet]
+    found = _weighed(body, body.to_mesh(), points, set(rest.data.bones.keys()), feet)
     body.to_mesh_clear()
     return found
 
@@ -143,9 +206,8 @@ def _weighed(
     groups = [_groups_of(body, names) for names in (bones, *(part for foot in feet for part in foot.parts))]
     near = [length_of(points - foot.ankle) < foot.reach for foot in feet]
     rows = np.flatnonzero(np.any(near, axis=0) & any(map(len, groups[1:])))
-    of_row = [mesh.vertices[row].groups for row in rows.tolist()]
-    number = np.repeat(np.arange(len(rows)), list(map(len, of_row)))
-    elements = [element for of_one in of_row for element in of_one]
+    of_row = [mesh.vertices[row].groups.values() for row in rows.tolist()]
+    number, elements = np.repeat(np.arange(len(rows)), list(map(len, of_row))), list(chain.from_iterable(of_row))
     group = np.array([element.group for element in elements])
     weight = np.array([element.weight for element in elements])
     every, *parts = [np.bincount(number, weight * np.isin(group, own), len(rows)) for own in groups]
@@ -166,9 +228,9 @@ def _most(foot: Array, toes: Array, every: Array) -> tuple[NDArray[np.bool_], ND
     return have & (foot >= toes), have & (foot < toes)
 
 
-def _together(armature: Object, leg: Leg, rows: Sequence[list[Array]]) -> Skin:
+def _together(armature: Object, limb: Limb, rows: Sequence[list[Array]]) -> Skin:
     """The skin of one foot from its points and its toes', of all meshes, in the spaces of foot and toe bone."""
-    foot, toe = (armature.data.bones[name].matrix_local for name in (leg.foot, leg.toe or leg.foot))
+    foot, toe = (armature.data.bones[name].matrix_local for name in (limb.foot, limb.toe or limb.foot))
     columns = zip(
         map(np.concatenate, zip(*rows, strict=True)), map(np.array, (foot.inverted(), toe.inverted())), strict=True
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whom a run plants: the armature, its limbs, and the hips that may move."""
+"""What of an armature a run plants: its limbs, and the hips that may move."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Refusal
-from ..ground.choose import deformers, is_under, shows_collection
 from ..keys import actions, fcurves, rotations
 from .checks import Moving, check_chain, refuse_rest, refuse_unplaced, toe_trouble
 from .choose import choose_limbs
-from .controls import hips_control
+from .controls import hips_control, line_of
 from .controls_named import named_hips
-from .find import Leg
+from .find import Limb
 
 if TYPE_CHECKING:
     from bpy.types import Context, Object
@@ -29,9 +27,6 @@ SOME_LEGS = "only some of the legs are planted, so the hips stay"
 # Scales along an object's axes that differ by less than this factor are even: the tests' walker drifts by 0.0002 of its
 # leg then, and by 0.005 at scales of 1, 1.2 and 0.9.
 EVEN = 1.01
-# The pointer by which panels hand their armature to their buttons.
-HANDED = "ik2bone_armature"
-ARMATURE = bpy.types.Object.bl_rna.properties["type"].enum_items["ARMATURE"].value
 NO_HIPS = "no bone that carries all legs is free to move, so the hips stay"
 
 
@@ -44,8 +39,8 @@ class Body:
     are the toe bones to turn.
     """
 
-    legs: tuple[Leg, ...]
-    planned: tuple[Leg, ...]
+    limbs: tuple[Limb, ...]
+    planned: tuple[Limb, ...]
     numbers: tuple[int, ...]
     hips: str | None
     toes: tuple[str, ...]
@@ -54,54 +49,7 @@ class Body:
     @property
     def chosen(self) -> NDArray[np.bool_]:
         """Which of the planned limbs are to be turned."""
-        return np.array([limb in self.legs for limb in self.planned])
-
-
-def find_armatures(context: Context) -> list[Object]:
-    """What a run plants: the armature of the active object first, and every other one that is selected.
-
-    The active object's is itself, else the one deforming or parented under it. Where nothing is chosen so, the only
-    visible armature is. In pose mode the armatures that are posed count as selected. Selected ones that play nothing,
-    as props do, are left out beside others.
-    """
-    # Blender names the objects of a mode only where there is a window.
-    posed = getattr(context, "objects_in_mode", ())
-    selected = posed if context.mode == "POSE" else context.view_layer.objects.selected
-    active = active_object(context)
-    near = [ob for ob in (active, *deformers(active)) if ob and ob.type == "ARMATURE"]
-    every = [] if near else _armatures()
-    first = next(iter([*near, *(ob for ob in every if active and is_under(ob, active))]), None)
-    chosen = list(dict.fromkeys(ob for ob in (first, *selected) if ob and ob.type == "ARMATURE"))
-    found = [ob for ob in chosen if ob in (first, *posed) or ob.animation_data] or chosen
-    visible = [ob for ob in every if ob.visible_get()]
-    return found or (visible if len(visible) == 1 else [])
-
-
-def active_object(context: Context) -> Object | None:
-    """The active object, that of `Context.temp_override` included, which the view layer does not know."""
-    return context.active_object if hasattr(context, "active_object") else context.view_layer.objects.active
-
-
-def _armatures() -> list[Object]:
-    """Every armature of the file; panels ask on each redraw, and a look at 5,000 objects one by one takes 3 ms."""
-    kinds = np.empty(len(bpy.data.objects), np.int32)
-    bpy.data.objects.foreach_get("type", kinds)
-    return [bpy.data.objects[int(place)] for place in np.flatnonzero(kinds == ARMATURE)]
-
-
-def why_no_armature(context: Context) -> str:
-    """What to do where there is no armature to plant."""
-    active = active_object(context)
-    collection = active.instance_collection if active and shows_collection(active) else None
-    if collection and any(ob.type == "ARMATURE" for ob in collection.all_objects):
-        remedy = "make a library override of it" if collection.library else "make the instance real"
-        return f"{active.name} only shows an armature of the collection {collection.name}: {remedy}"
-    return "Needs an armature: make one active, or an object that it deforms"
-
-
-def find_armature(context: Context) -> Object | None:
-    """The first of the armatures that a run plants; a panel hands its own to the buttons in it."""
-    return getattr(context, HANDED, None) or next(iter(find_armatures(context)), None)
+        return np.array([limb in self.limbs for limb in self.planned])
 
 
 def find_body(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Body:
@@ -130,7 +78,7 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     return Body(limbs, planned, numbers, hips, toes, told + ((NO_HIPS,) if stay else ()))
 
 
-def find_hips(armature: Object, legs: Sequence[Leg]) -> str | None:
+def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
     """The lowest bone that carries all legs and the trunk, or its control; where that cannot move, its next ancestor
     that can.
     """
@@ -141,7 +89,10 @@ def find_hips(armature: Object, legs: Sequence[Leg]) -> str | None:
     shared = [name for name in lines[0][1:] if all(name in line for line in lines)]
     if not shared:
         return None
-    carried = [_largest_branch(armature, name, {line for leg in lines for line in leg}) for name in shared]
+    # Controls of feet may carry more bones than a plain trunk has.
+    controls = [line_of(moving, control.bone) for leg in legs for control in leg.controls]
+    apart = {name for line in (*lines, *controls) for name in line}
+    carried = [_largest_branch(armature, name, apart) for name in shared]
     lowest = carried.index(max(carried))
     between = {name for line in lines for name in line[1 : line.index(shared[lowest])]}
     if any(moving.holds(bones[name]) for name in between):
@@ -163,7 +114,7 @@ def _largest_branch(armature: Object, name: str, legs: set[str]) -> int:
     return max((1 + len(child.children_recursive) for child in branches), default=0)
 
 
-def _refuse_upside_down(armature: Object, limbs: Iterable[Leg]) -> None:
+def _refuse_upside_down(armature: Object, limbs: Iterable[Limb]) -> None:
     """Refuse an object whose negative scale turns legs over that hang down under the same scale made positive."""
     bones, upward = armature.data.bones, np.array(armature.matrix_world)[2, :3]
     for leg in (limb for limb in limbs if limb.is_leg):
@@ -175,7 +126,7 @@ def _refuse_upside_down(armature: Object, limbs: Iterable[Leg]) -> None:
             )
 
 
-def _toes(armature: Object, legs: Iterable[Leg], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _toes(armature: Object, legs: Iterable[Limb], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The toe bones that can be keyed, and sentences about the others."""
     # Feet that touch the nearest surface with one point have no sole that toes would belong to.
     legs = [leg for leg in legs if leg.toe and leg.is_leg and options.direction == "DOWN"]

@@ -19,7 +19,7 @@ from ..pose.evaluate import shown_channels, stepping
 if TYPE_CHECKING:
     from bpy.types import Constraint, Object, PoseBone
 
-    from .find import Leg
+    from .find import Limb
 
 # Constraints that change nothing but a bone's scale.
 SCALING = {"COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
@@ -196,47 +196,47 @@ def refuse_unplaced(armature: Object) -> None:
         raise Refusal(f"{armature.name} has a scale of zero, which leaves its legs no length: give it another scale")
 
 
-def check_chain(armature: Object, legs: Iterable[Leg]) -> None:
-    """Refuse legs on which keys do not show as they are, naming the bone and what holds it."""
+def check_chain(armature: Object, limbs: Iterable[Limb]) -> None:
+    """Refuse limbs on which keys do not show as they are, naming the bone and what holds it."""
     moving = Moving(armature)
-    for sentence in (sentence for leg in legs for sentence in _troubles(moving, leg)):
+    for sentence in (sentence for limb in limbs for sentence in _troubles(moving, limb)):
         raise Refusal(sentence)
 
 
-def _troubles(moving: Moving, leg: Leg) -> Iterator[str]:
-    if leg.controls:
+def _troubles(moving: Moving, limb: Limb) -> Iterator[str]:
+    if limb.controls:
         # What moves these bones is explained by their controls, which are free to move.
-        yield from (f"{trouble}, so its rotation has no channels of its own" for trouble in _modes(moving, leg))
+        yield from (f"{trouble}, so its rotation has no channels of its own" for trouble in _modes(moving, limb))
         return
-    bones, between = moving.armature.pose.bones, _between(moving.armature, leg)
-    if leg.loose and not moving.is_free(leg.foot):
-        yield f"bone {leg.foot} cannot be moved, so it would not follow its leg"
-    if leg.loose and moving.keyed and bones[leg.foot].path_from_id("location") not in moving.keyed:
-        yield f"bone {leg.foot} hangs under no shin, and no location keys take it along with {leg.shin}"
-    for name in (*leg.turned, *between):
+    bones, between = moving.armature.pose.bones, _between(moving.armature, limb)
+    if limb.loose and not moving.is_free(limb.foot):
+        yield f"bone {limb.foot} cannot be moved, so it would not follow its leg"
+    if limb.loose and moving.keyed and bones[limb.foot].path_from_id("location") not in moving.keyed:
+        yield f"bone {limb.foot} hangs under no shin, and no location keys take it along with {limb.shin}"
+    for name in (*limb.turned, *between):
         why = "it does not simply follow the bones above" if name in between else "keys on it do not show"
         if trouble := moving.trouble(name):
             yield f"bone {name} {trouble}, so {why}"
-    for name in (leg.shin, *([] if leg.loose else [leg.foot]), *between):
+    for name in (limb.shin, *([] if limb.loose else [limb.foot]), *between):
         if not bones[name].bone.use_inherit_rotation:
             yield f"bone {name} does not inherit its parent's rotation, so the bones above cannot move it"
-    for name in leg.turned:
+    for name in limb.turned:
         if trouble := _mode_trouble(moving, name):
             yield f"{trouble}, so its rotation has no channels of its own"
 
 
-def _between(armature: Object, leg: Leg) -> list[str]:
+def _between(armature: Object, limb: Limb) -> list[str]:
     """Names of the bones that lie between those of a limb, as twist bones do."""
-    line = [bone.name for bone in _up(armature.pose.bones[leg.shin if leg.loose else leg.foot])]
-    return [name for name in line[1 : line.index(leg.thigh)] if name != leg.shin]
+    line = [bone.name for bone in _up(armature.pose.bones[limb.shin if limb.loose else limb.foot])]
+    return [name for name in line[1 : line.index(limb.thigh)] if name != limb.shin]
 
 
 def _up(bone: PoseBone) -> list[PoseBone]:
     return [bone, *bone.parent_recursive]
 
 
-def _modes(moving: Moving, leg: Leg) -> Iterator[str]:
-    found = (_mode_trouble(moving, control.bone) for control in leg.controls if control.turns)
+def _modes(moving: Moving, limb: Limb) -> Iterator[str]:
+    found = (_mode_trouble(moving, control.bone) for control in limb.controls if control.turns)
     return (trouble for trouble in found if trouble)
 
 

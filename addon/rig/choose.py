@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import Refusal
-from .find import Leg, find_arms, find_legs, legs_of
+from .find import Limb, find_arms, find_legs, legs_of
 
 if TYPE_CHECKING:
     from bpy.types import Context, Object
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Choice:
     """The limbs to plant, and every limb that the armature is known to have, legs first."""
 
-    limbs: tuple[Leg, ...]
-    every: tuple[Leg, ...]
+    limbs: tuple[Limb, ...]
+    every: tuple[Limb, ...]
 
 
 def choose_limbs(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Choice:
@@ -66,7 +66,7 @@ def _selected(context: Context, armature: Object) -> list[str]:
     return [bone.name for bone in bones if bone.id_data == armature]
 
 
-def _limbs_near(armature: Object, names: Sequence[str], bounds: tuple[int, int]) -> tuple[Leg, ...]:
+def _limbs_near(armature: Object, names: Sequence[str], bounds: tuple[int, int]) -> tuple[Limb, ...]:
     """The legs, and where names lie outside of them the arms; a figure without legs has only those."""
     try:
         legs = find_legs(armature, bounds)
@@ -76,7 +76,7 @@ def _limbs_near(armature: Object, names: Sequence[str], bounds: tuple[int, int])
     return legs if owned.issuperset(names) else (*legs, *find_arms(armature, legs))
 
 
-def _named(armature: Object, known: tuple[Leg, ...], names: list[str], strict: bool) -> Choice:
+def _named(armature: Object, known: tuple[Limb, ...], names: list[str], strict: bool) -> Choice:
     """Known limbs, and rows of three bones as they are named; where not `strict`, names of no limb count for nothing.
 
     Selected bones of a known limb mean that limb; those that carry a leg are the trunk.
@@ -98,16 +98,16 @@ def _named(armature: Object, known: tuple[Leg, ...], names: list[str], strict: b
     return Choice(tuple(limbs), tuple(every))
 
 
-def _share(limb: Leg, row: Leg) -> bool:
+def _share(limb: Limb, row: Limb) -> bool:
     return not _keyed(limb).isdisjoint(_keyed(row))
 
 
-def _keyed(limb: Leg) -> set[str]:
+def _keyed(limb: Limb) -> set[str]:
     """Names of the bones of a limb, and of its controls."""
     return {*limb.bones, *(control.bone for control in limb.controls)}
 
 
-def _rows_of_three(armature: Object, names: Sequence[str]) -> tuple[list[Leg], list[str]]:
+def _rows_of_three(armature: Object, names: Sequence[str]) -> tuple[list[Limb], list[str]]:
     """Chains of exactly three of the named bones under one another, and the names that are in none."""
     rows, left = [], set(names)
     for name in names:
@@ -116,16 +116,16 @@ def _rows_of_three(armature: Object, names: Sequence[str]) -> tuple[list[Leg], l
             continue
         line = [bone.name, *(parent.name for parent in bone.parent_recursive if parent.name in names)]
         if len(line) == 3:
-            rows.append(Leg(*reversed(line), toe=None, is_leg=False))
+            rows.append(Limb(*reversed(line), toe=None, is_leg=False))
             left -= set(line)
     return rows, [name for name in names if name in left]
 
 
-def _owners(armature: Object, limbs: Sequence[Leg], names: Sequence[str]) -> tuple[Leg, ...]:
+def _owners(armature: Object, limbs: Sequence[Limb], names: Sequence[str]) -> tuple[Limb, ...]:
     return tuple(limb for limb in limbs if not _owned(armature, limb).isdisjoint(names))
 
 
-def _owned(armature: Object, limb: Leg) -> set[str]:
+def _owned(armature: Object, limb: Limb) -> set[str]:
     """Names of the bones that name a limb: its upper bone, its end, and all under them."""
     tops = [armature.data.bones[name] for name in (limb.thigh, limb.foot)]
     return {bone.name for top in tops for bone in (top, *top.children_recursive)} | _keyed(limb)

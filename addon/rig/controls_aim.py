@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from bpy.types import Object
 
     from .controls import Control
-    from .find import Leg
+    from .find import Limb
 
 Mask = NDArray[np.bool_]
 
@@ -57,7 +57,7 @@ class Aim:
     """
 
     armature: Object
-    limb: Leg
+    limb: Limb
     number: int
     seen: Sample
     wanted: Clip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controls of legs that tools generate, by the names which these give: Rigify's, and those of Auto-Rig Pro.
+"""Controls of limbs that tools generate, by the names which these give: Rigify's, and those of Auto-Rig Pro.
 
 Both have two sets of controls, for forward and for inverse kinematics, and a switch between them.
 """
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .checks import Moving
 from .controls import Chain, Control, Switch, is_movable, switch_of
 
 if TYPE_CHECKING:
-    from bpy.types import PoseBone
+    from bpy.types import PoseBone, bpy_prop_collection
+
+    Bones = bpy_prop_collection[PoseBone]
 
 PARTS = ("thigh", "shin", "foot", "toe")
 # What names of Rigify end with: the side, and a number where they would be the same otherwise.
@@ -22,31 +24,44 @@ SIDE = re.compile(r"([._-][LRlr])?(\.\d+)?$")
 # The bones that carry the trunk.
 HIPS = ("torso", "c_root_master.x")
 
-Leg = tuple[Chain, tuple[Control, ...]]
+
+class Named(NamedTuple):
+    """A limb of a generated rig: its own bones, and what controls them."""
+
+    chain: Chain
+    controls: tuple[Control, ...]
+    is_leg: bool = True
 
 
-def named_legs(moving: Moving) -> list[Leg]:
-    """The legs of a generated rig, none where the armature is no such rig."""
-    return [*_rigify_legs(moving), *_auto_rig_legs(moving)]
+def named_limbs(moving: Moving) -> list[Named]:
+    """The legs and arms of a generated rig, none where the armature is no such rig."""
+    return [*_rigify_limbs(moving), *_auto_rig_legs(moving)]
 
 
 def named_hips(moving: Moving) -> str | None:
     """The bone that carries the trunk of a generated rig."""
-    names = HIPS if named_legs(moving) else ()
+    names = HIPS if any(limb.is_leg for limb in named_limbs(moving)) else ()
     return next((name for name in names if is_movable(moving, name)), None)
 
 
-def _rigify_legs(moving: Moving) -> Iterator[Leg]:
-    """Legs have a switch on the bone that carries them and feet that roll under their control; paws roll otherwise."""
+def _rigify_limbs(moving: Moving) -> Iterator[Named]:
+    """Limbs have a switch on the bone that carries them; feet roll under their control, paws only have one of the heel.
+
+    What has neither is an arm.
+    """
     bones = moving.armature.pose.bones
     for carrier in (bone for bone in bones if "IK_FK" in bone):
         org = bones.get(f"ORG-{_derived(carrier.name, '_parent', '')}")
         line = _rigify_line(org) if org else []
-        names = [f"DEF-{name}" for name in line]
-        rolls = len(line) in (3, 4) and _derived(f"MCH-{line[2]}", "", "_roll") in bones
-        controls = _rigify_controls(moving, line) if rolls and all(name in bones for name in names) else ()
-        if controls:
-            yield Chain(*names[:3], names[3] if names[3:] else None), controls
+        if len(line) not in (3, 4) or not all(f"DEF-{name}" in bones for name in line):
+            continue
+        rolls = _derived(f"MCH-{line[2]}", "", "_roll") in bones
+        is_paw = not rolls and _derived(line[2], "", "_heel_ik") in bones
+        toes = line[3:] or _rigify_toes(bones, line[2] if is_paw else "")
+        found = _rigify_paw(moving, line[:3], toes) if is_paw else _rigify_controls(moving, line)
+        if found:
+            chain = Chain(*(f"DEF-{name}" for name in line[:3]), f"DEF-{toes[0]}" if toes else None)
+            yield Named(chain, (*found, *_rigify_knee(moving, line)), is_paw or rolls)
 
 
 def _derived(name: str, old: str, new: str) -> str:
@@ -64,12 +79,27 @@ def _rigify_line(org: PoseBone) -> list[str]:
     return [bone.name[4:] for bone in line]
 
 
+def _rigify_toes(bones: Bones, foot: str) -> list[str]:
+    """The names of toes under a paw, which have one control for both kinds of kinematics."""
+    below = bones[f"ORG-{foot}"].children if foot else ()
+    names = [child.name[4:] for child in below if child.name.startswith("ORG-")]
+    return [name for name in names if name in bones and f"DEF-{name}" in bones][:1]
+
+
 def _rigify_controls(moving: Moving, line: Sequence[str]) -> tuple[Control, ...]:
     bones = moving.armature.pose.bones
     ik, fk = ([_derived(name, "", ending) for name in line] for ending in ("_ik", "_fk"))
     goal = _derived(f"MCH-{line[0]}", "", "_ik_target")
-    found = _both(moving, f"ORG-{line[0]}", ik[2], fk, ik[3:], goal if goal in bones else None)
-    return (*found, *_rigify_knee(moving, line)) if found else ()
+    return _both(moving, f"ORG-{line[0]}", ik[2], fk, ik[3:], goal if goal in bones else None)
+
+
+def _rigify_paw(moving: Moving, line: Sequence[str], toes: Sequence[str]) -> tuple[Control, ...]:
+    """The control of a paw carries its toes, on which it stands; that of its heel turns the foot about them."""
+    foot, heel = (_derived(line[2], "", ending) for ending in ("_ik", "_heel_ik"))
+    fk = [_derived(name, "", "_fk") for name in line]
+    found = _both(moving, f"ORG-{line[0]}", foot, [*fk, *toes], (), None)
+    ends = [Control(foot, "toe", moves=True, switch=each.switch) for each in found[:1]]
+    return (*ends, *(Control(heel, "foot", switch=each.switch) for each in ends), *found[1:])
 
 
 def _rigify_knee(moving: Moving, line: Sequence[str]) -> Iterator[Control]:
@@ -83,7 +113,7 @@ def _rigify_knee(moving: Moving, line: Sequence[str]) -> Iterator[Control]:
             yield Control(_derived(line[0], "", "_ik"), "knee", switch=switch)
 
 
-def _auto_rig_legs(moving: Moving) -> Iterator[Leg]:
+def _auto_rig_legs(moving: Moving) -> Iterator[Named]:
     """Legs are what has a switch on the control of its foot."""
     bones = moving.armature.pose.bones
     for foot in (bone.name for bone in bones if bone.name.startswith("c_foot_ik.") and "ik_fk_switch" in bone):
@@ -95,7 +125,7 @@ def _auto_rig_legs(moving: Moving) -> Iterator[Leg]:
             poles = [name for name in (f"c_leg_pole{side}",) if is_movable(moving, name)]
             knee = [Control(name, "knee", moves=True, turns=False, switch=found[0].switch) for name in poles if found]
             if found:
-                yield Chain(*names[:3], names[3] if names[3] in bones else None), (*found, *knee)
+                yield Named(Chain(*names[:3], names[3] if names[3] in bones else None), (*found, *knee))
 
 
 def _both(

@@ -19,8 +19,8 @@ from ..pose.skins import find_end
 from .checks import Moving
 from .controls import Chain, Control
 from .controls_ik import find_controls
-from .controls_named import named_legs
-from .limb import MIRROR, PLACE, PROPORTION, STRAIGHT, Limb, Pair, Tree, are_branches, mirrored_pairs
+from .controls_named import named_limbs
+from .limb import MIRROR, PLACE, PROPORTION, STRAIGHT, Joints, Pair, Tree, are_branches, mirrored_pairs
 
 if TYPE_CHECKING:
     from bpy.types import Bone, Object
@@ -54,13 +54,14 @@ FOOT_NAME = re.compile(r"foot|ankle", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Leg:
-    """Bone names of a leg; its joints are their heads. `toe` is None where no bone hangs under the foot.
+class Limb:
+    """Bone names of a limb, by what they are in a leg; its joints are their heads.
 
-    Further bones may lie between them, which follow the one above. Of any other limb, such as an arm, they are those of
-    its upper bone, its lower bone and its end: `is_leg` is false. A `loose` foot does not hang under its shin and is
-    moved beside it, as in clips whose inverse kinematics were baked. A leg without a foot bone has its shin for a foot,
-    and stands on the point `end` in the space of that. Where constraints move the bones, `controls` take the keys.
+    `toe` is None where no bone hangs under the foot. Of any other limb, such as an arm, they are those of its upper
+    bone, its lower bone and its end: `is_leg` is false. Further bones may lie between them, which follow the one above.
+    A `loose` foot does not hang under its shin and is moved beside it, as in clips whose inverse kinematics were baked.
+    A leg without a foot bone has its shin for a foot, and stands on the point `end` in the space of that. Where
+    constraints move the bones, `controls` take the keys.
     """
 
     thigh: str
@@ -83,7 +84,7 @@ class Leg:
         return self.turned + ((self.toe,) if self.toe else ())
 
 
-def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
+def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Limb, ...]:
     """The legs as they stand in the rest pose or are named, else as seen over a range of frames.
 
     They hang from the trunk in mirrored pairs, have an upper and a lower bone of comparable length, and end lower than
@@ -91,8 +92,8 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
     """
     if not armature.data.bones:
         raise NoLegs(f"{armature.name} has no bones")
-    if generated := named_legs(Moving(armature)):
-        return tuple(Leg(*chain, controls=controls) for chain, controls in generated)
+    if generated := _generated(armature, is_leg=True):
+        return generated
     if "rig_id" in armature.data:
         raise Refusal(f"{armature.name} is a generated Rigify rig: name its FK bones, or plant its metarig")
     rest = _rest_tree(armature, _keyed(armature))
@@ -105,16 +106,24 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Leg, ...]:
     return _controlled(armature, [_leg(rest, limb) for limb in sorted(limbs, key=lambda limb: limb.root)])
 
 
-def find_arms(armature: Object, legs: Sequence[Leg]) -> tuple[Leg, ...]:
-    """Mirrored pairs of further limbs, as seen in the rest pose."""
+def find_arms(armature: Object, legs: Sequence[Limb]) -> tuple[Limb, ...]:
+    """The arms of a generated rig, else mirrored pairs of further limbs, as seen in the rest pose."""
+    if generated := _generated(armature, is_leg=False):
+        return generated
     rest = _rest_tree(armature)
     known = [_limb(rest, *(rest.names.index(name) for name in (leg.thigh, leg.shin, leg.foot))) for leg in legs]
     arms = [limb for pair in arm_pairs(rest, known) for limb in pair]
     names = [[rest.names[bone] for bone in arm.bones] for arm in sorted(arms, key=lambda arm: arm.root)]
-    return _controlled(armature, [Leg(*name, toe=None, is_leg=False) for name in names])
+    return _controlled(armature, [Limb(*name, toe=None, is_leg=False) for name in names])
 
 
-def legs_of(armature: Object, bones: Sequence[str], known: Iterable[Leg]) -> tuple[Leg, ...]:
+def _generated(armature: Object, is_leg: bool) -> tuple[Limb, ...]:
+    """The legs of a generated rig, or its arms."""
+    limbs = [limb for limb in named_limbs(Moving(armature)) if limb.is_leg == is_leg]
+    return tuple(Limb(*limb.chain, is_leg=is_leg, controls=limb.controls) for limb in limbs)
+
+
+def legs_of(armature: Object, bones: Sequence[str], known: Iterable[Limb]) -> tuple[Limb, ...]:
     """The leg of three bones, two of which are a known one's; else that and the one that mirrors it, where both are
     named like legs or stand; else that alone where it is named so; else none.
     """
@@ -129,7 +138,7 @@ def legs_of(armature: Object, bones: Sequence[str], known: Iterable[Leg]) -> tup
     return _controlled(armature, [_leg(rest, limb) for limb in (alike[0] if alike else alone)])
 
 
-def _controlled(armature: Object, limbs: Iterable[Leg]) -> tuple[Leg, ...]:
+def _controlled(armature: Object, limbs: Iterable[Limb]) -> tuple[Limb, ...]:
     """The same limbs, with their controls where they have any."""
     moving = Moving(armature)
     return tuple(
@@ -138,8 +147,8 @@ def _controlled(armature: Object, limbs: Iterable[Leg]) -> tuple[Leg, ...]:
     )
 
 
-def _limb(tree: Tree, root: int, mid: int, end: int) -> Limb:
-    return Limb(root, mid, end, float(tree.length(root, mid)), float(tree.length(mid, end)))
+def _limb(tree: Tree, root: int, mid: int, end: int) -> Joints:
+    return Joints(root, mid, end, float(tree.length(root, mid)), float(tree.length(mid, end)))
 
 
 def _rest_tree(armature: Object, keyed: Iterable[str] = ()) -> Tree:
@@ -168,20 +177,20 @@ def _animated_tree(armature: Object, rest: Tree, frames: tuple[int, int]) -> Tre
     return Tree(rest.names, rest.parents, joints[finite], frozenset(np.flatnonzero(moved))) if finite.any() else rest
 
 
-def _leg(tree: Tree, limb: Limb) -> Leg:
+def _leg(tree: Tree, limb: Joints) -> Limb:
     toe = _toe_of(tree, limb.reach, limb.end)
     thigh, shin, foot = (tree.names[bone] for bone in limb.bones)
-    return Leg(thigh, shin, foot, None if toe is None else tree.names[toe])
+    return Limb(thigh, shin, foot, None if toe is None else tree.names[toe])
 
 
-def _footless(armature: Object, tree: Tree, shin: int) -> Leg:
+def _footless(armature: Object, tree: Tree, shin: int) -> Limb:
     """The leg of a shin with no bone under it: its foot hangs elsewhere, or it stands on its end."""
     thigh, bones = int(tree.parents[shin]), armature.data.bones
     named = (foot for foot, name in enumerate(tree.names) if FOOT_NAME.search(name))
     foot = next((foot for foot in named if _ends_at(bones[tree.names[shin]], bones[tree.names[foot]])), None)
     if foot is not None:
         return replace(_leg(tree, _limb(tree, thigh, shin, foot)), loose=True)
-    leg = Leg(tree.names[thigh], tree.names[shin], tree.names[shin], toe=None)
+    leg = Limb(tree.names[thigh], tree.names[shin], tree.names[shin], toe=None)
     return replace(leg, end=find_end(armature, leg))
 
 
@@ -238,7 +247,7 @@ def _standing(tree: Tree, pairs: list[Pair]) -> list[Pair]:
     return [pair for pair in hanging if _over_lowest(tree, pair) < LOW * pair[0].reach]
 
 
-def _is_even(limb: Limb) -> bool:
+def _is_even(limb: Joints) -> bool:
     return max(limb.upper, limb.lower) < EVEN * min(limb.upper, limb.lower)
 
 
@@ -297,7 +306,7 @@ def _is_ahead(rest: Tree, pair: Pair, other: Pair) -> bool:
     return bool(np.hypot(*(roots - others)[:2]) > abs(roots - others)[2])
 
 
-def arm_pairs(rest: Tree, legs: Sequence[Limb]) -> list[Pair]:
+def arm_pairs(rest: Tree, legs: Sequence[Joints]) -> list[Pair]:
     """Pairs of arms in the rest pose: mirrored limbs on the trunk beside the legs, the longest first."""
     found: list[Pair] = []
     length = ARM * max((leg.reach for leg in legs), default=0.0)
@@ -309,7 +318,7 @@ def arm_pairs(rest: Tree, legs: Sequence[Limb]) -> list[Pair]:
     return found
 
 
-def _is_beside(tree: Tree, pair: Pair, limbs: Sequence[Limb]) -> bool:
+def _is_beside(tree: Tree, pair: Pair, limbs: Sequence[Joints]) -> bool:
     """Whether a pair shares no bone with limbs, with what hangs under them, or with what they hang from."""
     return not any(
         other.root in tree.line(limb.end) or limb.root in tree.line(other.root) for limb in pair for other in limbs

@@ -117,7 +117,7 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class Limb:
+class Joints:
     """Three bones under one another, with the distances between their heads; twist bones may lie between."""
 
     root: int
@@ -137,7 +137,7 @@ class Limb:
         return (self.root, self.mid, self.end)
 
 
-Pair = tuple[Limb, Limb]
+Pair = tuple[Joints, Joints]
 # The bone that begins a straight line of joints, the bones between, and the length.
 Line = tuple[int, tuple[int, ...], float]
 
@@ -158,13 +158,13 @@ def mirrored_pairs(tree: Tree, *, guess: bool = False) -> list[Pair]:
     return [(a, b) for a, b in pairs if _are_a_pair(tree, a, b)]
 
 
-def _limbs(tree: Tree, guess: bool) -> Iterator[Limb]:
+def _limbs(tree: Tree, guess: bool) -> Iterator[Joints]:
     """Every bone, child and grandchild of comparable lengths, each of the first two with what carries it on."""
     lines = _lines(tree)
     for end, below in enumerate(lines):
         for mid, lower_parts, lower in below:
             for root, upper_parts, upper in lines[mid]:
-                limb = Limb(root, mid, end, upper, lower)
+                limb = Joints(root, mid, end, upper, lower)
                 if _is_proportionate(limb) and _ends_in_foot(tree, limb):
                     between = {root: upper_parts, mid: lower_parts}
                     if guess or not (upper_parts or lower_parts) or _are_segments(tree, limb, between):
@@ -196,16 +196,16 @@ def _in_line(tree: Tree, part: Indices, upper: Indices, lower: Indices) -> NDArr
     return np.all((aside < near) & (along > -near) & (along < length + near), axis=0)
 
 
-def _is_proportionate(limb: Limb) -> bool:
+def _is_proportionate(limb: Joints) -> bool:
     return limb.upper < PROPORTION * limb.lower and limb.lower < PROPORTION * limb.upper
 
 
-def _ends_in_foot(tree: Tree, limb: Limb) -> bool:
+def _ends_in_foot(tree: Tree, limb: Joints) -> bool:
     low_enough = tree.heights[limb.end] < FOOT_HEIGHT * limb.reach
     return low_enough and tree.hanging[limb.end] < FOOT_LENGTH * limb.reach
 
 
-def _are_segments(tree: Tree, limb: Limb, between: dict[int, tuple[int, ...]]) -> bool:
+def _are_segments(tree: Tree, limb: Joints, between: dict[int, tuple[int, ...]]) -> bool:
     """Whether the bones between those of a limb are parts of its upper and lower bone, and none of them its knee.
 
     Names tell it, of the parts or of the limb, or that the limb bends on some poses while they stay in line.
@@ -237,7 +237,7 @@ def are_branches(tree: Tree, bone: int, other: int, tolerance: float, longest: f
     return hung < longest
 
 
-def _are_a_pair(tree: Tree, limb: Limb, other: Limb) -> bool:
+def _are_a_pair(tree: Tree, limb: Joints, other: Joints) -> bool:
     """Whether two limbs of equal lengths hang alike from the trunk, and apart."""
     if not are_branches(tree, limb.root, other.root, MIRROR * limb.reach, HANGER * limb.reach):
         return False

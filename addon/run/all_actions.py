@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every action of a character planted, one after the other, with one outcome."""
+"""Every action of a character planted, one after the other, with one outcome; those of its NLA strips in these."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import TypeVar
 
 import bpy
-from bpy.types import Object
+from bpy.types import NlaStrip, Object
 
 from ..errors import Refusal
 from ..keys import actions
@@ -17,7 +17,7 @@ from ..pose.curves import BONE_PATH
 from ..properties import PlantingOptions
 from ..stages import Stages, part_of
 from . import records
-from .transaction import pose_of, set_pose, switch
+from .transaction import on_error, pose_of, set_pose, switch
 
 Result = TypeVar("Result")
 
@@ -27,41 +27,87 @@ def planting_each(
 ) -> Stages[tuple[dict[str, Result], dict[str, str]]]:
     """What `plant` makes of each action by name, and why others were refused, which stay as they are.
 
-    The armature comes to play what is made of the action that it plays.
+    The armature comes to play what is made of the action that it plays, and so do its NLA strips where those play
+    alone: each action is planted as if the armature played it by itself, wherever strips put it in time.
     """
-    present, pose = actions.assigned(armature), pose_of(armature)
-    _refuse_unsuitable(armature, present, options)
-    every, planted, refused = [*_others(armature, present), present], {}, {}
+    _refuse_unsuitable(armature, options)
+    present, pose, strips = actions.assigned(armature), pose_of(armature), _strips_alone(armature)
+    own = list(dict.fromkeys(map(actions.assignment_of, strips))) or [present]
+    every, planted, refused = [*_others(armature, own), *own], {}, {}
+    if strips:
+        on_error(undo, _play_strips, armature)
+        armature.animation_data.use_nla = False
     for number, motion in enumerate(every):
         name = (records.source_of(motion.action) or motion.action).name
         try:
-            with ExitStack() as own:
-                switch(own, armature, motion)
+            with ExitStack() as kept:
+                switch(kept, armature, motion)
                 set_pose(pose)
-                planted[name] = yield from part_of(plant(own), number / len(every), (number + 1) / len(every))
-                undo.push(own.pop_all())
+                planted[name] = yield from part_of(plant(kept), number / len(every), (number + 1) / len(every))
+                for strip in [strip for strip in strips if actions.assignment_of(strip) == motion]:
+                    on_error(kept, actions.put, strip, motion)
+                    actions.put(strip, actions.assigned(armature))
+                undo.push(kept.pop_all())
         except Refusal as refusal:
             refused[name] = str(refusal)
     if not planted:
         raise Refusal(f"none of the {len(every)} actions of {armature.name} can be planted: {name}: {refused[name]}")
-    if name in refused:
+    if strips:
+        # What is taken back takes the action back that the armature plays by itself.
+        on_error(undo, setattr, armature.animation_data, "use_nla", False)
+        _play_strips(armature)
+    elif name in refused:
         switch(undo, armature, present)
     return planted, refused
 
 
-def _refuse_unsuitable(armature: Object, present: Assignment, options: PlantingOptions) -> None:
+def _strips_alone(armature: Object) -> list[NlaStrip]:
+    """The NLA strips of an armature that plays no action by itself."""
+    return [] if armature.animation_data.action else list(actions.strips(armature))
+
+
+def _play_strips(armature: Object) -> None:
+    armature.animation_data.action = None
+    armature.animation_data.use_nla = True
+
+
+def planted_strips(armature: Object) -> list[NlaStrip]:
+    """The NLA strips that play planted actions, where those play alone."""
+    strips = _strips_alone(armature) if armature.animation_data else []
+    return [strip for strip in strips if records.source_of(strip.action)]
+
+
+def restore_strips(armature: Object) -> str:
+    """Let NLA strips play the sources of their planted actions again, and tell the names of these."""
+    names = {}
+    for strip in planted_strips(armature):
+        planted = actions.assignment_of(strip)
+        actions.put(strip, actions.counterpart(planted, records.source_of(planted.action)))
+        names[records.give_back(armature, planted.action)] = None
+    return ", ".join(names)
+
+
+def _refuse_unsuitable(armature: Object, options: PlantingOptions) -> None:
+    data = armature.animation_data
     if options.frame_range == "CURRENT":
         raise Refusal("the present pose belongs to one action: choose other frames to plant all actions")
     if options.output == "NLA_LAYER":
         raise Refusal("an NLA layer lies over what the armature plays: choose another output to plant all actions")
-    if present.action is None or actions.strip_of(armature):
-        raise Refusal(f"{armature.name} should play an action by itself, not in NLA strips, to plant all actions")
+    if data and data.use_tweak_mode:
+        raise Refusal(f"{armature.name} is in tweak mode: leave it to plant all actions")
+    if data is None or not (data.action or _strips_alone(armature)):
+        raise Refusal(f"{armature.name} should play an action, by itself or in NLA strips, to plant all actions")
+    if any(LAYER in action for action in actions.played_by(armature)) and not data.action:
+        raise Refusal(f"{armature.name} has an NLA layer over its strips: restore that first to plant all actions")
 
 
-def _others(armature: Object, present: Assignment) -> Iterator[Assignment]:
-    """The motions of an armature but for the present one: those that fit its bones and that no other object plays."""
+def _others(armature: Object, own: Sequence[Assignment]) -> Iterator[Assignment]:
+    """The motions of an armature but for those that it plays: those that fit its bones and that no other object
+    plays.
+    """
     elsewhere = {action for ob in bpy.data.objects if ob != armature for action in actions.played_by(ob)}
-    known = elsewhere - set(actions.played_by(armature)) | {present.action, records.source_of(present.action)}
+    shown = {action for motion in own for action in (motion.action, records.source_of(motion.action))}
+    known = elsewhere - set(actions.played_by(armature)) | shown
     for action in bpy.data.actions:
         if action not in known and SOURCE not in action and LAYER not in action:
             motion = actions.fitting(armature, action)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def marks_for(body: Body, frames: NDArray[np.int64], rows: Rows | None, mode: st
 
     A `Refusal` tells what is wrong with stored contacts, or that there are none although the mode is STORED.
     """
-    feet, planned = ([limb.foot for limb in limbs] for limbs in (body.legs, body.planned))
+    feet, planned = ([limb.foot for limb in limbs] for limbs in (body.limbs, body.planned))
     try:
         spans = [span for span in read_spans(rows or []) if span.bone in planned]
         marks = marks_of(spans, planned, int(frames[0]), len(frames))
@@ -43,7 +44,7 @@ def rows_to_store(body: Body, rows: Rows | None, found: Rows, mode: str, again: 
     Of other feet these are all where the feet stay planted as they were (`again`) or none are found anew, else
     people's. Of the run's own they are those forbidden, and under ALWAYS those enforced.
     """
-    numbers = dict(zip((limb.foot for limb in body.legs), body.numbers, strict=True))
+    numbers = dict(zip((limb.foot for limb in body.limbs), body.numbers, strict=True))
     wished = ("forbidden", "enforced") if mode == "ALWAYS" else ("forbidden",)
     spans = list(zip(read_spans(rows or []), rows or [], strict=True))
     others = [
@@ -56,7 +57,14 @@ def rows_to_store(body: Body, rows: Rows | None, found: Rows, mode: str, again: 
         for span, _ in spans
         if span.bone in numbers and span.state in wished
     ]
-    return [*others, *found, *own]
+    placed = [span for span, _ in spans if span.state == "enforced" and span.place]
+    return [*others, *(row | _place_of(row, placed) for row in found), *own]
+
+
+def _place_of(row: dict[str, Any], placed: list[Span]) -> dict[str, Any]:
+    """The place that people gave to a contact found again, if they gave it one."""
+    places = [span.place for span in placed if row["state"] == "enforced" and _meets(row, span)]
+    return {"place": list(places[0])} if places else {}
 
 
 def rows_to_edit(action: Action) -> Rows:
@@ -76,13 +84,52 @@ def change_row(action: Action, number: int, **values: Any) -> None:
         raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {number}")
     row = {"state": "automatic"} | rows[number]
     if "start" in values:
-        values["start"] = min(values["start"], row["end"])
+        values["start"] = min(values["start"], values.get("end", row["end"]))
     if "end" in values:
-        values["end"] = max(values["end"], row["start"])
+        values["end"] = max(values["end"], values.get("start", row["start"]))
     if "state" not in values and row["state"] == "automatic":
         values["state"] = "enforced"
     rows[number] = row | values
     records.store_contacts(action, rows)
+
+
+def standing_row(rows: Rows, number: int) -> int:
+    """The contact by which a foot is held where this one stands: the ball's where heel and ball stand at once."""
+    found = (n for n, other in enumerate(rows) if other["part"] == "ball" and at_once(rows[number], other))
+    return next(found, number) if rows[number].get("anchor") else number
+
+
+def at_once(row: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two contacts are of heel and ball of one foot, stand at the same time, and have anchors."""
+    same = row["bone"] == other["bone"] and row["part"] != other["part"] and row.get("anchor") and other.get("anchor")
+    return bool(same and row["start"] <= other["end"] and other["start"] <= row["end"])
+
+
+def with_place(rows: Rows, number: int, place: Sequence[float]) -> Rows:
+    """Contacts of which one is pinned in a place of people's, and what stands beside it shown as moved along."""
+    chosen = rows[number]
+    way = np.subtract(place, chosen["anchor"])
+    along = [n == number or at_once(chosen, row) for n, row in enumerate(rows)]
+    there = [
+        row | {"anchor": np.add(row["anchor"], way).tolist()} if goes else row
+        for row, goes in zip(rows, along, strict=True)
+    ]
+    there[number] = there[number] | {"state": "enforced", "place": list(map(float, place))}
+    return there
+
+
+def place_row(action: Action, number: int, place: Sequence[float]) -> None:
+    """Pin a contact in another place; a `Refusal` where that is not possible."""
+    rows, record = rows_to_edit(action), records.readable(action)
+    if number >= len(rows):
+        raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {number}")
+    row = rows[number]
+    if not row.get("anchor"):
+        raise Refusal(f"contact {number} of {row['bone']} stands on no spot yet: plant the feet before it is moved")
+    hands = [foot["bone"] for foot in record["report"].get("feet", ()) if foot.get("limb") == "hand"]
+    if row["bone"] in hands or (record.get("settings") or {}).get("direction") == "NEAREST":
+        raise Refusal(f"{row['bone']} holds on to the nearest surface: only feet that stand on the ground can be moved")
+    records.store_contacts(action, with_place(rows, standing_row(rows, number), place))
 
 
 def marked(rows: Rows, span: Span) -> Rows:
@@ -113,4 +160,4 @@ def _cut(row: dict[str, Any], span: Span) -> Rows:
 
 def row_of(span: Span) -> dict[str, Any]:
     """A span as it is stored where no run has found what it stands on."""
-    return vars(span) | {"support": "", "anchor": None, "drift": None}
+    return span.as_data() | {"support": "", "anchor": None, "drift": None}

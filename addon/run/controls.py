@@ -12,7 +12,7 @@ from ik2bone.model import Clip
 from ik2bone.plan import Plan
 from numpy.typing import NDArray
 
-from ..errors import listed
+from ..errors import Hint, listed
 from ..keys import actions, rotations
 from ..keys import channels as keys
 from ..keys.actions import Curves
@@ -24,7 +24,7 @@ from .records import Record
 from .task import Array, Task
 
 if TYPE_CHECKING:
-    from ..rig.find import Leg
+    from ..rig.find import Limb
     from .output import Output
 
 
@@ -116,7 +116,7 @@ def tell_controls(
             continue
         bones = [name for name in dict.fromkeys(control.bone for control in limb.controls) if name in keyed]
         off = {name: float(way.max()) for name, way in misses(number, after, goal).items()}
-        figures["feet"][task.body.legs.index(limb)] |= {"controls": bones, "off": off}
+        figures["feet"][task.body.limbs.index(limb)] |= {"controls": bones, "off": off}
         figures["told"] += _tell_ways(limb, bones, off["knee"] / goal.leg, stretch(number, after, goal))
         wide = [f"{name} {off[name]:.3g}" for name in ("ankle", "ball") if off[name] > RIGHT * goal.leg]
         if wide:
@@ -124,10 +124,10 @@ def tell_controls(
     return tuple(told)
 
 
-def _tell_ways(limb: Leg, bones: list[str], off: float, stretched: float) -> Iterator[str]:
+def _tell_ways(limb: Limb, bones: list[str], off: float, stretched: float) -> Iterator[str]:
     """Sentences on what was keyed for a limb, and on what its knee is off by, in leg lengths."""
     if bones:
-        yield f"{limb.foot} was planted through its controls: {listed(bones, 12)}"
+        yield Hint(f"{limb.foot} was planted through its controls: {listed(bones, 12)}")
     if off > RIGHT:
         why = f", as its bones are stretched by up to {stretched:.1%}" if stretched > RIGHT else ""
-        yield f"the knee over {limb.foot} is up to {off:.1%} of the leg off from where it was planned{why}"
+        yield Hint(f"the knee over {limb.foot} is up to {off:.1%} of the leg off from where it was planned{why}")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run keeps for the next one: samples, plans, and the meshes of the ground.
+"""What a run keeps for the next one: samples, skins, plans, and the meshes of the ground.
 
-Nothing here is Blender's data, which undo and loading a file replace. Samples and meshes are known by the content of
-all that they were made from, and a plan is compared by the package; so nothing kept is ever stale.
+Nothing here is Blender's data, which undo and loading a file replace. Samples, skins and meshes are known by the
+content of what they were made from, but for the weights of skins, edits of which Blender tells, and a plan is compared
+by the package; so nothing kept is ever stale.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from bpy.types import Object
 from ik2bone.plan import Plan
 
 from ..bounded import Bounded
+from ..pose import skins
 from ..pose.sample import Sample, sampling
-from ..rig.find import Leg
+from ..rig.find import Limb
 from ..stages import Stages
 
 # The most frames of kept samples, and of kept plans: these take about 100 MB, 5 kB a frame.
@@ -34,11 +36,11 @@ meshes: Bounded[ik2bone.Mesh] = Bounded(BYTES)
 
 def forget() -> None:
     """Keep nothing any longer."""
-    for kept in (samples, plans, meshes):
+    for kept in (samples, plans, meshes, skins.kept):
         kept.clear()
 
 
-def sampled(armature: Object, limbs: Sequence[Leg], hips: str | None, frames: Sequence[int]) -> Stages[Sample]:
+def sampled(armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int]) -> Stages[Sample]:
     """As `sampling`, or the kept one if it was made from the same."""
     return sampling(armature, limbs, hips, frames, kept=samples)
 
@@ -59,11 +61,13 @@ def _on_load(*_: Any) -> None:
 
 
 def register() -> None:
-    """Keep nothing over the loading of a file."""
+    """Keep nothing over the loading of a file, and no skins over an edit of a mesh."""
     bpy.app.handlers.load_pre.append(_on_load)
+    bpy.app.handlers.depsgraph_update_post.append(skins.forget_edited)
 
 
 def unregister() -> None:
     """Forget all."""
     forget()
     bpy.app.handlers.load_pre.remove(_on_load)
+    bpy.app.handlers.depsgraph_update_post.remove(skins.forget_edited)

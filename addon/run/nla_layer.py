@@ -16,6 +16,7 @@ from ik2bone.model import Clip
 from ik2bone.plan import Plan
 from ik2bone.rotations import inverse_of, nearest_rotations, turn_vectors, unit
 
+from ..errors import Hint, Refusal
 from ..keys import actions, combine, fcurves
 from ..keys import channels as keys
 from ..keys.actions import LAYER, Assignment, Curves
@@ -38,6 +39,8 @@ class NlaLayer(Derived):
 
     def choose(self) -> None:
         """The source of what the armature plays, or that itself."""
+        if self.options.sparse_keys:
+            raise Refusal("a layer needs a key on every frame: switch Sparse Keys off, or choose another output")
         super().choose()
         self.again = self.layer is not None
         self.target = self.layer.assignment if self.layer else Assignment(None)
@@ -68,7 +71,7 @@ class NlaLayer(Derived):
         """Where the source plays from now on, and what is replaced in the layer, left out of it or weakens it."""
         name, (first, last) = self.source.action.name, self.bounds
         if self.is_pushed:
-            yield f"{name} plays in an NLA strip under the layer: edit it there in tweak mode"
+            yield Hint(f"{name} plays in an NLA strip under the layer: edit it there in tweak mode")
         if self.layer:
             paths = [channel.path for channel in read]
             handmade = keys.count_handmade(actions.curves_of(self.target), Curves(None), task.frames, paths)
@@ -192,7 +195,7 @@ def _make_attainable(task: Task, clip: Clip, modes: dict[str, str], turns: dict[
     last = None
     for name, number, place in sorted(task.turned, key=lambda item: item[1:]):
         bone, hangs = bones[place, :, number], last == (number, place - 1)
-        if not hangs or (place == 2 and task.body.legs[number].loose):
+        if not hangs or (place == 2 and task.body.limbs[number].loose):
             excess = np.tile([1.0, 0.0, 0.0, 0.0], (len(bone), 1))
         else:
             seen = nearest_rotations((inverse_of(bones[place - 1, :, number]) @ bone)[:, :3, :3])

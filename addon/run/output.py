@@ -22,7 +22,8 @@ from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
 from ..pose.sample import Sample
 from ..properties import PlantingOptions
-from ..rig.body import Body, find_armatures
+from ..rig.armatures import find_armatures
+from ..rig.body import Body
 from ..stages import Progress, Stages
 from . import kept, layers, records
 from .contacts import Rows, marks_for, rows_to_store
@@ -193,7 +194,7 @@ class Derived(Output):
 
     def _bones(self, task: Task) -> list[str]:
         """Names of the bones of limbs, and above legs where all of them are planted, so that no other needs these."""
-        legs, bones = task.body.legs, self.armature.pose.bones
+        legs, bones = task.body.limbs, self.armature.pose.bones
         tops = [bones[limb.thigh] for limb in legs if limb.is_leg and task.body.chosen.all()]
         own = [name for limb in legs for name in limb.bones]
         return list(dict.fromkeys([*own, *(bone.name for top in tops for bone in top.parent_recursive)]))
@@ -222,7 +223,7 @@ def read_channels(task: Task, curves: Curves, unkeyed: Mapping[str, list[float]]
     controls.
     """
     bones, hips = task.armature.pose.bones, task.body.hips
-    moved = [limb.foot for limb in task.body.legs if limb.loose and not limb.controls]
+    moved = [limb.foot for limb in task.body.limbs if limb.loose and not limb.controls]
     controls = [control for limb in task.controlled for control in limb.controls]
     turned = [name for name, *_ in task.turned] + [control.bone for control in controls if control.turns]
     moved += ([hips] if with_hips and hips else []) + [control.bone for control in controls if control.moves]

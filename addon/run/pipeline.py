@@ -24,7 +24,7 @@ from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_
 from ik2bone.sole.measure import Sole
 
 from .. import properties
-from ..errors import NoLegs, Refusal
+from ..errors import Hint, NoLegs, Refusal
 from ..ground.choose import find_surfaces
 from ..ground.meshes import making_ground
 from ..keys import actions
@@ -34,8 +34,10 @@ from ..keys.channels import Channel
 from ..pose.sample import Sample, proven, rest_clip
 from ..pose.skins import find_skins
 from ..properties import PlantingOptions
-from ..rig.body import active_object, find_body
+from ..rig.armatures import active_object
+from ..rig.body import find_body
 from ..rig.checks import check_chain
+from ..rig.controls_aim import RIGHT
 from ..stages import Progress, Stages, aside, finish, part_of
 from . import kept, layers
 from .all_actions import planting_each
@@ -47,6 +49,7 @@ from .nla_layer import NlaLayer
 from .output import Output
 from .present import PresentPose
 from .refusals import refuse_numbers, refuse_shared, refuse_under_layers, refuse_uneditable, refuse_unshown, tell_locks
+from .sparse import thin
 from .task import Array, Task
 from .transaction import keep_pose, keep_settings, on_success
 
@@ -153,20 +156,27 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     if task.controlled:
         corrected = yield from part_of(steer(output, task, before, plan, offset, corrected), 0.6, 0.65)
         read, corrected = without_idle(task, output.record, read, corrected)
+    thinned, short = (), 0.0
+    if options.sparse_keys and not task.present:
+        # Keys that are left out leave legs off by less, on purpose.
+        short = RIGHT * plan.clip.leg
+        corrected, *thinned = thin(task, plan, before, corrected)
     locks = tell_locks(armature, actions.curves_of(output.target), read)
     told = [*_tell(task), *locks, *output.told(task, read)]
     yield from part_of(output.write(task, read, corrected), 0.65, 0.7)
     # Limits that leave the source alone may hold what was planted.
-    check_chain(armature, task.body.legs)
+    check_chain(armature, task.body.limbs)
     after, contacts, figures = yield from part_of(_report(task, plan, marks), 0.7, 1.0)
     warnings = (*told, *_tell_steps(task, before.clip, after))
     if task.controlled:
         warnings += tell_controls(task, read, wanted(task, before.clip, plan, offset), after, figures)
-    figures["told"] += warnings
+    figures["told"] += (*warnings, *thinned)
+    figures["hints"] = [sentence for sentence in figures["told"] if isinstance(sentence, Hint)]
     yield Progress("keeping what was written", 1.0)
     output.keep(task, plan, read, contacts, figures)
     worse = any(note["code"].startswith("worse") for note in figures["notes"])
-    is_warning = bool(warnings or worse or figures["after"]["short_frames"])
+    is_told = any(not isinstance(sentence, Hint) for sentence in warnings)
+    is_warning = bool(is_told or worse or figures["after"]["short"] > short)
     return Outcome(report.summary(figures), is_warning, warnings, (figures,))
 
 
@@ -244,7 +254,7 @@ def _correct(task: Task, before: Sample, plan: Plan, read: list[Channel], curves
 
     `curves` hold the keys before the first, which rotations continue: themselves where corrections fade in from them.
     """
-    part, limbs = plan.choose(task.body.chosen).cut(task.part), task.body.legs
+    part, limbs = plan.choose(task.body.chosen).cut(task.part), task.body.limbs
     corrected = []
     for channel, (name, number, place) in zip(read, task.turned, strict=False):
         hangs_loose = limbs[number].loose and name == limbs[number].foot
@@ -269,7 +279,7 @@ def _turns_in_world(part: Plan, number: int) -> Array:
 def _way(task: Task, part: Plan, number: int) -> Array:
     """How far a loose foot moves (F, 3) from where it would be, which may be with the hips."""
     way = part.targets.ankle[:, number] - part.clip.ankle[:, number]
-    above = {bone.name for bone in task.armature.data.bones[task.body.legs[number].foot].parent_recursive}
+    above = {bone.name for bone in task.armature.data.bones[task.body.limbs[number].foot].parent_recursive}
     return way - part.hips_offset if task.body.hips in above else way
 
 
@@ -320,14 +330,14 @@ def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages
 
 def _put_in_names(task: Task, surfaces: Surfaces, contacts: Rows, figures: dict[str, Any]) -> None:
     """Put in what the scene calls limbs and frames, and where anchors are in the space of their supports."""
-    for limb, foot in zip(task.body.legs, figures["feet"], strict=True):
+    for limb, foot in zip(task.body.limbs, figures["feet"], strict=True):
         foot["bone"] = limb.foot
         if limb.end is not None:
             foot |= {"heel": list(limb.end), "ball": list(limb.end), "sole": [list(limb.end)] * 2}
     for span in contacts:
         span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
     for span in (*figures["spans"], *contacts):
-        span["bone"], row = task.body.legs[span["leg"]].foot, span["start"] - int(task.whole[0])
+        span["bone"], row = task.body.limbs[span["leg"]].foot, span["start"] - int(task.whole[0])
         span["local"] = surfaces.local(span["support"], np.array(span["anchor"]), row) if span["anchor"] else None
     for span in contacts:
         span["leg"] = task.body.numbers[span["leg"]]

@@ -24,7 +24,7 @@ from ik2bone.sole.measure import Sole
 from ..errors import Refusal, cut
 from ..keys import actions
 from ..keys.actions import LAYER, SOURCE, Assignment
-from ..rig.find import Leg
+from ..rig.find import Limb
 
 # `channels` of a record: each written data path with the values that it had while nothing animated it, or None.
 Record = dict[str, Any]
@@ -182,7 +182,7 @@ def _is_report(report: dict[str, Any]) -> bool:
     )
 
 
-def known_sole(limbs: Sequence[Leg], clip: Clip, record: Record) -> Sole | None:
+def known_sole(limbs: Sequence[Limb], clip: Clip, record: Record) -> Sole | None:
     """The soles that an earlier run measured, if it knew all feet of this one and they have the same size still.
 
     Where the floor lies is told by the clip as it is now.
@@ -194,7 +194,7 @@ def known_sole(limbs: Sequence[Leg], clip: Clip, record: Record) -> Sole | None:
     return with_floor_of(clip, Sole(**rows, floor=0.0, source=tuple(sole["source"] for sole in known)))
 
 
-def soles_as_data(limbs: Sequence[Leg], sole: Sole, leg: float) -> dict[str, Any]:
+def soles_as_data(limbs: Sequence[Limb], sole: Sole, leg: float) -> dict[str, Any]:
     """The soles as plain data by foot bone, for runs to come."""
     return {
         limb.foot: {"leg": leg, "source": sole.source[i]} | {name: row[i].tolist() for name, row in sole.rows()}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..pose.sample import Sample, sampling
 from ..properties import PlantingOptions
 from ..rig.body import Body
-from ..rig.find import Leg
+from ..rig.find import Limb
 from ..stages import Stages
 
 Array = NDArray[np.float64]
@@ -62,14 +62,14 @@ class Task:
 
         Those of limbs with controls are none of them.
         """
-        limbs = [(number, limb) for number, limb in enumerate(self.body.legs) if not limb.controls]
+        limbs = [(number, limb) for number, limb in enumerate(self.body.limbs) if not limb.controls]
         bones = [(name, number, place) for number, limb in limbs for place, name in enumerate(limb.turned)]
         return bones + [(limb.toe, number, 3) for number, limb in limbs if limb.toe in self.body.toes]
 
     @property
-    def controlled(self) -> list[Leg]:
+    def controlled(self) -> list[Limb]:
         """The limbs that are planted through controls."""
-        return [limb for limb in self.body.legs if limb.controls]
+        return [limb for limb in self.body.limbs if limb.controls]
 
     @property
     def control_bones(self) -> set[str]:
@@ -83,7 +83,7 @@ class Task:
         return slice(first, first + len(self.frames))
 
     @property
-    def subject(self) -> tuple[Object, tuple[Leg, ...], str | None]:
+    def subject(self) -> tuple[Object, tuple[Limb, ...], str | None]:
         """What is sampled: the armature, the limbs that are looked at, and the hips."""
         return self.armature, self.body.planned, self.body.hips
 

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import bpy
@@ -13,37 +11,14 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 
 from ..errors import Refusal
-from ..rig.body import HANDED, find_armature
+from ..rig.armatures import HANDED, find_armature
 from ..run import records
-from ..run.contacts import Rows, change_row
-from . import overlay
-from .panel import Sidebar, played_action
+from ..run.contacts import change_row
+from . import drawing
+from .panel import Sidebar, played_action, redraw
+from .rows import NAMES, NUMBERS, STATES, bones_in, is_short, rows_on, short_frames, short_names
 
-STATES = (
-    ("automatic", "Automatic", "Found by the last run, and found anew by the next one", "DOT", 0),
-    ("enforced", "Pinned", "The foot stands there, even if it moves in the clip", "PINNED", 1),
-    ("forbidden", "Lifted", "The foot never stands there", "X", 2),
-)
-NUMBERS = {state[0]: state[4] for state in STATES}
-NAMES = {state[0]: state[1] for state in STATES}
-# Words in the name of a bone: "mixamorig:LeftFoot" has mixamorig, Left and Foot.
-WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 ROWS = 8
-
-
-def rows_on(context: Context) -> Rows:
-    """The contacts on the action that the armature plays, as far as they can be used."""
-    return records.read(played_action(context)).get("contacts") or []
-
-
-@lru_cache(maxsize=32)
-def short_names(bones: tuple[str, ...]) -> dict[str, str]:
-    """What tells bones apart: their names without the words that all begin and end with."""
-    words = [WORD.findall(bone) or [bone] for bone in bones]
-    shortest = min(map(len, words), default=0)
-    first = next((n for n in range(shortest) if len({tuple(w[: n + 1]) for w in words}) > 1), 0)
-    last = next((n for n in range(shortest - first) if len({tuple(w[-n - 1 :]) for w in words}) > 1), 0)
-    return {bone: " ".join(word[first : len(word) - last]) for bone, word in zip(bones, words, strict=True)}
 
 
 def _read(name: str, convert: Callable[[Any], int] = int) -> Callable[[ContactRow], int]:
@@ -88,7 +63,7 @@ def _jump(contacts: ContactList, context: Context) -> None:
 
 
 def _show(contacts: ContactList, _context: Context) -> None:
-    overlay.show(contacts.id_data)
+    drawing.show(contacts.id_data)
 
 
 class ContactList(PropertyGroup):
@@ -105,6 +80,11 @@ class ContactList(PropertyGroup):
         description="Show in the 3D view where the feet stand, and their ways before and after",
         update=_show,
     )
+    bars: BoolProperty(
+        name="Bars in Dope Sheet",
+        description="Show contacts as bars in the Dope Sheet and the timeline, where they are dragged by their ends",
+        update=_show,
+    )
 
 
 def edited(context: Context, *, keeps_times: bool = False) -> None:
@@ -116,9 +96,7 @@ def edited(context: Context, *, keeps_times: bool = False) -> None:
     if not keeps_times:
         settings.contacts = "STORED"
     show_rows(context.scene)
-    # A custom property tells nobody that it has changed.
-    for area in context.screen.areas if context.screen else ():
-        area.tag_redraw()
+    redraw(context)
     if context.scene.ik2bone_contacts.live and records.read(played_action(context))["report"]:
         later(_plant_again)
 
@@ -166,15 +144,16 @@ class IK2BONE_UL_contacts(UIList):
         _active_data: ContactList,
         _active_property: str,
     ) -> None:
-        """Which foot, which part of it, first and last frame, state."""
+        """Which foot, marked where it was out of reach, which part of it, first and last frame, state."""
         rows = rows_on(context)
         if item.number >= len(rows):
             return
         row = rows[item.number]
-        name = short_names(tuple(sorted({row["bone"] for row in rows})))[row["bone"]]
+        name = short_names(bones_in(rows))[row["bone"]]
         line = layout.row(align=True)
         words = line.split(factor=0.34, align=True)
-        words.label(text=f"{name} {row['part']}")
+        short = is_short(row, short_frames(records.read(played_action(context))["report"]))
+        words.label(text=f"{name} {row['part']}", icon="ERROR" if short else "NONE")
         for end in ("start", "end"):
             words.prop(item, end, text="")
         line.prop(item, "state", text="", icon_only=True)
@@ -216,9 +195,11 @@ class IK2BONE_PT_contacts(Sidebar, Panel):
         _draw_buttons(contacts.row(align=True), shown, len(rows))
         row = layout.row()
         row.prop(shown, "live")
-        row.prop(shown, "overlay")
         row.operator("ik2bone.import_contacts", text="", icon="IMPORT")
         row.operator("ik2bone.export_contacts", text="", icon="EXPORT")
+        drawn = layout.column(align=True)
+        drawn.prop(shown, "overlay")
+        drawn.prop(shown, "bars")
 
 
 def _draw_buttons(row: UILayout, shown: ContactList, count: int) -> None:

@@ -12,16 +12,18 @@ from bpy.types import Action, Context, Event, Object, Operator, Scene
 from ik2bone.contacts.spans import ContactsError, Span, read_spans, write_spans
 
 from ..errors import Refusal, listed
-from ..rig.body import find_armature
+from ..rig.armatures import find_armature
 from ..rig.choose import choose_limbs
 from ..run import records
 from ..run.contacts import Rows, change_row, marked, row_of, rows_to_edit
-from .contact_list import NAMES, STATES, edited
+from .contact_list import edited
 from .panel import played_action
+from .rows import NAMES, STATES
 
 Result = set[str]
 
 CHOICES = tuple(state[:3] for state in STATES)
+STATE = "What the foot does there"
 PARTS = (("ball", "Ball", "The ball of the foot"), ("heel", "Heel", "The heel"))
 
 
@@ -33,7 +35,7 @@ def _rows_of(armature: Object, spans: list[Span]) -> Rows:
     return [row_of(span) for span in spans]
 
 
-class _Contacts:
+class ContactsOperator:
     """What all operators need: an armature that plays an action.
 
     `edits` tells whether a change keeps the frames on which automatic contacts stand; None if nothing is changed.
@@ -61,14 +63,14 @@ class _Contacts:
         return {"FINISHED"}
 
 
-class IK2BONE_OT_set_contact(_Contacts, Operator):
+class IK2BONE_OT_set_contact(ContactsOperator, Operator):
     """Let a contact be automatic, pinned or lifted for the next run"""
 
     bl_idname = "ik2bone.set_contact"
     bl_label = "Set Contact"
 
     index: IntProperty(name="Number", description="Its place in the list of contacts", min=0)
-    state: EnumProperty(name="State", items=CHOICES)
+    state: EnumProperty(name="State", description=STATE, items=CHOICES)
 
     def change(self, _armature: Object, action: Action) -> str:
         """Set the state."""
@@ -76,7 +78,7 @@ class IK2BONE_OT_set_contact(_Contacts, Operator):
         return f"Contact {self.index} is {NAMES[self.state].lower()}: plant again to see it"
 
 
-class IK2BONE_OT_remove_contact(_Contacts, Operator):
+class IK2BONE_OT_remove_contact(ContactsOperator, Operator):
     """Take a contact out of the list; where it was found by a run, the next one must not search again"""
 
     bl_idname = "ik2bone.remove_contact"
@@ -95,13 +97,13 @@ class IK2BONE_OT_remove_contact(_Contacts, Operator):
         return f"The {gone['part']} of {gone['bone']} no longer stands from {gone['start']} to {gone['end']}"
 
 
-class IK2BONE_OT_mark_feet(_Contacts, Operator):
+class IK2BONE_OT_mark_feet(ContactsOperator, Operator):
     """Pin or lift the feet of the selected bones, or all: this frame's contacts, or the frames of the preview range"""
 
     bl_idname = "ik2bone.mark_feet"
     bl_label = "Pin Feet Here"
 
-    state: EnumProperty(name="State", items=CHOICES, default="enforced")
+    state: EnumProperty(name="State", description=STATE, items=CHOICES, default="enforced")
 
     def change(self, armature: Object, action: Action) -> str:
         """Mark the contacts of the feet on the frame, or the frames."""
@@ -122,17 +124,17 @@ def _marked_frames(scene: Scene) -> tuple[int, int]:
     return scene.frame_current, scene.frame_current
 
 
-class IK2BONE_OT_add_contact(_Contacts, Operator):
+class IK2BONE_OT_add_contact(ContactsOperator, Operator):
     """Store one more contact for the next run, of the active bone from the current frame on if nothing else is said"""
 
     bl_idname = "ik2bone.add_contact"
     bl_label = "Add Contact"
 
     bone: StringProperty(name="Bone", description="The bone of the foot")
-    part: EnumProperty(name="Part", items=PARTS)
+    part: EnumProperty(name="Part", description="Which part of the foot stands", items=PARTS)
     start: IntProperty(name="Start", description="First frame")
     end: IntProperty(name="End", description="Last frame")
-    state: EnumProperty(name="State", items=CHOICES, default="enforced")
+    state: EnumProperty(name="State", description=STATE, items=CHOICES, default="enforced")
 
     def invoke(self, context: Context, _event: Event) -> Result:
         """Ask for what the caller has not set."""
@@ -162,12 +164,12 @@ class IK2BONE_OT_add_contact(_Contacts, Operator):
         return f"The {self.part} of {self.bone} is {state} from {self.start} to {self.end}: plant again to see it"
 
 
-class _File(_Contacts):
+class _File(ContactsOperator):
     """Contacts in a file, chosen by the user."""
 
     edits = False
 
-    filepath: StringProperty(name="File", subtype="FILE_PATH")
+    filepath: StringProperty(name="File", description="A JSON file of contacts", subtype="FILE_PATH")
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
     def invoke(self, context: Context, _event: Event) -> Result:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,8 +22,8 @@ Figures = dict[str, Any]
 
 DEGREES = ("knee_pop", "flexion", "flexion_median")
 ACCELERATIONS = ("hips_peak", "hips_rms")
-# The package's labels name the unit where figures are shown without one.
-UNIT_IN_LABEL = ", degrees"
+# The package's labels name the unit where figures are shown without one, and what a narrow panel has no room for.
+LEFT_OUT = re.compile(", degrees| in contacts")
 # Of what is told in leg lengths: a thousandth of the leg is what one can see.
 VISIBLE = 0.001
 LIMITS = {"drift": VISIBLE, "penetration": VISIBLE, "float": VISIBLE, "short": SHORT, "foot_pop": FOOT_POP}
@@ -30,20 +31,23 @@ LENGTHS_IN_NOTES = {
     "feet_short": ("distance",),
     **{f"worse_{name}": SIDES for name in SPAN_FIGURES},
 }
-GOOD, NEUTRAL, BAD, TOLD = "CHECKMARK", "BLANK1", "ERROR", "INFO"
+GOOD, NEUTRAL, LOOK, BAD, TOLD = "CHECKMARK", "BLANK1", "HIDE_OFF", "ERROR", "INFO"
 
 
 @dataclass(frozen=True)
 class Row:
     """One line of the table: a figure before and after, with the icon that tells whether the figure after is good.
 
-    `before` is empty where a source has no such figure.
+    `before` is empty where a source has no such figure, `limit` where hips may move as they like, and `frame` is None
+    where no single one is the worst.
     """
 
     label: str
     before: str
     after: str
     icon: str
+    limit: str
+    frame: int | None
 
 
 def _is_number(value: Any) -> bool:
@@ -57,8 +61,17 @@ def rows_of(report: Figures, units: UnitSettings) -> Iterator[Row]:
             _text(name, value, report["leg"], units) for value in (0, *(report[side].get(name, 0) for side in SIDES))
         )
         if before != zero or after != zero:
-            shown = before if name in SPAN_FIGURES else ""
-            yield Row(sentence(label.removesuffix(UNIT_IN_LABEL)), shown, after, _verdict(report, name))
+            shown, limit = before if name in SPAN_FIGURES else "", _limit(name, report["leg"])
+            good = "" if limit is None else _text(name, limit, report["leg"], units)
+            frame = _worst_frame(report, name)
+            yield Row(sentence(LEFT_OUT.sub("", label)), shown, after, _verdict(report, name), good, frame)
+
+
+def _worst_frame(report: Figures, name: str) -> int | None:
+    """The frame on which a figure is worst; that of frames which are counted is the one of what they are counted by."""
+    frames = report.get("worst")
+    frame = frames.get(name.removesuffix("_frames")) if isinstance(frames, dict) else None
+    return int(frame) if _is_number(frame) else None
 
 
 def short(reports: Sequence[Figures], units: UnitSettings) -> str:
@@ -75,14 +88,14 @@ def short(reports: Sequence[Figures], units: UnitSettings) -> str:
 
 
 def _verdict(report: Figures, name: str) -> str:
-    """The icon of a figure: good within its limit, bad where it is over that and worse than before."""
+    """The icon of a figure: good within its limit; over that to be looked at, and bad where it is worse than before."""
     limit = _limit(name, report["leg"])
     if limit is None:
         return NEUTRAL
     before, after = (report[side].get(name, 0) for side in SIDES)
     if after <= limit:
         return GOOD
-    return BAD if after > before else NEUTRAL
+    return BAD if after > before else LOOK
 
 
 def _limit(name: str, leg: float) -> float | None:
@@ -97,7 +110,7 @@ def _limit(name: str, leg: float) -> float | None:
 def _text(name: str, value: float, leg: float, units: UnitSettings) -> str:
     """A figure with its unit."""
     if name.endswith("_frames"):
-        return str(value)
+        return str(int(value))
     if name in DEGREES:
         return f"{value:.1f}°"
     return f"{value:.1f} leg/s²" if name in ACCELERATIONS else _length(value, leg, units)
@@ -114,15 +127,17 @@ def _length(value: float, leg: float, units: UnitSettings) -> str:
 
 
 def notes_of(report: Figures, units: UnitSettings) -> list[tuple[str, str]]:
-    """What the user should know, each sentence with its icon: damage first, then misses, then what was done."""
+    """What the user should know, each sentence with its icon: damage first, then misses and other warnings, then what
+    was done, which is no warning.
+    """
     told, notes = report["told"], report.get("notes", [])
     # What the add-on itself tells has no note and follows what the package tells.
     notes = [*notes, *({} for _ in told[len(notes) :])]
     pairs = zip(notes, told, strict=False)
     weighed = [
-        (_weight(report, str(n.get("code", ""))), _with_units(n, text, report["leg"], units)) for n, text in pairs
+        (_weight(report, str(n.get("code", "")), text), _with_units(n, text, report["leg"], units)) for n, text in pairs
     ]
-    return [(sentence(text), BAD if weight < 2 else TOLD) for weight, text in sorted(weighed, key=lambda w: w[0])]
+    return [(sentence(text), BAD if weight < 3 else TOLD) for weight, text in sorted(weighed, key=lambda w: w[0])]
 
 
 def _with_units(note: Figures, text: str, leg: float, units: UnitSettings) -> str:
@@ -145,11 +160,13 @@ class _Length(str):
         return str(self)
 
 
-def _weight(report: Figures, code: str) -> int:
+def _weight(report: Figures, code: str, text: str) -> int:
     """The place of a note in the order; one about a figure that is within its limit comes last."""
     if code.startswith("worse_"):
         return 0 if _verdict(report, code.removeprefix("worse_")) == BAD else 4
-    return 1 if code == "feet_short" else 3 if code else 2
+    hints = report.get("hints")
+    is_hint = isinstance(hints, list) and text in hints
+    return 1 if code == "feet_short" else 3 if code or is_hint else 2
 
 
 def sentence(text: str) -> str:

@@ -11,10 +11,12 @@ MENUS = ("VIEW3D_MT_pose", "VIEW3D_MT_object_animation")
 DOPE_SHEET = ("DOPESHEET_MT_action", "DOPESHEET_MT_key")
 
 
-def _draw(menu: Menu, _context: Context) -> None:
+def _draw(menu: Menu, context: Context) -> None:
     menu.layout.separator()
     menu.layout.operator("ik2bone.plant_feet", icon="CON_FLOOR")
     menu.layout.operator("ik2bone.mark_feet", icon="PINNED")
+    if context.area and context.area.type == "VIEW_3D":
+        menu.layout.operator("ik2bone.move_anchor", icon="EMPTY_ARROWS")
 
 
 def _menus() -> list[type[Menu]]:

@@ -13,11 +13,12 @@ from bpy.types import Context, Event, Object, Operator
 from .. import properties
 from ..errors import Refusal
 from ..properties import OPTIONS, PlantingOptions
-from ..rig.body import find_armature, find_armatures, why_no_armature
+from ..rig.armatures import find_armature, find_armatures, why_no_armature
 from ..run import layers, records
+from ..run.all_actions import planted_strips, restore_strips
 from ..run.pipeline import planting
 from .figures import short
-from .panel import draw_frames, draw_limbs, draw_options
+from .panel import draw_frames, draw_limbs, draw_options, redraw
 
 Result = set[str]
 
@@ -139,6 +140,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
+        redraw(context)
 
 
 class IK2BONE_OT_restore(Operator):
@@ -165,12 +167,14 @@ class IK2BONE_OT_restore(Operator):
 
 
 def _planted(context: Context) -> list[Object]:
-    """Those of the armatures that play a planted action, or a source under a layer."""
-    return [ob for ob in find_armatures(context) if records.source_of(layers.shown_action(ob))]
+    """Those of the armatures that play planted actions, or a source under a layer."""
+    return [ob for ob in find_armatures(context) if records.source_of(layers.shown_action(ob)) or planted_strips(ob)]
 
 
 def _restore(armature: Object) -> str:
     layer = layers.find(armature)
+    if planted_strips(armature):
+        return restore_strips(armature)
     return layers.restore(armature, layer) if layer else records.restore(armature)
 
 

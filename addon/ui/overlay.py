@@ -4,36 +4,34 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import floor
 from typing import Any, NamedTuple
 
 import bpy
 import gpu
 import numpy as np
-from bpy.app.handlers import persistent
-from bpy.types import Context, Object, Scene, SpaceView3D
+from bpy.types import Action, Object
 from gpu_extras.batch import batch_for_shader
+from ik2bone.plan import Plan
 from numpy.typing import NDArray
 
-from ..rig.body import find_armature
-from ..run import kept, records
-from ..run.contacts import Rows
+from ..rig.armatures import find_armature
+from ..run import kept, layers, records
+from ..run.contacts import Rows, at_once
 from .panel import played_action
+from .rows import COLOURS, SHORT, Colour, is_short, short_frames
 
 Array = NDArray[np.float64]
-Colour = tuple[float, float, float, float]
 
-# Half the width of a print, in leg lengths, about that of a foot, and corners of its rounded ends.
-WIDTH, CORNERS = 0.05, 9
-# Prints are drawn so far over their anchors (leg lengths) that the ground does not hide them.
+# Half the width of a print by the distance from heel to ball (Winter, 2009: 0.3 and less), or where that is not known
+# in leg lengths; and corners of its rounded ends.
+HALF_WIDTH, WIDTH, CORNERS = 0.3, 0.05, 9
+# Prints are drawn so far over the ground (leg lengths) that it does not hide them.
 RAISED = 0.005
-STATES: dict[str, Colour] = {
-    "automatic": (0.35, 0.75, 1.0, 1.0),
-    "enforced": (0.3, 0.9, 0.35, 1.0),
-    "forbidden": (0.95, 0.35, 0.3, 1.0),
-}
-BEFORE, AFTER, SHORT = (0.6, 0.6, 0.6, 0.7), (1.0, 0.65, 0.1, 1.0), (1.0, 0.1, 0.1, 1.0)
+# What is out of reach has a second, smaller outline, whose half width is this share of the print's.
+INNER = 0.6
+BEFORE, AFTER = (0.6, 0.6, 0.6, 0.7), (1.0, 0.65, 0.1, 1.0)
 THIN, THICK = 1.5, 4.0
-_handlers: list[Any] = []
 
 
 class Line(NamedTuple):
@@ -44,67 +42,116 @@ class Line(NamedTuple):
     contacts: tuple[int, ...] = ()
 
 
-def prints(rows: Rows, report: dict[str, Any]) -> list[Line]:
-    """Outlines of the feet where they stand: round the ball and the heel that stand at once, or round either alone."""
-    heights = {foot["bone"]: foot.get("sole_height", 0.0) for foot in report.get("feet", ())}
+class Lying(NamedTuple):
+    """How a sole lies: unit vectors ahead and up from it, and the ways (2,) from its heel to the ball and on to the
+    tip; None where they are not known.
+    """
+
+    ahead: Array
+    up: Array
+    lengths: Array | None
+
+
+# What is being moved: it is drawn over all else, and stored at the end.
+moved: list[Line] = []
+
+
+def prints(rows: Rows, report: dict[str, Any], plan: Plan | None = None, first: int = 0) -> list[Line]:
+    """Outlines of the soles where they stand, of heel and ball that stand at once together; out of reach, two of each.
+
+    The `plan`, whose frames are counted from the `first`, tells how the soles lie; without it they lie level.
+    """
     alone = {number: row for number, row in enumerate(rows) if row.get("anchor")}
-    lines = []
+    heights = {foot["bone"]: foot.get("sole_height", 0.0) for foot in report.get("feet", ())}
+    short, lines = short_frames(report), []
     for number in sorted(alone, key=lambda number: alone[number]["part"]):
         if number not in alone:
             continue
         row = alone.pop(number)
-        others = [n for n, other in alone.items() if _at_once(row, other)][:1]
+        others = [n for n, other in alone.items() if at_once(row, other)][:1]
         standing = [row, *(alone.pop(other) for other in others)]
-        ends = np.array([_on_ground(part, heights) for part in standing])
-        lines.append(Line(outline(ends, report["leg"]), STATES[row.get("state", "automatic")], (number, *others)))
+        lying = _lying(row, standing, report, plan, first)
+        ends = _on_ground(standing, lying, heights.get(row["bone"], 0.0))
+        whole = [(1.0, COLOURS[row.get("state", "automatic")])]
+        sizes = [*whole, (INNER, SHORT)] if any(is_short(each, short) for each in standing) else whole
+        lines += [Line(outline(ends, report["leg"], lying, size), colour, (number, *others)) for size, colour in sizes]
     return lines
 
 
-def _on_ground(row: dict[str, Any], heights: dict[str, float]) -> list[float]:
-    """The anchor of a contact; that of a ball is as high as its joint is over the sole."""
-    x, y, z = row["anchor"]
-    return [x, y, z - (heights.get(row["bone"], 0.0) if row["part"] == "ball" else 0.0)]
+def _lying(row: dict[str, Any], standing: Rows, report: dict[str, Any], plan: Plan | None, first: int) -> Lying:
+    """How the sole of a contact lies in the middle of it, by the plan if that knows the foot."""
+    bones, anchors = [foot["bone"] for foot in report.get("feet", ())], np.array([each["anchor"] for each in standing])
+    middle = (row["start"] + row["end"]) // 2 - first
+    if plan is None or row["bone"] not in bones or len(bones) != plan.clip.legs or not 0 <= middle < plan.clip.frames:
+        ahead = anchors[0] - anchors[-1] if len(anchors) > 1 else np.array([0.0, 1.0, 0.0])
+        ahead = ahead / max(np.hypot(*ahead[:2]), 1e-6 * report["leg"])
+        return Lying(ahead, np.array([0.0, 0.0, 1.0]), None)
+    leg = bones.index(row["bone"])
+    anchor = plan.targets.standing.at(leg, middle)
+    up = plan.clip.up if anchor is None else anchor.turns(plan.clip.frames)[middle] @ plan.clip.up
+    ahead = plan.targets.turn[middle, leg] @ plan.clip.foot[middle, leg, :3, :3] @ plan.sole.forward[leg]
+    ahead = ahead - (ahead @ up) * up
+    return Lying(ahead / max(np.linalg.norm(ahead), 1e-6), up, plan.sole.lengths[leg])
 
 
-def _at_once(row: dict[str, Any], other: dict[str, Any]) -> bool:
-    same = row["bone"] == other["bone"] and row["part"] != other["part"]
-    return bool(same and row["start"] <= other["end"] and other["start"] <= row["end"])
+def _on_ground(standing: Rows, lying: Lying, height: float) -> Array:
+    """The anchors of contacts (N, 3) on the ground; that of a ball is as high as its joint is over the sole."""
+    return np.array([row["anchor"] - height * lying.up * (row["part"] == "ball") for row in standing])
 
 
-def outline(ends: Array, leg: float) -> Array:
-    """A closed line (N, 3) round one point, or round the straight line from the second point to the first."""
-    ahead = ends[0] - ends[-1] if len(ends) > 1 else np.array([0.0, 1.0, 0.0])
-    ahead = ahead / max(np.hypot(*ahead[:2]), 1e-6 * leg)
-    aside = np.array([-ahead[1], ahead[0], 0.0])
+def outline(ends: Array, leg: float, lying: Lying, size: float = 1.0) -> Array:
+    """A closed line (N, 3) round a standing point, or round ball and heel; round the whole sole where that is known.
+
+    `size` is the share of the width that it has.
+    """
+    width, front, back = size * WIDTH * leg, ends[0], ends[-1]
+    if lying.lengths is not None:
+        width = size * HALF_WIDTH * lying.lengths[0]
+        if len(ends) > 1:
+            front = front + max(lying.lengths[1] - width, 0.0) * lying.ahead
+            back = back + width * lying.ahead
     angle = np.linspace(-np.pi / 2, np.pi / 2, CORNERS)[:, None]
-    round_ball = np.cos(angle) * ahead - np.sin(angle) * aside
-    points = np.concatenate([ends[0] + WIDTH * leg * round_ball, ends[-1] - WIDTH * leg * round_ball])
-    return np.concatenate([points, points[:1]]) + (0.0, 0.0, RAISED * leg)
+    aside = np.cross(lying.up, lying.ahead)
+    round_front = np.cos(angle) * lying.ahead - np.sin(angle) * aside
+    points = np.concatenate([front + width * round_front, back - width * round_front])
+    return np.concatenate([points, points[:1]]) + RAISED * leg * lying.up
 
 
-def paths(armature: Object, report: dict[str, Any]) -> list[Line]:
-    """The ways of the balls before and after, while the last plan is kept, and their parts that were out of reach."""
-    plan = kept.last_plan(armature)
-    if plan is None:
-        return []
+def paths(plan: Plan, report: dict[str, Any], first: int) -> list[Line]:
+    """The ways of the balls before and after, and their parts that were out of reach."""
     before, after = plan.clip.ball, plan.apply(plan.clip).ball
     sides, legs = ((before, BEFORE), (after, AFTER)), range(plan.clip.legs)
     lines = [Line(path[:, n], colour) for path, colour in sides for n in legs]
-    for n, foot in enumerate(report["after"].get("feet", ())[: plan.clip.legs]):
-        for event in foot.get("short_at", ()):
-            start, end = (event[name] - report["frames"][0] for name in ("start", "end"))
-            lines.append(Line(after[max(start - 1, 0) : end + 2, n], SHORT))
+    bones = [foot["bone"] for foot in report.get("feet", ())]
+    for bone, start, end in short_frames(report) if len(bones) == plan.clip.legs else ():
+        lines.append(Line(after[max(start - first - 1, 0) : end - first + 2, bones.index(bone)], SHORT))
     return lines
 
 
+def first_frame(plan: Plan, action: Action, report: dict[str, Any]) -> int:
+    """The frame of an action that is the first of its plan, which may be of more frames than were written."""
+    start, end = report["frames"]
+    return int(start) if plan.clip.frames == end - start + 1 else floor(action.frame_range[0])
+
+
+def lines_of(armature: Object, record: dict[str, Any]) -> list[Line]:
+    """All that is drawn of a record."""
+    rows, report, plan = record.get("contacts") or [], record["report"], kept.last_plan(armature)
+    if plan is None:
+        return prints(rows, report)
+    first = first_frame(plan, layers.shown_action(armature), report)
+    return prints(rows, report, plan, first) + paths(plan, report, first)
+
+
 @lru_cache(maxsize=4)
-def _batches(name: str, text: str, plan: int) -> list[tuple[Line, Any]]:
+def _batches(name: str, text: str, _plan: int) -> list[tuple[Line, Any]]:
     """What is drawn for an armature by its name, for a record's text and the identity of the plan that is kept."""
-    record = records.read_record(text)[0]
-    report = record["report"]
-    lines = prints(record.get("contacts") or [], report) + paths(bpy.data.objects[name], report)
+    return [(line, _batch(line)) for line in lines_of(bpy.data.objects[name], records.read_record(text)[0])]
+
+
+def _batch(line: Line) -> Any:
     shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-    return [(line, batch_for_shader(shader, "LINE_STRIP", {"pos": line.points.astype(np.float32)})) for line in lines]
+    return batch_for_shader(shader, "LINE_STRIP", {"pos": line.points.astype(np.float32)})
 
 
 def draw() -> None:
@@ -118,7 +165,8 @@ def draw() -> None:
     gpu.state.depth_test_set("LESS_EQUAL")
     gpu.state.blend_set("ALPHA")
     shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-    for line, batch in _batches(armature.name, action[records.RECORD], id(kept.last_plan(armature))):
+    stored = _batches(armature.name, action[records.RECORD], id(kept.last_plan(armature)))
+    for line, batch in (*stored, *((line, _batch(line)) for line in moved)):
         shader.uniform_float("color", line.colour)
         shader.uniform_float("lineWidth", THICK if contacts.active in line.contacts else THIN)
         batch.draw(shader)
@@ -126,32 +174,7 @@ def draw() -> None:
     gpu.state.blend_set("NONE")
 
 
-def show(scene: Scene, _context: Context | None = None) -> None:
-    """Draw in the 3D views from now on where the scene asks for it, else no longer."""
-    if scene.ik2bone_contacts.overlay and not _handlers:
-        _handlers.append(SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW"))
-    elif not scene.ik2bone_contacts.overlay:
-        _stop()
-
-
-def _stop() -> None:
-    while _handlers:
-        SpaceView3D.draw_handler_remove(_handlers.pop(), "WINDOW")
+def forget() -> None:
+    """Keep nothing of what was drawn."""
+    moved.clear()
     _batches.cache_clear()
-
-
-@persistent
-def _on_load(*_: Any) -> None:
-    _batches.cache_clear()
-    show(bpy.context.scene)
-
-
-def register() -> None:
-    """Follow the files that are loaded."""
-    bpy.app.handlers.load_post.append(_on_load)
-
-
-def unregister() -> None:
-    """Draw nothing any longer."""
-    bpy.app.handlers.load_post.remove(_on_load)
-    _stop()

@@ -10,11 +10,12 @@ from bpy.types import Context, Object, Operator, Panel, UILayout
 
 from ..keys import actions
 from ..properties import has_changed
-from ..rig.body import HANDED, find_armature, find_armatures
+from ..rig.armatures import HANDED, find_armature, find_armatures
 from ..rig.choose import names_in
 from ..run import layers, records
 from ..run.frames import wanted_frames
-from .figures import notes_of, rows_of, wrapped
+from .figures import NEUTRAL, TOLD, Row, notes_of, rows_of, wrapped
+from .presets import IK2BONE_PT_presets
 
 # So many armatures are named.
 NAMED = 8
@@ -37,6 +38,10 @@ class IK2BONE_PT_main(Sidebar, Panel):
 
     bl_label = "Plant Feet"
 
+    def draw_header_preset(self, _context: Context) -> None:
+        """The menu of presets."""
+        IK2BONE_PT_presets.draw_panel_header(self.layout)
+
     def draw(self, context: Context) -> None:
         """Surface, frames and buttons."""
         layout, settings = _split(self.layout), context.scene.ik2bone
@@ -54,7 +59,7 @@ class IK2BONE_PT_main(Sidebar, Panel):
         layout.operator("ik2bone.plant_feet", icon="CON_FLOOR")
         if played and has_changed(settings, records.read(played[0]).get("settings")):
             draw_note(layout, context, CHANGED, "INFO")
-        if any(records.source_of(action) for action in played):
+        if bpy.ops.ik2bone.restore.poll():
             layout.operator("ik2bone.restore", icon="LOOP_BACK")
 
 
@@ -86,14 +91,59 @@ class IK2BONE_PT_report(Sidebar, Panel):
         return bool(_record(context)["report"])
 
     def draw(self, context: Context) -> None:
-        """What the user should know, then the figures before and after."""
+        """Warnings, then the figures before and after, each with the frame on which it is worst."""
         report = _record(context)["report"]
         for text, icon in notes_of(report, context.scene.unit_settings):
-            draw_note(self.layout, context, text, icon)
+            if icon != TOLD:
+                draw_note(self.layout, context, text, icon)
         table = self.layout.column(align=True)
-        _draw_row(table, "", "Before", "After", "BLANK1")
+        _draw_row(table, Row("", "Before", "After", NEUTRAL, "", None))
         for row in rows_of(report, context.scene.unit_settings):
-            _draw_row(table, row.label, row.before, row.after, row.icon)
+            _draw_row(table, row)
+
+
+class IK2BONE_PT_notes(Sidebar, Panel):
+    """What the last run did that is good to know, and no warning"""
+
+    bl_label = "Notes"
+    bl_parent_id = "IK2BONE_PT_report"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Whether there is anything to tell."""
+        return bool(_hints(context))
+
+    def draw(self, context: Context) -> None:
+        """Each in as many lines as it needs."""
+        for text, icon in _hints(context):
+            draw_note(self.layout, context, text, icon)
+
+
+def _hints(context: Context) -> list[tuple[str, str]]:
+    report = _record(context)["report"]
+    return [note for note in notes_of(report, context.scene.unit_settings) if note[1] == TOLD] if report else []
+
+
+class IK2BONE_OT_show_frame(Operator):
+    """Show the frame on which this figure is worst"""
+
+    bl_idname = "ik2bone.show_frame"
+    bl_label = "Show Worst Frame"
+    bl_options = {"INTERNAL"}
+
+    frame: bpy.props.IntProperty(name="Frame", description="Number of the frame")
+    limit: bpy.props.StringProperty(name="Limit", description="Up to where the figure is good")
+
+    @classmethod
+    def description(cls, _context: Context, properties: Any) -> str:
+        """Which frame that is, and up to where the figure is good."""
+        good = f"; good up to {properties.limit}" if properties.limit else ""
+        return f"Show frame {properties.frame}, on which this is worst{good}"
+
+    def execute(self, context: Context) -> set[str]:
+        """Go there."""
+        context.scene.frame_set(self.frame)
+        return {"FINISHED"}
 
 
 class IK2BONE_OT_toggle_limb(Operator):
@@ -208,7 +258,7 @@ def draw_options(layout: UILayout, owner: Any) -> None:
         ("contacts", "direction"),
         ("use_hips", "max_drop", "gives_way"),
         ("use_slope", "max_slope"),
-        ("strength", "output", "all_actions"),
+        ("strength", "output", "all_actions", "sparse_keys"),
     ):
         column = layout.column(align=True)
         for name in names:
@@ -223,21 +273,32 @@ def _counts(owner: Any, name: str) -> bool:
         "chains": bool(owner.bones.strip()),
         "output": owner.frame_range == "CURRENT",
         "all_actions": owner.frame_range == "CURRENT" or owner.output == "NLA_LAYER",
+        "sparse_keys": owner.frame_range == "CURRENT" or owner.output == "NLA_LAYER",
         "max_drop": not owner.use_hips,
         "max_slope": owner.direction == "NEAREST",
     }
     return not idle.get(name, False)
 
 
-def _draw_row(table: UILayout, label: str, before: str, after: str, icon: str) -> None:
-    row = table.split(factor=0.75)
-    first = row.split(factor=0.72) if before else row
-    first.label(text=label, icon=icon)
-    for parent, text in ((first, before), (row, after)):
-        if text:
-            cell = parent.row()
-            cell.alignment = "RIGHT"
-            cell.label(text=text)
+def _draw_row(table: UILayout, shown: Row) -> None:
+    """A line of the report; the figure after is a button that shows its worst frame."""
+    row = table.split(factor=0.74)
+    first = row.split(factor=0.67) if shown.before else row
+    first.label(text=shown.label, icon=shown.icon)
+    if shown.before:
+        _right(first).label(text=shown.before)
+    cell = _right(row)
+    if shown.frame is None:
+        cell.label(text=shown.after)
+        return
+    button = cell.operator("ik2bone.show_frame", text=shown.after)
+    button.frame, button.limit = shown.frame, shown.limit
+
+
+def _right(layout: UILayout) -> UILayout:
+    cell = layout.row()
+    cell.alignment = "RIGHT"
+    return cell
 
 
 def played_action(context: Context) -> bpy.types.Action | None:
@@ -246,9 +307,22 @@ def played_action(context: Context) -> bpy.types.Action | None:
     return layers.shown_action(armature) if armature else None
 
 
+def redraw(context: Context) -> None:
+    """Have everything drawn again: a custom property, such as a record, tells nobody that it has changed."""
+    for area in context.screen.areas if context.screen else ():
+        area.tag_redraw()
+
+
 def _record(context: Context) -> dict[str, Any]:
     return records.read(played_action(context))
 
 
-CLASSES: tuple[type, ...] = (IK2BONE_OT_toggle_limb, IK2BONE_PT_main, IK2BONE_PT_options, IK2BONE_PT_report)
+CLASSES: tuple[type, ...] = (
+    IK2BONE_OT_toggle_limb,
+    IK2BONE_OT_show_frame,
+    IK2BONE_PT_main,
+    IK2BONE_PT_options,
+    IK2BONE_PT_report,
+    IK2BONE_PT_notes,
+)
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

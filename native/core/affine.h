@@ -101,6 +101,22 @@ spread_affine(const affine m, affine_lanes *dest)
     }
 }
 
+/* Reads one element of `count` rows. */
+static inline void
+gather(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count, double dest[])
+{
+    const char *place = array->data + offset;
+    if (array->kind == IK2B_F32) {
+        for (int k = 0; k < count; k++) {
+            dest[k] = read_number(IK2B_F32, place + k * stride);
+        }
+        return;
+    }
+    for (int k = 0; k < count; k++) {
+        dest[k] = read_number(IK2B_F64, place + k * stride);
+    }
+}
+
 /* Matrices of `count` lanes, so many bytes from each other. */
 static void
 gather_affine(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count,

@@ -60,19 +60,23 @@ bool ik2b_build_is_known(void);
 #endif
 
 /* Makes name(), which gives the build to call. The parameters are in parentheses, with names; the
- * arguments are the same names again. `run` must be in line. */
+ * arguments are the same names again, or IK2B_TOGETHER: as many lanes as a vector has numbers of
+ * single precision. `run` must be in line. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define IK2B_BUILDS(name, run, parameters, arguments)                                              \
     __attribute__((target(IK2B_AVX512_TARGET))) static void name##_avx512 parameters               \
     {                                                                                              \
+        enum { IK2B_TOGETHER = 16 };                                                               \
         run arguments;                                                                             \
     }                                                                                              \
     __attribute__((target("avx2"))) static void name##_avx2 parameters                             \
     {                                                                                              \
+        enum { IK2B_TOGETHER = 8 };                                                                \
         run arguments;                                                                             \
     }                                                                                              \
     static void name##_plain parameters                                                            \
     {                                                                                              \
+        enum { IK2B_TOGETHER = 16 };                                                               \
         run arguments;                                                                             \
     }                                                                                              \
     static inline void(*name(void)) parameters                                                     \
@@ -86,6 +90,7 @@ bool ik2b_build_is_known(void);
 #define IK2B_BUILDS(name, run, parameters, arguments)                                              \
     static void name##_plain parameters                                                            \
     {                                                                                              \
+        enum { IK2B_TOGETHER = 16 };                                                               \
         run arguments;                                                                             \
     }                                                                                              \
     static inline void(*name(void)) parameters                                                     \

@@ -8,23 +8,7 @@
 typedef struct {
     _Alignas(64) lane q[4];
     lane r[4];
-    int rows;
 } pairs;
-
-static void
-load_pairs(const ik2b_array *args, int last, void *tile)
-{
-    pairs *t = tile;
-    ik2b_load(&args[IK2B_MULTIPLY_Q], last, t->rows, 4, t->q);
-    ik2b_load(&args[IK2B_MULTIPLY_R], last, t->rows, 4, t->r);
-}
-
-static void
-store_products(const ik2b_array *args, int last, void *tile)
-{
-    pairs *t = tile;
-    ik2b_store(&args[IK2B_MULTIPLY_OUT], last, t->rows, 4, t->q);
-}
 
 /* q becomes the product. */
 IK2B_IN_LINE void
@@ -44,8 +28,9 @@ multiply(pairs *t)
 IK2B_BUILDS(multiplier, multiply, (pairs * t), (t))
 
 static void
-run_multiply(void *tile)
+run_multiply(void *tile, int rows)
 {
+    (void)rows;
     multiplier()(tile);
 }
 
@@ -53,8 +38,15 @@ void
 ik2b_multiply(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
 {
     pairs t;
-    ik2b_tiling tiling = {IK2B_MULTIPLY_COUNT, &t,  &t.rows, load_pairs, run_multiply,
-                          store_products,      NULL};
+    ik2b_tiling tiling = {
+        .arguments = IK2B_MULTIPLY_COUNT,
+        .inputs = 2,
+        .moves = 3,
+        .move = {{IK2B_MULTIPLY_Q, 4, 0}, {IK2B_MULTIPLY_R, 4, 4}, {IK2B_MULTIPLY_OUT, 4, 0}},
+        .tile = t.q,
+        .context = &t,
+        .run = run_multiply,
+    };
     (void)kind;
     ik2b_run_tiles(extent, args, &tiling);
 }

@@ -65,36 +65,13 @@ store_row(const ik2b_array *array, int width, const double source[])
     }
 }
 
-static void
-load_tile(const ik2b_array *args, int last, void *context)
-{
-    work *w = context;
-    limbs *t = &w->tile;
-    const ik2b_solver *solver = w->solver;
-    for (int i = 0; i < solver->inputs; i++) {
-        const ik2b_move *move = &solver->moves[i];
-        ik2b_load(&args[move->argument], last, t->rows, move->width, lanes_at(t, move->place));
-    }
-    memset(t->hard, 0, sizeof t->hard);
-    if (t->task.varying == 0) {
-        return;
-    }
-    for (int which = 0; which < IK2B_OPTIONS; which++) {
-        if (t->task.varying >> which & 1) {
-            ik2b_load(&args[solver->options[which]], last, t->rows, ik2b_width_of(which),
-                      lanes_at(t, ik2b_place_of(&t->task, which)));
-        }
-    }
-    ik2b_prepare_tile(t, w->row.bad_options);
-}
-
 /* Limbs that the passes could not settle. */
 static void
 settle(work *w, int k)
 {
-    limbs *t = &w->tile;
+    limbs *part = &w->tile;
     limb one;
-    one.task = t->task;
+    one.task = part->task;
     IK2B_INPUTS(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)
     IK2B_GIVEN(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)
     IK2B_DIRECTIONS(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)
@@ -107,32 +84,19 @@ settle(work *w, int k)
 }
 
 static void
-run_tile(void *context)
-{
-    work *w = context;
-    w->solver->run(&w->tile);
-    bool any = any_lane(w->tile.hard);
-    for (int k = 0; any && k < w->tile.rows; k++) {
-        if (w->tile.hard[k] != 0.0) {
-            settle(w, k);
-        }
-    }
-}
-
-static void
-store_tile(const ik2b_array *args, int last, void *context)
+run_tile(void *context, int rows)
 {
     work *w = context;
     limbs *t = &w->tile;
-    const ik2b_solver *solver = w->solver;
-    for (int i = solver->inputs; i < solver->count; i++) {
-        const ik2b_move *move = &solver->moves[i];
-        const ik2b_array *array = &args[move->argument];
-        if (array->data && array->kind == IK2B_U8) {
-            ik2b_store_status(array, last, t->rows, t->status);
-        }
-        else if (array->data) {
-            ik2b_store(array, last, t->rows, move->width, lanes_at(t, move->place));
+    memset(t->hard, 0, sizeof t->hard);
+    if (t->task.varying) {
+        ik2b_prepare_tile(t, w->row.bad_options);
+    }
+    w->solver->run(t);
+    bool any = any_lane(t->hard);
+    for (int k = 0; any && k < rows; k++) {
+        if (t->hard[k] != 0.0) {
+            settle(w, k);
         }
     }
 }
@@ -198,6 +162,27 @@ has_tiles(const ik2b_extent *extent)
     return rows > IK2B_FEW;
 }
 
+/* What goes into a tile and out: the inputs, the options that vary, the outputs. */
+static void
+list_moves(const work *w, ik2b_tiling *tiling)
+{
+    const ik2b_solver *solver = w->solver;
+    const ik2b_task *task = &w->row.task;
+    int count = solver->inputs;
+    memcpy(tiling->move, solver->moves, (size_t)count * sizeof *tiling->move);
+    for (int which = 0; task->varying && which < IK2B_OPTIONS; which++) {
+        if (task->varying >> which & 1) {
+            tiling->move[count++] = (ik2b_move){solver->options[which], ik2b_width_of(which),
+                                                ik2b_place_of(task, which)};
+        }
+    }
+    int outputs = solver->count - solver->inputs;
+    memcpy(tiling->move + count, solver->moves + solver->inputs,
+           (size_t)outputs * sizeof *tiling->move);
+    tiling->inputs = count;
+    tiling->moves = count + outputs;
+}
+
 void
 ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array *args,
                 ik2b_kind kind, ik2b_bend bend, ik2b_roll roll)
@@ -213,10 +198,15 @@ ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array
         run_row(args, &w);
         return;
     }
+    ik2b_tiling tiling;
+    tiling.arguments = solver->arguments;
+    tiling.tile = lanes_at(&w.tile, 0);
+    tiling.context = &w;
+    tiling.run = run_tile;
+    tiling.run_row = run_row;
+    list_moves(&w, &tiling);
     if (has_tiles(extent)) {
         spread_options(&w.tile, &w.row);
     }
-    ik2b_tiling tiling = {solver->arguments, &w,         &w.tile.rows, load_tile,
-                          run_tile,          store_tile, run_row};
     ik2b_run_tiles(extent, args, &tiling);
 }

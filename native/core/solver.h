@@ -7,11 +7,6 @@
 
 #include "options.h"
 
-/* An argument's numbers and where they lie: 1, 3, 4, or the 16 of a matrix. */
-typedef struct {
-    int argument, width, place;
-} ik2b_move;
-
 /* A function that works on limbs. */
 typedef struct {
     const ik2b_move *moves; /* inputs, then outputs; the status is of bytes */

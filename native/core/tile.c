@@ -4,168 +4,165 @@
  */
 #include "tile.h"
 
-#include <cglm/mat4.h>
-
-IK2B_BUILDS(unpacker, unpack_rows, (const char *data, ik2b_kind kind, int width, lane dest[]),
-            (data, kind, width, dest, 1))
-IK2B_BUILDS(packer, pack_rows, (lane source[], ik2b_kind kind, int width, char *data),
-            (source, 1, kind, width, data))
-
-/* Whether these rows are sixteen, of `width` numbers, one behind the other. */
-static bool
-is_packed(const ik2b_array *array, ptrdiff_t stride, int count, int width)
+/* Rows that lie one behind the other, into lanes and out. */
+IK2B_IN_LINE void
+unpack(const char *data, ik2b_kind kind, int width, lane dest[])
 {
-    ptrdiff_t size = size_of_kind(array->kind);
-    return count == IK2B_LANES && width >= 3 && array->inner[0] == size && stride == width * size;
+    switch (width) {
+    case 1:
+        unpack_rows(data, kind, 1, dest, 1);
+        break;
+    case 3:
+        unpack_rows(data, kind, 3, dest, 1);
+        break;
+    case 4:
+        unpack_rows(data, kind, 4, dest, 1);
+        break;
+    default:
+        unpack_rows(data, kind, 16, dest, 1);
+    }
+}
+
+IK2B_IN_LINE void
+pack(lane source[], ik2b_kind kind, int width, char *data)
+{
+    switch (width) {
+    case 1:
+        pack_rows(source, 1, kind, 1, data);
+        break;
+    case 3:
+        pack_rows(source, 1, kind, 3, data);
+        break;
+    default:
+        pack_rows(source, 1, kind, 4, data);
+    }
+}
+
+IK2B_BUILDS(unpacker, unpack, (const char *data, ik2b_kind kind, int width, lane dest[]),
+            (data, kind, width, dest))
+IK2B_BUILDS(packer, pack, (lane source[], ik2b_kind kind, int width, char *data),
+            (source, kind, width, data))
+
+/* An argument on its way along the last dimension. */
+typedef struct {
+    char *data; /* the next row */
+    ptrdiff_t stride, inner[2];
+    ik2b_kind kind;
+    int width;
+    bool whole;  /* the numbers of a row lie one behind the other */
+    bool packed; /* and so do the rows */
+    lane *lanes;
+} stream;
+
+static stream
+open_stream(const ik2b_array *array, int last, const ik2b_move *move, lane *tile)
+{
+    const ptrdiff_t size = size_of_kind(array->kind), stride = array->stride[last];
+    const ptrdiff_t *inner = array->inner;
+    bool is_matrix = move->width == 16, is_number = move->width == 1;
+    bool whole = is_number || inner[is_matrix] == size;
+    whole &= !is_matrix || inner[0] == 4 * size;
+    stream self = {array->data, stride,      {inner[0], is_matrix ? inner[1] : 0},
+                   array->kind, move->width, whole,
+                   whole && stride == move->width * size,
+                   tile + move->place};
+    return self;
+}
+
+/* Rows as they are into a pack of sixteen, the last one as often as rows are missing, or out of it;
+ * in line with constant width and size. */
+IK2B_IN_LINE void
+copy_known(const stream *self, int count, char *packed, bool out, int width, ptrdiff_t size)
+{
+    for (int k = 0; k < (out ? count : IK2B_LANES); k++, packed += width * size) {
+        char *row = self->data + (k < count ? k : count - 1) * self->stride;
+        if (self->whole) {
+            memcpy(out ? row : packed, out ? packed : row, (size_t)(width * size));
+            continue;
+        }
+        for (int i = 0; i < width; i++) {
+            ptrdiff_t offset = width == 16 ? i / 4 * self->inner[0] + i % 4 * self->inner[1]
+                                           : i * self->inner[0];
+            char *number = packed + i * size;
+            memcpy(out ? row + offset : number, out ? number : row + offset, (size_t)size);
+        }
+    }
+}
+
+IK2B_IN_LINE void
+copy_of_size(const stream *self, int count, char *packed, bool out, ptrdiff_t size)
+{
+    switch (self->width) {
+    case 1:
+        copy_known(self, count, packed, out, 1, size);
+        break;
+    case 3:
+        copy_known(self, count, packed, out, 3, size);
+        break;
+    case 4:
+        copy_known(self, count, packed, out, 4, size);
+        break;
+    default:
+        copy_known(self, count, packed, out, 16, size);
+    }
+}
+
+static void
+copy_rows(const stream *self, int count, char *packed, bool out)
+{
+    if (self->kind == IK2B_F32) {
+        copy_of_size(self, count, packed, out, (ptrdiff_t)sizeof(float));
+    }
+    else {
+        copy_of_size(self, count, packed, out, (ptrdiff_t)sizeof(double));
+    }
 }
 
 /* Lanes beyond the rows repeat the last one. */
 static void
-pad(lane dest, int count)
+load_tile(stream streams[], int inputs, int count)
 {
-    for (int k = count; k < IK2B_LANES; k++) {
-        dest[k] = dest[count - 1];
-    }
-}
-
-void
-ik2b_store(const ik2b_array *array, int last, int count, int width, lane source[])
-{
-    ptrdiff_t stride = array->stride[last];
-    if (is_packed(array, stride, count, width)) {
-        packer()(source, array->kind, width, array->data);
-        return;
-    }
-    for (int i = 0; i < width; i++) {
-        char *place = array->data + i * array->inner[0];
-        for (int k = 0; k < count; k++) {
-            write_number(array->kind, place + k * stride, source[i][k]);
+    _Alignas(64) double packed[16 * IK2B_LANES];
+    for (int i = 0; i < inputs; i++) {
+        stream *self = &streams[i];
+        bool direct = self->packed && count == IK2B_LANES;
+        if (!direct) {
+            copy_rows(self, count, (char *)packed, false);
         }
+        unpacker()(direct ? self->data : (char *)packed, self->kind, self->width, self->lanes);
+        self->data += count * self->stride;
     }
 }
 
-void
-ik2b_store_status(const ik2b_array *array, int last, int count, const lane source)
+static void
+store_bytes(stream *self, int count)
 {
     for (int k = 0; k < count; k++) {
-        *(unsigned char *)(array->data + k * array->stride[last]) = (unsigned char)source[k];
-    }
-}
-
-/* Matrices */
-
-/* One perfect shuffle of 256 numbers: the index's bits go round by one. */
-IK2B_IN_LINE void
-shuffle_double(const double *restrict from, double *restrict to)
-{
-    IK2B_LANE_LOOP
-    for (int i = 0; i < 128; i++) {
-        to[2 * i] = from[i];
-        to[2 * i + 1] = from[i + 128];
-    }
-}
-
-/* Number e of matrix k to dest[e][k]; the stride is in bytes. The same row of four matrices makes a
- * matrix for cglm, whose transpose is in vector instructions of SSE2 or NEON. */
-IK2B_IN_LINE void
-transpose_single(const char *data, ptrdiff_t stride, lane dest[16])
-{
-    _Alignas(64) float numbers[16][IK2B_LANES];
-    for (int row = 0; row < 4; row++) {
-        for (int first = 0; first < IK2B_LANES; first += 4) {
-            mat4 block;
-            for (int k = 0; k < 4; k++) {
-                const char *place = data + (first + k) * stride;
-                memcpy(block[k], place + row * (ptrdiff_t)sizeof *block, sizeof *block);
-            }
-            glm_mat4_transpose(block);
-            for (int i = 0; i < 4; i++) {
-                memcpy(&numbers[4 * row + i][first], block[i], sizeof *block);
-            }
-        }
-    }
-    for (int e = 0; e < 16; e++) {
-        IK2B_LANE_LOOP
-        for (int k = 0; k < IK2B_LANES; k++) {
-            dest[e][k] = (double)numbers[e][k];
-        }
-    }
-}
-
-/* Number 16 * k + e to dest[e][k]: four shuffles exchange the halves of the index, and compilers
- * make vector instructions of them. */
-IK2B_IN_LINE void
-transpose_double(double *restrict from, double *restrict other, lane dest[16])
-{
-    shuffle_double(from, other);
-    shuffle_double(other, from);
-    shuffle_double(from, other);
-    shuffle_double(other, from);
-    memcpy(dest, from, 16 * sizeof *dest);
-}
-
-IK2B_BUILDS(single_transposer, transpose_single,
-            (const char *data, ptrdiff_t stride, lane dest[16]), (data, stride, dest))
-IK2B_BUILDS(double_transposer, transpose_double, (double *from, double *other, lane dest[16]),
-            (from, other, dest))
-
-/* One matrix whose numbers lie one behind the other. */
-static void
-load_matrix(ik2b_kind kind, const char *data, int k, lane dest[16])
-{
-    for (int e = 0; e < 16; e++) {
-        dest[e][k] = kind == IK2B_F32 ? read_number(IK2B_F32, data + e * size_of_kind(IK2B_F32))
-                                      : read_number(IK2B_F64, data + e * size_of_kind(IK2B_F64));
+        *(unsigned char *)(self->data + k * self->stride) = (unsigned char)self->lanes[0][k];
     }
 }
 
 static void
-load_matrices(const ik2b_array *array, int last, int count, lane dest[16])
+store_tile(stream streams[], int outputs, int count)
 {
-    ptrdiff_t stride = array->stride[last], size = size_of_kind(array->kind);
-    bool whole = array->inner[1] == size && array->inner[0] == 4 * size;
-    if (whole && count == IK2B_LANES && array->kind == IK2B_F32) {
-        single_transposer()(array->data, stride, dest);
-        return;
-    }
-    if (whole && count == IK2B_LANES) {
-        _Alignas(64) double rows[256], other[256];
-        for (int k = 0; k < IK2B_LANES; k++) {
-            memcpy(rows + 16 * k, array->data + k * stride, 16 * sizeof *rows);
+    _Alignas(64) double packed[4 * IK2B_LANES];
+    for (int i = 0; i < outputs; i++) {
+        stream *self = &streams[i];
+        bool direct = self->packed && count == IK2B_LANES;
+        if (self->kind == IK2B_U8) {
+            store_bytes(self, count);
         }
-        double_transposer()(rows, other, dest);
-        return;
-    }
-    if (whole && count <= IK2B_FEW) {
-        for (int k = 0; k < count; k++) {
-            load_matrix(array->kind, array->data + k * stride, k, dest);
+        else {
+            packer()(self->lanes, self->kind, self->width, direct ? self->data : (char *)packed);
         }
-        return;
-    }
-    for (int e = 0; e < 16; e++) {
-        gather(array, e / 4 * array->inner[0] + e % 4 * array->inner[1], stride, count, dest[e]);
-        pad(dest[e], count);
+        if (!direct && self->kind != IK2B_U8) {
+            copy_rows(self, count, (char *)packed, true);
+        }
+        self->data += count * self->stride;
     }
 }
 
-void
-ik2b_load(const ik2b_array *array, int last, int count, int width, lane dest[])
-{
-    if (width < 16 && is_packed(array, array->stride[last], count, width)) {
-        unpacker()(array->data, array->kind, width, dest);
-        return;
-    }
-    if (width == 16) {
-        load_matrices(array, last, count, dest);
-        return;
-    }
-    for (int i = 0; i < width; i++) {
-        gather(array, i * array->inner[0], array->stride[last], count, dest[i]);
-        pad(dest[i], count);
-    }
-}
-
-/* From `rows` on along the last dimension, and back again for -rows. */
+/* From `rows` on along the last dimension. */
 static void
 shift_rows(ik2b_array *args, const ik2b_tiling *tiling, int last, ptrdiff_t rows)
 {
@@ -176,12 +173,40 @@ shift_rows(ik2b_array *args, const ik2b_tiling *tiling, int last, ptrdiff_t rows
     }
 }
 
+/* Rows from one on, one by one. */
 static void
-run_rows(ik2b_array *args, const ik2b_tiling *tiling, int last, int count)
+run_rows(ik2b_array *args, const ik2b_tiling *tiling, int last, ptrdiff_t first, ptrdiff_t rows)
 {
-    for (int k = 0; k < count; k++) {
-        tiling->run_row(args, tiling->tile);
+    shift_rows(args, tiling, last, first);
+    for (ptrdiff_t row = first; row < rows; row++) {
+        tiling->run_row(args, tiling->context);
         shift_rows(args, tiling, last, 1);
+    }
+    shift_rows(args, tiling, last, -rows);
+}
+
+/* All rows along the last dimension. */
+static void
+run_line(ik2b_array *args, const ik2b_tiling *tiling, int last, ptrdiff_t rows)
+{
+    stream streams[IK2B_MAX_ARGUMENTS];
+    int open = 0, inputs = 0;
+    for (int i = 0; i < tiling->moves; i++) {
+        const ik2b_move *move = &tiling->move[i];
+        if (args[move->argument].data) {
+            streams[open++] = open_stream(&args[move->argument], last, move, tiling->tile);
+            inputs += i < tiling->inputs;
+        }
+    }
+    for (ptrdiff_t row = 0; row < rows; row += IK2B_LANES) {
+        int count = rows - row < IK2B_LANES ? (int)(rows - row) : IK2B_LANES;
+        if (count <= IK2B_FEW && tiling->run_row) {
+            run_rows(args, tiling, last, row, rows);
+            return;
+        }
+        load_tile(streams, inputs, count);
+        tiling->run(tiling->context, count);
+        store_tile(streams + inputs, open - inputs, count);
     }
 }
 
@@ -203,18 +228,6 @@ ik2b_run_tiles(const ik2b_extent *given, ik2b_array *args, const ik2b_tiling *ti
         return;
     }
     do {
-        for (ptrdiff_t row = 0; row < rows; row += IK2B_LANES) {
-            int count = rows - row < IK2B_LANES ? (int)(rows - row) : IK2B_LANES;
-            if (count <= IK2B_FEW && tiling->run_row) {
-                run_rows(args, tiling, last, count);
-                continue;
-            }
-            *tiling->rows = count;
-            tiling->load(args, last, tiling->tile);
-            tiling->run(tiling->tile);
-            tiling->store(args, last, tiling->tile);
-            shift_rows(args, tiling, last, count);
-        }
-        shift_rows(args, tiling, last, -rows);
+        run_line(args, tiling, last, rows);
     } while (ik2b_walk_next(&walk));
 }

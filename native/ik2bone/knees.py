@@ -98,6 +98,11 @@ def shortest(clip: Clip) -> Array:
     return np.minimum(_distance(clip, FOLDED), clip.stretch)
 
 
+def straightest(clip: Clip) -> Array:
+    """Distance (F, L) from hip to ankle at which each leg is as straight as the straightest of them is in the clip."""
+    return _distance(clip, bend_of(clip, clip.stretch).min(axis=1, keepdims=True))
+
+
 def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array) -> Array:
     """How far (F, L, 3) swinging feet (F, L) with these ankles (F, L, 3) are drawn towards their hips (F, L, 3).
 

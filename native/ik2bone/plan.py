@@ -134,7 +134,7 @@ def _plant_aboard(
     if offset is not None:
         offset = turn_vectors(carrier.inverse[:, None], offset)
     seen = keep(moved_by, carrier.inverse, clip)
-    plan = _plant(keep, seen, keep(GroundSeen, ground, carrier), settings, sole, offset)
+    plan = _plant(keep, seen, keep(GroundSeen, ground, carrier), settings.moved(carrier.inverse), sole, offset)
     return plan.carried_by(carrier.motion)
 
 

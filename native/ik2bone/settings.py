@@ -11,7 +11,7 @@ import numpy as np
 
 from . import checks
 from .anchors.footprint import STEEPEST, Slopes
-from .contacts.spans import Marks
+from .contacts.spans import STATES, Marks, Place
 from .hips import DEEPEST
 from .model import Array, Clip, Mask
 from .reach import ORDERS
@@ -33,7 +33,7 @@ class Settings:
     gives_way  what yields first where legs do not reach: 'HEEL_HIPS', 'HIPS_HEEL', or 'HIPS' where heels stay down
     strength   share of the whole correction that is applied, from 0 to 1; or one a frame (F,), for corrections that
                come and go
-    marks      contacts that people enforce and forbid (F, L, 2), see `ik2bone.contacts.spans`
+    marks      contacts that people enforce and forbid (F, L, 2), and their places, see `ik2bone.contacts.spans`
     asked      which limbs notes for the user count (L,), all by default
     """
 
@@ -81,8 +81,8 @@ class Settings:
         self.shares(clip.frames)
         if self.asked is not None:
             checks.mask("asked", self.asked, (clip.legs,))
-        for name, marks in vars(self.marks).items() if self.marks is not None else ():
-            checks.mask(f"marks.{name}", marks, (clip.frames, clip.legs, 2))
+        for name in STATES if self.marks is not None else ():
+            checks.mask(f"marks.{name}", getattr(self.marks, name), (clip.frames, clip.legs, 2))
 
     @property
     def slopes(self) -> Slopes:
@@ -105,6 +105,15 @@ class Settings:
         """The same settings for some of the frames."""
         strength = self.strength[frames] if isinstance(self.strength, np.ndarray) else self.strength
         return replace(self, strength=strength, marks=self.marks and self.marks.cut(frames))
+
+    def moved(self, motion: Array) -> Settings:
+        """The same settings with places in space moved along by a motion (F, 4, 4)."""
+        return replace(self, marks=self.marks.moved(motion)) if self.marks and self.places else self
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where people want feet to stand."""
+        return () if self.marks is None else self.marks.places
 
     def only(self, *names: str) -> Settings:
         """Some of the settings, all others as by default."""

@@ -281,3 +281,31 @@ def _key_auto_rig(armature, frame):
         thigh, shin = biped._leg_angles(ankle - (biped.STRIDE * time, -0.1 + biped.HIP))
         for part, angle in zip(("thigh", "leg", "foot"), (thigh, shin - thigh, -shin), strict=True):
             biped._key_turn(bones[f"c_{part}_fk.{side}"], angle, frame, "QUATERNION")
+
+
+def make_rigify_quadruped(bpy, *, forward=0.0, pole=False):
+    """A rig that Rigify generates from its basic quadruped, and that trots along -Y through its controls.
+
+    `forward` is the switch to FK of its legs; the FK controls are not keyed, so that these legs stay as they are.
+    """
+    rig = make_rigify(bpy, "basic_quadruped")
+    scene = bpy.context.scene
+    scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, biped.LAST
+    for side, name in ((side, name) for side in SIDES for name in ("thigh", "front_thigh")):
+        properties = rig.pose.bones[f"{name}_parent.{side}"]
+        properties["IK_FK"], properties["pole_vector"] = forward, pole
+    for frame in range(1, biped.LAST + 1):
+        _key_paws(rig, frame)
+    rig.animation_data.action.name = "trot"
+    scene.frame_set(1)
+    return rig
+
+
+def _key_paws(rig, frame):
+    """Key torso and paws: those of one diagonal together, each half a stride after the other."""
+    size = 0.5 * rig.data.bones["DEF-thigh.L"].head_local.z / biped.HIP
+    time = (frame - 1) / biped.STRIDE_FRAMES
+    _move(rig.pose.bones["torso"], (0.0, -size * biped.STRIDE * time, -0.05), frame)
+    for name, half in (("foot_ik.L", 0), ("front_foot_ik.R", 0), ("foot_ik.R", 1), ("front_foot_ik.L", 1)):
+        ahead, up = size * (biped._ankle(time + 0.5 * half, 0.5 * half) - (0.0, biped.ANKLE))
+        _move(rig.pose.bones[name], (0.0, -ahead, up), frame)

@@ -136,11 +136,75 @@ def test_what_means_one_action_is_refused(bpy, walker, slope, given, sentence):
     refused(bpy, sentence, **ALL, **given)
 
 
-def test_strips_are_refused(bpy, walker, slope):
-    data = walker.animation_data
-    data.nla_tracks.new().strips.new("Walk", 1, data.action)
+@pytest.fixture
+def sequence(bpy, walker, slope, library_of_walks):
+    """The walker plays its actions one after the other in NLA strips, the first one again at half the speed."""
+    data, shown, start = walker.animation_data, planted_alone(bpy, walker, library_of_walks), 1
+    track = data.nla_tracks.new()
+    for action in (*library_of_walks, library_of_walks[0]):
+        strip = track.strips.new(action.name, start, action)
+        start += 100
+    strip.scale = 2.0
     data.action = None
-    refused(bpy, "Walker should play an action by itself, not in NLA strips", **ALL)
+    bpy.context.scene.frame_end = start
+    return walker, track, shown
+
+
+def test_all_strips_of_a_character_are_planted_wherever_they_lie_in_time(bpy, sequence):
+    walker, track, shown = sequence
+    plant(bpy, **ALL)
+    assert walker.animation_data.action is None and walker.animation_data.use_nla
+    names = ["walk.planted", "proud.planted", "tired.planted", "walk.planted"]
+    assert [strip.action.name for strip in track.strips] == names
+    for number, name in enumerate(("walk", "proud", "tired")):
+        np.testing.assert_allclose(heads(bpy, walker, FRAMES + 100 * number), shown[name], atol=1e-6)
+    np.testing.assert_allclose(heads(bpy, walker, 301 + 2 * (FRAMES - 1)), shown["walk"], atol=1e-6)
+
+
+def test_planted_strips_are_planted_again_and_restored(bpy, sequence):
+    walker, track, shown = sequence
+    before = heads(bpy, walker, FRAMES + 100)
+    for _ in range(2):
+        plant(bpy, **ALL)
+        assert [action.name for action in bpy.data.actions if action.name.startswith("proud.")] == ["proud.planted"]
+        np.testing.assert_allclose(heads(bpy, walker, FRAMES + 100), shown["proud"], atol=1e-6)
+    assert bpy.ops.ik2bone.restore() == {"FINISHED"}
+    assert [strip.action.name for strip in track.strips] == ["walk", "proud", "tired", "walk"]
+    np.testing.assert_array_equal(heads(bpy, walker, FRAMES + 100), before)
+
+
+def test_strips_are_told_in_one_outcome_and_those_refused_stay(bpy, sequence, addon, options):
+    walker, track, _ = sequence
+    odd = bpy.data.actions["proud"]
+    curve = next(curve for curve in fingerprint.curves_of(odd) if "hips" in curve.data_path)
+    curve.keyframe_points[10].co.y = np.nan
+    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(**ALL))
+    assert len(outcome.reports) == 2 and any(text.startswith("proud was not planted: ") for text in outcome.warnings)
+    assert [strip.action.name for strip in track.strips] == ["walk.planted", "proud", "tired.planted", "walk.planted"]
+
+
+def test_strips_stopped_half_way_are_as_they_were(bpy, sequence, addon, options):
+    walker, track, _ = sequence
+
+    def state():
+        data = walker.animation_data
+        return fingerprint.of_scene(bpy), [s.action.name for s in track.strips], data.action, data.use_nla
+
+    before = state()
+    for share in (0.1, 0.5, 0.9, 1.0):
+        stages = addon("run.pipeline").planting(bpy.context, [walker], options(**ALL))
+        while next(stages).share < share:
+            pass
+        stages.close()
+        assert state() == before
+
+
+def test_tweak_mode_is_refused(bpy, sequence):
+    walker, track, _ = sequence
+    track.strips[0].select = True
+    walker.animation_data.nla_tracks.active = track
+    walker.animation_data.use_tweak_mode = True
+    refused(bpy, "Walker is in tweak mode", **ALL)
 
 
 def test_stopped_half_way_it_leaves_everything_as_it_was(bpy, walker, slope, library_of_walks, addon, options):

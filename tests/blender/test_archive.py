@@ -62,3 +62,22 @@ def wait_for_reports(output, count):
         assert time.monotonic() < end
         time.sleep(0.01)
     return {path.stat().st_mtime_ns for path in reports}
+
+
+def test_the_command_and_dask_make_the_same_of_a_folder(archive):
+    for number in range(2, CLIPS):
+        (archive / f"{number}.bvh").unlink()
+    command = [sys.executable, ROOT / "examples" / "batch.py", archive, "--ground", archive / "slope.obj"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    lines = ended.stdout.splitlines()
+    assert ended.returncode == 0 and lines[-1] == "All runs made the same reports.", ended.stderr
+    counts = ["2", "2", str(2 * (biped.LAST + 1))]
+    assert [line[16:].split()[:3] for line in lines[1:4]] == [counts] * 3
+
+
+def test_runs_that_differ_are_told(capsys):
+    from examples import batch
+
+    planted = {"clip": {"actions": [{"report": {"frames": [1, 5]}}]}}
+    assert batch.show(iter([("one", 1.0, 1.0, planted), ("other", 1.0, 1.0, {"clip": {"actions": []}})])) == 1
+    assert capsys.readouterr().out.endswith("The runs differ.\n")

@@ -16,7 +16,7 @@ def found(bpy, addon):
 
     def find(active):
         bpy.context.view_layer.objects.active = active
-        armature = addon("rig.body").find_armature(bpy.context)
+        armature = addon("rig.armatures").find_armature(bpy.context)
         return armature and armature.name
 
     return find
@@ -32,20 +32,27 @@ def test_an_object_means_the_armature_that_deforms_it_or_hangs_under_it(bpy, fou
     assert found(make_mesh(bpy, "Ground", [(0, 0, 0)], [])) is None
 
 
-def test_the_armature_is_found_in_a_millisecond_among_thousands_of_objects(bpy, addon, walker):
-    mesh = bpy.data.meshes.new("Prop")
+def least_time(call):
+    times = []
+    for _ in range(20):
+        start = time.process_time()
+        call()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def test_the_armature_is_found_sooner_than_the_names_of_thousands_of_objects(bpy, addon, walker):
+    find, mesh = addon("rig.armatures").find_armature, bpy.data.meshes.new("Prop")
     for number in range(5000):
         bpy.context.collection.objects.link(bpy.data.objects.new(f"Prop {number}", mesh))
     bpy.context.view_layer.update()
     for active in (walker, bpy.data.objects["Prop 7"]):
         bpy.context.view_layer.objects.active = active
         walker.select_set(False)
-        times = []
-        for _ in range(20):
-            start = time.perf_counter()
-            assert addon("rig.body").find_armature(bpy.context) == walker
-            times.append(time.perf_counter() - start)
-        assert min(times) < 1e-3
+        assert find(bpy.context) == walker
+        assert least_time(lambda: find(bpy.context)) < least_time(
+            lambda: [each.name for each in bpy.context.view_layer.objects]
+        )
 
 
 def test_an_instance_of_a_character_says_how_to_get_at_it(bpy, addon, library):
@@ -59,7 +66,8 @@ def test_an_instance_of_a_character_says_how_to_get_at_it(bpy, addon, library):
     shown.instance_type, shown.instance_collection = "COLLECTION", cast
     bpy.context.collection.objects.link(shown)
     bpy.context.view_layer.objects.active = shown
-    assert addon("rig.body").why_no_armature(bpy.context).endswith("of the collection Cast: make the instance real")
+    why = addon("rig.armatures").why_no_armature(bpy.context)
+    assert why.endswith("of the collection Cast: make the instance real")
     path = library.replace("library", "cast")
     bpy.data.libraries.write(path, {cast})
     session.reset(bpy)

@@ -385,6 +385,8 @@ def test_legs_that_rigify_generates_are_planted(bpy, hill, kind):
     drift, under = stood(bpy, rig, rise=-RISE)
     assert drift < 1e-3 * leg and under < 1e-3 * leg
     assert all(max(foot["off"]["ankle"], foot["off"]["ball"]) < 1e-3 * leg for foot in report["feet"])
+    keyed = ("thigh_fk.L", "toe_fk.L") if "forward" in RIGIFY[kind] else ("foot_ik.L", "toe_ik.L")
+    assert (report["feet"][0]["controls"][0], report["feet"][0]["controls"][-1]) == keyed
 
 
 def test_only_the_controls_that_the_switch_lets_show_take_keys(bpy, hill):
@@ -454,9 +456,43 @@ def test_legs_called_as_auto_rig_pro_calls_them_are_planted(bpy, slope, forward)
     assert walker.pose.bones["c_foot_ik.l"]["ik_fk_switch"] == forward
 
 
-def test_paws_that_rigify_generates_stay_refused(bpy, hill):
-    control_rig.make_rigify(bpy, "basic_quadruped")
+def test_a_generated_rig_without_legs_is_refused(bpy, hill):
+    control_rig.make_rigify(bpy, "shark")
     refused(bpy, "is a generated Rigify rig: name its FK bones", frame_range="CURRENT")
+
+
+@pytest.mark.parametrize("given", [{}, {"pole": True}, {"forward": 1.0}], ids=["inverse", "pole", "forward"])
+def test_paws_that_rigify_generates_are_planted(bpy, hill, given):
+    rig = control_rig.make_rigify_quadruped(bpy, **given)
+    plant(bpy)
+    report = record_of(rig)["report"]
+    paws = ["DEF-foot.L", "DEF-foot.R", "DEF-front_foot.L", "DEF-front_foot.R"]
+    assert [foot["bone"] for foot in report["feet"]] == paws
+    assert report["before"]["penetration"] > 0.05 > 1e-3 * report["leg"] > report["after"]["penetration"]
+    off = {name: max(foot["off"][name] for foot in report["feet"]) for name in ("ankle", "ball")}
+    assert off["ball"] < 1e-4 * report["leg"] and off["ankle"] < 2e-3 * report["leg"]
+    told = any(text.startswith("controls bring DEF-foot.L not quite") for text in report["told"])
+    assert told == (report["feet"][0]["off"]["ankle"] > 1e-3 * report["leg"])
+    heel, toe = "foot_heel_ik.L" in report["feet"][0]["controls"], "toe.L" in report["feet"][0]["controls"]
+    assert (heel, toe) == (("forward" not in given), ("forward" in given))
+    if "forward" not in given:
+        # Rigify stretches the hind feet.
+        assert max(stood(bpy, rig, rise=-RISE)) < 2e-3 * report["leg"]
+
+
+@pytest.mark.parametrize("forward", [0.0, 1.0])
+def test_a_generated_hand_is_laid_on_a_wall_through_its_control(bpy, forward):
+    rig = control_rig.make_rigify_walker(bpy)
+    rig.pose.bones["upper_arm_parent.L"]["IK_FK"] = forward
+    wall = 0.9 * rig.data.bones["DEF-hand.L"].head_local.x
+    biped.make_mesh(bpy, "Wall", [(wall, -10, 0), (wall, 10, 0), (wall, 10, 3), (wall, -10, 3)], [(0, 1, 2, 3)])
+    plant(bpy, bones="DEF-forearm.L", direction="NEAREST", contacts="ALWAYS")
+    foot = record_of(rig)["report"]["feet"][0]
+    assert foot["bone"] == "DEF-hand.L"
+    assert foot["controls"][0] == ("upper_arm_fk.L" if forward else "hand_ik.L")
+    hand = stepped(bpy, rig, ["DEF-hand.L"])[:, 0]
+    palm = hand[:, :3, :3] @ foot["ball"] + hand[:, :3, 3]
+    np.testing.assert_allclose(palm[:, 0], wall, atol=1e-3)
 
 
 def test_toes_that_no_control_turns_are_told(bpy, slope):
@@ -481,3 +517,10 @@ def test_a_layer_gives_the_same_poses_as_a_new_action(bpy, slope, kind):
         assert np.abs(joints(bpy, walker) - expected).max() < 1e-4 * LEG < np.abs(before - expected).max()
     bpy.ops.ik2bone.restore()
     np.testing.assert_array_equal(joints(bpy, walker), before)
+
+
+def test_controls_of_feet_are_no_trunk_however_many_bones_they_carry(bpy, slope):
+    walker = control_rig.make_ik_walker(bpy, foot="rolled")
+    plant(bpy)
+    action = walker.animation_data.action
+    assert bone_curves(action, "hips") and not bone_curves(action, "root")

@@ -18,7 +18,7 @@ SINGLE = 2e-6
 
 def limbs(addon):
     """The walker's legs, named, for changes must not decide what is found."""
-    return tuple(addon("rig.find").Leg(*(f"{part}.{side}" for part in biped.LEG)) for side in biped.SIDES)
+    return tuple(addon("rig.find").Limb(*(f"{part}.{side}" for part in biped.LEG)) for side in biped.SIDES)
 
 
 def sampled(addon, walker):
@@ -223,6 +223,105 @@ def play_no_action(bpy, walker):
 def test_curves_that_tell_all_are_read_in_bulk(bpy, addon, walker, change):
     change(bpy, walker)
     sample = sampled(addon, walker)
+    assert sample.in_bulk
+    assert error(bpy, walker, sample) < SINGLE
+
+
+def hang_under_a_row_of_empties(bpy, walker):
+    """Under empties that turn in other ways, the second one in another place than the first one's."""
+    row = [walker]
+    for name, mode, prop, values in (
+        ("Under", "ZXY", "rotation_euler", [(0.4, 0, 1), (-1, 2, 0.3)]),
+        ("Over", "QUATERNION", "rotation_quaternion", [(1, 0.2, 0, 0.7), (0.3, 0, 2, 0)]),
+        ("Top", "AXIS_ANGLE", "rotation_axis_angle", [(1, 0, 0.5, 1), (4, 1, 0, 1)]),
+    ):
+        empty = make_empty(bpy, name)
+        empty.rotation_mode = mode
+        key(empty, prop, values)
+        bpy.context.view_layer.update()
+        row[-1].parent, row[-1].matrix_parent_inverse = empty, empty.matrix_world.inverted()
+        row.append(empty)
+    key(row[1], "scale", [(1, 1.2, 1), (0.7, 1, 1)])
+
+
+def repeat_the_way_of_the_object(bpy, walker):
+    key(walker, "location", [(0, 0, 0), (1, 0.5, 0.2)])
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        if curve.data_path == "location":
+            curve.modifiers.new("NOISE").strength = 0.1
+
+
+def key_what_does_not_move_the_object(bpy, walker):
+    parent_to_a_moving_empty(bpy, walker)
+    walker["mood"] = 0.0
+    walker.keyframe_insert('["mood"]', frame=3)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        move_the_object, parent_to_a_moving_empty, hang_under_a_row_of_empties, repeat_the_way_of_the_object,
+        key_what_does_not_move_the_object,
+    ],
+)  # fmt: skip
+def test_the_way_of_an_object_is_read_in_bulk(bpy, addon, walker, monkeypatch, change):
+    change(bpy, walker)
+    monkeypatch.setattr(addon("pose.curves"), "step_worlds", None)
+    sample = sampled(addon, walker)
+    assert sample.in_bulk
+    assert np.ptp(sample.poses.placed, axis=0).max() > 0.1
+    assert error(bpy, walker, sample) < SINGLE
+
+
+def limit_a_parent(bpy, walker):
+    parent_to_a_moving_empty(bpy, walker)
+    walker.parent.constraints.new("LIMIT_ROTATION").use_limit_z = True
+
+
+def drive_a_parent(bpy, walker):
+    parent_to_a_moving_empty(bpy, walker)
+    drive(walker.parent, "location", "frame % 7", index=0)
+
+
+def shift_by_deltas(bpy, walker):
+    move_the_object(bpy, walker)
+    walker.delta_location.x, walker.delta_rotation_euler.z = 0.3, 0.4
+
+
+def key_deltas(bpy, walker):
+    key(walker, "delta_location", [(0, 0, 0), (1, 0.5, 0.2)])
+
+
+def layer_a_parent(bpy, walker):
+    parent_to_a_moving_empty(bpy, walker)
+    add_track(walker.parent)
+
+
+def follow_a_path(bpy, walker):
+    curve = bpy.data.curves.new("Path", "CURVE")
+    curve.dimensions, curve.use_path, curve.path_duration = "3D", True, 20
+    points = curve.splines.new("POLY").points
+    points.add(1)
+    points[0].co, points[1].co = (0, 0, 0, 1), (1, 2, 0, 1)
+    walker.parent = bpy.data.objects.new("Path", curve)
+    bpy.context.collection.objects.link(walker.parent)
+    key(walker.parent, "location", [(0, 0, 0), (0.5, 0, 0)])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        drive_the_object, constrain_the_object, parent_to_a_bone, limit_a_parent, drive_a_parent, shift_by_deltas,
+        key_deltas, layer_a_parent, follow_a_path,
+    ],
+)  # fmt: skip
+def test_the_way_of_an_object_is_stepped_where_curves_do_not_tell_it(bpy, addon, walker, monkeypatch, change):
+    curves, stepped = addon("pose.curves"), []
+    step = curves.step_worlds
+    monkeypatch.setattr(curves, "step_worlds", lambda *given: stepped.append(given) or step(*given))
+    change(bpy, walker)
+    sample = sampled(addon, walker)
+    assert stepped
     assert sample.in_bulk
     assert error(bpy, walker, sample) < SINGLE
 

@@ -131,6 +131,9 @@ def test_feet_that_miss_what_moves_or_lies_below_are_ringed_before_and_not_after
     before, after = ([len(shot.misses) for shot in row.shots] for row in drawn)
     assert sum(count > 0 for count in before) >= 4
     assert not any(after)
+    deepest = max(abs(miss.height) for shot in drawn[0].shots for miss in shot.misses) / shown.reports[files[0]]["leg"]
+    assert f"{sum(before)} feet ringed, off the ground by up to {100 * deepest:.0f} % of the leg" in drawn[0].caption[0]
+    assert "every foot that stands is on the ground" in drawn[1].caption[0]
     assert list(shown.reports) == files
     bpy.ops.wm.open_mainfile(filepath=str(shown.folder / "planted.blend"))
     planted = [thing for thing in bpy.data.objects if thing.type == "ARMATURE"]
@@ -203,6 +206,44 @@ def test_bad_input_gets_one_sentence(bpy, tmp_path, arguments, sentence):
     assert done.returncode == 1
     assert done.stderr.strip() == sentence
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", [".bvh", ".fbx", ".gltf", ".glb", ".blend", ".obj"])
+@pytest.mark.parametrize("content", ["", "this is no clip\n" * 20])
+def test_files_that_cannot_be_read_are_told_in_one_sentence_with_their_name(bpy, tmp_path, capfd, kind, content):
+    from demo import clips
+
+    path = tmp_path / f"broken{kind}"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=f"^broken{kind} (cannot be read as a {kind} file|holds no mesh)") as told:
+        clips.read("read_ground" if kind == ".obj" else "read_clip", path)
+    assert "\n" not in str(told.value)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("size", "place", "times"),
+    [(2.0, (0.0, 0.0, 0.0), True), (60.0, (200.0, 0.0, 5.0), False), (60.0, (0, 0, 9), False)],
+)
+def test_a_ground_of_another_size_or_place_is_brought_under_the_clip_and_told(bpy, walk, capsys, size, place, times):
+    from demo import grounds
+    from demo.solids import Solid, add_object
+
+    corners = size / 2 * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
+    plane = add_object(bpy, "plane", [Solid(corners, [[0, 1, 2, 3]])])
+    plane.location = place
+    grounds.fit(bpy, [plane], walk.way, "plane.obj")
+    bpy.context.view_layer.update()
+    low, high = grounds._bounds([plane])
+    feet = walk.clip.ball.reshape(-1, 3)
+    assert (low[:2] < feet.min(axis=0)[:2]).all() and (high[:2] > feet.max(axis=0)[:2]).all()
+    assert low[2] == pytest.approx(walk.way.floor, abs=1e-5)
+    assert (plane.matrix_world.to_scale().x > 1.0) == times
+    told = capsys.readouterr().out
+    assert told.startswith(f"demo: plane.obj is {size:.3g} by {size:.3g} and does not lie under the clip's way")
+    before = plane.matrix_world.copy()
+    grounds.fit(bpy, [plane], walk.way, "plane.obj")
+    assert plane.matrix_world == before and capsys.readouterr().out == ""
 
 
 def export(bpy, path, names):

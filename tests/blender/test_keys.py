@@ -291,3 +291,29 @@ def test_writing_twice_equals_writing_once(bpy, keys, rig):
 
 def _raw(curve):
     return [(tuple(p.co), tuple(p.handle_left), tuple(p.handle_right), p.interpolation) for p in curve.keyframe_points]
+
+
+@pytest.mark.parametrize("state", ["flat", "one key", "straight on", "handle", "value", "bounce", "elastic", "noise"])
+@pytest.mark.parametrize("kind", ["BEZIER", "LINEAR", "CONSTANT"])
+def test_values_of_few_keys_are_those_that_blender_evaluates(bpy, keys, rig, state, kind) -> None:
+    _ob, bone, curves = rig
+    _fill(curves, bone, "location", [(2, 0.7)] if state == "one key" else [(2, 0.7), (9, 0.7), (17, 0.7)])
+    curve = curves.find(bone.path_from_id("location"), 1)
+    for point in curve.keyframe_points:
+        point.interpolation = state.upper() if state in ("bounce", "elastic") else kind
+        point.amplitude = 2.0
+    if state == "straight on":
+        curve.extrapolation = "LINEAR"
+    if state == "handle":
+        curve.keyframe_points[1].handle_left_type = "FREE"
+        curve.keyframe_points[1].handle_left.y += 0.5
+    if state == "value":
+        curve.keyframe_points[1].co.y += 0.25
+    if state == "noise":
+        curve.modifiers.new("NOISE")
+    curve.update()
+    frames = np.arange(-3, 5 + keys.fcurves.MANY)
+    expected = [curve.evaluate(frame) for frame in frames]
+    np.testing.assert_array_equal(keys.fcurves.evaluate(curve, frames), expected)
+    # Elastic pieces leave a value that both their keys have: what the reading in bulk has to tell from flat ones.
+    assert (np.ptp(expected) > 0.0) == (state in ("value", "elastic", "noise") or (state, kind) == ("handle", "BEZIER"))

@@ -94,3 +94,23 @@ def test_a_refused_override_stays_as_it_was(bpy, override):
     with pytest.raises(RuntimeError, match="no surface lies under"):
         bpy.ops.ik2bone.plant_feet()
     assert fingerprint.of_scene(bpy) == before
+
+
+def test_a_crowd_of_overrides_is_planted_at_once_with_one_report(bpy, library, addon, options):
+    crowd = []
+    for number in range(3):
+        with bpy.data.libraries.load(library, link=True) as (_source, target):
+            target.objects = ["Walker"]
+        one = target.objects[0].override_create(remap_local_usages=False)
+        bpy.context.collection.objects.link(one)
+        one.location.x = 2.0 * number
+        one.select_set(True)
+        crowd.append(one)
+    bpy.context.view_layer.objects.active = crowd[0]
+    bpy.context.scene.render.fps = 30
+    biped.make_slope(bpy)
+    outcome = addon("run.pipeline").plant_all(bpy.context, crowd, options())
+    played = [one.animation_data.action for one in crowd]
+    assert len(set(played)) == 3 and all(action.library is None for action in played)
+    assert len(outcome.reports) == 3 and outcome.summary.count("Planted 2 feet") == 3
+    assert all(report["after"]["penetration"] < 1e-3 for report in outcome.reports)

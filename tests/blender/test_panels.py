@@ -17,13 +17,17 @@ class Notes:
     def __init__(self):
         """Start empty."""
         self.props, self.operators, self.texts, self.icons, self.switches = [], [], [], [], {}
-        self.pointers = {}
+        self.pointers, self.shown = {}, []
 
     def prop(self, _owner, name, **_options):
         self.props.append(name)
 
     def operator(self, name, text="", depress=False, **_options):
         self.operators.append(name)
+        if name == "ik2bone.show_frame":
+            self.texts.append(text)
+            self.shown.append(SimpleNamespace())
+            return self.shown[-1]
         self.switches[text] = depress
         return SimpleNamespace()
 
@@ -98,12 +102,12 @@ def test_several_armatures_are_named_before_the_button(bpy, walker, draw):
 def test_no_panel_looks_at_all_objects_for_an_active_armature(bpy, walker, slope, draw, addon, monkeypatch):
     plant(bpy)
     bpy.context.view_layer.objects.active = walker
-    monkeypatch.delattr(addon("rig.body"), "_armatures")
+    monkeypatch.delattr(addon("rig.armatures"), "_armatures")
     assert all(draw(name) for name in ("main", "options", "report", "contacts"))
 
 
 def test_the_only_armature_is_found_through_renaming_removal_and_newcomers(bpy, walker, addon):
-    find = addon("rig.body").find_armature
+    find = addon("rig.armatures").find_armature
     bpy.context.view_layer.objects.active = None
     walker.select_set(False)
     assert find(bpy.context) == walker
@@ -119,7 +123,7 @@ def test_the_only_armature_is_found_through_renaming_removal_and_newcomers(bpy, 
 
 def test_the_panel_of_contacts_hands_its_armature_to_its_buttons(bpy, walker, draw, addon):
     handed = SimpleNamespace(**draw("contacts").pointers)
-    assert addon("rig.body").find_armature(handed) == walker
+    assert addon("rig.armatures").find_armature(handed) == walker
 
 
 def test_changed_settings_are_said_to_wait_until_they_are_as_planted_again(bpy, walker, slope, draw):
@@ -176,9 +180,9 @@ def report_with(**after):
     [
         ({"knee_pop": 2.8}, "Knee pop", ("", "2.8°", "CHECKMARK")),
         ({"knee_pop": 7.0}, "Knee pop", ("", "7.0°", "ERROR")),
-        ({"drift": 0.0005}, "Drift in contacts", ("2 cm", "0.5 mm", "CHECKMARK")),
-        ({"drift": 0.01}, "Drift in contacts", ("2 cm", "1 cm", "BLANK1")),
-        ({"drift": 0.03}, "Drift in contacts", ("2 cm", "3 cm", "ERROR")),
+        ({"drift": 0.0005}, "Drift", ("2 cm", "0.5 mm", "CHECKMARK")),
+        ({"drift": 0.01}, "Drift", ("2 cm", "1 cm", "HIDE_OFF")),
+        ({"drift": 0.03}, "Drift", ("2 cm", "3 cm", "ERROR")),
         ({"hips_offset": 0.25}, "Hips, offset", ("", "25 cm", "BLANK1")),
     ],
 )
@@ -206,10 +210,52 @@ def test_notes_tell_damage_first_and_what_is_within_its_limits_last(bpy, addon):
     assert addon("ui.figures").notes_of(report, bpy.context.scene.unit_settings) == [
         ("Worse_drift", "ERROR"),
         ("Feet_short", "ERROR"),
-        ("Keys made by hand were replaced", "INFO"),
+        ("Keys made by hand were replaced", "ERROR"),
         ("Heels_raised", "INFO"),
         ("Worse_knee_pop", "INFO"),
     ]
+
+
+def test_hints_are_told_apart_from_warnings(bpy, addon):
+    report = report_with()
+    report["told"], report["hints"] = ["keys made by hand were replaced", "the action plays in a strip"], []
+    assert [icon for _, icon in addon("ui.figures").notes_of(report, bpy.context.scene.unit_settings)] == ["ERROR"] * 2
+    report["hints"] = report["told"][1:]
+    told = addon("ui.figures").notes_of(report, bpy.context.scene.unit_settings)
+    assert told == [("Keys made by hand were replaced", "ERROR"), ("The action plays in a strip", "INFO")]
+
+
+def test_a_layer_s_strip_is_a_hint_in_a_panel_of_its_own_and_no_warning(bpy, walker, slope, draw, capfd):
+    plant(bpy, output="NLA_LAYER")
+    assert "Warning:" not in capfd.readouterr().out
+    said = "under the layer: edit it there in tweak mode"
+    assert said in " ".join(draw("notes").texts) and said not in " ".join(draw("report").texts)
+    bpy.ops.ik2bone.restore()
+    plant(bpy)
+    assert draw("notes") is None
+
+
+def test_figures_lead_to_their_worst_frames(bpy, walker, slope, draw):
+    plant(bpy)
+    report = json.loads(walker.animation_data.action["ik2bone"])["report"]
+    shown = draw("report").shown
+    assert shown and {button.frame for button in shown} <= set(report["worst"].values())
+    assert "9" in shown[0].limit and shown[0].limit.endswith("mm")
+    bpy.ops.ik2bone.show_frame(frame=shown[0].frame)
+    assert bpy.context.scene.frame_current == shown[0].frame
+
+
+def test_the_tooltip_of_a_figure_tells_frame_and_limit(addon):
+    describe = addon("ui.panel").IK2BONE_OT_show_frame.description
+    told = describe(None, SimpleNamespace(frame=31, limit="0.9 mm"))
+    assert told == "Show frame 31, on which this is worst; good up to 0.9 mm"
+    assert describe(None, SimpleNamespace(frame=31, limit="")) == "Show frame 31, on which this is worst"
+
+
+@pytest.mark.parametrize("worst", [None, 3, {"drift": "x"}, {}])
+def test_figures_without_a_worst_frame_lead_nowhere(bpy, addon, worst):
+    report = report_with(drift=0.03) | {"worst": worst}
+    assert [row.frame for row in addon("ui.figures").rows_of(report, bpy.context.scene.unit_settings)] == [None]
 
 
 def test_lengths_in_notes_have_the_scene_s_units(bpy, addon):

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import importlib
 import sys
+import sysconfig
 from math import radians
+from types import SimpleNamespace
 
 import pytest
 
@@ -33,10 +35,42 @@ def test_menus_offer_the_operators_while_the_add_on_is_enabled(bpy, addon):
     assert not any(menus._draw in kind.draw._draw_funcs for kind in kinds)
 
 
-def test_a_missing_package_is_said_plainly(bpy, monkeypatch):
+@pytest.fixture
+def unfit(bpy, monkeypatch):
+    """The add-on in a Blender that cannot import the package."""
+    import addon_utils
+
+    addon_utils.disable(session.ADDON)
     monkeypatch.setitem(sys.modules, "ik2bone", None)
-    with pytest.raises(ImportError, match="IK2Bone cannot work without its compiled package 'ik2bone'"):
-        importlib.import_module(session.ADDON).register()
+    addon_utils.enable(session.ADDON)
+    return importlib.import_module(f"{session.ADDON}.misfit")
+
+
+def test_a_package_that_does_not_fit_is_told_in_panel_and_preferences(bpy, unfit):
+    import addon_utils
+
+    assert not hasattr(bpy.types.Scene, "ik2bone")
+    for place in (bpy.types.IK2BONE_PT_misfit, unfit.IK2BONE_misfit_preferences):
+        lines = []
+        layout = SimpleNamespace(label=lambda text, lines=lines, **_: lines.append(text))
+        layout.column = lambda layout=layout, **_: layout
+        place.draw(SimpleNamespace(layout=layout), bpy.context)
+        assert " ".join(lines) == unfit.find_misfit()
+    addon_utils.disable(session.ADDON)
+    assert not hasattr(bpy.types, "IK2BONE_PT_misfit")
+
+
+def test_the_sentence_names_what_wheels_are_for_and_what_this_blender_is(unfit):
+    missing = unfit.find_misfit()
+    assert missing.startswith("IK2Bone lacks its compiled package 'ik2bone' (") and missing.endswith("for this system")
+    names = ["ik2bone-0.1.0-cp311-abi3-macosx_11_0_arm64.whl", "ik2bone-0.1.0-cp313-cp313-win_amd64.whl"]
+    told = unfit.sentence(names, "no module")
+    assert "is for macosx_11_0_arm64 with Python 3.11 or later or win_amd64 with Python 3.13, " in told
+    assert f"this Blender is {sysconfig.get_platform()} with Python 3.{sys.version_info.minor} (no module): " in told
+
+
+def test_where_the_package_fits_nothing_is_told(bpy, addon):
+    assert addon("misfit").find_misfit() is None and not hasattr(bpy.types, "IK2BONE_PT_misfit")
 
 
 def test_the_operator_s_defaults_are_those_of_the_contract(bpy):
@@ -61,13 +95,16 @@ def test_the_operator_s_defaults_are_those_of_the_contract(bpy):
         "strength": 1.0,
         "output": "NEW_ACTION",
         "all_actions": False,
+        "sparse_keys": False,
     }
 
 
 def test_texts_follow_blender_s_rules(bpy):
-    for name in ("plant_feet", "restore"):
+    names = [name for name in dir(bpy.ops.ik2bone) if name != "add_preset"]
+    assert {"plant_feet", "restore", "drag_contact", "move_anchor", "mark_feet", "show_frame"} <= set(names)
+    for name in names:
         kind = getattr(bpy.ops.ik2bone, name).get_rna_type()
-        own = [p for p in kind.properties if p.identifier != "rna_type"]
+        own = [p for p in kind.properties if p.identifier != "rna_type" and not p.is_hidden]
         items = [item for p in own if p.type == "ENUM" for item in p.enum_items]
         for text in (kind.description, *(part.description for part in (*own, *items))):
-            assert text and text[0].isupper() and not text.endswith(".")
+            assert text and text[0].isupper() and not text.endswith("."), (name, text)

@@ -48,7 +48,7 @@ def test_each_is_planted_as_it_would_be_alone(bpy, pair):
 
 
 def test_they_are_told_by_name_on_lines_of_their_own_the_active_one_first(bpy, pair, options, addon):
-    found = addon("rig.body").find_armatures(bpy.context)
+    found = addon("rig.armatures").find_armatures(bpy.context)
     assert found == [pair[1], pair[0]]
     outcome = addon("run.pipeline").plant_all(bpy.context, found, options())
     lines = outcome.summary.splitlines()
@@ -189,7 +189,7 @@ def test_an_animated_prop_without_legs_is_left_out_and_told(bpy, pair, active, o
     sword.pose.bones["blade"].keyframe_insert("location", frame=1)
     before = fingerprint.of_action(sword.animation_data.action)
     _choose(bpy, bpy.data.objects[active], sword, *pair)
-    found = addon("rig.body").find_armatures(bpy.context)
+    found = addon("rig.armatures").find_armatures(bpy.context)
     outcome = addon("run.pipeline").plant_all(bpy.context, found, options())
     assert sum(warning.startswith("left out: Sword has no legs") for warning in outcome.warnings) == 1
     assert [armature.animation_data.action.name for armature in pair] == ["walk.planted", "stroll.planted"]

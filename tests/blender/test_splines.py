@@ -56,3 +56,23 @@ def test_parts_of_a_piece_with_very_long_handles_have_no_room_for_theirs(addon, 
     splines = addon("keys.splines")
     first, second = splines.halves(set_keys(curve, 0.0, 15.0, 15.0), 5.5)
     assert not splines.has_room(first) and splines.has_room(second)
+
+
+def test_pieces_between_rows_are_nearest_to_all_values(addon):
+    splines = addon("keys.splines")
+    t = np.linspace(-1.0, 1.0, 21)
+    cubic = np.column_stack([t**3 - t, 2.0 * t**2 + 1.0])
+    inner, shown = splines.fit(cubic, np.array([0, 20]))
+    np.testing.assert_allclose(shown, cubic, atol=1e-12)
+    # A cubic's inner control values: the ends and a third of the slope there.
+    np.testing.assert_allclose(inner[0, :, 0], [4.0 / 3.0, -4.0 / 3.0], atol=1e-12)
+    rough = np.random.default_rng(1).normal(size=(21, 1))
+    best, nearby = splines.fit(rough, np.array([0, 20]))[1], np.interp(t, t[[0, 20]], rough[[0, 20], 0])
+    assert np.abs(best[[0, 20]] - rough[[0, 20]]).max() < 1e-12
+    assert np.square(best - rough).sum() < np.square(nearby - rough[:, 0]).sum()
+
+
+def test_pieces_of_one_and_two_frames_pass_through_all_values(addon):
+    splines = addon("keys.splines")
+    values = np.array([[0.0], [1.0], [3.0], [2.0]])
+    assert np.abs(splines.fit(values, np.array([0, 2, 3]))[1] - values).max() < 1e-12

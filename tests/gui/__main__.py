@@ -24,10 +24,15 @@ CLIP = DATA / "bvh" / "cmu_ic_002_01_walk.bvh"
 PATIENCE = 300
 # What is asked for: updates a second, seconds until Esc has stopped a run, milliseconds a redraw.
 UPDATES, STOP, REDRAW = 10.0, 1.0, 2.0
+# Metres by which a foot may stand beside the place that it was moved to.
+OFF = 0.005
+SCRIPTS = ("drive.py", "edit.py")
+# The rigs of the tests without a window.
+RIGS = ("biped.py", "control_rig.py", "fingerprint.py")
 
 
 def main(tool: Path, suite: str, keep: Path) -> int:
-    """Run the steps in `drive.py`, print what they saw, and give the exit code."""
+    """Run the steps of all scripts, print what they saw, and give the exit code."""
     missing = [str(path) for path in (tool, CLIP) if not path.exists()]
     if missing:
         print(f"skipped: no {' and no '.join(missing)}")
@@ -36,8 +41,10 @@ def main(tool: Path, suite: str, keep: Path) -> int:
         print(f"skipped: {tool.name} cannot install {suite}")
         return 0
     with tempfile.TemporaryDirectory(prefix="ik2bone-gui-") as folder:
-        stage(Path(folder))
-        result = drive(tool, suite, Path(folder))
+        result = {}
+        for script in SCRIPTS:
+            stage(tool, suite, Path(folder))
+            result |= drive(tool, suite, Path(folder), script)
         keep.mkdir(parents=True, exist_ok=True)
         for picture in Path(folder).glob("*.png"):
             shutil.copy(picture, keep)
@@ -45,24 +52,38 @@ def main(tool: Path, suite: str, keep: Path) -> int:
     return judge(result)
 
 
-def stage(folder: Path) -> None:
-    """Put into the folder what Blender needs: the add-on as an extension, the package, the clip and the steps."""
+def stage(tool: Path, suite: str, folder: Path) -> None:
+    """Put into the folder what Blender needs: the clip, the scripts, and a user folder with the add-on installed.
+
+    The zip is installed where it has been built (`make extension`), else the working tree and the package beside it.
+    """
+    shutil.rmtree(folder / "blender-user", ignore_errors=True)
+    shutil.copy(CLIP, folder / "walk.bvh")
+    scripts = [Path(__file__).with_name(script) for script in (*SCRIPTS, "steps.py")]
+    for script in (*scripts, *(ROOT / "tests" / "blender" / name for name in RIGS)):
+        shutil.copy(script, folder)
+    (folder / "packages").mkdir(exist_ok=True)
+    built = sorted((ROOT / "dist").glob("ik2bone-*.zip"))
+    if built:
+        shutil.copy(built[-1], folder)
+        install = ["--command", "extension", "install-file", "-r", "user_default", f"/w/{built[-1].name}"]
+        subprocess.run([tool, "run", suite, folder, *install], check=True, stdout=subprocess.DEVNULL)
+        return
     extension = folder / "blender-user" / "extensions" / "user_default" / "ik2bone"
     shutil.copytree(ROOT / "addon", extension, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(Path(ik2bone.__file__).parent, folder / "packages" / "ik2bone")
-    shutil.copy(CLIP, folder / "walk.bvh")
-    shutil.copy(Path(__file__).with_name("drive.py"), folder)
+    shutil.copytree(Path(ik2bone.__file__).parent, folder / "packages" / "ik2bone", dirs_exist_ok=True)
 
 
-def drive(tool: Path, suite: str, folder: Path) -> dict:
-    """What the steps wrote down."""
+def drive(tool: Path, suite: str, folder: Path, script: str) -> dict:
+    """What the steps of a script wrote down."""
+    written = folder / "result.json"
+    written.unlink(missing_ok=True)
     path = "import sys; sys.path.append('/w/packages')"
     arguments = ["--factory-startup", "--enable-event-simulate", "--python-expr", path]
-    arguments += ["--addons", "bl_ext.user_default.ik2bone", "--python", "/w/drive.py", "--", "/w"]
+    arguments += ["--addons", "bl_ext.user_default.ik2bone", "--python", f"/w/{script}", "--", "/w"]
     told = subprocess.run(
         [tool, "run", suite, folder, *arguments], check=False, capture_output=True, text=True, timeout=PATIENCE
     )
-    written = folder / "result.json"
     return json.loads(written.read_text()) if written.exists() else {"error": told.stdout + told.stderr}
 
 
@@ -80,6 +101,13 @@ def judge(result: dict) -> int:
         and stopped["seconds to stop"] <= STOP,
         "a stopped run leaves all as it was": stopped["left as it was"],
         f"a redraw takes at most {REDRAW:.0f} ms": sum(result["redraw, milliseconds"].values()) <= REDRAW,
+        "nothing is stored while a bar is dragged": result["stored while dragging"] is False,
+        "a bar that was dragged is pinned": result["dragged"][1][1] == "enforced",
+        "a drag is undone and done again": result["drag undone and done again"],
+        "a footprint that was moved is undone and done again": result["move undone and done again"],
+        f"feet stand within {OFF:g} m of where they were moved": result["planted off its place by"] <= OFF,
+        "corrections are a strip over the action": result["strips"] == ["REPLACE", "COMBINE"],
+        "a Rigify character is planted by its inverse kinematics": result["Rigify, targets keyed"] is True,
     }
     for wish, is_so in wishes.items():
         print(f"{'yes' if is_so else 'NO '}  {wish}")

@@ -7,58 +7,27 @@ Annotations stay values: Blender looks up text in a module that is gone by the t
 
 import json
 import statistics
-import subprocess
 import sys
 import time
-import traceback
-from collections.abc import Generator
 from pathlib import Path
 
 import bpy
 
-FOLDER = Path(sys.argv[sys.argv.index("--") + 1])
+sys.path.append(str(Path(__file__).parent))
+from steps import FOLDER, ROW, TICK, WAIT, Steps, button, click, key, picture, play, result, show_panel, view
+
 # A slider is dragged for so long, in seconds, by so many pixels a move.
 DRAG, STEP = 4.0, 2
-# Rows of widgets lie so far apart, in pixels at a scale of 1; Strength is the last but one of the redo panel's.
-ROW = 26
-# Seconds between simulated events: Blender handles one each time round its loop.
-TICK = 0.1
-
+# The middle of the last row of the redo panel over its bottom, and the height of rows that are joined, in pixels.
+LOWEST, JOINED = 16, 21
 PANELS = ("main", "options", "report", "contacts")
 # What a redraw is measured beside.
 OBJECTS, CONTACTS = 5000, 200
-# Seconds in which a click on the button has to plant the walk.
-WAIT = 30.0
 # Frames of a run that is stopped.
 LONG = 20000
 
-Steps = Generator[float, None, None]
-result: dict[str, object] = {}
 draws: dict[str, list[float]] = {name: [] for name in PANELS}
 runs: list[tuple[float, float]] = []
-
-
-def main() -> None:
-    """Set the scene up and play the steps, one each time the timer runs out."""
-    steps = play()
-
-    def tick() -> float | None:
-        try:
-            return next(steps)
-        except StopIteration:
-            pass
-        except Exception:
-            result["error"] = traceback.format_exc()
-        (FOLDER / "result.json").write_text(json.dumps(result, indent=1))
-        bpy.ops.wm.quit_blender()
-        return None
-
-    bpy.context.preferences.view.show_splash = False
-    # Without a graphics card, smoothing and overlays take longer than a run.
-    bpy.context.preferences.system.viewport_aa = "OFF"
-    count_runs()
-    count_draws()
-    bpy.app.timers.register(tick, first_interval=2.0)
 
 
 def count_runs() -> None:
@@ -91,7 +60,7 @@ def timed(draw, noted: list[float]):
     return run
 
 
-def play() -> Steps:
+def everything() -> Steps:
     """All that the user does."""
     set_up()
     yield 1.0
@@ -131,40 +100,6 @@ def set_up() -> None:
     bpy.ops.ed.undo_push(message="Set Up")
 
 
-def view() -> tuple[bpy.types.Window, bpy.types.Area, dict[str, bpy.types.Region]]:
-    window = bpy.context.window_manager.windows[0]
-    area = max((area for area in window.screen.areas if area.type == "VIEW_3D"), key=lambda area: area.width)
-    return window, area, {region.type: region for region in area.regions}
-
-
-def show_panel() -> Steps:
-    _, area, _ = view()
-    area.spaces.active.show_region_ui = True
-    yield 0.5
-    region = view()[2]["UI"]
-    region.active_panel_category = "IK2Bone"
-    region.tag_redraw()
-    yield 1.0
-
-
-def button() -> tuple[int, int]:
-    """Where the button Plant Feet is: in the fourth row under the panel's header."""
-    region = view()[2]["UI"]
-    return region.x + region.width // 2, region.y + region.height - 4 * ROW - 18
-
-
-def click(x: int, y: int) -> Steps:
-    for kind, value in (
-        ("MOUSEMOVE", "NOTHING"),
-        ("MOUSEMOVE", "NOTHING"),
-        ("LEFTMOUSE", "PRESS"),
-        ("LEFTMOUSE", "RELEASE"),
-    ):
-        x += 1
-        view()[0].event_simulate(kind, value, x=x, y=y)
-        yield TICK
-
-
 class IK2BONE_OT_idle(bpy.types.Operator):
     """Do nothing, to see how often Blender itself can run an operator again"""
 
@@ -187,7 +122,7 @@ def drag_of_nothing() -> Steps:
     with bpy.context.temp_override(window=window, area=area, region=regions["WINDOW"]):
         bpy.ops.ik2bone.idle("INVOKE_DEFAULT", True)
     yield 1.0
-    yield from drag_slider("of an operator that does nothing")
+    yield from drag_slider("of an operator that does nothing", 50)
     picture("idle")
     yield from key("Z", ctrl=True)
 
@@ -195,17 +130,19 @@ def drag_of_nothing() -> Steps:
 def drag_strength() -> Steps:
     """Drag the slider of the redo panel, and tell what the runs took that followed."""
     first = len(runs)
-    yield from drag_slider("of Plant Feet")
+    options = sys.modules["bl_ext.user_default.ik2bone.properties"].OPTIONS
+    below = len(options) - 1 - options.index("strength")
+    yield from drag_slider("of Plant Feet", LOWEST + JOINED * below)
     result["strengths"] = sorted({round(strength, 3) for _, strength in runs[first:]})
     result["run again, seconds of processor time"] = statistics.median([run for run, _ in runs[first:]] or [0.0])
 
 
-def drag_slider(what: str) -> Steps:
-    """Drag the last slider but one of the redo panel to the left and back, and count the updates."""
+def drag_slider(what: str, height: int) -> Steps:
+    """Drag the slider so many pixels over the bottom of the redo panel to the left and back, and count the updates."""
     yield from open_redo_panel()
     window, _, regions = view()
     panel = regions["HUD"]
-    x, y = panel.x + int(0.9 * panel.width), panel.y + int(1.9 * ROW)
+    x, y = panel.x + int(0.9 * panel.width), panel.y + height
     window.event_simulate("MOUSEMOVE", "NOTHING", x=x, y=y)
     yield TICK
     window.event_simulate("LEFTMOUSE", "PRESS", x=x, y=y)
@@ -223,13 +160,6 @@ def drag_slider(what: str) -> Steps:
     result[f"an update {what}, seconds of processor time"] = (time.thread_time() - spent) / max(updates, 1)
     view()[0].event_simulate("LEFTMOUSE", "RELEASE", x=x, y=y)
     view()[1].spaces.active.overlay.show_overlays = True
-    yield 1.0
-
-
-def key(name: str, **modifiers: bool) -> Steps:
-    for value in ("PRESS", "RELEASE"):
-        view()[0].event_simulate(name, value, x=500, y=400, **modifiers)
-        yield TICK
     yield 1.0
 
 
@@ -315,9 +245,6 @@ def open_redo_panel() -> Steps:
         yield 1.0
 
 
-def picture(name: str) -> None:
-    """The X server's picture: Blender's own screenshots are black there."""
-    subprocess.run(["import", "-window", "root", str(FOLDER / f"{name}.png")], check=False)
-
-
-main()
+count_runs()
+count_draws()
+play(everything())

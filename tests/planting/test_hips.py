@@ -65,6 +65,13 @@ def test_feet_that_follow_the_ground_ask_for_reach_only_where_they_stand() -> No
     assert hips_offset(clip, targets, swings, follows, np.zeros(swings.shape))[:, 2].min() < -0.1
 
 
+def test_hips_go_up_with_feet_that_are_held_over_the_ground() -> None:
+    lifted, follows = Targets.of(CLIP).moved(0.1 * CLIP.up), np.ones(2, bool)
+    for standing in (WALK.standing, np.zeros_like(WALK.standing)):
+        offset = hips_offset(CLIP, lifted, standing, follows, np.zeros(standing.shape))
+        assert offset == pytest.approx(np.tile(0.1 * CLIP.up, (CLIP.frames, 1)), abs=1e-6)
+
+
 @pytest.mark.parametrize("degrees", [-15.0, 15.0])
 def test_body_leans_over_a_slope_by_a_part_of_it(degrees) -> None:
     plan = plant(CLIP, slope(degrees))

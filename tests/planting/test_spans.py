@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,6 +71,16 @@ def test_marks_are_cut_and_chosen_like_clips() -> None:
     assert part.enforced[:, 0, 1].tolist() == [True, True, False]
 
 
+def test_places_are_kept_by_text_and_go_with_the_marks_of_enforced_spans() -> None:
+    placed = [Span("foot.R", "ball", 4, 6, "enforced", (1.0, 2.5, -3.0)), Span("foot.L", "ball", 1, 2)]
+    assert read_spans(write_spans(placed)) == placed
+    assert "place" not in json.loads(write_spans(placed))["contacts"][1]
+    marks = marks_of(placed, FEET, 1, 10).cut(slice(2, 8)).choose(np.array([False, True]))
+    assert [(place.leg, place.start, place.end, place.point) for place in marks.places] == [(0, 1, 3, (1.0, 2.5, -3.0))]
+    assert marks_of([replace(placed[0], state="automatic")], FEET, 0, 9).places == ()
+    assert marks.choose(np.array([False])).places == ()
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [
@@ -95,6 +106,14 @@ def test_marks_are_cut_and_chosen_like_clips() -> None:
         (
             [{"bone": "a", "part": "ball", "start": 5, "end": 4}],
             r"contacts\[0\].end: expected a frame not before its start, 5, got 4",
+        ),
+        (
+            [{"bone": "a", "part": "ball", "start": 5, "end": 6, "place": [1, 2]}],
+            r"contacts\[0\].place: expected three numbers, got \[1, 2\]",
+        ),
+        (
+            [{"bone": "a", "part": "ball", "start": 5, "end": 6, "place": [1, 2, float("nan")]}],
+            r"contacts\[0\].place: expected finite numbers, got \[1, 2, nan\]",
         ),
     ],
 )

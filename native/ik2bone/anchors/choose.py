@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..contacts.detect import Stance
+from ..contacts.spans import Place
 from ..ground.query import ask, support_of
 from ..model import Array, Clip, Ground, Mask
+from ..rotations import inverse_of, move_points
 from ..sole.measure import Sole
 from .anchor import Anchor, ride_of
 from .footprint import Footprints, Site, Slopes, Surface, footprints, slope_turns, stance_footprints
@@ -29,27 +33,58 @@ def find_anchors(
     slopes: Slopes,
     ride: Array | None = None,
     kept: Mask | None = None,
+    places: Sequence[Place] = (),
 ) -> tuple[Mask, list[Anchor]]:
     """Contacts (F, L, 2) that feet can hold, and an anchor for each stance of them, on the surface nearest to where the
     foot stood, raised as the foot before it was.
 
     Frames in which feet need time to get from one anchor to the next are no contacts, unless they are `kept` (F, L, 2).
     A foot that swings as the clip begins or ends, or for long, gets anchors there with the part "swing". `ride` (F, 3)
-    is how far the figure is carried over the frames, where that is not told by the supports it stands on.
+    is how far the figure is carried over the frames, where that is not told by the supports it stands on. `places` are
+    where people want feet to stand, which are kept.
     """
     if not contacts.any():
         return contacts, []
     prints = stance_footprints(clip, sole, heel, contacts)
-    site, carried = _settle(clip, ground, slopes, prints, ride)
-    shifts = best_shifts(clip, site, carried)
+    wished = _wished(ground, prints, places)
+    site, carried = _settle(clip, ground, slopes, prints, ride, wished)
+    fixed = np.isfinite(wished).all(axis=1)
+    shifts = best_shifts(clip, site, carried, fixed)
     anchors = _anchors(site, shifts, carried, slopes.aligned)
+    if fixed.any():
+        # A joint over a sole that is turned with a slope is not right above where that touches the ground.
+        rows = fixed & [anchor.found for anchor in anchors]
+        away = (np.array([anchor.point for anchor in anchors]) - wished)[rows] / clip.leg
+        shifts[rows] -= np.einsum("ni,nij->nj", away, prints.axes[rows, :, :2])
+        anchors = _anchors(site, shifts, carried, slopes.aligned)
     ride = ride_of(anchors, clip.frames) if ride is None else ride
     anchors += _swing_anchors(clip, sole, ground, slopes, anchors, ride)
     return give_anchors_time(clip, contacts, leave_lying(clip, sole, contacts, anchors), kept)
 
 
-def _settle(clip: Clip, ground: Ground, slopes: Slopes, prints: Footprints, ride: Array | None) -> tuple[Site, Array]:
-    """The ground under the standing points, and how far (N, 3) the figure was carried as the feet came to stand there.
+def _wished(ground: Ground, prints: Footprints, places: Sequence[Place]) -> Array:
+    """Where people want the standing points (N, 3) as the feet come to stand, NaN where they want nothing."""
+    wished = np.full_like(prints.origin, np.nan)
+    for row, (span, part, frame) in enumerate(zip(prints.spans, prints.parts, prints.frame, strict=True)):
+        for place in places:
+            meets = place.start < span.end and span.start <= place.end
+            if meets and (place.leg, place.part) == (span.leg, part):
+                wished[row] = _point_at(ground, place, int(frame))
+    return wished
+
+
+def _point_at(ground: Ground, place: Place, frame: int) -> Array:
+    """Where a place is on a frame (3,): what stands there goes along with its support."""
+    point, start = np.array(place.point), max(place.start, 0)
+    motion = support_of(ground, point, start).motion
+    return point if motion is None else move_points(motion[frame] @ inverse_of(motion[start]), point)
+
+
+def _settle(
+    clip: Clip, ground: Ground, slopes: Slopes, prints: Footprints, ride: Array | None, wished: Array
+) -> tuple[Site, Array]:
+    """The ground under the standing points, where it is `wished` (N, 3) that they are if it is anywhere, and how far
+    (N, 3) the figure was carried as the feet came to stand there.
 
     Each stance is asked for at the level of the one before it, which matters on stairs without risers and bridges: all
     of them are asked again for as long as what they found changes the level, or what carries the figure, of others.
@@ -60,6 +95,7 @@ def _settle(clip: Clip, ground: Ground, slopes: Slopes, prints: Footprints, ride
     for _ in range(count + 1):
         place = prints.origin + carried - prints.height[:, None] * clip.up
         below = place + rise[:, None] * clip.up
+        below = np.where(np.isfinite(wished), wished - prints.height[:, None] * clip.up, below)
         new = np.abs(below - asked).max(axis=1) > 1e-9 * clip.leg
         if not new.any():
             break

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curves import SHARPEST
-from ..model import Array, Clip
+from ..model import Array, Clip, Mask
 from ..rotations import dot, length_of
 from .footprint import Site, unevenness
 from .time import HASTY
@@ -92,9 +92,9 @@ class Search:
         return np.asarray(length[chosen][:, None] * way[chosen])
 
 
-def best_shifts(clip: Clip, site: Site, carried: Array) -> Array:
+def best_shifts(clip: Clip, site: Site, carried: Array, fixed: Mask) -> Array:
     """How far ahead and to the left (N, 2) of its own place each foot stands best, in leg lengths, as the figure was
-    `carried` (N, 3) by then. Feet that stand well and in time stay where they are.
+    `carried` (N, 3) by then. Feet that stand well and in time stay where they are, as do those that are `fixed` (N,).
     """
     prints, rows = site.prints, np.arange(len(site.prints.spans))
     legs, starts, ends = np.array([(span.leg, span.start, span.end - 1) for span in prints.spans]).T
@@ -110,7 +110,7 @@ def best_shifts(clip: Clip, site: Site, carried: Array) -> Array:
         # Feet gain by strides, alone or with those before and after, only where together they cost as much as these.
         total = np.append(0.0, np.cumsum(costs[chain] - STRIDE))
         free[chain] = np.maximum.accumulate(total[:0:-1])[::-1] >= np.minimum.accumulate(total[:-1])
-    free = rows[own.found[:, 0] & free]
+    free = rows[own.found[:, 0] & free & ~fixed]
     if len(free):
         shifts[free] = Search(site, moves, chains, times, free).best()
     return shifts

@@ -3,14 +3,15 @@
 
 A span tells that a part ("heel" or "ball") of the foot named by its bone stands from frame `start` to frame `end`, both
 included. Its `state` is "automatic" (found by a run, and found anew by the next), "enforced" (it stands there even if
-the foot moves) or "forbidden" (it never stands there). `docs/contacts.md` describes the file.
+the foot moves) or "forbidden" (it never stands there). The `place` of an enforced one, where people give it one, is
+where it stands on its first frame. `docs/contacts.md` describes the file.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from reprlib import repr as short
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..curves import runs
-from ..model import Mask
+from ..model import Array, Mask
 
 PARTS = ("heel", "ball")
 STATES = ("automatic", "enforced", "forbidden")
@@ -31,18 +32,27 @@ class ContactsError(ValueError):
 
 @dataclass(frozen=True)
 class Span:
-    """One contact: frames `start` to `end`, both included, of a part of the foot with this bone."""
+    """One contact: frames `start` to `end`, both included, of a part of the foot with this bone.
+
+    `place` (world space) is where people want the ball joint, or the point of the heel, to be on the first frame. Only
+    what it has across the up direction counts, and which of several surfaces above each other it is nearest to.
+    """
 
     bone: str
     part: str
     start: int
     end: int
     state: str = "automatic"
+    place: tuple[float, float, float] | None = None
+
+    def as_data(self) -> dict[str, Any]:
+        """The span as it is stored: a place only where there is one."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 def write_spans(spans: Iterable[Span]) -> str:
     """The spans as JSON text, one on a line."""
-    rows = [asdict(span) | {"start": int(span.start), "end": int(span.end)} for span in spans]
+    rows = [span.as_data() | {"start": int(span.start), "end": int(span.end)} for span in spans]
     lines = ",\n".join(f"  {json.dumps(row)}" for row in rows)
     return f'{{"version": {VERSION}, "contacts": [\n{lines}\n]}}\n'
 
@@ -50,7 +60,7 @@ def write_spans(spans: Iterable[Span]) -> str:
 def read_spans(source: str | Mapping[str, Any] | Sequence[Any]) -> list[Span]:
     """The spans in JSON text, in the data of such text, or in a bare list of spans; raises `ContactsError`.
 
-    What a span holds beside bone, part, start, end and state (anchors of a report, say) is passed over.
+    What a span holds beside its bone, part, start, end, state and place (anchors of a report, say) is passed over.
     """
     data = _parse(source) if isinstance(source, str) else source
     if isinstance(data, Mapping):
@@ -87,7 +97,19 @@ def _read_span(where: str, row: Any) -> Span:
     start, end = (_read_frame(f"{where}.{name}", row.get(name)) for name in ("start", "end"))
     if end < start:
         raise ContactsError(f"{where}.end: expected a frame not before its start, {start}, got {end}")
-    return Span(bone, row["part"], start, end, state)
+    return Span(bone, row["part"], start, end, state, _read_place(f"{where}.place", row.get("place")))
+
+
+def _read_place(where: str, value: Any) -> tuple[float, float, float] | None:
+    if value is None:
+        return None
+    try:
+        x, y, z = (float(number) for number in value)
+    except (TypeError, ValueError, OverflowError):
+        raise ContactsError(f"{where}: expected three numbers, got {short(value)}") from None
+    if not np.isfinite([x, y, z]).all():
+        raise ContactsError(f"{where}: expected finite numbers, got {short(value)}")
+    return x, y, z
 
 
 def _read_frame(where: str, value: Any) -> int:
@@ -108,12 +130,27 @@ def spans_of(contacts: Mask, bones: Sequence[str], first: int = 0, state: str = 
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where people want a part ("heel" or "ball") of a leg to stand on frame `start`, and stay up to frame `end`."""
+
+    leg: int
+    part: str
+    start: int
+    end: int
+    point: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
 class Marks:
-    """What spans say about each frame: masks (F, L, 2) of heels and balls. A forbidden part is not automatic."""
+    """What spans say about each frame: masks (F, L, 2) of heels and balls. A forbidden part is not automatic.
+
+    `places` are those that enforced spans have, frames counted as in the masks.
+    """
 
     automatic: Mask
     enforced: Mask
     forbidden: Mask
+    places: tuple[Place, ...] = ()
 
     @property
     def standing(self) -> Mask:
@@ -136,11 +173,24 @@ class Marks:
 
     def cut(self, frames: slice) -> Marks:
         """The same marks over some of the frames."""
-        return Marks(self.automatic[frames], self.enforced[frames], self.forbidden[frames])
+        first = frames.indices(len(self.automatic))[0]
+        places = tuple(replace(place, start=place.start - first, end=place.end - first) for place in self.places)
+        return Marks(self.automatic[frames], self.enforced[frames], self.forbidden[frames], places)
 
     def choose(self, limbs: Mask) -> Marks:
         """The same marks of some of the limbs (L,)."""
-        return Marks(self.automatic[:, limbs], self.enforced[:, limbs], self.forbidden[:, limbs])
+        numbers = np.cumsum(limbs) - 1
+        places = tuple(replace(place, leg=int(numbers[place.leg])) for place in self.places if limbs[place.leg])
+        return Marks(self.automatic[:, limbs], self.enforced[:, limbs], self.forbidden[:, limbs], places)
+
+    def moved(self, motion: Array) -> Marks:
+        """The same marks seen from elsewhere: places moved along by a motion (F, 4, 4), each on its first frame."""
+        places = []
+        for place in self.places:
+            matrix = motion[np.clip(place.start, 0, len(motion) - 1)]
+            point = matrix[:3, :3] @ place.point + matrix[:3, 3]
+            places.append(replace(place, point=tuple(point.tolist())))
+        return replace(self, places=tuple(places))
 
 
 def no_marks(shape: tuple[int, ...]) -> Marks:
@@ -155,13 +205,18 @@ def marks_of(spans: Iterable[Span], bones: Sequence[str], first: int, count: int
     Raises `ContactsError` where a part is both enforced and forbidden.
     """
     masks = {state: np.zeros((count, len(bones), 2), bool) for state in STATES}
-    legs = {bone: leg for leg, bone in enumerate(bones)}
+    legs, spans = {bone: leg for leg, bone in enumerate(bones)}, list(spans)
     for span in spans:
         if span.bone in legs:
             frames = slice(max(span.start - first, 0), max(span.end - first + 1, 0))
             masks[span.state][frames, legs[span.bone], PARTS.index(span.part)] = True
+    places = tuple(
+        Place(legs[span.bone], span.part, span.start - first, span.end - first, span.place)
+        for span in spans
+        if span.bone in legs and span.state == "enforced" and span.place is not None
+    )
     torn = np.argwhere(masks["enforced"] & masks["forbidden"])
     if len(torn):
         frame, leg, part = (int(number) for number in torn[0])
         raise ContactsError(f"the {PARTS[part]} of {bones[leg]} is enforced and forbidden on frame {first + frame}")
-    return Marks(masks["automatic"] & ~masks["forbidden"], masks["enforced"], masks["forbidden"])
+    return Marks(masks["automatic"] & ~masks["forbidden"], masks["enforced"], masks["forbidden"], places)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is shown instead of the add-on where its compiled package does not fit this Blender.
+
+Blender enables an extension without any message when none of its wheels fit, so that the add-on itself has to tell.
+"""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+
+import bpy
+from bpy.types import AddonPreferences, Context, Panel, UILayout
+
+WHEELS = Path(__file__).parent / "wheels"
+CURE = "install the extension file made for this system"
+# Letters on a line of the sidebar.
+WIDTH = 36
+
+
+def find_misfit() -> str | None:
+    """One sentence on why the compiled package cannot be used in this Blender; None where it can."""
+    try:
+        import ik2bone  # noqa: F401
+    except ImportError as error:
+        return sentence([wheel.name for wheel in WHEELS.glob("*.whl")], f"{error}".rstrip("."))
+    return None
+
+
+def sentence(wheels: Iterable[str], error: str) -> str:
+    """Why the package cannot be imported, by the names of the wheels that the extension holds."""
+    made_for = sorted({_made_for(name) for name in wheels})
+    if not made_for:
+        return f"IK2Bone lacks its compiled package 'ik2bone' ({error}): {CURE}"
+    here = f"{sysconfig.get_platform()} with Python {sys.version_info.major}.{sys.version_info.minor}"
+    return f"IK2Bone's compiled package is for {' or '.join(made_for)}, this Blender is {here} ({error}): {CURE}"
+
+
+def _made_for(wheel: str) -> str:
+    """Platform and Python of a wheel by its name, as in ik2bone-1.0-cp311-abi3-linux_x86_64.whl."""
+    *_, python, abi, platforms = wheel.removesuffix(".whl").split("-")
+    later = " or later" if abi.startswith("abi") else ""
+    return f"{platforms.split('.')[0]} with Python {python[2]}.{python[3:]}{later}"
+
+
+def _draw(layout: UILayout) -> None:
+    column = layout.column(align=True)
+    for number, line in enumerate(textwrap.wrap(find_misfit() or "", WIDTH)):
+        column.label(text=line, icon="BLANK1" if number else "ERROR")
+
+
+class IK2BONE_PT_misfit(Panel):
+    """Why feet cannot be planted here"""
+
+    bl_label = "Plant Feet"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "IK2Bone"
+
+    def draw(self, _context: Context) -> None:
+        """Tell it."""
+        _draw(self.layout)
+
+
+class IK2BONE_misfit_preferences(AddonPreferences):
+    """The same among the preferences of add-ons."""
+
+    bl_idname = __package__
+
+    def draw(self, _context: Context) -> None:
+        """Tell it."""
+        _draw(self.layout)
+
+
+CLASSES: tuple[type, ...] = (IK2BONE_PT_misfit, IK2BONE_misfit_preferences)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Few keys for controls of inverse kinematics, so that hands can edit them.
+
+Keys stay where contacts start and end, a control that stands still between two of them is held, and others stay where
+its motion needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from ik2bone.plan import Plan
+from ik2bone.rotations import dot, length_of, unit
+from numpy.typing import NDArray
+
+from ..errors import Hint, listed
+from ..keys import rotations, splines
+from ..keys.channels import Channel
+from ..pose.sample import Sample
+from ..rig.controls import Control
+from ..rig.controls_aim import RIGHT
+from .task import Array, Task
+
+# Of what joints may be off (leg lengths), half goes to keys that are left out, and a quarter to holding what moves by
+# less than that; the rest is for what the rig itself misses.
+THINNED, STILL = 0.5 * RIGHT, 0.25 * RIGHT
+IK_PARTS = {"foot", "ankle", "toe", "knee"}
+
+
+@dataclass(frozen=True)
+class _Thinning:
+    """A control by its channels and rotation mode, and what those do to a limb.
+
+    `placing` (F, 3, 3) maps its location to leg lengths in the world, and `lever` is how far in leg lengths the joints
+    of the limb lie from it at most.
+    """
+
+    channels: Sequence[Channel]
+    mode: str
+    placing: Array | None
+    lever: float
+
+    def hold(self, rows: Sequence[int]) -> _Thinning:
+        """The same control with one value between two of these rows where it stands still."""
+        held = [channel.with_values(channel.values.copy()) for channel in self.channels]
+        for start, end in pairwise(rows):
+            between = slice(start, end + 1)
+            # Frames beside the last row are not to see a change.
+            still = end if end == rows[-1] else start
+            flat = [np.tile(channel.values[still], (end + 1 - start, 1)) for channel in held]
+            if self._off(between, flat) <= STILL:
+                for channel, values in zip(held, flat, strict=True):
+                    channel.values[between] = values
+        return replace(self, channels=held)
+
+    def thin(self, rows: Sequence[int]) -> list[Channel]:
+        """The channels with keys on these rows, and on as many more as it takes to move the joints as they should."""
+        kept = [rows[0]]
+        for end in rows[1:]:
+            while kept[-1] < end:
+                kept.append(self._farthest(kept[-1], end))
+        return [replace(channel, rows=np.array(kept)) for channel in self.channels]
+
+    def _farthest(self, start: int, end: int) -> int:
+        """The last row up to an end that one piece of curve reaches from a start, found by bisection."""
+        reached, beyond, tried = start + 1, end + 1, end
+        while reached < beyond - 1:
+            if self._fits(start, tried):
+                reached = tried
+            else:
+                beyond = tried
+            tried = (reached + beyond) // 2
+        return reached
+
+    def _fits(self, start: int, end: int) -> bool:
+        between = slice(start, end + 1)
+        shown = [splines.fit(channel.values[between], np.array([0, end - start]))[1] for channel in self.channels]
+        return self._off(between, shown) <= THINNED
+
+    def _off(self, rows: slice, values: Sequence[Array]) -> float:
+        """How far other values on some rows would move the joints at most."""
+        off = np.zeros(rows.stop - rows.start)
+        for channel, other in zip(self.channels, values, strict=True):
+            own = channel.values[rows]
+            if channel.name == "location":
+                off += length_of((self.placing[rows] @ (other - own)[..., None])[..., 0])
+            else:
+                turns = [unit(rotations.to_quaternions(self.mode, each)) for each in (own, other)]
+                off += 2.0 * np.arccos(np.minimum(np.abs(dot(*turns)), 1.0)) * self.lever
+        return float(off.max())
+
+
+def thin(task: Task, plan: Plan, before: Sample, channels: list[Channel]) -> tuple[list[Channel], Hint]:
+    """The channels, those of controls of inverse kinematics with keys on few frames, and a sentence on how many."""
+    contacts, seen, told = plan.contacts[task.part], before.cut(task.part), []
+    found = {channel.path: channel for channel in channels}
+    for number, control in _controls(task):
+        own = [channel for channel in channels if channel.bone == control.bone]
+        if own:
+            rows = _events(contacts[:, number])
+            thinned = _thinning(task, seen, number, control, own).hold(rows).thin(rows)
+            found |= {channel.path: channel for channel in thinned}
+            told.append(f"{control.bone} {len(thinned[0].rows)}")
+    if not told:
+        return channels, Hint("keys are not sparse: no control of inverse kinematics takes any")
+    return list(found.values()), Hint(f"keys left on {len(task.frames)} frames: {listed(told, 12)}")
+
+
+def _controls(task: Task) -> Iterator[tuple[int, Control]]:
+    """The controls of inverse kinematics, each with the place of its limb among the planned ones."""
+    for number, limb in enumerate(task.body.planned):
+        for control in limb.controls if limb in task.controlled else ():
+            leads = control.part in IK_PARTS and (control.part != "knee" or control.moves)
+            if leads and (control.switch is None or control.switch.on):
+                yield number, control
+
+
+def _events(contacts: NDArray[np.bool_]) -> list[int]:
+    """The rows on which a contact (F, 2) of heel or ball starts or ends, and the first and the last one."""
+    beside = np.pad(contacts, ((1, 1), (0, 0)))
+    changes = contacts & ~(beside[:-2] & beside[2:])
+    changes[[0, -1]] = True
+    return np.flatnonzero(changes.any(axis=1)).tolist()
+
+
+def _thinning(task: Task, seen: Sample, number: int, control: Control, channels: Sequence[Channel]) -> _Thinning:
+    clip, place = seen.clip, seen.world(control.bone)[:, :3, 3]
+    joints = [joint[:, number] for joint in (clip.ankle, clip.ball, clip.tip)]
+    lever = max(length_of(joint - place).max() for joint in joints) / clip.leg
+    placing = seen.placing[control.bone] / clip.leg if control.moves else None
+    return _Thinning(channels, task.armature.pose.bones[control.bone].rotation_mode, placing, lever)

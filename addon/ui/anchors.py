@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Moving the spot on which a foot stands: by a handle at the selected footprint, or as G moves objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import FloatVectorProperty, IntProperty
+from bpy.types import Action, Context, Event, GizmoGroup, Object, Operator
+from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
+from ik2bone.ground.query import ask
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+from ..rig.armatures import find_armature
+from ..run import kept, records
+from ..run.contacts import place_row, standing_row, with_place
+from . import overlay
+from .contacts import ContactsOperator, Result
+from .panel import played_action
+from .rows import COLOURS, rows_on
+
+Array = NDArray[np.float64]
+
+UP = np.array([0.0, 0.0, 1.0])
+# The ground under the mouse is looked for at the height at which it was found before, so often.
+LOOKS = 4
+# The size of the handle as a share of that of Blender's own.
+HANDLE = 0.07
+# The view may be turned while a footprint is moved.
+TURNS_VIEW = {"MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE"}
+
+
+class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
+    """Pin the selected contact in another place, which is kept whenever the feet are planted again"""
+
+    bl_idname = "ik2bone.move_anchor"
+    bl_label = "Move Footprint"
+
+    index: IntProperty(name="Number", description="Its place in the list of contacts", default=-1, min=-1)
+    place: FloatVectorProperty(
+        name="Place",
+        description="Where the ball joint, or the heel, is on the first frame of the contact",
+        subtype="TRANSLATION",
+        unit="LENGTH",
+    )
+
+    def change(self, _armature: Object, action: Action) -> str:
+        """Store the place."""
+        place_row(action, self._number(bpy.context), self.place)
+        return "The foot is pinned in another place: plant again to see it"
+
+    def _number(self, context: Context) -> int:
+        return self.index if self.index >= 0 else context.scene.ik2bone_contacts.active
+
+    def invoke(self, context: Context, event: Event) -> Result:
+        """Move the footprint along with the mouse."""
+        rows, number = rows_on(context), self._number(context)
+        if context.region_data is None or number >= len(rows) or not rows[number].get("anchor"):
+            self.report({"ERROR"}, "Needs a 3D view, and a contact with a footprint that is selected in the list")
+            return {"CANCELLED"}
+        self.index = standing_row(rows, number)
+        self._rows, self._report = rows, records.read(played_action(context))["report"]
+        # What begins with a press of the button, as on the handle, ends as that is let go; else it ends with a click.
+        self._ends = "RELEASE" if event.type == "LEFTMOUSE" else "PRESS"
+        self._from = self._under_mouse(context, event, self._anchor)
+        self.place = self._anchor
+        context.window_manager.modal_handler_add(self)
+        context.workspace.status_text_set("Move Footprint: a click or Enter pins the foot there, Esc leaves it")
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Context, event: Event) -> Result:
+        """Show the footprint where the mouse is; Esc and the right button leave it where it was."""
+        if event.type in {"ESC", "RIGHTMOUSE"}:
+            self.cancel(context)
+            return {"CANCELLED"}
+        if event.type == "MOUSEMOVE":
+            away = self._under_mouse(context, event, np.array(self.place)) - self._from
+            self.place = moved_over(self._ground(context), self._anchor, away)
+            self._show(context)
+        if (event.type, event.value) in (("LEFTMOUSE", self._ends), ("RET", "PRESS")):
+            self.cancel(context)
+            return self.execute(context)
+        # The view may be turned meanwhile.
+        return (
+            {"PASS_THROUGH"} if event.type in {"MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE"} else {"RUNNING_MODAL"}
+        )
+
+    def cancel(self, context: Context) -> None:
+        """Show what is stored."""
+        overlay.moved.clear()
+        context.workspace.status_text_set(None)
+        if context.area:
+            context.area.tag_redraw()
+
+    @property
+    def _anchor(self) -> Array:
+        return np.array(self._rows[self.index]["anchor"])
+
+    def _show(self, context: Context) -> None:
+        """Draw the footprint where it goes."""
+        rows = with_place(self._rows, self.index, self.place)
+        lines = overlay.lines_of(find_armature(context), {"contacts": rows, "report": self._report})
+        overlay.moved[:] = [line for line in lines if self.index in line.contacts]
+        context.area.tag_redraw()
+
+    def _ground(self, context: Context) -> Callable[[Array], Array]:
+        return ground_at(find_armature(context), self._report, self._rows[self.index]["start"])
+
+    def _under_mouse(self, context: Context, event: Event, near: Array) -> Array:
+        """The ground (3,) under the mouse, at about the height of a point, or that height where there is no ground."""
+        mouse = event.mouse_region_x, event.mouse_region_y
+        origin = np.array(region_2d_to_origin_3d(context.region, context.region_data, mouse))
+        ray = np.array(region_2d_to_vector_3d(context.region, context.region_data, mouse))
+        ground = self._ground(context)
+        point = ground(near)
+        for _ in range(LOOKS):
+            # Seen along the ground, the mouse tells no place on it.
+            away = (point[2] - origin[2]) / ray[2] if abs(ray[2]) > 1e-3 else 0.0
+            if away <= 0.0:
+                return ground(near)
+            point = ground(origin + away * ray)
+        return point
+
+
+def moved_over(ground: Callable[[Array], Array], point: Array, away: Array) -> Array:
+    """A point moved sideways (3,), as high over the ground as it was."""
+    aside = away * (1.0, 1.0, 0.0)
+    rise = ground(point + aside) - ground(point)
+    return np.asarray(point + aside + rise * (0.0, 0.0, 1.0))
+
+
+def ground_at(armature: Object, report: dict[str, Any], frame: int) -> Callable[[Array], Array]:
+    """What tells the ground (3,) under or over a point on a frame, by the last plan; without one the point itself."""
+    plan = kept.last_plan(armature)
+    if plan is None:
+        return lambda point: point
+    row = frame - overlay.first_frame(plan, played_action(bpy.context), report)
+    rows = np.clip([row], 0, plan.clip.frames - 1)
+
+    def under(point: Array) -> Array:
+        hits, _, found = ask(plan.ground, point[None], UP, rows)
+        return hits[0] if found[0] else point
+
+    return under
+
+
+class IK2BONE_GGT_anchor(GizmoGroup):
+    """A handle at the selected footprint, which moves it over the ground"""
+
+    bl_idname = "IK2BONE_GGT_anchor"
+    bl_label = "Footprint"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "WINDOW"
+    bl_options = {"3D", "PERSISTENT"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Whether footprints are shown and one is selected."""
+        contacts = context.scene.ik2bone_contacts
+        return contacts.overlay and _selected(context) is not None
+
+    def setup(self, _context: Context) -> None:
+        """The handle, a disc that faces the viewer."""
+        handle = self.gizmos.new("GIZMO_GT_move_3d")
+        handle.draw_options = {"FILL", "ALIGN_VIEW"}
+        handle.scale_basis, handle.alpha, handle.alpha_highlight = HANDLE, 0.7, 1.0
+        handle.color_highlight = 1.0, 1.0, 1.0
+        handle.target_set_operator("ik2bone.move_anchor")
+
+    def draw_prepare(self, context: Context) -> None:
+        """The handle is where the footprint is, in its colour."""
+        row = _selected(context)
+        if row is not None:
+            self.gizmos[0].color = COLOURS[row.get("state", "automatic")][:3]
+            place = overlay.moved[0].points[:-1].mean(axis=0) if overlay.moved else row["anchor"]
+            self.gizmos[0].matrix_basis = Matrix.Translation(place)
+
+
+def _selected(context: Context) -> dict[str, Any] | None:
+    """The contact by which the foot of the selected one is held, if that has a footprint."""
+    rows, number = rows_on(context), context.scene.ik2bone_contacts.active
+    if number >= len(rows) or not rows[number].get("anchor"):
+        return None
+    return rows[standing_row(rows, number)]
+
+
+register, unregister = bpy.utils.register_classes_factory((IK2BONE_OT_move_anchor, IK2BONE_GGT_anchor))

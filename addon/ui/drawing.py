@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is drawn into editors, switched on and off by the scene's list of contacts, and the mouse shortcut of bars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.app.handlers import load_post, persistent, redo_post, undo_post
+from bpy.types import Context, KeyMap, KeyMapItem, Scene, SpaceDopeSheetEditor, SpaceView3D
+
+from . import bars, overlay
+
+# By the property that switches it on: the editor, what draws, and when.
+DRAWN = {
+    "overlay": (SpaceView3D, overlay.draw, "POST_VIEW"),
+    "bars": (SpaceDopeSheetEditor, bars.draw, "POST_PIXEL"),
+}
+# The Dope Sheet's own shortcuts on its keys are in this keymap, too.
+KEYMAP = {"name": "Dopesheet", "space_type": "DOPESHEET_EDITOR"}
+_handlers: dict[str, Any] = {}
+_shortcuts: list[tuple[KeyMap, KeyMapItem]] = []
+
+
+def show(scene: Scene, _context: Context | None = None) -> None:
+    """Draw from now on what the scene asks for, and nothing else."""
+    for name, (space, draw, when) in DRAWN.items():
+        wanted = getattr(scene.ik2bone_contacts, name)
+        if wanted and name not in _handlers:
+            _handlers[name] = space.draw_handler_add(draw, (), "WINDOW", when)
+        elif not wanted:
+            _stop(name)
+    if "bars" in _handlers and not _shortcuts:
+        _add_shortcut()
+
+
+def _add_shortcut() -> None:
+    """Have the mouse drag bars, wherever it is over one."""
+    keys = bpy.context.window_manager.keyconfigs.addon
+    if keys is not None:
+        keymap = keys.keymaps.new(**KEYMAP)
+        _shortcuts.append((keymap, keymap.keymap_items.new("ik2bone.drag_contact", "LEFTMOUSE", "PRESS", head=True)))
+
+
+def _stop(name: str) -> None:
+    if name in _handlers:
+        DRAWN[name][0].draw_handler_remove(_handlers.pop(name), "WINDOW")
+    if name == "overlay":
+        overlay.forget()
+    while name == "bars" and _shortcuts:
+        keymap, item = _shortcuts.pop()
+        keymap.keymap_items.remove(item)
+
+
+@persistent
+def _follow(*_: Any) -> None:
+    """What a file or a step of undo has brought may be switched on or off otherwise than what was there."""
+    bars.dragged.clear()
+    overlay.forget()
+    show(bpy.context.scene)
+
+
+HANDLERS = (load_post, undo_post, redo_post)
+
+
+def register() -> None:
+    """Follow the files that are loaded, and undo."""
+    for handlers in HANDLERS:
+        handlers.append(_follow)
+
+
+def unregister() -> None:
+    """Draw nothing any longer."""
+    for handlers in HANDLERS:
+        handlers.remove(_follow)
+    for name in DRAWN:
+        _stop(name)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Preferences: the settings that new scenes start with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.app.handlers import load_post, persistent
+from bpy.props import BoolProperty
+from bpy.types import AddonPreferences, Context, Operator, Scene
+
+from ..properties import OPTIONS, PlantingOptions
+from .panel import draw_options
+
+ADDON = __package__.rpartition(".")[0]
+SHOWN = ("live", "overlay", "bars")
+
+
+class IK2BONE_Preferences(PlantingOptions, AddonPreferences):
+    """The options of Plant Feet, and what is shown of contacts, in scenes in which nobody has changed any"""
+
+    bl_idname = ADDON
+
+    live: BoolProperty(name="Live", description="Plant again at once whenever a contact is changed")
+    overlay: BoolProperty(name="Footprints", description="Show footprints and foot paths in the 3D view")
+    bars: BoolProperty(name="Bars in Dope Sheet", description="Show contacts as bars in the Dope Sheet")
+
+    def draw(self, _context: Context) -> None:
+        """All that does not depend on the scene."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.label(text="New scenes start with these settings")
+        layout.prop(self, "chains")
+        draw_options(layout, self)
+        shown = layout.column(heading="Contacts", align=True)
+        for name in SHOWN:
+            shown.prop(self, name)
+        layout.operator("ik2bone.use_defaults")
+
+
+class IK2BONE_OT_use_defaults(Operator):
+    """Give this scene the settings that new scenes start with"""
+
+    bl_idname = "ik2bone.use_defaults"
+    bl_label = "Use Default Settings"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Whether there are preferences, which add-ons that were started by a script have none of."""
+        cls.poll_message_set("The add-on is not enabled in the preferences")
+        return preferences_in(context) is not None
+
+    def execute(self, context: Context) -> set[str]:
+        """Copy the preferences."""
+        use_defaults(context.scene, preferences_in(context))
+        return {"FINISHED"}
+
+
+def preferences_in(context: Context) -> Any:
+    """The add-on's preferences; None where Blender has none."""
+    addon = context.preferences.addons.get(ADDON)
+    return addon.preferences if addon else None
+
+
+def use_defaults(scene: Scene, preferences: Any) -> None:
+    """Give a scene the settings of the preferences."""
+    for owner, names in ((scene.ik2bone, OPTIONS), (scene.ik2bone_contacts, SHOWN)):
+        for name in names:
+            setattr(owner, name, getattr(preferences, name))
+
+
+def is_new(scene: Scene) -> bool:
+    """Whether nobody has changed a setting in a scene."""
+    owners = (scene.ik2bone, OPTIONS), (scene.ik2bone_contacts, SHOWN)
+    return not any(owner.is_property_set(name) for owner, names in owners for name in names)
+
+
+@persistent
+def _on_load(*_: Any) -> None:
+    """Files that were never saved start with the preferences; those from others stay as they are."""
+    preferences = preferences_in(bpy.context)
+    if preferences is None or bpy.data.filepath:
+        return
+    for scene in bpy.data.scenes:
+        if is_new(scene):
+            use_defaults(scene, preferences)
+
+
+CLASSES: tuple[type, ...] = (IK2BONE_Preferences, IK2BONE_OT_use_defaults)
+
+
+def register() -> None:
+    """Register the preferences, and follow new files."""
+    for kind in CLASSES:
+        bpy.utils.register_class(kind)
+    load_post.append(_on_load)
+
+
+def unregister() -> None:
+    """Leave new files alone."""
+    load_post.remove(_on_load)
+    for kind in reversed(CLASSES):
+        bpy.utils.unregister_class(kind)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A folder of clips planted by the command, and by Dask with one and two workers: python examples/batch.py CLIPS.
+
+Each run has processes of its own, so that the figures printed count all that starting Blender takes. Needs what
+`archive.py` needs; with `--zip` the extension is installed for the time of the runs alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+ARCHIVE = Path(__file__).with_name("archive.py")
+INSTALL = """
+import sys, bpy
+bpy.ops.extensions.package_install_files(filepath=sys.argv[1], repo="user_default", enable_on_install=True)
+"""
+# What `blender --background --command plant_feet` runs, where Blender is a module.
+COMMAND = """
+import sys, bpy, addon_utils
+from importlib import import_module
+addon_utils.enable("bl_ext.user_default.ik2bone", default_set=True)
+sys.exit(import_module("bl_ext.user_default.ik2bone.batch.command").run(sys.argv[1:]))
+"""
+# A plane that rises by one in ten, wide enough for clips in any unit, with Y up as in most files.
+SIZE, RISE = 1e5, 0.1
+
+
+def write_slope(path: Path) -> Path:
+    """A ground in a file."""
+    corners = [(x, RISE * y, -y) for x, y in ((-SIZE, -SIZE), (SIZE, -SIZE), (SIZE, SIZE), (-SIZE, SIZE))]
+    path.write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "f 1 2 3 4\n", encoding="utf-8")
+    return path
+
+
+def measure(command: Sequence[str | Path]) -> tuple[float, float]:
+    """The seconds that a command takes by the clock, and those of the processors."""
+    started, used = time.monotonic(), _used()
+    ended = subprocess.run([sys.executable, *command], capture_output=True, text=True)
+    # The command ends with 1 where some clips cannot be planted, which their reports tell.
+    if ended.returncode not in (0, 1):
+        sys.exit(ended.stderr or ended.stdout)
+    return time.monotonic() - started, _used() - used
+
+
+def _used() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def reports_in(folder: Path) -> dict[str, Any]:
+    """The reports of a run by the names of the clips, without the time that each took."""
+    found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("[!.]*.json"))}
+    return {name: {key: value for key, value in told.items() if key != "seconds"} for name, told in found.items()}
+
+
+def rows(clips: Sequence[Path], ground: Path, folder: Path) -> Iterator[tuple[str, float, float, dict[str, Any]]]:
+    """What ran, its seconds by the clock and of the processors, and its reports."""
+    command = ["-c", COMMAND, *clips, "--ground", ground, "--output", folder / "command"]
+    yield "the command", *measure(command), reports_in(folder / "command")
+    for workers in (1, 2):
+        output = folder / f"dask-{workers}"
+        seconds = measure([ARCHIVE, clips[0].parent, ground, output, f"--workers={workers}"])
+        yield f"Dask, {workers} worker{'s' * (workers > 1)}", *seconds, reports_in(output)
+
+
+def main() -> None:
+    """Run all, print the figures, and end with 1 where the runs do not agree."""
+    parser = argparse.ArgumentParser(description="Plant the bvh and fbx files of a folder in several ways.")
+    parser.add_argument("clips", type=Path, metavar="CLIPS", help="a folder")
+    parser.add_argument("--ground", type=Path, help="a file of meshes; default: a slope of one in ten")
+    parser.add_argument("--zip", type=Path, help="the extension, where it is not installed")
+    given = parser.parse_args()
+    # As the archive takes them.
+    clips = sorted(file for kind in ("bvh", "fbx") for file in given.clips.glob(f"*.{kind}"))
+    if not clips:
+        sys.exit(f"bvh or fbx files are expected in {given.clips}, and there are none")
+    with tempfile.TemporaryDirectory(prefix="ik2bone-batch-") as place:
+        folder = Path(place)
+        if given.zip:
+            os.environ["BLENDER_USER_RESOURCES"] = place
+            measure(["-c", INSTALL, given.zip])
+        sys.exit(show(rows(clips, given.ground or write_slope(folder / "slope.obj"), folder)))
+
+
+def show(found: Iterator[tuple[str, float, float, dict[str, Any]]]) -> int:
+    """Print a line for each run as it ends, and whether all reports are the same."""
+    kept = []
+    print(f"{'':16}{'clips':>7}{'planted':>9}{'frames':>8}{'seconds':>9}{'processor':>11}{'frames/s':>10}")
+    for name, seconds, processor, told in found:
+        planted = [entry["report"] for clip in told.values() for entry in clip["actions"] if "report" in entry]
+        frames = sum(last - first + 1 for first, last in (report["frames"] for report in planted))
+        counts = f"{len(told):7}{len(planted):9}{frames:8}"
+        print(f"{name:16}{counts}{seconds:9.1f}{processor:11.1f}{frames / seconds:10.0f}", flush=True)
+        kept.append(told)
+    agree = all(told == kept[0] for told in kept)
+    print("All runs made the same reports." if agree else "The runs differ.")
+    return 0 if agree else 1
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sparse keys on controls of inverse kinematics: few enough for hands, and the leg's own bones hardly notice."""
+
+from __future__ import annotations
+
+import biped
+import control_rig
+import fingerprint
+import numpy as np
+import pytest
+from planted import plant, record_of, refused, values_of
+
+FRAMES = np.arange(1, biped.LAST + 1)
+SPARSE = {"sparse_keys": True}
+# What the bones of a leg may be off, in leg lengths.
+RIGHT = 1e-3
+
+RIGS = {
+    "by hand": (control_rig.make_ik_walker, {}, ("thigh", "shin", "foot", "toe"), "foot_ik"),
+    "pole aside": (control_rig.make_ik_walker, {"pole": "aside"}, ("thigh", "shin", "foot", "toe"), "foot_ik"),
+    "Euler angles": (control_rig.make_ik_walker, {"mode": "XYZ"}, ("thigh", "shin", "foot", "toe"), "foot_ik"),
+    "foot rolled": (control_rig.make_ik_walker, {"foot": "rolled"}, ("thigh", "shin", "foot", "toe"), "foot_ik"),
+    "Rigify": (control_rig.make_rigify_walker, {}, ("DEF-thigh", "DEF-shin", "DEF-foot", "DEF-toe"), "foot_ik"),
+}
+
+
+@pytest.fixture(params=RIGS)
+def rig(bpy, request):
+    """A rig on a slope, the joints of its leg, the control of the foot, and the length of the leg."""
+    make, given, bones, control = RIGS[request.param]
+    is_generated = request.param == "Rigify"
+    biped.make_slope(bpy, rise=-0.1 if is_generated else 0.1)
+    armature = make(bpy, **given)
+    return armature, bones, control, control_rig.rigify_leg(armature) if is_generated else 0.9
+
+
+def joints(bpy, armature, bones):
+    rows = []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(int(frame))
+        rows.append([armature.matrix_world @ armature.pose.bones[f"{b}.{side}"].head for b in bones for side in "LR"])
+    return np.array(rows)
+
+
+def keyed(armature, bone):
+    """The frames of the keys of a bone's location, the same for all components."""
+    curves = [c for c in fingerprint.curves_of(armature.animation_data.action) if c.data_path.endswith("location")]
+    frames = [[point.co.x for point in c.keyframe_points] for c in curves if f'"{bone}"' in c.data_path]
+    assert len(frames) == 3 and frames[0] == frames[1] == frames[2]
+    return frames[0]
+
+
+def standing(armature, foot):
+    """The first and last frames on which heel and ball of a foot stand both."""
+    spans = [span for span in record_of(armature)["report"]["spans"] if span["bone"] == foot]
+    both = np.zeros((2, len(FRAMES) + 2), bool)
+    for span in spans:
+        both[int(span["part"] == "ball"), span["start"] : span["end"] + 1] = True
+    changes = np.flatnonzero(np.diff(both.all(axis=0).astype(int)))
+    return [(int(start) + 1, int(end)) for start, end in changes.reshape(-1, 2) if end - start > 2]
+
+
+def test_the_leg_s_own_bones_stay_where_keys_on_every_frame_put_them(bpy, rig):
+    armature, bones, control, leg = rig
+    plant(bpy)
+    dense = joints(bpy, armature, bones)
+    plant(bpy, **SPARSE)
+    assert np.linalg.norm(joints(bpy, armature, bones) - dense, axis=-1).max() < RIGHT * leg
+    report = record_of(armature)["report"]
+    assert max(report["after"][name] for name in ("drift", "penetration")) < RIGHT * leg
+    assert all(max(foot["off"]["ankle"], foot["off"]["ball"]) < RIGHT * leg for foot in report["feet"])
+    assert len(keyed(armature, f"{control}.L")) < len(FRAMES) / 3
+
+
+def test_keys_are_where_feet_come_to_stand_and_leave_and_hold_between(bpy, rig):
+    armature, bones, control, leg = rig
+    plant(bpy, **SPARSE)
+    values, keys, held = values_of(armature, FRAMES), keyed(armature, f"{control}.L"), 0
+    for start, end in standing(armature, f"{bones[2]}.L"):
+        assert {start, end} <= set(keys)
+        between = [key for key in keys if start < key < end]
+        rows = [v for (path, _), v in values.items() if f'"{control}.L"' in path and path.endswith("location")]
+        moved = max(np.ptp(row[start - 1 : end]) for row in rows)
+        # What Rigify generates misses by a little on every pose, which its controls make up for.
+        held += not between and moved <= (RIGHT / 4 * leg if "rig_id" in armature.data else 0.0)
+    assert held > 0
+
+
+def test_the_number_of_keys_is_told_and_is_no_warning(bpy, slope, addon, options):
+    walker = control_rig.make_ik_walker(bpy)
+    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(sparse_keys=True))
+    count = len(keyed(walker, "foot_ik.L"))
+    told = [text for text in outcome.reports[0]["told"] if text.startswith("keys left on 61 frames: ")]
+    assert f"foot_ik.L {count}," in told[0] and not outcome.is_warning
+
+
+def test_all_but_controls_of_inverse_kinematics_keep_keys_on_every_frame(bpy):
+    biped.make_slope(bpy, rise=-0.1)
+    rig = control_rig.make_rigify_walker(bpy, forward=1.0)
+    plant(bpy, **SPARSE)
+    assert len(keyed(rig, "torso")) == len(FRAMES)
+    path = 'pose.bones["thigh_fk.L"].rotation_quaternion'
+    curves = [c for c in fingerprint.curves_of(rig.animation_data.action) if c.data_path == path]
+    assert all(len(curve.keyframe_points) == len(FRAMES) for curve in curves)
+    told = record_of(rig)["report"]["told"]
+    assert "keys are not sparse: no control of inverse kinematics takes any" in told
+
+
+def test_planting_twice_is_planting_once_and_dense_keys_come_back(bpy, slope):
+    walker = control_rig.make_ik_walker(bpy)
+
+    def curves(**given):
+        plant(bpy, **given)
+        return fingerprint.of_action(walker.animation_data.action)["curves"]
+
+    dense, once, twice, again = curves(), curves(**SPARSE), curves(**SPARSE), curves()
+    assert once == twice != dense and again == dense
+
+
+@pytest.mark.parametrize("output", ["NEW_ACTION", "IN_PLACE"])
+def test_what_lies_outside_of_a_range_stays(bpy, slope, output):
+    walker = control_rig.make_ik_walker(bpy)
+    before = values_of(walker, FRAMES)
+    plant(bpy, output=output, frame_range="CUSTOM", frame_start=10, frame_end=50, blend_in=8, blend_out=8, **SPARSE)
+    after = values_of(walker, FRAMES)
+    outside = np.r_[0:10, 49 : len(FRAMES)]
+    assert max(np.abs(np.subtract(after[path], values))[outside].max() for path, values in before.items()) < 1e-6
+    inside = [key for key in keyed(walker, "foot_ik.L") if 10 <= key <= 50]
+    assert len(inside) < 41 / 2
+
+
+def test_a_sparse_key_that_somebody_moved_is_counted_before_it_is_replaced(bpy, slope):
+    walker = control_rig.make_ik_walker(bpy)
+    plant(bpy, **SPARSE)
+    path = 'pose.bones["foot_ik.L"].location'
+    curve = next(c for c in fingerprint.curves_of(walker.animation_data.action) if c.data_path == path)
+    curve.keyframe_points[2].co.y += 0.1
+    plant(bpy, **SPARSE)
+    assert any("made by hand was replaced" in text for text in record_of(walker)["report"]["told"])
+
+
+def test_a_layer_cannot_be_sparse(bpy, slope):
+    control_rig.make_ik_walker(bpy)
+    refused(bpy, "a layer needs a key on every frame: switch Sparse Keys off", output="NLA_LAYER", **SPARSE)

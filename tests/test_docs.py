@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""The documents: links lead somewhere, examples run, and every note, refusal and public name is described."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+
+import ik2bone
+import pytest
+from ik2bone.contacts.spans import read_spans
+from ik2bone.hips import SLOW
+from ik2bone.report.notes import WORDS
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")])
+NAMES = [page.name for page in PAGES]
+MESSAGES = (DOCS / "messages.md").read_text(encoding="utf-8")
+# How code refuses.
+REFUSES = ("Refusal(", "NoLegs(", "self.report({'ERROR'}", "cls.poll_message_set(")
+# Texts that are neither refusals nor notes: arguments with these names, the names of stages, and all in these files.
+QUIET = ("description", "name")
+PROGRESS = ("looking at ", "reading ", "writing ", "keeping what ", "planted {} of ")
+LABELS = ("ui/", "properties.py", "batch/command.py")
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The blocks of code of one language in a page."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and MyST make them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken(page: Path) -> Iterator[str]:
+    """Links of a page within the repository that lead nowhere."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"\w+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            yield link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_links_within_the_repository_lead_somewhere(page):
+    assert not list(broken(page))
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# A heading\n[a](#a-heading) [b](page.md) [c](#no-heading) ![d](no.png)\n")
+    assert list(broken(page)) == ["#no-heading", "no.png"]
+
+
+def test_every_page_is_in_the_table_of_contents():
+    listed = re.search(r"```\{toctree\}\n:hidden:\n(.*?)```", (DOCS / "index.md").read_text(), re.DOTALL)[1].split()
+    assert sorted(listed) == sorted(page.stem for page in DOCS.glob("*.md") if page.stem != "index")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def test_the_python_of_a_page_runs_from_its_top_to_its_end(page, capsys):
+    names: dict = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, page.name, "exec"), names)
+    if "plan" in names:
+        report = names["plan"].report()
+        assert report["before"]["penetration"] > 0.05
+        assert report["after"]["penetration"] < 0.001 and report["after"]["float"] < 0.003
+        assert "under ground" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "py")], ids=lambda page: page.name)
+def test_excerpts_and_python_for_blender_are_python(page):
+    """Blocks of `py`, which needs Blender or what is told beside it; all of `python` runs."""
+    for block in blocks(page, "py"):
+        ast.parse(block)
+
+
+def keys_of(data: object) -> set[str]:
+    """All keys of objects in data, but for those of notes, which differ from code to code."""
+    if isinstance(data, dict):
+        return set(data).union(*(keys_of(value) for key, value in data.items() if key not in ("worst", "notes")))
+    return set().union(*map(keys_of, data)) if isinstance(data, list) else set()
+
+
+def test_every_key_of_a_report_is_described():
+    names: dict = {}
+    exec(blocks(DOCS / "quickstart.md", "python")[0], names)
+    described = re.findall(r"^\| (`.*?) \|", (DOCS / "report.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert keys_of(names["plan"].report()) <= set(re.findall(r"`(\w+)`", " ".join(described)))
+
+
+def test_the_example_of_stored_contacts_can_be_read():
+    (text,) = blocks(DOCS / "contacts.md", "json")
+    assert [span.state for span in read_spans(json.loads(text))].count("automatic") == 2
+
+
+def test_commands_name_targets_of_the_makefile():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        named = re.findall(r"`make ([a-z-]+)", text)
+        for block in blocks(page, "sh"):
+            named += re.findall(r"^(?:\w+=\S+ )*make ([a-z-]+)", block, re.MULTILINE)
+        assert set(named) <= targets, page.name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_no_page_names_a_path_of_a_machine(page):
+    assert not re.findall(r"(?<![\w.])/(?:work|home|root|tmp|Users)/\S*", page.read_text(encoding="utf-8"))
+
+
+def test_every_file_that_a_page_names_exists():
+    files = [path for path in ROOT.rglob("*") if not {".venv", ".git", "build"} & set(path.relative_to(ROOT).parts)]
+    known = {path.relative_to(ROOT).as_posix() for path in files}
+    for page in (DOCS / "architecture.md", DOCS / "mathematics.md", DOCS / "examples.md", ROOT / "CONTRIBUTING.md"):
+        for name in re.findall(r"`([\w/]+\.(?:py|c|h|sh|pyi|ipynb))`", page.read_text(encoding="utf-8")):
+            assert any(path == name or path.endswith(f"/{name}") for path in known), f"{page.name}: {name}"
+
+
+def test_every_public_name_is_in_the_reference():
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    described = set(re.findall(r"^\.\. auto\w+:: ik2bone\.(\w+)", text, re.MULTILINE))
+    assert set(ik2bone.__all__) - {"report"} <= described
+
+
+def test_functions_of_the_extension_tell_shapes_in_their_docstrings():
+    for name in ("solve", "orient", "solve_pose", "aggregate", "pole_of", "hinge_of", "multiply"):
+        assert "(...," in getattr(ik2bone, name).__doc__, name
+
+
+def test_help_begins_with_what_a_newcomer_does():
+    first = ik2bone.__doc__[:700]
+    assert "Clip.from_points" in first and "ik2bone.plant(" in first and "plan.apply(clip)" in first
+
+
+def as_pattern(template: str) -> str:
+    """What finds a sentence in a line; what stands in place of its placeholders {} is left open."""
+    parts = (part.strip() for part in template.split("{}"))
+    return ".*?".join(re.escape(part) for part in parts if re.search(r"\w", part))
+
+
+def template_of(node: ast.AST) -> str:
+    """The text of a literal, {} for what is filled in; empty of anything else."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    return ""
+
+
+def is_quiet(node: ast.AST) -> bool:
+    """Whether texts in a part of the code are no messages: docstrings, descriptions, labels, sizes of progress."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    if isinstance(node, ast.Call):
+        return getattr(node.func, "id", "").endswith(("Property", "Progress"))
+    if isinstance(node, ast.Assign):
+        return any(getattr(target, "id", "").startswith("bl_") for target in node.targets)
+    return isinstance(node, ast.keyword) and node.arg in QUIET
+
+
+def sentences(node: ast.AST) -> Iterator[str]:
+    """The texts of four words and more in code, without those that are no messages."""
+    if is_quiet(node):
+        return
+    text = template_of(node)
+    if len(text.split()) >= 4:
+        yield text
+    if not isinstance(node, ast.JoinedStr):
+        for child in ast.iter_child_nodes(node):
+            yield from sentences(child)
+
+
+def refusals(node: ast.AST) -> Iterator[str]:
+    """The texts that code refuses with, and by which it says why an operator cannot run."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and ast.unparse(call).startswith(REFUSES):
+            yield from (template_of(argument) for argument in call.args if template_of(argument).strip("{}"))
+
+
+def undescribed(texts: Iterator[str]) -> list[str]:
+    """Those texts that no line of the page of messages has."""
+    lines = MESSAGES.splitlines()
+    return [text for text in texts if not any(re.search(as_pattern(text), line) for line in lines)]
+
+
+def sources() -> list[Path]:
+    """The files of the add-on."""
+    return sorted((ROOT / "addon").rglob("*.py"))
+
+
+def test_every_note_of_planting_is_described_by_its_code():
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", MESSAGES, re.MULTILINE))
+    assert rows.keys() == WORDS.keys()
+    for code, words in WORDS.items():
+        assert rows[code] == re.sub(r"\{.*?\}", "…", words)
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: path.relative_to(ROOT / "addon").as_posix())
+def test_every_refusal_of_the_addon_is_described(path):
+    assert not undescribed(refusals(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def test_every_note_of_the_addon_is_described():
+    texts = []
+    for path in sources():
+        if not path.relative_to(ROOT / "addon").as_posix().startswith(LABELS):
+            found = sentences(ast.parse(path.read_text(encoding="utf-8")))
+            texts += [text for text in found if not text.startswith(PROGRESS)]
+    assert not undescribed(iter(texts))
+
+
+def test_every_message_that_is_described_is_one_of_the_code():
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sources()]
+    texts = {template_of(node) for tree in trees for node in ast.walk(tree)}
+    known = [as_pattern(text) for text in texts if len(re.findall("[a-z]{2,}", text)) > 1]
+    rows = re.findall(r"^\| ([^`|].*?) \|", MESSAGES, re.MULTILINE)
+    stale = [row for row in rows if not any(re.search(pattern, row) for pattern in known)]
+    assert sorted(set(stale)) == ["code", "message", "note"]
+
+
+def test_an_undescribed_refusal_is_found():
+    code = ast.parse('raise Refusal(f"{name} wears no shoes")')
+    assert undescribed(refusals(code)) == ["{} wears no shoes"]
+
+
+def test_every_term_of_the_glossary_is_used_elsewhere():
+    rows = re.findall(r"^\| (\*\*.*?) \|", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+    others = " ".join(page.read_text(encoding="utf-8") for page in PAGES if page.stem != "glossary").lower()
+    for term in (term.lower() for row in rows for term in re.findall(r"\*\*(.*?)\*\*", row)):
+        assert re.search(rf"\b{term}", others), term
+
+
+def test_the_mathematics_has_the_smoothing_time_of_the_hips():
+    assert f"$\\tau = {SLOW}$ s" in (DOCS / "mathematics.md").read_text(encoding="utf-8")
+
+
+def test_the_table_of_presets_has_every_preset():
+    text = (DOCS / "guide.md").read_text(encoding="utf-8")
+    table = re.search(r"^\| preset \|.*?\n\n", text, re.DOTALL | re.MULTILINE)[0]
+    files = {path.stem for path in (ROOT / "addon" / "presets" / "ik2bone").glob("*.py")}
+    assert {name.lower().replace(" ", "_") for name in re.findall(r"^\| \*(.*?)\*", table, re.MULTILINE)} == files
+
+
+def test_the_figures_of_the_mathematics_are_drawn_by_their_script(tmp_path):
+    pytest.importorskip("matplotlib")
+    runpy.run_path(str(DOCS / "figures.py"))["draw_all"](tmp_path)
+    shown = re.findall(r"images/(math_\w+\.svg)", (DOCS / "mathematics.md").read_text(encoding="utf-8"))
+    assert sorted(shown) == sorted(path.name for path in tmp_path.iterdir())

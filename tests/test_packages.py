@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""How wheels are built elsewhere: which Pythons and platforms, and with which cglm."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+
+import pytest
+
+from tools import extension, fetch_cglm
+
+PROJECT = tomllib.loads((extension.ROOT / "pyproject.toml").read_text())
+WHEELS = PROJECT["tool"]["cibuildwheel"]
+
+
+def test_wheels_are_tested_on_every_python_that_the_package_names():
+    named = re.findall(r"Python :: 3\.(\d+)$", "\n".join(PROJECT["project"]["classifiers"]), re.MULTILINE)
+    assert WHEELS["build"] == " ".join(f"cp3{minor}-*" for minor in named)
+
+
+def test_wheels_are_built_for_every_platform_of_the_extension():
+    suffixes = {"linux": "manylinux_2_28", "macos": "macosx_11_0", "windows": "win"}
+    tags = [
+        f"{suffix}_{arch.lower() if system == 'windows' else arch}"
+        for system, suffix in suffixes.items()
+        for arch in WHEELS[system]["archs"]
+    ]
+    wheels = [extension.Path(f"ik2bone-1-cp311-abi3-{tag}.whl") for tag in tags]
+    assert {extension.platform_of(wheel) for wheel in wheels} == set(extension.PLATFORMS.values())
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler as cc")
+def test_missing_headers_of_cglm_are_told_in_one_line(tmp_path):
+    pytest.importorskip("setuptools", reason="setuptools is not installed")
+    build = ["build_ext", f"--build-temp={tmp_path}", f"--build-lib={tmp_path}"]
+    # A compiler that looks for headers nowhere.
+    nothing = {"CC": "cc -nostdinc", "PKG_CONFIG": "false", "CGLM_INCLUDE_DIR": ""}
+    command = [sys.executable, "-W", "ignore", "setup.py", "-q", *build]
+    answer = subprocess.run(command, cwd=extension.ROOT, env=os.environ | nothing, capture_output=True, text=True)
+    assert answer.returncode == 1
+    (line,) = answer.stderr.splitlines()
+    assert line.startswith("ik2bone needs the headers of cglm: install libcglm-dev (Debian, Ubuntu), ")
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """An archive like cglm's, its address and its sum."""
+    path = tmp_path / "cglm.tar.gz"
+    with tarfile.open(path, "w:gz") as made:
+        for name, text in (("include/cglm/cglm.h", b"#define CGLM\n"), ("src/cglm.c", b""), ("../../out.h", b"")):
+            member = tarfile.TarInfo(f"cglm-{fetch_cglm.VERSION}/{name}")
+            member.size = len(text)
+            made.addfile(member, io.BytesIO(text))
+    return path.as_uri(), hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_headers_of_cglm_are_fetched_and_nothing_else(archive, tmp_path):
+    fetch_cglm.fetch(tmp_path / "cglm", *archive)
+    files = [path.relative_to(tmp_path) for path in (tmp_path / "cglm").rglob("*") if path.is_file()]
+    assert [path.as_posix() for path in files] == ["cglm/include/cglm/cglm.h"]
+
+
+def test_another_archive_than_the_pinned_one_is_refused(archive, tmp_path):
+    with pytest.raises(SystemExit, match=r"cglm.tar.gz: expected SHA-256 be5e7d38\w+, got \w+"):
+        fetch_cglm.fetch(tmp_path / "cglm", archive[0])
+    assert not (tmp_path / "cglm").exists()
