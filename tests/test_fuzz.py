@@ -57,7 +57,7 @@ def test_the_fast_twin_agrees_with_the_readable_one(name):
         twins = getattr(reference, name)
         rows = [twins(*points, precision=Precision.of(call.kind), **options) for points, options in rows_of(call)]
         results = stacked(call, rows)
-        if "end" in results:  # of joints that stay, where the solver must be exact
+        if name == "solve_pose" and "end" in results:  # of joints that stay, where the solver must be exact
             results["end"][np.abs(results["end"] - [1, 0, 0, 0]).max(-1) < 1e-12] = 1, 0, 0, 0
         codes = twin.judge(call, results)
         checked += call.count

@@ -327,8 +327,11 @@ IK2B_IN_LINE bool
 read_hinge(limb *t, bool careful)
 {
     double at[3], root[3], end[3], line[3], frame[3][3], inward[3][3], hinge[3], determinant;
+    double root_frame[3][3], root_inward[3][3];
     get44(t->mid_matrix, frame);
+    get44(t->root_matrix, root_frame);
     bool good = invert(t, frame, inward, &determinant), finite = t->bad_options == 0.0;
+    good &= invert(t, root_frame, root_inward, &determinant);
     double excess = bottom_excess(t->mid_matrix) + bottom_excess(t->root_matrix);
     d3_copy(t->end_at, end);
     excess += d3_excess(end);
@@ -345,7 +348,8 @@ read_hinge(limb *t, bool careful)
     excess += d3_excess(root) + d3_excess(end) + d3_excess(line);
     finite &= excess == 0.0;
     if (careful && !good) {
-        good = finite && d33_invert(frame, t->task.parallel, inward);
+        good = finite && d33_invert(frame, t->task.parallel, inward) &&
+               d33_invert(root_frame, t->task.parallel, root_inward);
         finite &= good;
     }
     d33_apply(inward, root, root);
