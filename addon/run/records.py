@@ -234,7 +234,11 @@ def mark(action: Action, marks: dict[str, Any]) -> None:
 
 
 def store_contacts(action: Action, rows: list[dict[str, Any]]) -> None:
-    """Put contacts on an action, in place of those that it has."""
+    """Put contacts on an action, in place of those that it has; a `Refusal` where they could not be read again."""
+    try:
+        read_contacts(rows)
+    except ContactsError as error:
+        raise Refusal(f"these contacts cannot be stored: {error}") from None
     record = {name: value for name, value in read(action).items() if value or name not in EMPTY}
     mark(action, {RECORD: as_text(record | {"contacts": rows})})
 

@@ -144,3 +144,26 @@ def test_a_record_is_compact(bpy, walker, slope):
     plant(bpy)
     text = walker.animation_data.action["ik2bone"]
     assert text == json.dumps(json.loads(text), separators=(",", ":"))
+
+
+@pytest.mark.parametrize(
+    ("operator", "given", "sentence"),
+    [
+        ("drag_contact", {"start": -2_000_000, "end": 5}, "expected a frame from -1048574 to 1048574, got -2000000"),
+        ("add_contact", {"bone": "foot.L", "start": 1, "end": 2_000_000}, "expected a frame from"),
+        ("move_anchor", {"place": (float("nan"), 0.0, 0.0)}, "expected finite numbers, got"),
+    ],
+)
+def test_contacts_that_could_not_be_read_again_are_not_stored(bpy, walker, slope, operator, given, sentence):
+    plant(bpy)
+    bpy.context.scene.ik2bone_contacts.bars = True
+    refused(bpy, f"these contacts cannot be stored: .*{sentence}", operator, **given)
+    bpy.ops.ik2bone.set_contact(index=0, state="forbidden")
+
+
+def test_a_field_of_the_list_does_not_store_what_could_not_be_read_again(bpy, walker, slope, addon):
+    plant(bpy)
+    addon("ui.contact_list").show_rows(bpy.context.scene)
+    before = record_of(walker)
+    bpy.context.scene.ik2bone_contacts.rows[0].end = 2_000_000
+    assert record_of(walker) == before
