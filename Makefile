@@ -28,8 +28,9 @@ test-quick: $(VENV)/package
 	$(RUN) -m pytest tests/solver tests/planting tests/test_demo_gait.py tests/blender/test_operator.py \
 		tests/blender/test_register.py --ignore tests/solver/test_platforms.py --numprocesses auto --maxprocesses 4 --dist loadfile
 
-# Mouse and keyboard in a Blender with a window, run by a tool that brings a display; skipped where there is no such tool.
-gui: $(VENV)/package
+# Mouse and keyboard in a Blender with a window, into which the zip is installed, run by a tool that brings a display;
+# skipped where there is no such tool. Pictures are left in build/gui.
+gui: extension
 	@$(RUN) -m tests.gui "$(DESKTOP)" $(SUITE)
 
 # The zip installed and used in every Blender from 4.2 to 5.2, each in a virtual environment: 8 GB the first time.
@@ -64,7 +65,7 @@ bench-motion: $(VENV)/package
 sanitize: $(VENV)/package
 	@$(SETUP) sanitize
 
-# Random calls of the solver for SECONDS, judged by the laws in tests/fuzz.
+# Random calls of the solver for SECONDS on each build of its loops, judged by the fast twin in tests/fuzz/twin.c.
 fuzz: $(VENV)/package
 	@$(RUN) -m tests.fuzz --seconds $(or $(SECONDS),60)
 

@@ -13,7 +13,7 @@ MANIFEST = Path(__file__).parent.parent / "blender_manifest.toml"
 PAGES = (
     ("bpy.ops.ik2bone.plant_feet*", "guide.html"),
     ("bpy.ops.ik2bone.restore*", "guide.html#output"),
-    ("bpy.ops.ik2bone.show_frame*", "report.html"),
+    ("bpy.ops.ik2bone.show_frame*", "guide.html#the-report"),
     ("bpy.ops.ik2bone.*contact*", "contacts.html"),
     ("bpy.ops.ik2bone.mark_feet*", "contacts.html"),
     ("bpy.ops.ik2bone.move_anchor*", "contacts.html"),

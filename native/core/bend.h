@@ -38,10 +38,12 @@ IK2B_IN_LINE bool
 find_nearest_bend(limb *t, bool careful)
 {
     double side[3], dest[3];
+    double least = t->task.straight * (t->upper_length + t->lower_length);
     bool good = d3_across(t->mid, t->new_line, dest);
+    good &= d3_dot(t->mid, dest) > least; /* the part across */
     if (careful && !good) {
         d3_reject(t->mid, t->new_line, side);
-        if (!(d3_norm(side) > t->task.straight * (t->upper_length + t->lower_length))) {
+        if (!(d3_norm(side) > least)) {
             carry_bend(t, true);
             t->unsure = 1.0;
             return false;

@@ -60,19 +60,24 @@ bool ik2b_build_is_known(void);
 #endif
 
 /* Makes name(), which gives the build to call. The parameters are in parentheses, with names; the
- * arguments are the same names again. `run` must be in line. */
+ * arguments are the same names again, or IK2B_TOGETHER: how many lanes of a tile go at once. For
+ * AVX2 these are eight, as many floats as its vectors hold: of two turns of a loop over sixteen gcc
+ * makes straight code of twice the size. `run` must be in line. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define IK2B_BUILDS(name, run, parameters, arguments)                                              \
     __attribute__((target(IK2B_AVX512_TARGET))) static void name##_avx512 parameters               \
     {                                                                                              \
+        enum { IK2B_TOGETHER = 16 };                                                               \
         run arguments;                                                                             \
     }                                                                                              \
     __attribute__((target("avx2"))) static void name##_avx2 parameters                             \
     {                                                                                              \
+        enum { IK2B_TOGETHER = 8 };                                                                \
         run arguments;                                                                             \
     }                                                                                              \
     static void name##_plain parameters                                                            \
     {                                                                                              \
+        enum { IK2B_TOGETHER = 16 };                                                               \
         run arguments;                                                                             \
     }                                                                                              \
     static inline void(*name(void)) parameters                                                     \
@@ -86,6 +91,7 @@ bool ik2b_build_is_known(void);
 #define IK2B_BUILDS(name, run, parameters, arguments)                                              \
     static void name##_plain parameters                                                            \
     {                                                                                              \
+        enum { IK2B_TOGETHER = 16 };                                                               \
         run arguments;                                                                             \
     }                                                                                              \
     static inline void(*name(void)) parameters                                                     \

@@ -125,11 +125,11 @@ IK2B_PASS(begin_polar, IK2B_ENDS, begin_polar(&one, false))
 IK2B_PASS(step_polar, IK2B_ENDS, (step_polar(&one), true))
 
 IK2B_IN_LINE void
-find_polar_lanes(limbs *t, int lanes)
+find_polar_lanes(limbs *t, int together)
 {
-    begin_polar_lanes(t, lanes);
+    begin_polar_lanes(t, together);
     for (int step = 0; any_lane(t->polar_goes_on) && step < IK2B_POLAR_STEPS; step++) {
-        step_polar_lanes(t, lanes);
+        step_polar_lanes(t, together);
     }
 }
 
@@ -352,22 +352,22 @@ IK2B_PASS(turn_end, IK2B_RESULTS, finish_end(&one, false, true, false))
 IK2B_PASS(turn_end_partly, IK2B_RESULTS, finish_end(&one, false, true, true))
 
 IK2B_IN_LINE void
-finish_ends_lanes(limbs *t, int lanes)
+finish_ends_lanes(limbs *t, int together)
 {
     if (goes_partly(&t->task)) {
-        turn_end_partly_lanes(t, lanes);
+        turn_end_partly_lanes(t, together);
     }
     else if (is_given(&t->task, IK2B_BIT(END_GOAL))) {
-        turn_end_lanes(t, lanes);
+        turn_end_lanes(t, together);
     }
     else {
-        keep_end_lanes(t, lanes);
+        keep_end_lanes(t, together);
     }
 }
 
-IK2B_BUILDS(end_turner, turn_end_matrix_lanes, (limbs * t), (t, lanes_of(t)))
-IK2B_BUILDS(polar_finder, find_polar_lanes, (limbs * t), (t, lanes_of(t)))
-IK2B_BUILDS(end_finisher, finish_ends_lanes, (limbs * t), (t, lanes_of(t)))
+IK2B_BUILDS(end_turner, turn_end_matrix_lanes, (limbs * t), (t, IK2B_TOGETHER))
+IK2B_BUILDS(polar_finder, find_polar_lanes, (limbs * t), (t, IK2B_TOGETHER))
+IK2B_BUILDS(end_finisher, finish_ends_lanes, (limbs * t), (t, IK2B_TOGETHER))
 
 /* The rotations nearest to the linear parts of matrices. */
 static void

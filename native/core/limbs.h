@@ -120,15 +120,18 @@ typedef struct {
 _Static_assert(offsetof(limbs, hard) == IK2B_LANES * offsetof(limb, task),
                "a limb's numbers and the lanes lie in the same order");
 
-#define IK2B_TAKE_NUMBER(name) one.name = t->name[k];
+/* The place of a number among those of a limb, and of its lane among those of a tile. */
+#define IK2B_AT(name) ((int)(offsetof(limb, name) / sizeof(double)))
+
+#define IK2B_TAKE_NUMBER(name) one.name = part->name[k];
 #define IK2B_TAKE_NUMBERS(name, count)                                                             \
     for (int i = 0; i < count; i++) {                                                              \
-        one.name[i] = t->name[i][k];                                                               \
+        one.name[i] = part->name[i][k];                                                            \
     }
-#define IK2B_GIVE_NUMBER(name) t->name[k] = one.name;
+#define IK2B_GIVE_NUMBER(name) part->name[k] = one.name;
 #define IK2B_GIVE_NUMBERS(name, count)                                                             \
     for (int i = 0; i < count; i++) {                                                              \
-        t->name[i][k] = one.name[i];                                                               \
+        part->name[i][k] = one.name[i];                                                            \
     }
 
 /* a or b, without a branch that the compiler could make of a condition used several times. */
@@ -323,6 +326,13 @@ any_lane(lane numbers)
     return any != 0;
 }
 
+/* The limbs from one lane on: a tile of which the first lanes are read and written. */
+IK2B_IN_LINE limbs *
+lanes_from(limbs *t, int first)
+{
+    return (limbs *)(void *)((double *)(void *)t + first);
+}
+
 /* A stage is a function `bool name(limb *t, bool careful)`. Without care it has no branch and tells
  * whether it could settle the limb; with care it settles every limb there is. Digits are the same.
  *
@@ -330,23 +340,28 @@ any_lane(lane numbers)
  * and gives those of one part that they write; compilers leave out all others. In the end the limbs
  * that some pass could not settle go through all stages one by one, with care, as few rows do at
  * once. */
-/* The number of lanes, a multiple of sixteen. */
-IK2B_IN_LINE int
-lanes_of(const limbs *t)
-{
-    return t->lanes & ~(IK2B_LANES - 1);
-}
-
-#define IK2B_PASS(name, part, stages)                                                              \
-    IK2B_IN_LINE void name##_lanes(limbs *t, int lanes)                                            \
+#define IK2B_PASS(name, results, stages)                                                           \
+    IK2B_IN_LINE void name##_part(limbs *part, const ik2b_task *task, int lanes)                   \
     {                                                                                              \
         IK2B_LANE_LOOP                                                                             \
         for (int k = 0; k < lanes; k++) {                                                          \
             limb one;                                                                              \
-            one.task = t->task;                                                                    \
+            one.task = *task;                                                                      \
             IK2B_LIMB(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)                                         \
-            t->hard[k] = chosen(stages, t->hard[k], 1.0);                                          \
-            part(IK2B_GIVE_NUMBER, IK2B_GIVE_NUMBERS)                                              \
+            part->hard[k] = chosen(stages, part->hard[k], 1.0);                                    \
+            results(IK2B_GIVE_NUMBER, IK2B_GIVE_NUMBERS)                                           \
+        }                                                                                          \
+    }                                                                                              \
+    IK2B_IN_LINE void name##_lanes(limbs *t, int together)                                         \
+    {                                                                                              \
+        if (together == IK2B_LANES) {                                                              \
+            name##_part(t, &t->task, t->lanes & ~(IK2B_LANES - 1));                                \
+            return;                                                                                \
+        }                                                                                          \
+        limbs *part = t;                                                                           \
+        for (int first = 0; first < t->lanes; first += together) {                                 \
+            name##_part(part, &t->task, together);                                                 \
+            part = lanes_from(part, together);                                                     \
         }                                                                                          \
     }
 

@@ -105,10 +105,10 @@ static const uint64_t USES_OF_ANGLE[IK2B_ANGLES] = {
 };
 
 IK2B_IN_LINE void
-resolve_angle_lanes(limbs *t, int lanes, int i)
+resolve_angle_lanes(limbs *t, int i)
 {
     IK2B_LANE_LOOP
-    for (int k = 0; k < lanes; k++) {
+    for (int k = 0; k < IK2B_LANES; k++) {
         double angle = t->angle[i][k], sine, cosine;
         sine_and_cosine(angle, &sine, &cosine);
         t->sine[i][k] = sine;
@@ -118,12 +118,12 @@ resolve_angle_lanes(limbs *t, int lanes, int i)
 }
 
 IK2B_IN_LINE void
-run_numbers(limbs *t, int lanes)
+run_numbers(limbs *t, int together)
 {
-    prepare_numbers_lanes(t, lanes);
+    prepare_numbers_lanes(t, together);
     for (int i = 0; i < IK2B_ANGLES; i++) {
         if (is_given(&t->task, USES_OF_ANGLE[i])) {
-            resolve_angle_lanes(t, lanes, i);
+            resolve_angle_lanes(t, i);
         }
     }
 }
@@ -146,7 +146,7 @@ check_options(limbs *t)
     }
 }
 
-IK2B_BUILDS(numbers_runner, run_numbers, (limbs * t), (t, lanes_of(t)))
+IK2B_BUILDS(numbers_runner, run_numbers, (limbs * t), (t, IK2B_TOGETHER))
 IK2B_BUILDS(options_checker, check_options, (limbs * t), (t))
 
 void

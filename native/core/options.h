@@ -12,9 +12,6 @@
 extern const signed char ik2b_solve_places[], ik2b_orient_places[], ik2b_pose_places[],
     ik2b_pole_of_places[], ik2b_hinge_of_places[];
 
-/* The place of a number among those of a limb, and of its lane among those of a tile. */
-#define IK2B_AT(name) ((int)(offsetof(limb, name) / sizeof(double)))
-
 static inline double *
 numbers_at(limb *t, int place)
 {

@@ -82,46 +82,46 @@ IK2B_PASS(place_joints, IK2B_SOLUTION, place_joints(&one, false))
 IK2B_PASS(find_normal, IK2B_SOLUTION, find_normal(&one))
 
 IK2B_IN_LINE void
-place_lanes(limbs *t, int lanes)
+place_lanes(limbs *t, int together)
 {
     stages on = stages_of(&t->task);
     if (on.limits) {
-        find_limited_reach_lanes(t, lanes);
+        find_limited_reach_lanes(t, together);
     }
     else if (on.options) {
-        find_reach_lanes(t, lanes);
+        find_reach_lanes(t, together);
     }
     if (on.options) {
-        find_goal_by_options_lanes(t, lanes);
+        find_goal_by_options_lanes(t, together);
     }
     else {
-        find_goal_lanes(t, lanes);
+        find_goal_lanes(t, together);
     }
     if (t->task.nearest) {
-        find_nearest_bend_lanes(t, lanes);
+        find_nearest_bend_lanes(t, together);
     }
     if (on.pole && on.partly) {
-        turn_partly_to_pole_lanes(t, lanes);
+        turn_partly_to_pole_lanes(t, together);
     }
     else if (on.pole) {
-        turn_to_pole_lanes(t, lanes);
+        turn_to_pole_lanes(t, together);
     }
     if (on.twist) {
-        twist_bend_lanes(t, lanes);
+        twist_bend_lanes(t, together);
     }
-    place_joints_lanes(t, lanes);
+    place_joints_lanes(t, together);
     if (on.normal) {
-        find_normal_lanes(t, lanes);
+        find_normal_lanes(t, together);
     }
     if (on.cone) {
-        turn_into_cone_lanes(t, lanes);
+        turn_into_cone_lanes(t, together);
     }
     if (on.cone && any_lane(t->apart)) {
-        miss_by_cone_lanes(t, lanes);
+        miss_by_cone_lanes(t, together);
     }
 }
 
-IK2B_BUILDS(placer, place_lanes, (limbs * t), (t, lanes_of(t)))
+IK2B_BUILDS(placer, place_lanes, (limbs * t), (t, IK2B_TOGETHER))
 
 void
 ik2b_place_lanes(limbs *t)

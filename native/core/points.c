@@ -68,9 +68,9 @@ IK2B_PASS(solve_plainly, IK2B_RESULTS, solve_plainly(&one))
 IK2B_PASS(see_points, IK2B_SEEN, see_limb(&one))
 IK2B_PASS(leave_points, IK2B_RESULTS, leave_points(&one, false))
 
-IK2B_BUILDS(plain_solver, solve_plainly_lanes, (limbs * t), (t, lanes_of(t)))
-IK2B_BUILDS(points_seer, see_points_lanes, (limbs * t), (t, lanes_of(t)))
-IK2B_BUILDS(points_leaver, leave_points_lanes, (limbs * t), (t, lanes_of(t)))
+IK2B_BUILDS(plain_solver, solve_plainly_lanes, (limbs * t), (t, IK2B_TOGETHER))
+IK2B_BUILDS(points_seer, see_points_lanes, (limbs * t), (t, IK2B_TOGETHER))
+IK2B_BUILDS(points_leaver, leave_points_lanes, (limbs * t), (t, IK2B_TOGETHER))
 
 static void
 run_solve(limbs *t)
@@ -124,7 +124,7 @@ settle_pole_of(limb *t)
 }
 
 IK2B_PASS(read_pole, IK2B_RESULTS, read_pole(&one))
-IK2B_BUILDS(pole_reader, read_pole_lanes, (limbs * t), (t, lanes_of(t)))
+IK2B_BUILDS(pole_reader, read_pole_lanes, (limbs * t), (t, IK2B_TOGETHER))
 
 static void
 run_pole_of(limbs *t)

@@ -69,9 +69,9 @@ store_row(const ik2b_array *array, int width, const double source[])
 static void
 settle(work *w, int k)
 {
-    limbs *t = &w->tile;
+    limbs *part = &w->tile;
     limb one;
-    one.task = t->task;
+    one.task = part->task;
     IK2B_INPUTS(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)
     IK2B_GIVEN(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)
     IK2B_DIRECTIONS(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)

@@ -26,42 +26,42 @@ is_scaled(const ik2b_task *task)
 
 /* What options add to the bones. */
 IK2B_IN_LINE void
-see_options_lanes(limbs *t, int lanes)
+see_options_lanes(limbs *t, int together)
 {
     const ik2b_task *task = &t->task;
     if (is_given(task, IK2B_BIT(HINGE))) {
-        see_hinge_lanes(t, lanes);
+        see_hinge_lanes(t, together);
     }
     if (is_given(task, IK2B_BIT(POLE))) {
-        see_pole_lanes(t, lanes);
+        see_pole_lanes(t, together);
     }
     if (is_given(task, IK2B_BIT(CONE_AXIS))) {
-        see_cone_axis_lanes(t, lanes);
+        see_cone_axis_lanes(t, together);
     }
     if (is_given(task, IK2B_BIT(END_MATRIX))) {
-        check_end_matrix_lanes(t, lanes);
+        check_end_matrix_lanes(t, together);
     }
     if (is_given(task, IK2B_BIT(END_GOAL))) {
-        check_end_goal_lanes(t, lanes);
+        check_end_goal_lanes(t, together);
     }
 }
 
 /* Limbs in the frames of their joints, with their lengths or without. */
 IK2B_IN_LINE void
-see_frames_lanes(limbs *t, int lanes, bool measured)
+see_frames_lanes(limbs *t, int together, bool measured)
 {
     if (is_scaled(&t->task)) {
-        remove_scale_lanes(t, lanes);
+        remove_scale_lanes(t, together);
     }
-    invert_frames_lanes(t, lanes);
-    see_bones_lanes(t, lanes);
+    invert_frames_lanes(t, together);
+    see_bones_lanes(t, together);
     if (measured) {
-        measure_lanes(t, lanes);
+        measure_lanes(t, together);
     }
-    see_options_lanes(t, lanes);
+    see_options_lanes(t, together);
 }
 
-IK2B_BUILDS(frames_seer, see_frames_lanes, (limbs * t, bool measured), (t, lanes_of(t), measured))
+IK2B_BUILDS(frames_seer, see_frames_lanes, (limbs * t, bool measured), (t, IK2B_TOGETHER, measured))
 
 /* The same with care, but for the scales. */
 static void
@@ -159,26 +159,38 @@ IK2B_PASS(turn_bones, IK2B_RESULTS, turn_by_arcs(&one))
 IK2B_PASS(roll_root, IK2B_RESULTS, turn_root(&one, false, true, false))
 IK2B_PASS(roll_root_partly, IK2B_RESULTS, turn_root(&one, false, true, true))
 IK2B_PASS(bend_mid, IK2B_RESULTS, turn_mid(&one, false, true))
-IK2B_PASS(leave_pose, IK2B_RESULTS, (keep_pose(&one), leave_pose(&one, false)))
+IK2B_PASS(leave_pose, IK2B_RESULTS, leave_pose(&one, false))
 
 IK2B_IN_LINE void
-turn_lanes(limbs *t, int lanes)
+turn_lanes(limbs *t, int together)
 {
     if (!t->task.rolling) {
-        turn_bones_lanes(t, lanes);
+        turn_bones_lanes(t, together);
         return;
     }
     if (is_given(&t->task, IK2B_BIT(WEIGHT))) {
-        roll_root_partly_lanes(t, lanes);
+        roll_root_partly_lanes(t, together);
     }
     else {
-        roll_root_lanes(t, lanes);
+        roll_root_lanes(t, together);
     }
-    bend_mid_lanes(t, lanes);
+    bend_mid_lanes(t, together);
 }
 
-IK2B_BUILDS(turner, turn_lanes, (limbs * t), (t, lanes_of(t)))
-IK2B_BUILDS(pose_leaver, leave_pose_lanes, (limbs * t), (t, lanes_of(t)))
+IK2B_BUILDS(turner, turn_lanes, (limbs * t), (t, IK2B_TOGETHER))
+IK2B_BUILDS(pose_leaver, leave_pose_lanes, (limbs * t), (t, IK2B_TOGETHER))
+
+/* The same in all lanes; in a pass, gcc would make a branch of `rolling` and no vectors. */
+static void
+keep_poses(limbs *t)
+{
+    memcpy(t->kept, t->still, sizeof t->kept);
+    for (int k = 0; t->task.rolling && k < IK2B_LANES; k++) {
+        double hinge[3] = {t->hinge_mid[0][k], t->hinge_mid[1][k], t->hinge_mid[2][k]};
+        bool rolls = !is_zero(hinge) && t->weight[k] > 0.0;
+        t->kept[k] = rolls ? 0.0 : t->still[k];
+    }
+}
 
 static void
 run_pose(limbs *t)
@@ -186,6 +198,7 @@ run_pose(limbs *t)
     frames_seer()(t, true);
     ik2b_place_lanes(t);
     turner()(t);
+    keep_poses(t);
     pose_leaver()(t);
     if (is_given(&t->task, IK2B_BIT(END_MATRIX))) {
         correct_ends(t);
@@ -273,18 +286,18 @@ IK2B_PASS(aim_rolling_bones, IK2B_AIMS, aim_bones(&one, false, true))
 IK2B_PASS(clear_turns, IK2B_RESULTS, (clear_turns(&one), true))
 
 IK2B_IN_LINE void
-aim_lanes(limbs *t, int lanes)
+aim_lanes(limbs *t, int together)
 {
     if (t->task.rolling) {
-        aim_rolling_bones_lanes(t, lanes);
+        aim_rolling_bones_lanes(t, together);
     }
     else {
-        aim_bones_lanes(t, lanes);
+        aim_bones_lanes(t, together);
     }
 }
 
-IK2B_BUILDS(aimer, aim_lanes, (limbs * t), (t, lanes_of(t)))
-IK2B_BUILDS(clearer, clear_turns_lanes, (limbs * t), (t, lanes_of(t)))
+IK2B_BUILDS(aimer, aim_lanes, (limbs * t), (t, IK2B_TOGETHER))
+IK2B_BUILDS(clearer, clear_turns_lanes, (limbs * t), (t, IK2B_TOGETHER))
 
 static void
 run_orient(limbs *t)
@@ -314,8 +327,11 @@ IK2B_IN_LINE bool
 read_hinge(limb *t, bool careful)
 {
     double at[3], root[3], end[3], line[3], frame[3][3], inward[3][3], hinge[3], determinant;
+    double root_frame[3][3], root_inward[3][3];
     get44(t->mid_matrix, frame);
+    get44(t->root_matrix, root_frame);
     bool good = invert(t, frame, inward, &determinant), finite = t->bad_options == 0.0;
+    good &= invert(t, root_frame, root_inward, &determinant);
     double excess = bottom_excess(t->mid_matrix) + bottom_excess(t->root_matrix);
     d3_copy(t->end_at, end);
     excess += d3_excess(end);
@@ -332,7 +348,8 @@ read_hinge(limb *t, bool careful)
     excess += d3_excess(root) + d3_excess(end) + d3_excess(line);
     finite &= excess == 0.0;
     if (careful && !good) {
-        good = finite && d33_invert(frame, t->task.parallel, inward);
+        good = finite && d33_invert(frame, t->task.parallel, inward) &&
+               d33_invert(root_frame, t->task.parallel, root_inward);
         finite &= good;
     }
     d33_apply(inward, root, root);
@@ -368,7 +385,7 @@ settle_hinge_of(limb *t)
 }
 
 IK2B_PASS(read_hinge, IK2B_RESULTS, read_hinge(&one, false))
-IK2B_BUILDS(hinge_reader, read_hinge_lanes, (limbs * t), (t, lanes_of(t)))
+IK2B_BUILDS(hinge_reader, read_hinge_lanes, (limbs * t), (t, IK2B_TOGETHER))
 
 static void
 run_hinge_of(limbs *t)

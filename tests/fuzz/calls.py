@@ -15,7 +15,7 @@ from tests.fuzz.layouts import FEW
 from tests.fuzz.vectors import Array, cross
 
 Generator = np.random.Generator
-SHARES = dict(solve=0.36, solve_pose=0.36, orient=0.1, aggregate=0.06, pole_of=0.04, hinge_of=0.04, multiply=0.04)
+SHARES = dict(solve=0.3, solve_pose=0.3, orient=0.1, aggregate=0.15, pole_of=0.05, hinge_of=0.05, multiply=0.05)
 
 
 @dataclass
@@ -79,9 +79,11 @@ def chosen(rng: Generator, names: list[str]) -> list[str]:
     return [name for name in names if rng.random() < part]
 
 
-def limb_numbers(rng: Generator, function: Function, count: int, wild: float) -> dict[str, Array]:
+def limb_numbers(
+    rng: Generator, function: Function, count: int, wild: float, *, all_options: bool = False
+) -> dict[str, Array]:
     """Positional arguments and options of a function of limbs, all rows of each."""
-    names = chosen(rng, list(function.options))
+    names = list(function.options) if all_options else chosen(rng, list(function.options))
     if "end_goal" in names and "end_matrix" not in names:
         names.append("end_matrix")  # a goal without it is refused
     if "root" in function.positional:

@@ -209,7 +209,7 @@ def quaternions(rng: Generator, count: int, wild: float) -> Array:
     return np.where(odd, q * np.where(rng.random((count, 1)) < 0.1, 0.0, sizes(rng, count, 1.0)), q)
 
 
-def spoil(rng: Generator, values: Array) -> None:
+def spoil(rng: Generator, values: Array, most: float = 0.5) -> None:
     """Put NaN or infinity into some of the rows, (rows, numbers)."""
-    hit = np.flatnonzero(rng.random(len(values)) < rng.choice([0.001, 0.05, 0.5]))
+    hit = np.flatnonzero(rng.random(len(values)) < rng.choice([0.001, most / 10, most]))
     values[hit, rng.integers(0, values.shape[1], len(hit))] = rng.choice([np.nan, np.inf, -np.inf], len(hit))

@@ -9,12 +9,11 @@ import numpy as np
 from ik2bone import Mesh
 
 from tests.fuzz.layouts import place
-from tests.fuzz.limb_laws import Law
-from tests.fuzz.rows import same_bits
-from tests.fuzz.vectors import Array
+from tests.fuzz.vectors import Array, same_bits
 
 Generator = np.random.Generator
 TRIANGLES, ROWS = 200, 100
+Law = tuple[str, Array]  # its name, and the rows that break it
 FACES = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
 
 

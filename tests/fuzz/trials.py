@@ -1,38 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""One random call, made in several ways, and all that must hold of it."""
+"""Random calls and what is wrong with them: many in bulk, and one made in several ways."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tests.fuzz.bulk import bulk_calls
 from tests.fuzz.calls import Call, random_call
 from tests.fuzz.layouts import Placed, columns, place
-from tests.fuzz.limb_laws import Law
 from tests.fuzz.mesh_laws import laws_of_mesh
-from tests.fuzz.other_laws import laws_of_aggregate, laws_of_multiply
-from tests.fuzz.pose_laws import laws_of_solve_pose
-from tests.fuzz.rows import Rows, same_bits
-from tests.fuzz.solve_laws import laws_of_pole_of, laws_of_solve
-from tests.fuzz.turn_laws import laws_of_hinge_of, laws_of_orient
-from tests.fuzz.vectors import Array
+from tests.fuzz.skeletons import wrong_transforms
+from tests.fuzz.twin import judge, law_of
+from tests.fuzz.vectors import Array, same_bits
 
 Generator = np.random.Generator
 Results = tuple[Array | None, ...]
 SINGLE_ROWS = 3
 MOST_IN_COLUMNS = 5000
-LAWS: dict[str, Callable[[Rows], Iterator[Law]]] = dict(
-    solve=laws_of_solve,
-    solve_pose=laws_of_solve_pose,
-    orient=laws_of_orient,
-    aggregate=laws_of_aggregate,
-    pole_of=laws_of_pole_of,
-    hinge_of=laws_of_hinge_of,
-    multiply=laws_of_multiply,
-)
 
 
 @dataclass(frozen=True)
@@ -160,21 +148,39 @@ def check_kinds(call: Call, plain: Results) -> Iterator[str]:
             yield "results have the extent's shape and the kind of the arrays"
 
 
+def check_twin(call: Call, plain: Results) -> Iterator[Finding]:
+    """Rows that are not as the twin has them."""
+    if call.function.name == "aggregate":
+        wrong = wrong_transforms(call, plain[0])
+        if wrong.any():
+            yield Finding("a transform is the product of those above", int(wrong.sum()), int(np.argmax(wrong)), call)
+        return
+    shapes = call.function.outputs
+    results = {n: r.reshape(call.count, *shapes[n]) for n, r in zip(shapes, plain, strict=True) if r is not None}
+    codes = judge(call, results)
+    for code in np.unique(codes[codes > 0]):
+        rows = codes == code
+        yield Finding(law_of(call, int(code)), int(rows.sum()), int(np.argmax(rows)), call)
+
+
+def ways(rng: Generator, call: Call, plain: Results) -> Iterator[Finding]:
+    """Whether a call gives the same bits, and touches nothing else, however it is made."""
+    broken = [*check_kinds(call, plain)]
+    if not broken:
+        broken = [*check_layout(rng, call, plain), *check_rows(rng, call, plain)]
+    yield from (Finding(law, call.count, 0, call) for law in broken)
+
+
 @np.errstate(all="ignore")  # calls are made of numbers that are none, on purpose
-def trial(seed: int, number: int, most: int) -> tuple[Call, list[Finding]]:
-    """The call of this number, and the laws that it breaks."""
+def trial(seed: int, number: int, most: int) -> Iterator[tuple[Call, list[Finding]]]:
+    """The calls of this number, each with what is wrong with it."""
     rng = np.random.default_rng([seed, number])
     call = random_call(rng, most)
     with np.errstate(all="ignore"):
         plain = results_of(call, call.values)
-        broken = [*check_kinds(call, plain)]
-        if not broken:
-            broken += [*check_layout(rng, call, plain), *check_rows(rng, call, plain)]
-        findings = [Finding(law, call.count, 0, call) for law in broken]
-        for law, rows in LAWS[call.function.name](Rows(call, plain)) if call.count else ():
-            if rows.any():
-                findings.append(Finding(law, int(rows.sum()), int(np.argmax(rows)), call))
-    return call, findings
+        yield call, [*ways(rng, call, plain), *(check_twin(call, plain) if call.count else ())]
+        for call in bulk_calls(rng, most):
+            yield call, [*check_twin(call, results_of(call, call.values))]
 
 
 @np.errstate(all="ignore")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -104,3 +105,13 @@ def nearest_rotation(m: Array) -> Array:
     u, _, v = np.linalg.svd(m)
     u[:, :, 2] *= np.linalg.det(u @ v)[:, None]
     return u @ v
+
+
+def same_bits(a: Array, b: Array) -> Array:
+    """Rows that are equal to the last bit; any NaN equals any other."""
+    kind = np.dtype(f"u{a.itemsize}")
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    equal = (a.view(kind) == b.view(kind)) | (np.isnan(a) & np.isnan(b))
+    good = np.ones(len(a), bool)
+    good[np.flatnonzero(~equal) // max(1, math.prod(a.shape[1:]))] = False
+    return good

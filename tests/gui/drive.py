@@ -18,6 +18,8 @@ from steps import FOLDER, ROW, TICK, WAIT, Steps, button, click, key, picture, p
 
 # A slider is dragged for so long, in seconds, by so many pixels a move.
 DRAG, STEP = 4.0, 2
+# The middle of the last row of the redo panel over its bottom, and the height of rows that are joined, in pixels.
+LOWEST, JOINED = 16, 21
 PANELS = ("main", "options", "report", "contacts")
 # What a redraw is measured beside.
 OBJECTS, CONTACTS = 5000, 200
@@ -120,7 +122,7 @@ def drag_of_nothing() -> Steps:
     with bpy.context.temp_override(window=window, area=area, region=regions["WINDOW"]):
         bpy.ops.ik2bone.idle("INVOKE_DEFAULT", True)
     yield 1.0
-    yield from drag_slider("of an operator that does nothing", 1.9)
+    yield from drag_slider("of an operator that does nothing", 50)
     picture("idle")
     yield from key("Z", ctrl=True)
 
@@ -128,17 +130,19 @@ def drag_of_nothing() -> Steps:
 def drag_strength() -> Steps:
     """Drag the slider of the redo panel, and tell what the runs took that followed."""
     first = len(runs)
-    yield from drag_slider("of Plant Feet", 2.2)
+    options = sys.modules["bl_ext.user_default.ik2bone.properties"].OPTIONS
+    below = len(options) - 1 - options.index("strength")
+    yield from drag_slider("of Plant Feet", LOWEST + JOINED * below)
     result["strengths"] = sorted({round(strength, 3) for _, strength in runs[first:]})
     result["run again, seconds of processor time"] = statistics.median([run for run, _ in runs[first:]] or [0.0])
 
 
-def drag_slider(what: str, height: float) -> Steps:
-    """Drag the slider so many rows over the bottom of the redo panel to the left and back, and count the updates."""
+def drag_slider(what: str, height: int) -> Steps:
+    """Drag the slider so many pixels over the bottom of the redo panel to the left and back, and count the updates."""
     yield from open_redo_panel()
     window, _, regions = view()
     panel = regions["HUD"]
-    x, y = panel.x + int(0.9 * panel.width), panel.y + int(height * ROW)
+    x, y = panel.x + int(0.9 * panel.width), panel.y + height
     window.event_simulate("MOUSEMOVE", "NOTHING", x=x, y=y)
     yield TICK
     window.event_simulate("LEFTMOUSE", "PRESS", x=x, y=y)

@@ -232,8 +232,9 @@ def rigify() -> Steps:
 
 def control_rig_keys(of: bpy.types.Action) -> dict:
     """The keys of what the feet of a Rigify character are drawn to."""
-    bag = of.layers[0].strips[0].channelbag(of.slots[0])
-    curves = [curve for curve in bag.fcurves if '"foot_ik.' in curve.data_path]
+    has_slots = bpy.app.version >= (4, 4)
+    every = of.layers[0].strips[0].channelbag(of.slots[0]).fcurves if has_slots else of.fcurves
+    curves = [curve for curve in every if '"foot_ik.' in curve.data_path]
     return {(curve.data_path, curve.array_index): [tuple(key.co) for key in curve.keyframe_points] for curve in curves}
 
 

@@ -133,6 +133,14 @@ def test_nearest_with_the_knee_on_the_target_line_is_singular():
     assert s.status == Status.SINGULAR
 
 
+@pytest.mark.parametrize("side, status", [(0.5e-5, ik2bone.Status.SINGULAR), (2e-5, ik2bone.Status.REACHED)])
+def test_nearest_measures_a_short_upper_bone_by_the_whole_reach(side, status):
+    """A bone of a hundredth of the reach may be well off the target line by its own length, and yet be on it."""
+    root, mid, end, target = np.array([[0, 0, 0], [0.01, 0, 0], [0.01, 0.99, 0], [0.985, 0, 0]], np.float32)
+    target[1] = 100 * side
+    assert ik2bone.solve(root, mid, end, target, bend="nearest").status == status
+
+
 @pytest.mark.parametrize("which", ["upper", "lower"])
 def test_bone_without_length_is_invalid_and_keeps_its_pose(which):
     mid = ROOT if which == "upper" else END

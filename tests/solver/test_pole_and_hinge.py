@@ -130,3 +130,13 @@ def test_the_example_of_the_contract_puts_the_foot_on_its_goal():
     assert reached.sum() > 10
     np.testing.assert_allclose(B[reached, foot, :3, 3], goals[reached], rtol=0, atol=1e-14)
     np.testing.assert_allclose(B[:, foot, :3, :3], A[:, foot, :3, :3], rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("which", ["root", "mid"])
+def test_there_is_no_hinge_where_solve_pose_calls_a_matrix_singular(which):
+    root, mid = np.eye(4), np.eye(4)
+    mid[:3, 3] = 0, 0.3, -0.4
+    assert np.any(ik2bone.hinge_of(root, mid, [0, 0, -0.8]))
+    (root if which == "root" else mid)[:3, :3] = np.outer([1, 2, 3], [1, 1, 1])
+    assert ik2bone.solve_pose(root, mid, [0, 0, -0.8], [0.1, 0.2, -0.5]).status == ik2bone.Status.INVALID
+    assert not np.any(ik2bone.hinge_of(root, mid, [0, 0, -0.8]))
