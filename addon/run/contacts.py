@@ -127,7 +127,8 @@ def place_row(action: Action, number: int, place: Sequence[float]) -> None:
     if not row.get("anchor"):
         raise Refusal(f"contact {number} of {row['bone']} stands on no spot yet: plant the feet before it is moved")
     hands = [foot["bone"] for foot in record["report"].get("feet", ()) if foot.get("limb") == "hand"]
-    if row["bone"] in hands or (record.get("settings") or {}).get("direction") == "NEAREST":
+    settings = record.get("settings")
+    if row["bone"] in hands or (isinstance(settings, dict) and settings.get("direction") == "NEAREST"):
         raise Refusal(f"{row['bone']} holds on to the nearest surface: only feet that stand on the ground can be moved")
     records.store_contacts(action, with_place(rows, standing_row(rows, number), place))
 

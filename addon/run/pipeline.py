@@ -174,6 +174,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     figures["hints"] = [sentence for sentence in figures["told"] if isinstance(sentence, Hint)]
     yield Progress("keeping what was written", 1.0)
     output.keep(task, plan, read, contacts, figures)
+    kept.keep_plan_of(armature, figures, plan)
     worse = any(note["code"].startswith("worse") for note in figures["notes"])
     is_told = any(not isinstance(sentence, Hint) for sentence in warnings)
     is_warning = bool(is_told or worse or figures["after"]["short"] > short)

@@ -103,11 +103,24 @@ def read_record(text: str) -> tuple[Record, str | None]:
         "soles": {name: sole for name, sole in soles.items() if _is_sole(_object(sole))},
         "report": report if _is_report(report) else {},
     }
+    if "contacts" not in data:
+        return usable, None
     try:
-        read_contacts(data.get("contacts", []))
+        return usable | {"contacts": _rows_in(data["contacts"])}, None
     except ContactsError as error:
         return usable | {"contacts": []}, f"holds no contacts that can be used: {error}"
-    return usable, None
+
+
+def _rows_in(contacts: Any) -> list[dict[str, Any]]:
+    """The contacts of a record as they are, on whole frames, without anchors that are no points."""
+    if not isinstance(contacts, list):
+        raise ContactsError(f"contacts: expected a list of spans, got {cut(repr(contacts))}")
+    return [
+        row
+        | {"start": span.start, "end": span.end}
+        | ({"anchor": None} if "anchor" in row and _shape(row["anchor"]) != (3,) else {})
+        for row, span in zip(contacts, read_contacts(contacts), strict=True)
+    ]
 
 
 def read_contacts(source: Any) -> list[Span]:
@@ -167,19 +180,30 @@ def _is_sole(sole: dict[str, Any]) -> bool:
 
 
 def _is_report(report: dict[str, Any]) -> bool:
-    """Whether the panel can show the report: a leg length, figures before and after, notes, sentences and feet."""
+    """Whether the editors can show the report: a leg length, frames, figures before and after, notes, sentences, feet
+    and where they were out of reach.
+    """
     leg, told, feet = report.get("leg"), report.get("told"), report.get("feet", [])
     sides = [_object(report.get(side)) for side in ("before", "after")]
+    short = sides[1].get("feet", [])
     return (
         _shape(leg) == ()
         and leg > 0.0
+        and _shape(report.get("frames")) == (2,)
         and all(side and all(_shape(side.get(name, 0)) == () for name, _ in ROWS) for side in sides)
         and isinstance(told, list)
         and all(isinstance(text, str) for text in told)
         and _objects(report.get("notes", []))
         and _objects(feet)
-        and all(isinstance(foot.get("bone"), str) for foot in feet)
+        and all(isinstance(foot.get("bone"), str) and _shape(foot.get("sole_height", 0)) == () for foot in feet)
+        and _objects(short)
+        and all(_are_spans(foot.get("short_at", [])) for foot in short)
     )
+
+
+def _are_spans(values: Any) -> bool:
+    """Whether this is a list of JSON objects with whole numbers of frames for start and end."""
+    return _objects(values) and all(isinstance(row.get(name), int) for row in values for name in ("start", "end"))
 
 
 def known_sole(limbs: Sequence[Limb], clip: Clip, record: Record) -> Sole | None:
@@ -234,7 +258,11 @@ def mark(action: Action, marks: dict[str, Any]) -> None:
 
 
 def store_contacts(action: Action, rows: list[dict[str, Any]]) -> None:
-    """Put contacts on an action, in place of those that it has."""
+    """Put contacts on an action, in place of those that it has; a `Refusal` where they could not be read again."""
+    try:
+        read_contacts(rows)
+    except ContactsError as error:
+        raise Refusal(f"these contacts cannot be stored: {error}") from None
     record = {name: value for name, value in read(action).items() if value or name not in EMPTY}
     mark(action, {RECORD: as_text(record | {"contacts": rows})})
 

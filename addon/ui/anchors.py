@@ -134,8 +134,10 @@ def moved_over(ground: Callable[[Array], Array], point: Array, away: Array) -> A
 
 
 def ground_at(armature: Object, report: dict[str, Any], frame: int) -> Callable[[Array], Array]:
-    """What tells the ground (3,) under or over a point on a frame, by the last plan; without one the point itself."""
-    plan = kept.last_plan(armature)
+    """What tells the ground (3,) under or over a point on a frame, by the plan of a report's run; without one the point
+    itself.
+    """
+    plan = kept.plan_of(armature, report)
     if plan is None:
         return lambda point: point
     row = frame - overlay.first_frame(plan, played_action(bpy.context), report)

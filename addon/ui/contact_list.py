@@ -62,8 +62,8 @@ def _jump(contacts: ContactList, context: Context) -> None:
         context.scene.frame_set(rows[contacts.active]["start"])
 
 
-def _show(contacts: ContactList, _context: Context) -> None:
-    drawing.show(contacts.id_data)
+def _show(_contacts: ContactList, _context: Context) -> None:
+    drawing.show()
 
 
 class ContactList(PropertyGroup):

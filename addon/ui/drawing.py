@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is drawn into editors, switched on and off by the scene's list of contacts, and the mouse shortcut of bars."""
+"""What is drawn into editors, switched on and off by the scenes' lists of contacts, and the mouse shortcut of bars."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 from bpy.app.handlers import load_post, persistent, redo_post, undo_post
-from bpy.types import Context, KeyMap, KeyMapItem, Scene, SpaceDopeSheetEditor, SpaceView3D
+from bpy.types import KeyMap, KeyMapItem, SpaceDopeSheetEditor, SpaceView3D
 
 from . import bars, overlay
 
@@ -22,10 +22,10 @@ _handlers: dict[str, Any] = {}
 _shortcuts: list[tuple[KeyMap, KeyMapItem]] = []
 
 
-def show(scene: Scene, _context: Context | None = None) -> None:
-    """Draw from now on what the scene asks for, and nothing else."""
+def show() -> None:
+    """Draw from now on what the scenes ask for, each in windows that show it, and nothing else."""
     for name, (space, draw, when) in DRAWN.items():
-        wanted = getattr(scene.ik2bone_contacts, name)
+        wanted = any(getattr(scene.ik2bone_contacts, name) for scene in bpy.data.scenes)
         if wanted and name not in _handlers:
             _handlers[name] = space.draw_handler_add(draw, (), "WINDOW", when)
         elif not wanted:
@@ -57,7 +57,7 @@ def _follow(*_: Any) -> None:
     """What a file or a step of undo has brought may be switched on or off otherwise than what was there."""
     bars.dragged.clear()
     overlay.forget()
-    show(bpy.context.scene)
+    show()
 
 
 HANDLERS = (load_post, undo_post, redo_post)

@@ -136,7 +136,8 @@ def first_frame(plan: Plan, action: Action, report: dict[str, Any]) -> int:
 
 def lines_of(armature: Object, record: dict[str, Any]) -> list[Line]:
     """All that is drawn of a record."""
-    rows, report, plan = record.get("contacts") or [], record["report"], kept.last_plan(armature)
+    rows, report = record.get("contacts") or [], record["report"]
+    plan = kept.plan_of(armature, report)
     if plan is None:
         return prints(rows, report)
     first = first_frame(plan, layers.shown_action(armature), report)
@@ -165,7 +166,8 @@ def draw() -> None:
     gpu.state.depth_test_set("LESS_EQUAL")
     gpu.state.blend_set("ALPHA")
     shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-    stored = _batches(armature.name, action[records.RECORD], id(kept.last_plan(armature)))
+    plan = kept.plan_of(armature, records.read(action)["report"])
+    stored = _batches(armature.name, action[records.RECORD], id(plan))
     for line, batch in (*stored, *((line, _batch(line)) for line in moved)):
         shader.uniform_float("color", line.colour)
         shader.uniform_float("lineWidth", THICK if contacts.active in line.contacts else THIN)

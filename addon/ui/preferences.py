@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Preferences: the settings that new scenes start with."""
+"""Preferences: the settings that new files start with."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class IK2BONE_Preferences(PlantingOptions, AddonPreferences):
         """All that does not depend on the scene."""
         layout = self.layout
         layout.use_property_split = True
-        layout.label(text="New scenes start with these settings")
+        layout.label(text="New files start with these settings")
         layout.prop(self, "chains")
         draw_options(layout, self)
         shown = layout.column(heading="Contacts", align=True)
@@ -40,7 +40,7 @@ class IK2BONE_Preferences(PlantingOptions, AddonPreferences):
 
 
 class IK2BONE_OT_use_defaults(Operator):
-    """Give this scene the settings that new scenes start with"""
+    """Give this scene the settings that new files start with"""
 
     bl_idname = "ik2bone.use_defaults"
     bl_label = "Use Default Settings"

@@ -10,7 +10,7 @@ from planted import plant, record_of, refused
 
 DEEP = "[" * 100_000
 HUGE = "9" * 5_000
-REPORT = {"leg": 1.0, "before": {"drift": 0.5}, "after": {"drift": 0.1}, "told": ["all well"]}
+REPORT = {"leg": 1.0, "frames": [1, 5], "before": {"drift": 0.5}, "after": {"drift": 0.1}, "told": ["all well"]}
 
 
 @pytest.fixture
@@ -69,6 +69,10 @@ def test_what_people_broke_on_the_source_is_not_written_over(bpy, walker, slope)
         REPORT | {"before": {"drift": float("nan")}},
         REPORT | {"told": "all well"},
         REPORT | {"told": [{"code": 1}]},
+        REPORT | {"frames": [1]},
+        REPORT | {"feet": [{"bone": "foot.L", "sole_height": "low"}]},
+        REPORT | {"after": {"feet": [7]}},
+        REPORT | {"after": {"feet": [{"short_at": [{"start": 1.5, "end": 3}]}]}},
         {name: value for name, value in REPORT.items() if name != "told"},
     ],
 )
@@ -144,3 +148,49 @@ def test_a_record_is_compact(bpy, walker, slope):
     plant(bpy)
     text = walker.animation_data.action["ik2bone"]
     assert text == json.dumps(json.loads(text), separators=(",", ":"))
+
+
+@pytest.mark.parametrize(
+    ("operator", "given", "sentence"),
+    [
+        ("drag_contact", {"start": -2_000_000, "end": 5}, "expected a frame from -1048574 to 1048574, got -2000000"),
+        ("add_contact", {"bone": "foot.L", "start": 1, "end": 2_000_000}, "expected a frame from"),
+        ("move_anchor", {"place": (float("nan"), 0.0, 0.0)}, "expected finite numbers, got"),
+    ],
+)
+def test_contacts_that_could_not_be_read_again_are_not_stored(bpy, walker, slope, operator, given, sentence):
+    plant(bpy)
+    bpy.context.scene.ik2bone_contacts.bars = True
+    refused(bpy, f"these contacts cannot be stored: .*{sentence}", operator, **given)
+    bpy.ops.ik2bone.set_contact(index=0, state="forbidden")
+
+
+def test_a_field_of_the_list_does_not_store_what_could_not_be_read_again(bpy, walker, slope, addon):
+    plant(bpy)
+    addon("ui.contact_list").show_rows(bpy.context.scene)
+    before = record_of(walker)
+    bpy.context.scene.ik2bone_contacts.rows[0].end = 2_000_000
+    assert record_of(walker) == before
+
+
+@pytest.mark.parametrize("anchor", ["abc", 7, [1, 2], ["a", "b", "c"], [float("nan")] * 3])
+def test_anchors_that_are_no_points_are_none(bpy, walker, slope, addon, anchor):
+    plant(bpy)
+    record = record_of(walker)
+    contacts = [record["contacts"][0] | {"anchor": anchor, "start": 1.0}, *record["contacts"][1:]]
+    text = json.dumps(record | {"contacts": contacts, "settings": "none"})
+    walker.animation_data.action["ik2bone"] = text
+    read = addon("run.records").read(walker.animation_data.action)
+    assert read["contacts"][0]["anchor"] is None and type(read["contacts"][0]["start"]) is int
+    assert read["contacts"][1:] == record["contacts"][1:]
+    whole, part = (addon("ui.overlay").lines_of(walker, shown) for shown in (record, read))
+    assert 0 < len(part) <= len(whole)
+    refused(bpy, "stands on no spot yet", "move_anchor", index=0, place=(0.0, 0.0, 0.0))
+    assert bpy.ops.ik2bone.move_anchor(index=1, place=(0.0, 0.0, 0.0)) == {"FINISHED"}
+
+
+def test_contacts_on_an_action_are_a_list(bpy, walker, slope):
+    plant(bpy)
+    record = record_of(walker)
+    walker.animation_data.action["ik2bone"] = json.dumps(record | {"contacts": {"contacts": record["contacts"]}})
+    refused(bpy, "holds no contacts that can be used: contacts: expected a list of spans, got", contacts="STORED")

@@ -49,6 +49,20 @@ def test_a_file_with_it_switches_it_on(bpy, drawing, name, tmp_path):
 
 
 @pytest.mark.parametrize("name", SWITCHES)
+def test_each_of_several_scenes_has_its_own_switch(bpy, drawing, name, tmp_path):
+    bpy.data.scenes.new("Other")
+    for scene in bpy.data.scenes:
+        setattr(scene.ik2bone_contacts, name, True)
+    setattr(bpy.context.scene.ik2bone_contacts, name, False)
+    assert list(drawing._handlers) == [name]
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scenes.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scenes.blend"))
+    assert list(drawing._handlers) == [name]
+    setattr(bpy.data.scenes["Other"].ik2bone_contacts, name, False)
+    assert not drawing._handlers and not shortcuts(bpy)
+
+
+@pytest.mark.parametrize("name", SWITCHES)
 def test_undo_switches_it_as_it_was(bpy, drawing, name):
     bpy.ops.ed.undo_push(message="Off")
     setattr(bpy.context.scene.ik2bone_contacts, name, True)

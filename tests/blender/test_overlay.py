@@ -112,3 +112,24 @@ def test_prints_of_a_part_of_the_frames_lie_where_feet_stand(bpy, walker, slope,
         row = record["contacts"][line.contacts[0]] if line.contacts else None
         if row and row["start"] >= 30:
             assert np.abs(line.points[:, 2] - 0.1 * line.points[:, 1]).max() < 0.02
+
+
+@pytest.mark.parametrize("later", [{"frame_range": "CURRENT"}, {"strength": 0.5}, None])
+def test_paths_are_those_of_the_run_that_is_shown(bpy, walker, planted, overlay, later):
+    """Not those of a later run, on one frame, undone since, or of another action."""
+    before = [line.points for line in overlay.lines_of(walker, planted)]
+    if later is None:
+        bpy.ops.ik2bone.restore()
+        other = walker.animation_data.action = walker.animation_data.action.copy()
+        if hasattr(other, "slots"):
+            walker.animation_data.action_slot = other.slots[0]
+        walker.location.x = 0.5
+        bpy.context.view_layer.update()
+    plant(bpy, **later or {})
+    if later is None:
+        walker.animation_data.action = bpy.data.actions["walk.planted"]
+    after = [line.points for line in overlay.lines_of(walker, planted)]
+    assert len(after) == len(before) and all(map(np.array_equal, after, before))
+    if later != {"frame_range": "CURRENT"}:
+        ways = [line.points for line in overlay.lines_of(walker, record_of(walker)) if not line.contacts]
+        assert len(ways) == 4
