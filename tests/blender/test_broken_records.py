@@ -155,7 +155,7 @@ def test_a_record_is_compact(bpy, walker, slope):
     [
         ("drag_contact", {"start": -2_000_000, "end": 5}, "expected a frame from -1048574 to 1048574, got -2000000"),
         ("add_contact", {"bone": "foot.L", "start": 1, "end": 2_000_000}, "expected a frame from"),
-        ("move_anchor", {"place": (float("nan"), 0.0, 0.0)}, "expected finite numbers, got"),
+        ("move_anchor", {"place": (float("nan"), 0.0, 0.0)}, "expected three finite numbers, got"),
     ],
 )
 def test_contacts_that_could_not_be_read_again_are_not_stored(bpy, walker, slope, operator, given, sentence):
