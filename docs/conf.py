@@ -18,6 +18,7 @@ myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 html_theme, html_title = "furo", f"ik2bone {release}"
 html_math_renderer = "mathml"
+html_show_copyright = False
 smartquotes = False
 # The README links to CONTRIBUTING.md, which is a page of its own here; tests/test_docs.py checks all links.
 suppress_warnings = ["myst.xref_missing"]
