@@ -63,6 +63,11 @@ def plan_of(armature: Object, report: dict[str, Any]) -> Plan | None:
     return reported.get(_run(armature, report), (None, 0))[0]
 
 
+def newest_run() -> Hashable:
+    """The run whose plan was kept last: while that is the same, `plan_of` finds the same."""
+    return next(reversed(reported), None)
+
+
 def keep_plan_of(armature: Object, report: dict[str, Any], plan: Plan) -> None:
     """Keep a plan with the report of its run: other actions, and runs that were undone, have others."""
     reported.put(_run(armature, report), plan, plan.clip.frames)

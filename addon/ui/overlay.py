@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import lru_cache
 from math import floor
 from typing import Any, NamedTuple
@@ -145,8 +146,8 @@ def lines_of(armature: Object, record: dict[str, Any]) -> list[Line]:
 
 
 @lru_cache(maxsize=4)
-def _batches(name: str, text: str, _plan: int) -> list[tuple[Line, Any]]:
-    """What is drawn for an armature by its name, for a record's text and the identity of the plan that is kept."""
+def _batches(name: str, text: str, _run: Hashable) -> list[tuple[Line, Any]]:
+    """What is drawn for an armature by its name, for a record's text and the run whose plan was kept last."""
     return [(line, _batch(line)) for line in lines_of(bpy.data.objects[name], records.read_record(text)[0])]
 
 
@@ -166,8 +167,7 @@ def draw() -> None:
     gpu.state.depth_test_set("LESS_EQUAL")
     gpu.state.blend_set("ALPHA")
     shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-    plan = kept.plan_of(armature, records.read(action)["report"])
-    stored = _batches(armature.name, action[records.RECORD], id(plan))
+    stored = _batches(armature.name, action[records.RECORD], kept.newest_run())
     for line, batch in (*stored, *((line, _batch(line)) for line in moved)):
         shader.uniform_float("color", line.colour)
         shader.uniform_float("lineWidth", THICK if contacts.active in line.contacts else THIN)
