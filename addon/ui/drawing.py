@@ -64,13 +64,19 @@ HANDLERS = (load_post, undo_post, redo_post)
 
 
 def register() -> None:
-    """Follow the files that are loaded, and undo."""
+    """Follow the files that are loaded, and undo; draw what the scenes that are open ask for.
+
+    Scenes cannot be read while an add-on is being registered, hence the timer.
+    """
     for handlers in HANDLERS:
         handlers.append(_follow)
+    bpy.app.timers.register(show, first_interval=0.0)
 
 
 def unregister() -> None:
     """Draw nothing any longer."""
+    if bpy.app.timers.is_registered(show):
+        bpy.app.timers.unregister(show)
     for handlers in HANDLERS:
         handlers.remove(_follow)
     for name in DRAWN:
