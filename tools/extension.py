@@ -42,10 +42,11 @@ def main(output: Path) -> None:
 
 def stage(wheels: list[Path]) -> None:
     """Copy the add-on and the wheels; the manifest names them here only, so that the working tree needs none. The
-    user guide is made of the documents.
+    licences come along, and the user guide, which is made of the documents.
     """
     shutil.rmtree(STAGE, ignore_errors=True)
     shutil.copytree(ROOT / "addon", STAGE, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "LICENSE", STAGE)
     (STAGE / GUIDE).write_text(guide_page(ROOT / "docs"), encoding="utf-8")
     (STAGE / "wheels").mkdir()
     for wheel in wheels:
