@@ -10,6 +10,7 @@ from bpy.app.handlers import load_post, persistent, redo_post, undo_post
 from bpy.types import KeyMap, KeyMapItem, SpaceDopeSheetEditor, SpaceView3D
 
 from . import bars, overlay
+from .panel import redraw
 
 # By the property that switches it on: the editor, what draws, and when.
 DRAWN = {
@@ -32,6 +33,7 @@ def show() -> None:
             _stop(name)
     if "bars" in _handlers and not _shortcuts:
         _add_shortcut()
+    redraw(bpy.context)
 
 
 def _add_shortcut() -> None:

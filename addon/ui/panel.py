@@ -311,8 +311,9 @@ def played_action(context: Context) -> bpy.types.Action | None:
 
 def redraw(context: Context) -> None:
     """Have everything drawn again: a custom property, such as a record, tells nobody that it has changed."""
-    for area in context.screen.areas if context.screen else ():
-        area.tag_redraw()
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            area.tag_redraw()
 
 
 def _record(context: Context) -> dict[str, Any]:
