@@ -337,6 +337,9 @@ def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, 
     left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & touching & asked).sum())
     if left and not settings.always(clip.frames):
         notes.append(Note("never_rests", {"count": left, "of": int(asked.sum())}))
+    places = [bool(touching[place.leg]) for place in settings.places if asked[place.leg]]
+    if any(places):
+        notes.append(Note("places_unused", {"count": sum(places), "of": len(places)}))
     if "proportion" in sole.source:
         notes.append(Note("sole_by_proportion"))
     notes += tell_doubts(clip, sole)
