@@ -8,6 +8,7 @@ import json
 import re
 import runpy
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import ik2bone
@@ -144,6 +145,14 @@ def test_functions_of_the_extension_tell_shapes_in_their_docstrings():
 def test_help_begins_with_what_a_newcomer_does():
     first = ik2bone.__doc__[:700]
     assert "Clip.from_points" in first and "ik2bone.plant(" in first and "plan.apply(clip)" in first
+
+
+def test_help_names_the_modules_for_use_among_those_that_it_lists():
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"the modules (.*?) are for use", ik2bone.__doc__, re.DOTALL)
+    for name in re.findall(r"`([\w.]+)`", sentence):
+        assert f":: ik2bone.{name}" in text, name
+        import_module(f"ik2bone.{name}")
 
 
 def as_pattern(template: str) -> str:
