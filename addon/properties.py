@@ -109,9 +109,9 @@ class PlantingOptions:
         name="If Out of Reach",
         description="What happens first where a leg does not reach its place",
         items=(
-            ("HEEL_HIPS", "Raise Heels First", "Heels rise, then the hips come down, then feet leave their places"),
-            ("HIPS_HEEL", "Lower Hips First", "The hips come down, then heels rise, then feet leave their places"),
-            ("HIPS", "Lower Hips Only", "The hips come down, then feet leave their places; heels stay down"),
+            ("HEEL_HIPS", "Raise Heels First", "Heels rise, then the hips come down, then feet leave their anchors"),
+            ("HIPS_HEEL", "Lower Hips First", "The hips come down, then heels rise, then feet leave their anchors"),
+            ("HIPS", "Lower Hips Only", "The hips come down, then feet leave their anchors; heels stay down"),
         ),
     )
     use_slope: BoolProperty(

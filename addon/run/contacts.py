@@ -125,7 +125,7 @@ def place_row(action: Action, number: int, place: Sequence[float]) -> None:
         raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {number}")
     row = rows[number]
     if not row.get("anchor"):
-        raise Refusal(f"contact {number} of {row['bone']} stands on no spot yet: plant the feet before it is moved")
+        raise Refusal(f"contact {number} of {row['bone']} has no anchor yet: plant the feet before it is moved")
     hands = [foot["bone"] for foot in record["report"].get("feet", ()) if foot.get("limb") == "hand"]
     settings = record.get("settings")
     if row["bone"] in hands or (isinstance(settings, dict) and settings.get("direction") == "NEAREST"):

@@ -90,7 +90,7 @@ class ContactList(PropertyGroup):
     )
     overlay: BoolProperty(
         name="Footprints",
-        description="Show in the 3D view where the feet stand, and their ways before and after",
+        description="Show in the 3D view where the feet stand, and their paths before and after",
         update=_show,
     )
     bars: BoolProperty(

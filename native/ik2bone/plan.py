@@ -249,7 +249,8 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: b
     room = room[:, legs] * (settings.gives_way == "HEEL_HIPS")
     ride = smoothed(held.targets.ride, odd_window(FOLLOW, clip.fps))
     targets, standing = held.targets.moved(-ride[:, None]), held.contacts.any(axis=-1)
-    leans = settings.direction == "DOWN"
+    # Feet that are always laid on the ground are turned by what the clip tilts them, too.
+    leans = settings.direction == "DOWN" and not settings.always(clip.frames)
     return ride + hips_offset(clip, targets, standing, ~held.locked, room, settings.max_drop, leans)
 
 

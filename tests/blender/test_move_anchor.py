@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Footprints that people move: stored, kept by runs, files and undo, and left alone where feet stand on no spot."""
+"""Footprints that people move: stored, kept by runs, files and undo, and left alone where contacts have no anchor."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_move_is_undone_and_done_again(bpy, action):
 
 def test_what_stands_on_no_spot_cannot_be_moved(bpy, action):
     bpy.ops.ik2bone.add_contact(bone="foot.L", part="ball", start=200, end=201)
-    refused(bpy, "stands on no spot yet", "move_anchor", index=len(rows_on(action)) - 1, place=(0.0, 0.0, 0.0))
+    refused(bpy, "has no anchor yet", "move_anchor", index=len(rows_on(action)) - 1, place=(0.0, 0.0, 0.0))
     refused(bpy, "there is none with number 99", "move_anchor", index=99, place=(0.0, 0.0, 0.0))
 
 
