@@ -71,11 +71,15 @@ def test_what_stands_at_once_is_shown_as_moved_along(bpy, action):
     assert [n for n in moved if "place" in after[n]] == [chosen_of(before)]
 
 
-def test_the_heel_of_a_footprint_moves_its_ball(action, addon):
+def test_the_heel_of_a_footprint_moves_its_ball_by_as_much(bpy, action, addon):
     rows, contacts = rows_on(action), addon("run.contacts")
     ball = chosen_of(rows)
     heel = next(n for n, row in enumerate(rows) if contacts.at_once(rows[ball], row))
     assert contacts.standing_row(rows, heel) == contacts.standing_row(rows, ball) == ball
+    _, place = move(bpy, action, number=heel)
+    after = rows_on(action)
+    assert np.allclose(after[heel]["anchor"], place, atol=1e-6) and "place" not in after[heel]
+    assert np.allclose(after[ball]["place"], np.array(rows[ball]["anchor"]) + AWAY, atol=1e-6)
 
 
 def test_without_a_number_the_selected_contact_is_moved(bpy, action):

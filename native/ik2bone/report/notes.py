@@ -16,6 +16,8 @@ WORDS = {
     "no_surface_below": "{count} of {of} contacts have no surface below or above them and keep their height",
     "no_surface_near": "{count} of {of} contacts have no surface near them and keep their place",
     "nothing_stored": "no foot stands by its stored contacts: the clip was planted by height and slope only",
+    "places_unused": "{count} of {of} places of pinned contacts were not used: only feet that stand on the ground "
+    "take places",
     "side_unknown": "a knee or elbow never bends, so the side to which it bends is not known",
     "skin_doubted": "the skin of {count} of {of} feet shows no plausible sole",
     "sole_by_proportion": "the clip does not show how high its soles are: a height in proportion to the leg was taken",
