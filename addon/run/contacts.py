@@ -125,12 +125,15 @@ def place_row(action: Action, number: int, place: Sequence[float]) -> None:
         raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {number}")
     row = rows[number]
     if not row.get("anchor"):
-        raise Refusal(f"contact {number} of {row['bone']} stands on no spot yet: plant the feet before it is moved")
+        raise Refusal(f"contact {number} of {row['bone']} has no anchor yet: plant the feet before it is moved")
     hands = [foot["bone"] for foot in record["report"].get("feet", ()) if foot.get("limb") == "hand"]
     settings = record.get("settings")
     if row["bone"] in hands or (isinstance(settings, dict) and settings.get("direction") == "NEAREST"):
         raise Refusal(f"{row['bone']} holds on to the nearest surface: only feet that stand on the ground can be moved")
-    records.store_contacts(action, with_place(rows, standing_row(rows, number), place))
+    number, chosen = standing_row(rows, number), row
+    # Where the ball holds the foot, it is moved by as much as the heel.
+    place = np.add(place, np.subtract(rows[number]["anchor"], chosen["anchor"]))
+    records.store_contacts(action, with_place(rows, number, place.tolist()))
 
 
 def marked(rows: Rows, span: Span) -> Rows:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the last run did, drawn in the 3D view: a print at every anchor, and the ways of the feet before and after."""
+"""What the last run did, drawn in the 3D view: a print at every anchor, and the paths of the feet before and after."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def outline(ends: Array, leg: float, lying: Lying, size: float = 1.0) -> Array:
 
 
 def paths(plan: Plan, report: dict[str, Any], first: int) -> list[Line]:
-    """The ways of the balls before and after, and their parts that were out of reach."""
+    """The paths of the balls before and after, and their parts where a foot was short of its target."""
     before, after = plan.clip.ball, plan.apply(plan.clip).ball
     sides, legs = ((before, BEFORE), (after, AFTER)), range(plan.clip.legs)
     lines = [Line(path[:, n], colour) for path, colour in sides for n in legs]

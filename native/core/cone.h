@@ -8,6 +8,9 @@
 
 #include "bend.h"
 
+/* Some roundings of double precision, in which lanes compute whatever the kind of the results. */
+#define IK2B_CONE_ROUNDING 0x1p-48
+
 /* The unit axis, and the angle's sine and cosine by which the upper bone may differ from it,
  * widened to the present one; `least`, the least legal component of the mid joint along the axis.
  */
@@ -54,6 +57,11 @@ turn_into_cone(limb *t, bool careful)
     double swing = height * (square * inverse);
     double needed = limit.least - along * d3_dot(t->new_line, limit.axis);
     bool apart = needed > swing;
+
+    /* Where the axis is the line, all of the circle is as far from it as the present mid joint, to
+     * which the cone is widened: rounding must not choose an arc of it. */
+    moves &= !((square <= IK2B_CONE_ROUNDING * IK2B_CONE_ROUNDING) &
+               (needed <= IK2B_CONE_ROUNDING * t->upper_length));
 
     /* The angle from the wished t->circle_bend: to the arc's centre, less half the arc on the
      * wished side. */

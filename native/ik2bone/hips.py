@@ -83,19 +83,14 @@ def hips_offset(
 
 
 def _level_offset(clip: Clip, targets: Targets, standing: Mask, lean: float) -> Array:
-    """Level translation (F, 3) that follows the feet where they stand elsewhere than in the clip, and tilts with the
-    slope by a share `lean`.
+    """Level translation (F, 3) that follows the feet where they stand elsewhere than in the clip, and tilts by a share
+    `lean` with what turns them: the slope, and heels that lie higher than balls.
 
-    It is told by standing feet alone, and goes smoothly from one to the next.
+    It is told by standing feet (F, L) alone, and goes smoothly from one to the next.
     """
-    wish, weight = np.zeros((clip.frames, 3)), np.zeros(clip.frames)
-    for anchor in targets.anchors:
-        frames = slice(anchor.stance.start, anchor.stance.end)
-        here = standing[frames, anchor.stance.leg] & (anchor.part != "swing")
-        tilt = lean * clip.leg * (anchor.turns(clip.frames)[frames] @ clip.up)
-        wish[frames] += here[:, None] * level_part(anchor.move + tilt, clip.up)
-        weight[frames] += here
-    if not wish.any() or (weight > 0.0).sum() < 2:
+    count = standing.sum(axis=1, keepdims=True)
+    ways = level_part(targets.ball - clip.ball + lean * clip.leg * targets.turn @ clip.up, clip.up)
+    wish = np.where(standing[..., None], ways, 0.0).sum(axis=1) / np.maximum(count, 1)
+    if not wish.any() or (count > 0).sum() < 2:
         return np.zeros_like(wish)
-    wish /= np.maximum(weight, 1.0)[:, None]
-    return smooth_between(wish, clip.fps, FOLLOW, weight=(weight[:, None] > 0.0).astype(float))
+    return smooth_between(wish, clip.fps, FOLLOW, weight=(count > 0).astype(float))

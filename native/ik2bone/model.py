@@ -69,7 +69,7 @@ class Clip:
     has_toe     which legs have a toe bone (L,), by default all where `toe` is given; rows of the others repeat the foot
     skins       for each leg the points of the skin that go with its foot and toe
     floors      heights along `up` at which the clip's own floor may lie, likeliest first, by default 0
-    is_hand     which limbs are arms or any other chain of three (L,), by default none: for these thigh, shin and foot
+    is_hand     which limbs are arms or any other limb (L,), by default none: for these thigh, shin and foot
                 mean upper arm, forearm and hand, and `ball` is the point of the palm that touches
     palm        the unit normal of each palm in hand space, of either sign (L, 3), zero where it is not known
     rest_hinge  the hinge of each mid joint in the rest pose, in shin space (L, 3), zero where the limb rests straight

@@ -49,6 +49,53 @@ def test_the_list_is_in_order_of_time_and_filtered_by_bone(bpy, contacts):
     assert [spans[n].start for n in ordered] == sorted(span.start for span in spans)
 
 
+class Row:
+    """A layout that remembers labels and fields and hands out itself for its parts."""
+
+    def __init__(self):
+        self.labels, self.fields = [], []
+
+    def label(self, text="", icon="NONE", icon_value=0):
+        self.labels.append((text, icon, icon_value))
+
+    def prop(self, _item, name, **_options):
+        self.fields.append(name)
+
+    def split(self, **_options):
+        return self
+
+    row = split
+
+
+def drawn(bpy, contacts, number):
+    """What the list shows of a contact."""
+    layout = Row()
+    contacts.module.IK2BONE_UL_contacts.draw_item(
+        None, bpy.context, layout, contacts.shown, contacts.rows[number], 0, contacts.shown, "active"
+    )
+    return layout
+
+
+def test_a_row_shows_an_icon_for_the_part_and_a_word_where_there_are_none(bpy, contacts, monkeypatch):
+    span = spans_on(contacts.action)[0]
+    assert drawn(bpy, contacts, 0).labels == [(f"{span.bone[-1]} {span.part}", "NONE", 0)]
+    monkeypatch.setattr(contacts.module, "icon_of", lambda *what: {(span.part, span.state): 7}[what])
+    layout = drawn(bpy, contacts, 0)
+    assert layout.labels == [(span.bone[-1], "NONE", 7)] and layout.fields == ["start", "end", "state"]
+
+
+def test_the_tooltip_of_a_row_says_what_its_icons_mean(bpy, contacts):
+    row, span = contacts.rows[0], spans_on(contacts.action)[0]
+    told = f"The {span.part} of {span.bone} on frames {span.start} to {span.end}, "
+    assert row.tip == f"{told}automatic"
+    record = json.loads(contacts.action["ik2bone"])
+    number = [foot["bone"] for foot in record["report"]["feet"]].index(span.bone)
+    record["report"]["after"]["feet"][number]["short_at"] = [{"start": span.start, "end": span.start, "worst": 0.1}]
+    contacts.action["ik2bone"] = json.dumps(record)
+    assert row.tip == f"{told}automatic, where the leg does not reach"
+    assert drawn(bpy, contacts, 0).labels[-1][1] == "ERROR"
+
+
 def test_fields_write_to_the_action_and_pin_what_they_change(bpy, contacts):
     row, before = contacts.rows[1], spans_on(contacts.action)
     row.end += 2

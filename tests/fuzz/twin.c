@@ -156,7 +156,7 @@ rounding(const answer *a, part what, int i, const real *got, const precision *is
 /* The twin's results for a row, and how far they go for numbers that are off by some roundings. */
 typedef struct {
     answer exact;
-    real spread[PARTS];
+    real spread[PARTS], halfway[PARTS]; /* halfway: of a turn's w, which is 0 at half a turn */
     int set, unset; /* status bits that were set, and that were not */
     bool is_shaken;
 } range;
@@ -181,6 +181,7 @@ widen(range *w, function f, const row *r, uint64_t sample)
     for (int i = 0; i < PARTS && OUTPUTS[f][i]; i++) {
         real off = apart(a.parts[i], w->exact.parts[i], OUTPUTS[f][i]);
         w->spread[i] = isnan(a.parts[i][0]) && isnan(w->exact.parts[i][0]) ? w->spread[i] : fmax(w->spread[i], off);
+        w->halfway[i] = fmax(w->halfway[i], fabs(fabs(a.parts[i][0]) - fabs(w->exact.parts[i][0])));
         w->exact.kept[i] &= a.kept[i];
         real place = i > 0 && OUTPUTS[f][i] == DISTANCE ? w->spread[i - 1] : 0; /* misses go with their places */
         w->spread[i] = fmax(w->spread[i], place);
@@ -199,8 +200,9 @@ is_loose(const range *w, function f, real eps)
     for (int i = 0; i < PARTS && OUTPUTS[f][i]; i++) {
         bool is_place = OUTPUTS[f][i] == PLACE || OUTPUTS[f][i] == DISTANCE;
         loose = loose || w->spread[i] > LOOSE * (is_place ? w->exact.length : w->exact.size);
-        /* The axis of half a turn is free, to the root of a rounding, as directions at full reach are. */
-        loose = loose || (OUTPUTS[f][i] == TURN && f != MULTIPLY && fabs(w->exact.parts[i][0]) < sqrt(eps));
+        /* The axis of a turn that may as well be half a turn is free. */
+        bool is_half = fabs(w->exact.parts[i][0]) <= 16 * w->halfway[i];
+        loose = loose || (OUTPUTS[f][i] == TURN && f != MULTIPLY && is_half);
     }
     return loose;
 }

@@ -7,8 +7,10 @@ Expects the clip `walk.bvh` in the folder named after "--", and leaves `result.j
 import json
 import math
 import sys
+import webbrowser
 from pathlib import Path
 
+import addon_utils
 import bpy
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Euler, Vector
@@ -37,6 +39,7 @@ def everything() -> Steps:
     yield from wait_for("the button plants", lambda: "ik2bone" in action())
     yield 1.0
     yield from sidebar()
+    yield from manual()
     bpy.context.window_manager.windows[0].workspace = bpy.data.workspaces["Animation"]
     yield 1.0
     with bpy.context.temp_override(area=min(views(), key=lambda area: area.width)):
@@ -47,6 +50,7 @@ def everything() -> Steps:
     yield from show_bars()
     yield from drag_a_bar()
     yield from move_a_footprint()
+    yield from off_and_on()
     yield from as_a_layer()
     yield from rigify()
 
@@ -95,6 +99,10 @@ def sidebar() -> Steps:
             yield from click(region.x + 50, region.y + region.height - 275)
             yield 1.0
             result["frame after a click on a contact"] = bpy.context.scene.frame_current
+            for way in range(5):
+                yield from point(region.x + 40 + 4 * way, region.y + region.height - 287)
+            yield 3.0
+            picture("tooltip", (region.x - 200, region.y + region.height - height, region.width + 200, height))
         yield from point(region.x - 200, region.y + 60)
         yield 1.0
         picture(PICTURES.get(name, name), (region.x, region.y + region.height - height, region.width, height))
@@ -102,6 +110,15 @@ def sidebar() -> Steps:
     for kind in kinds.values():
         if not kind.is_registered:
             bpy.utils.register_class(kind)
+
+
+def manual() -> Steps:
+    """Ask for the manual of the button Plant Feet, in place of a browser."""
+    opened = result["Online Manual opens"] = []
+    webbrowser.open = opened.append
+    yield from show_panel()
+    yield from point(*button())
+    yield from key("F1", *button())
 
 
 def set_up() -> None:
@@ -195,6 +212,16 @@ def move_a_footprint() -> Steps:
     yield 1.0
     picture("edit_after", box_of(view()[1]))
     yield from show_panel()
+
+
+def off_and_on() -> Steps:
+    """Switch the add-on off and on."""
+    addon_utils.disable(ADDON)
+    yield 1.0
+    addon_utils.enable(ADDON)
+    yield 1.0
+    result["drawn again"] = sorted(sys.modules[f"{ADDON}.ui.drawing"]._handlers)
+    picture("drawn_again")
 
 
 def as_a_layer() -> Steps:

@@ -90,6 +90,19 @@ def test_body_leans_over_a_slope_by_a_part_of_it(degrees) -> None:
     assert abs(np.median(level.hips_offset[60:-60, 0])) < abs(ahead)
 
 
+def test_body_leans_over_a_slope_in_place_as_well() -> None:
+    # Feet of a clip in place have no anchors.
+    plan = plant(in_place(CLIP), slope(15.0))
+    assert not plan.locked.any()
+    assert -np.median(plan.hips_offset[:, 0]) == pytest.approx(0.3 * np.sin(np.radians(15.0)), abs=0.03)
+
+
+def test_body_does_not_lean_with_feet_that_are_always_laid_on_level_ground() -> None:
+    # The clip raises its heels as toe-off comes.
+    plan = plant(make_walk(roll=0.8).clip, FLAT, Settings(contacts="ALWAYS"))
+    assert np.abs(plan.hips_offset[:, 0]).max() < 0.01
+
+
 def test_hips_follow_feet_that_are_moved_aside() -> None:
     # A ditch that both feet of the walk would stand in by half: they are moved out of it, all to one side.
     trench = height_field(lambda x, y: np.where(np.abs(y - 0.1) < 0.04, -0.3, 0.0))
