@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from math import hypot
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,13 +48,14 @@ def _treadmill(velocities: Array, way: Array) -> Array:
     as often as they rest.
     """
     # No foot goes so fast that the figure could be in place.
-    if length_of(way) > NEAR * length_of(velocities).max():
-        return np.zeros(3)
+    none = np.zeros(3)
+    if hypot(*way) > NEAR * length_of(velocities).max():
+        return none
     floor = _mode(velocities)
-    speed = float(length_of(floor))
-    moves = speed >= SLOWEST and length_of(way) <= NEAR * speed
-    rests = _share(velocities, np.zeros(3), NEAR)
-    return floor if moves and rests <= 0.5 * _share(velocities, floor, _radius(floor)) else np.zeros(3)
+    speed = hypot(*floor)
+    if speed < SLOWEST or hypot(*way) > NEAR * speed:
+        return none
+    return floor if _share(velocities, none, NEAR) <= 0.5 * _share(velocities, floor, _radius(floor)) else none
 
 
 def _slide(velocities: Array, frames: NDArray[np.intp], travel: Array, aside: Array) -> Array:
@@ -74,7 +77,7 @@ def _slide(velocities: Array, frames: NDArray[np.intp], travel: Array, aside: Ar
     axes = np.stack([travel, aside], axis=1)[frames] / speeds[frames, None, None] ** 2
     slides = speed * (axes @ velocities[counts][..., None])[..., 0]
     slide = _mode(slides)
-    size, share = float(length_of(slide)), _share(slides, slide, _radius(slide))
+    size, share = hypot(*slide), _share(slides, slide, _radius(slide))
     even = share >= 0.5 and _share(slides, none, 0.5 * size) <= 0.5 * share
     return slide / speed if even and max(SLOWEST, SLIDES * speed) <= size <= 0.5 * speed else none
 
@@ -101,7 +104,7 @@ def _mode(velocities: Array) -> Array:
 
 
 def _radius(floor: Array) -> float:
-    return NEAR * max(1.0, float(length_of(floor)))
+    return NEAR * max(1.0, hypot(*floor))
 
 
 def _share(velocities: Array, floor: Array, radius: float) -> float:

@@ -91,11 +91,13 @@ class Surface:
         """Where lines through `points` (N, 3) along unit vectors `down`, (3,) or (N, 3), meet this surface, which is
         `number`.
         """
-        inverse = self.at(frames)[1]
-        ways = turn_vectors(inverse, down)
-        line, distance, triangle = self.mesh.crossings(move_points(inverse, points), ways)
-        length = length_of(ways)
-        depth = distance / (length[line] if length.ndim else length)
+        if self._is_world:
+            line, depth, triangle = self.mesh.crossings(points, down)
+        else:
+            inverse = self.at(frames)[1]
+            ways = turn_vectors(inverse, down)
+            line, distance, triangle = self.mesh.crossings(move_points(inverse, points), ways)
+            depth = distance / np.broadcast_to(length_of(ways), len(points))[line]
         normal = self._to_world(self.mesh.normals[triangle], frames[line])
         looks_up = _along(normal, down, line) <= 0.0
         normal[~looks_up] *= -1.0

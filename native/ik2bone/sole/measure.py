@@ -118,15 +118,24 @@ def _own_scales(clip: Clip) -> Array:
 
 def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[str, ...]) -> Sole:
     """The soles of feet as they lie flat, with lengths in scene units, and all else in the spaces of scaled bones."""
-    rows: list[tuple[Any, ...]] = []
-    for foot, size, (own, toe) in zip(feet, clip.foot_units, _own_scales(clip), strict=True):
-        tip = move_points(foot.into_toe, foot.under(foot.tip))
-        points = foot.under(foot.heel) / own, foot.under(0.0) / own, tip / toe, foot.joint / own
-        ways = unit(foot.forward / own), unit(foot.up / own), unit(foot.into_toe[:3, :3] @ foot.up / toe)
-        rows.append((size * foot.height, *points, *ways, size * np.array([-foot.heel, foot.tip])))
-    names = [name for name in Sole.__annotations__ if name not in ("floor", "source")]
-    columns: dict[str, Any] = {name: np.array(row) for name, row in zip(names, zip(*rows, strict=True), strict=True)}
-    return Sole(**columns, floor=floor, source=source)
+    (own, toe), sizes = _own_scales(clip).swapaxes(0, 1), clip.foot_units
+    heel, ball, tip = (np.array(row) for row in zip(*map(FlatFoot.points, feet), strict=True))
+    forward, up, joint, into_toe = (
+        np.array([getattr(foot, name) for foot in feet]) for name in ("forward", "up", "joint", "into_toe")
+    )
+    return Sole(
+        ball_height=sizes * [foot.height for foot in feet],
+        heel=heel / own,
+        ball=ball / own,
+        tip=move_points(into_toe, tip) / toe,
+        ball_joint=joint / own,
+        forward=unit(forward / own),
+        up=unit(up / own),
+        toe_up=unit(turn_vectors(into_toe, up) / toe),
+        lengths=sizes[:, None] * [(-foot.heel, foot.tip) for foot in feet],
+        floor=floor,
+        source=source,
+    )
 
 
 def with_own_floor(clip: Clip, sole: Sole) -> Sole:
