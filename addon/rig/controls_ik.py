@@ -39,7 +39,9 @@ def _solver(moving: Moving, chain: Chain) -> Constraint | None:
     if len(found) != 1 or found[0][1] != wanted:
         return None
     solver = found[0][0]
-    return solver if solver.type == "IK" and solver.target == moving.armature and solver.subtarget else None
+    is_ours = solver.type == "IK" and solver.target == moving.armature and solver.subtarget
+    # One that turns the lower bone after its target leaves the end where neither of the two asks for it.
+    return solver if is_ours and not solver.use_rotation else None
 
 
 def _solvers(moving: Moving) -> Iterator[tuple[PoseBone, Constraint]]:
@@ -92,7 +94,10 @@ class _Limb:
             )
 
     def _reaching(self, name: str, part: str) -> Control:
-        on = switch_of(self.moving, self.solver, True)
+        """A bone that the ankle is drawn to; its keys show without the solver too where the foot follows it always."""
+        follows = self.moving.active(self.moving.armature.pose.bones[self.chain.foot])
+        is_left = part == "ankle" or any(switch_of(self.moving, each, False) for each in follows)
+        on = switch_of(self.moving, self.solver, True) if is_left else None
         return Control(name, part, moves=True, turns=part == "foot", goal=self.solver.subtarget, switch=on)
 
     def _turned_back(self) -> Iterator[Control]:
