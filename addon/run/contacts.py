@@ -141,12 +141,17 @@ def marked(rows: Rows, span: Span) -> Rows:
 
     Under "automatic" what stands there is no longer pinned, and what is lifted there may be found to stand again.
     """
-    kept = [left for row in rows for left in _cut(row, span)]
+    kept = cleared(rows, span)
     if span.state != "automatic":
         return [*kept, row_of(span)]
     inside = [row for row in rows if _meets(row, span) and row.get("state") != "forbidden"]
     ends = [{"start": max(row["start"], span.start), "end": min(row["end"], span.end)} for row in inside]
     return [*kept, *(row | end | {"state": "automatic"} for row, end in zip(inside, ends, strict=True))]
+
+
+def cleared(rows: Rows, span: Span) -> Rows:
+    """Contacts without what a part does on the frames of a span."""
+    return [left for row in rows for left in _cut(row, span)]
 
 
 def _meets(row: dict[str, Any], span: Span) -> bool:

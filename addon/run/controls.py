@@ -115,7 +115,7 @@ def tell_controls(
         figures["told"] += _tell_ways(limb, bones, off["knee"] / goal.leg, stretch(number, after, goal))
         wide = [f"{name} {off[name]:.3g}" for name in ("ankle", "ball") if off[name] > RIGHT * goal.leg]
         if wide:
-            told.append(f"controls bring {limb.foot} not quite where it was planned: off by up to {', '.join(wide)}")
+            told.append(f"controls do not bring {limb.foot} quite to its planned place: off by up to {', '.join(wide)}")
     return tuple(told)
 
 

@@ -78,7 +78,7 @@ class NlaLayer(Derived):
             if handmade:
                 yield f"keys made by hand were replaced in the layer: {handmade}"
             if layers.is_weakened(self.layer.corrections):
-                yield f"the influence of NLA strip {self.layer.corrections.name} weakens what these figures tell of"
+                yield f"the influence of NLA strip {self.layer.corrections.name} weakens the reported correction"
         if self._goes_on():
             yield f"{name} goes on beyond frames {first} to {last}, and the layer does not"
         yield from self.told_of_source()

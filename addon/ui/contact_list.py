@@ -225,6 +225,7 @@ def _draw_buttons(row: UILayout, shown: ContactList, count: int) -> None:
     row.separator()
     for state, text in (("enforced", "Pin"), ("forbidden", "Lift"), ("automatic", "Auto")):
         row.operator("ik2bone.mark_feet", text=text, icon=STATES[NUMBERS[state]][3]).state = state
+    row.operator("ik2bone.mark_feet", text="", icon="TRASH").state = "none"
 
 
 def _counts(rows: Sequence[dict[str, Any]]) -> str:

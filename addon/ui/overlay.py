@@ -33,6 +33,8 @@ RAISED = 0.005
 INNER = 0.6
 BEFORE, AFTER = (0.6, 0.6, 0.6, 0.7), (1.0, 0.65, 0.1, 1.0)
 THIN, THICK = 1.5, 4.0
+# How visible those parts of a print are that lie behind something, as a level print in a slope does.
+HIDDEN = 0.3
 
 
 class Line(NamedTuple):
@@ -163,17 +165,24 @@ def draw() -> None:
     if not contacts.overlay or not records.read(action)["report"]:
         return
     armature = find_armature(context)
-    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-    gpu.state.depth_test_set("LESS_EQUAL")
-    gpu.state.blend_set("ALPHA")
-    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
     stored = _batches(armature.name, action[records.RECORD], kept.newest_run())
-    for line, batch in (*stored, *((line, _batch(line)) for line in moved)):
-        shader.uniform_float("color", line.colour)
-        shader.uniform_float("lineWidth", THICK if contacts.active in line.contacts else THIN)
-        batch.draw(shader)
+    lines = [*stored, *((line, _batch(line)) for line in moved)]
+    gpu.state.blend_set("ALPHA")
+    _draw([drawn for drawn in lines if drawn[0].contacts], contacts.active, "GREATER", HIDDEN)
+    _draw(lines, contacts.active, "LESS_EQUAL")
     gpu.state.depth_test_set("NONE")
     gpu.state.blend_set("NONE")
+
+
+def _draw(lines: list[tuple[Line, Any]], active: int, depth: str, share: float = 1.0) -> None:
+    """Draw what passes a test of depth, so much of its colour; what stands for the active contact in thick lines."""
+    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+    gpu.state.depth_test_set(depth)
+    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+    for line, batch in lines:
+        shader.uniform_float("color", (*line.colour[:3], share * line.colour[3]))
+        shader.uniform_float("lineWidth", THICK if active in line.contacts else THIN)
+        batch.draw(shader)
 
 
 def forget() -> None:

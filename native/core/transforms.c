@@ -221,13 +221,27 @@ ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2
     ik2b_run_solver(&solver, extent, args, kind, bend, roll);
 }
 
+/* Gives a new bone the length of the present one; false where a lane needs care. */
+IK2B_IN_LINE bool
+keep_length(const double bone[3], bool careful, double new[3])
+{
+    double square = d3_dot(bone, bone), product = square * d3_dot(new, new);
+    double factor = square * inverse_root(product), unit[3];
+    bool good = is_ordinary(product);
+    if (careful && !good) {
+        factor = d3_is_zero(new) ? 0.0 : d3_unit(bone, unit) / d3_unit(new, unit);
+    }
+    d3_scale(new, factor, new);
+    return good;
+}
+
 /* New joints that bones of the present lengths point at, whatever lengths lie between the new ones;
  * and the unit hinge of the new pose, zero where it is straight and has none. */
 IK2B_IN_LINE bool
 aim_bones(limb *t, bool careful, bool rolling)
 {
     double root[3], mid[3], end[3], lower[3], normal[3], inward[3][3];
-    double length, new_length, lower_length, line, inverse, rest;
+    double upper_length, lower_length, line, rest;
     for (int i = 0; i < 3; i++) {
         root[i] = t->root_matrix[4 * i + 3];
     }
@@ -240,21 +254,21 @@ aim_bones(limb *t, bool careful, bool rolling)
         seen_from_root(t, root, t->mid_at, mid);
     }
     d3_sub(end, mid, lower);
-    good &= d3_measure(t->mid, careful, &length, &rest);
-    good &= d3_measure(mid, careful, &new_length, &inverse);
     d3_cross(end, mid, normal);
     if (rolling) {
+        good &= d3_measure(mid, careful, &upper_length, &rest);
         good &= d3_measure(lower, careful, &lower_length, &rest);
         good &= d3_measure(end, careful, &line, &rest);
         double square = d3_dot(normal, normal);
-        double least = t->task.straight * (new_length + lower_length) * line;
+        double least = t->task.straight * (upper_length + lower_length) * line;
         bool bent = square > least * least;
         double factor = chosen(bent, careful_inverse_root(square, careful), 0.0);
         good &= !bent | is_ordinary(square);
         d3_scale(normal, factor, normal);
     }
-    d3_muladds(mid, (length - new_length) * inverse, end);
-    d3_scale(mid, length * inverse, mid);
+    good &= keep_length(t->mid, careful, mid);
+    good &= keep_length(t->lower, careful, lower);
+    d3_add(mid, lower, end);
     d3_copy(mid, t->new_mid);
     d3_copy(end, t->new_end);
     d3_copy(normal, t->normal);

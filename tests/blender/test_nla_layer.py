@@ -259,7 +259,7 @@ def test_what_the_user_has_set_of_the_strip_stays(bpy, walker, slope):
     strip.name, strip.influence = "Feet", 0.4
     plant(bpy, **LAYER)
     assert (strip.name, strip.influence) == ("Feet", pytest.approx(0.4))
-    assert "the influence of NLA strip Feet weakens what these figures tell of" in told(walker)
+    assert "the influence of NLA strip Feet weakens the reported correction" in told(walker)
 
 
 @pytest.mark.parametrize(("name", "value"), [("scale", 1.5), ("use_reverse", True), ("use_animated_time", True)])

@@ -333,7 +333,7 @@ def test_the_panel_of_contacts_counts_them_and_offers_to_change_them(bpy, walker
     count = len(json.loads(walker.animation_data.action["ik2bone"])["contacts"])
     notes = draw("contacts")
     assert notes.texts[0] == f"{count - 1} automatic, 0 pinned, 1 lifted"
-    assert notes.operators.count("ik2bone.mark_feet") == 3
+    assert notes.operators.count("ik2bone.mark_feet") == 4
     assert {"ik2bone.remove_contact", "ik2bone.export_contacts"} <= set(notes.operators)
 
 

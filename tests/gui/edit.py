@@ -16,7 +16,22 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Euler, Vector
 
 sys.path.append(str(Path(__file__).parent))
-from steps import FOLDER, Steps, button, click, key, picture, play, point, press, result, show_panel, view, wait_for
+from steps import (
+    FOLDER,
+    TICK,
+    Steps,
+    button,
+    click,
+    key,
+    picture,
+    play,
+    point,
+    press,
+    result,
+    show_panel,
+    view,
+    wait_for,
+)
 
 ADDON = "bl_ext.user_default.ik2bone"
 CHILDREN = ("options", "report", "contacts")
@@ -40,6 +55,7 @@ def everything() -> Steps:
     yield 1.0
     yield from sidebar()
     yield from manual()
+    yield from search()
     bpy.context.window_manager.windows[0].workspace = bpy.data.workspaces["Animation"]
     yield 1.0
     with bpy.context.temp_override(area=min(views(), key=lambda area: area.width)):
@@ -119,6 +135,23 @@ def manual() -> Steps:
     yield from show_panel()
     yield from point(*button())
     yield from key("F1", *button())
+
+
+def search() -> Steps:
+    """Look for the operators as F3 does, and run the first one found."""
+    planted, x, y = action()["ik2bone"], view()[1].x + 300, view()[1].y + 300
+    bpy.ops.ik2bone.restore()
+    yield from point(x, y)
+    yield from key("F3", x, y)
+    for letter in "plantfeet":
+        view()[0].event_simulate(letter.upper(), "PRESS", unicode=letter, x=x, y=y)
+        yield TICK
+        view()[0].event_simulate(letter.upper(), "RELEASE", x=x, y=y)
+        yield TICK
+    yield 1.0
+    picture("search")
+    yield from key("RET", x, y)
+    yield from wait_for("the operator that was searched for plants", lambda: action().get("ik2bone") == planted)
 
 
 def set_up() -> None:

@@ -57,6 +57,18 @@ def test_bones_point_as_new_ones_of_other_lengths_do(kind, roll):
     np.testing.assert_allclose(end[:, :3, 3], new_end, rtol=0, atol=1e-13)
 
 
+def test_a_lower_bone_points_as_a_much_shorter_new_one_does():
+    """As positions in another unit have it: it takes up what rounding left in the root's turn at its own length."""
+    rng = np.random.default_rng(8)
+    pose = limbs.poses(rng, ROWS, "identity")
+    new_mid, new_end = new_positions(rng, pose)
+    root, mid = pose.root.astype(np.float32), pose.mid.astype(np.float32)
+    new_end = new_mid + 1e-3 * (new_end - new_mid)
+    r = ik2bone.orient(root, mid, *(point.astype(np.float32) for point in (pose.end, new_mid, new_end)))
+    wide = ik2bone.orient(root, mid, *(point.astype(np.float32).astype(float) for point in (pose.end, new_mid, new_end)))
+    assert limbs.same_rotation(r.mid, wide.mid) < 1e-6
+
+
 @pytest.mark.parametrize("kind", limbs.ANCESTORS)
 def test_hinge_roll_bends_the_knee_about_its_hinge(kind):
     """From any pose whose bend is the hinge's, the new bend is the hinge's again, mirrored matrices included."""
