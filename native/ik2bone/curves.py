@@ -189,12 +189,12 @@ def smooth_between(
     return curves.T.reshape(wish.shape)
 
 
-def without_dips(values: Array, fps: float, most: float) -> Array:
-    """The lowest curves (F, L) over the values whose second derivatives are at most `most` (a unit of theirs / s^2).
+def without_dips(values: Array, fps: float, most: Array | float) -> Array:
+    """The lowest curves (F, L) over the values whose second derivatives are at most `most` (L,), their unit / s^2.
 
     Peaks stay as they are. Closed form, see native/core/curves.h.
     """
     columns, filled = np.ascontiguousarray(values.T), np.empty(values.T.shape)
-    for column, out in zip(columns, filled, strict=True):
-        fill_dips(column, most / fps**2, out)
+    for column, limit, out in zip(columns, np.broadcast_to(most, len(columns)), filled, strict=True):
+        fill_dips(column, float(limit) / fps**2, out)
     return filled.T

@@ -248,7 +248,8 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: b
     room = room[:, legs] * (settings.gives_way == "HEEL_HIPS")
     ride = smoothed(held.targets.ride, odd_window(FOLLOW, clip.fps))
     targets, standing = held.targets.moved(-ride[:, None]), held.contacts.any(axis=-1)
-    leans = settings.direction == "DOWN"
+    # Feet that are always laid on the ground are turned by what the clip tilts them, too.
+    leans = settings.direction == "DOWN" and not settings.always(clip.frames)
     return ride + hips_offset(clip, targets, standing, ~held.locked, room, settings.max_drop, leans)
 
 
@@ -336,6 +337,9 @@ def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, 
     left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & touching & asked).sum())
     if left and not settings.always(clip.frames):
         notes.append(Note("never_rests", {"count": left, "of": int(asked.sum())}))
+    places = [bool(touching[place.leg]) for place in settings.places if asked[place.leg]]
+    if any(places):
+        notes.append(Note("places_unused", {"count": sum(places), "of": len(places)}))
     if "proportion" in sole.source:
         notes.append(Note("sole_by_proportion"))
     notes += tell_doubts(clip, sole)

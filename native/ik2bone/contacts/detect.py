@@ -61,16 +61,16 @@ def find_contacts(
 
     `heel` and `ball` are paths (frames, legs, 3) of joints or markers in any length unit, `leg` is the length of the
     leg in that unit, `fps` samples a second, `up` the direction against gravity. No absolute speed or length enters, so
-    scale and unit do not matter. The ground is found from the paths: it may lie at any height, be uneven, carry the
-    feet of a clip in place back like a treadmill, or be one that all feet slide over evenly, as they do where legs
-    were scaled and the hips' way was not.
+    scale and unit do not matter. The ground is found from the paths. It may lie at any height, be uneven, or carry the
+    feet of a clip in place back like a treadmill. All feet may slide over it evenly, as they do where legs were scaled
+    and the path of the hips was not.
 
     A part is slow from the moment its speed falls below `enter` for as long as it stays below `leave` (leg lengths a
     second; more for runners), while it is less than `height` leg lengths above its lowest place of that time. A slow
     foot stands where it is as low as nearby in time, or carries the figure alone. Gaps and contacts shorter than
     `least` seconds are dropped. With `exact` each contact then begins at its heel strike and ends at its toe-off, as
-    force plates would tell them, to the frame. Without, the slow frames stay, which suits foot locking: a foot is
-    locked while it is slow; of a foot that rests on one part the other counts only where it is nearly still.
+    force plates would tell them, to the frame. Without `exact` a part stands while it is slow, which suits foot
+    locking; if a foot rests on one part, the other part stands only where it is nearly still.
     """
     rate, length = _positive("fps", fps), _positive("leg", leg)
     upward = array("up", up, (3,))
