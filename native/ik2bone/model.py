@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import checks
+from .rotations import corrected, length_of, move_points
 
 if TYPE_CHECKING:
     from .anchors.anchor import Anchor
@@ -226,7 +227,7 @@ class Clip:
     @cached_property
     def lengths(self) -> tuple[Array, Array]:
         """Upper and lower lengths (F, L), measured on every frame."""
-        return np.linalg.norm(self.knee - self.hip, axis=-1), np.linalg.norm(self.ankle - self.knee, axis=-1)
+        return length_of(self.knee - self.hip), length_of(self.ankle - self.knee)
 
     @cached_property
     def reach(self) -> Array:
@@ -236,7 +237,7 @@ class Clip:
     @cached_property
     def stretch(self) -> Array:
         """Distances (F, L) of end joints from root joints."""
-        return np.asarray(np.linalg.norm(self.ankle - self.hip, axis=-1))
+        return length_of(self.ankle - self.hip)
 
     @cached_property
     def bend(self) -> Array:
@@ -248,7 +249,9 @@ class Clip:
     @cached_property
     def leg(self) -> float:
         """Median reach of all legs, or of all arms where there are only arms: what tolerances are relative to."""
-        return float(np.median(self.reach if self.hands.all() else self.reach[:, ~self.hands]))
+        ranked = np.sort(self.reach if self.hands.all() else self.reach[:, ~self.hands], axis=None)
+        # `numpy.median` takes three times as long.
+        return float(ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1].mean())
 
     @cached_property
     def foot_units(self) -> Array:
@@ -341,15 +344,10 @@ class Plan:
         if (clip.frames, clip.legs) != self.miss.shape:
             wanted, got = ("{} frames and {} legs".format(*shape) for shape in (self.miss.shape, clip.thigh.shape))
             raise ValueError(f"clip: expected the {wanted} that were planned, got {got}")
-        from .rotations import corrected  # built on this module
-
         matrices = np.stack([getattr(clip, name) for name in JOINTS], axis=2)
         planted, moves = corrected(matrices, self.rotations, clip.scale, self.hips_offset[:, None])
-        points = {
-            name: (move[..., :3, :3] @ getattr(clip, name)[..., None])[..., 0] + move[..., :3, 3]
-            for name, move in (("ball", moves[:, :, 2]), ("tip", moves[:, :, 3]))
-        }
-        return clip.having(**dict(zip(JOINTS, np.moveaxis(planted, 2, 0), strict=True)), **points)
+        ball, tip = move_points(moves[:, :, 2], clip.ball), move_points(moves[:, :, 3], clip.tip)
+        return clip.having(**dict(zip(JOINTS, np.moveaxis(planted, 2, 0), strict=True)), ball=ball, tip=tip)
 
     def report(self) -> dict[str, Any]:
         """Figures of the clip before and after planting, as plain data; `ik2bone.report.text` makes text of them."""

@@ -142,7 +142,9 @@ def tell_reach(pitch: Array, missed: Array, standing: Mask) -> list[Note]:
     Heels that rise a little early, as toe-off nears, are no reason to tell anything.
     """
     notes = []
-    raised = standing & (pitch > STANDS) & (toe_off_nears(standing) == 0.0)
+    raised = standing & (pitch > STANDS)
+    if raised.any():
+        raised &= toe_off_nears(standing) == 0.0
     left = standing & (missed > 0.0)
     if raised.any():
         degrees = float(np.degrees(pitch[raised].max()))

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ._core import aggregate
 from .checks import is_flat
-from .model import Array
+
+if TYPE_CHECKING:  # the model is built on this module
+    from .model import Array
 
 # A median point is sought among so many points, spread evenly over all: it takes time by the square of their number.
 SOME = 200

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ik2bone.curves import (
+    column_runs,
     come_to_rest,
     fade,
     hann_average,
@@ -33,6 +34,13 @@ def test_runs_cover_a_mask_exactly(values) -> None:
         assert mask[start:end].all()
         rebuilt[start:end] = True
     assert (rebuilt == mask).all()
+
+
+@pytest.mark.parametrize("shape", [(0, 2), (1, 2), (7, 3), (40, 2, 2), (5, 0)])
+def test_runs_of_all_columns_are_those_of_each(shape) -> None:
+    mask = RANDOM.random(shape) < 0.6
+    columns = mask.reshape(len(mask), int(np.prod(shape[1:]))).T
+    assert column_runs(mask) == [(number, *run) for number, column in enumerate(columns) for run in runs(column)]
 
 
 @given(st.lists(st.floats(0.0, 10.0), min_size=1, max_size=60), st.integers(0, 7))
@@ -119,6 +127,15 @@ def test_window_is_odd_and_never_empty() -> None:
 @given(vectors)
 def test_rotation_vectors_come_back(vector) -> None:
     assert vector_from_matrix(matrix_from_vector(vector)) == pytest.approx(vector, abs=1e-7)
+
+
+@given(vectors)
+def test_matrices_are_those_of_the_formula_of_rodrigues(vector) -> None:
+    angle, across = np.linalg.norm(vector), np.cross(np.eye(3), vector)
+    share = np.sinc(angle / np.pi), 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
+    expected = np.eye(3) + share[0] * across + share[1] * across @ across
+    np.testing.assert_allclose(matrix_from_vector(vector), expected, atol=1e-14)
+    assert (matrix_from_vector(0.0 * vector) == np.eye(3)).all()
 
 
 @given(vectors, vectors)

@@ -105,8 +105,9 @@ def _following(standing: Mask, *notes: Note) -> Contacts:
 def _turns_in_the_air(contacts: Mask) -> bool:
     """Whether what there is of contacts (F, L, 2) is hardly any, and beside the ends of the clip."""
     standing = contacts.any(axis=-1)
-    inner = any(start > 0 and end < len(standing) for _, start, end in column_runs(standing))
-    return not inner and float(standing.mean()) < SELDOM
+    if float(standing.mean()) >= SELDOM:
+        return False
+    return not any(start > 0 and end < len(standing) for _, start, end in column_runs(standing))
 
 
 def _low(clip: Clip, sole: Sole, heel: Array) -> Mask:

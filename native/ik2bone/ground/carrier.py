@@ -15,7 +15,7 @@ from ..curves import velocity
 from ..hands.nearest import WITHIN
 from ..model import JOINTS, Array, Clip, Ground, Mask
 from ..rotations import inverse_of, length_of, move_points, turn_vectors, unit
-from .query import Frames, MovingGround, Support, ask, support_of
+from .query import Frames, MovingGround, Support, ask, may_move, support_of
 
 # A clip was made on a support if its feet are slower there than in the world by this share of both speeds, on the mean.
 # Of 360 runs of real clips made on platforms that go by 0.02 to 3 leg lengths a second, rise, turn or rock, this finds
@@ -49,7 +49,7 @@ def find_carrier(clip: Clip, ground: Ground, up: Array | None) -> Carrier | None
     It carries the figure from the first frame to the last, so three frames are enough to look for it. Without `up` (3,)
     it is one that moves near the feet.
     """
-    if clip.frames < 3 or not isinstance(ground, MovingGround):
+    if clip.frames < 3 or not may_move(ground):
         return None
     frames = np.array([0, clip.frames // 2, clip.frames - 1])
     hits, _, met = ask(ground, clip.ball[frames], up, frames)
@@ -81,7 +81,7 @@ def find_bearer(clip: Clip, ground: Ground) -> Carrier | None:
     """The one thing that all limbs are near on the first frame, if it moves: it takes a clip along that was made for
     something at rest.
     """
-    if clip.frames < 3 or not isinstance(ground, MovingGround):
+    if clip.frames < 3 or not may_move(ground):
         return None
     hits, _, met = ask(ground, clip.ball[0], None, np.zeros(clip.legs, np.intp))
     near = met & (length_of(hits - clip.ball[0]) < WITHIN * clip.leg)

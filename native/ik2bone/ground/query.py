@@ -62,6 +62,11 @@ def support_of(ground: Ground, point: Array, frame: int) -> Support:
     return cast(MovingGround, ground).support(point, frame) if hasattr(ground, "support") else Support()
 
 
+def may_move(ground: Ground) -> bool:
+    """Whether parts of a ground may move; a plain callable has none."""
+    return bool(getattr(ground, "moves", hasattr(ground, "support")))
+
+
 def cut_ground(ground: Ground, frames: slice) -> Ground:
     """The ground over some of the frames of its clip."""
     return cast(Ground, ground.cut(frames)) if isinstance(ground, MovingGround) else ground

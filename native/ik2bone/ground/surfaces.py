@@ -155,6 +155,11 @@ class Surfaces:
         """Names of the surfaces, each once."""
         return list(dict.fromkeys(surface.name for surface in self.surfaces))
 
+    @property
+    def moves(self) -> bool:
+        """Whether any of them moves."""
+        return any(surface.moves for surface in self.surfaces)
+
     @cached_property
     def _boxes(self) -> Array:
         """Least and greatest corners of the surfaces' boxes (2, S, 3)."""
