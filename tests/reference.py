@@ -174,10 +174,10 @@ def orient(root_matrix, mid_matrix, end, new_mid, new_end, *, precision=DOUBLE, 
         return IDENTITY, IDENTITY
     upper = np.linalg.solve(limb.frame, new_mid - root)
     lower = np.linalg.solve(limb.frame, new_end - new_mid)
-    normal = np.cross(lower, upper)
+    line = np.linalg.solve(limb.frame, new_end - root)
+    normal = np.cross(min(line, lower, key=length), upper)  # the longer one may leave nothing but rounding
     reach = length(upper) + length(lower)
-    line = length(upper + lower)
-    straight = line > 0 and length(normal) <= precision.straight * reach * line
+    straight = np.any(line) and length(normal) <= precision.straight * reach * length(line)
     rolling = 1.0 if options["roll"] == "hinge" else 0.0
     new_end = upper * (length(limb.upper) / length(upper)) + lower
     return turn_bones(limb, upper, new_end, None if straight else normal, rolling, precision)[:2]

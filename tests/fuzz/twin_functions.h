@@ -266,9 +266,9 @@ orient(const row *r, answer *a)
     }
     a->narrow = narrowness(&j);
     vec upper = apply(j.inward, sub(new_mid, root)), lower = apply(j.inward, sub(new_end, new_mid));
-    vec normal = cross(lower, upper);
-    real line = length(add(upper, lower)), reach = length(upper) + length(lower);
-    bool straight = line > 0 && length(normal) <= r->is->straight * reach * line;
+    vec line = apply(j.inward, sub(new_end, root)), normal = cross(length(lower) < length(line) ? lower : line, upper);
+    real reach = length(upper) + length(lower);
+    bool straight = any(line) && length(normal) <= r->is->straight * reach * length(line);
     vec end = add(mul(length(j.upper) / length(upper), upper), lower);
     quat turn_root, turn_mid;
     turn_bones(&j, upper, end, straight ? (vec){0, 0, 0} : normal, r->rolling, r->is, &turn_root, &turn_mid);

@@ -124,8 +124,6 @@ def test_a_target_out_of_the_cone_is_limited():
 
 
 def test_cone_along_the_target_line_is_singular_where_it_decides():
-    s = ik2bone.solve(ROOT, MID, [0, 0.1, -0.8], [0, 0, -0.8], cone_axis=[0, 0, -1.0], cone_angle=0.1)
-    assert np.isfinite(s.miss)
     assert ik2bone.solve(ROOT, MID, END, [0, 0, -0.6], cone_axis=[0, 0, -1.0], cone_angle=0.1).status & Status.SINGULAR
 
 

@@ -203,7 +203,6 @@ def test_numbers_near_the_largest_give_turns_all_the_same(scale):
     np.testing.assert_allclose(away.position, near.position, rtol=0, atol=1e-14)
     assert away.status == Status.TOO_FAR
     turned = ik2bone.orient(*limb, [0, 0.8, 0.6], [0, 1e307, 0])
-    assert np.isfinite(turned.mid).all()
     assert abs(limbs.length(turned.mid) - 1) < 1e-14
 
 

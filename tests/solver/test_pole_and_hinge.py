@@ -19,6 +19,7 @@ def test_pole_of_gives_the_pose_back():
     np.testing.assert_allclose(limbs.length(pole), 1, atol=1e-15)
     np.testing.assert_allclose(s.mid, mid, rtol=0, atol=1e-13)
     np.testing.assert_allclose(s.end, end, rtol=0, atol=1e-13)
+    assert not s.status.any()
 
 
 @pytest.mark.parametrize("height", [1e-4, 1e-7, 1e-10])

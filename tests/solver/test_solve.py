@@ -27,15 +27,6 @@ def test_reachable_target_is_reached():
     assert s.status == Status.REACHED
 
 
-def test_bones_keep_their_lengths():
-    rng = np.random.default_rng(1)
-    root, mid, end = limbs.positions(rng, 500)
-    target = root + rng.uniform(0, 2, (500, 1)) * limbs.directions(rng, 500)
-    s = ik2bone.solve(root, mid, end, target)
-    close(limbs.length(s.mid - root), limbs.length(mid - root))
-    close(limbs.length(s.end - s.mid), limbs.length(end - mid))
-
-
 def test_target_too_far_straightens_towards_it():
     s = ik2bone.solve(ROOT, MID, END, [0.0, 3.0, 0.0])
     close(s.mid, [0, 0.5, 0])
@@ -208,13 +199,3 @@ def test_a_small_motion_of_the_target_is_followed(step):
     s = ik2bone.solve(ROOT, MID, END, target)
     close(s.end - END, [step, 0, 0], 1e-15)
     close(s.mid - MID, [step / 2, 0, 0], 1e-15 + step**2)
-
-
-def test_a_row_of_numbers_and_a_batch_agree():
-    rng = np.random.default_rng(6)
-    root, mid, end = limbs.positions(rng, 20)
-    target = rng.normal(size=(20, 3))
-    batch = ik2bone.solve(root, mid, end, target)
-    for i in range(20):
-        one = ik2bone.solve(root[i], mid[i], end[i], target[i])
-        assert all(np.array_equal(a[i], b) for a, b in zip(batch, one, strict=True))
