@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Describe the extension `ik2bone._core`; everything else is in pyproject.toml."""
+"""Describe the extension `ik2bone._core` and the text of an index page; everything else is in pyproject.toml."""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -107,6 +109,23 @@ class BuildWithCglm(build_ext):
         return True
 
 
+def for_index(text: str, address: str = "") -> str:
+    """The README for an index page, on which relative links lead nowhere: with an address before them, or as text."""
+
+    def full(link: re.Match[str]) -> str:
+        words, path = link.groups()
+        return f"[{words}]({address}/{path})" if address else f"{words} (`{path.partition('#')[0]}`)"
+
+    named = text if address else text.replace("\n\n", "\n\nFiles in parentheses are in the source distribution.\n\n", 1)
+    return re.sub(r"!?\[([^\]]*)\]\((?!\w+:)([^)]+)\)", full, named)
+
+
+def long_description() -> str:
+    """The README, its links completed by `Source` under `[project.urls]`, the address of this folder's files."""
+    urls = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"].get("urls", {})
+    return for_index(Path("README.md").read_text(encoding="utf-8"), urls.get("Source", ""))
+
+
 core = Extension(
     "ik2bone._core",
     sources=files("c"),
@@ -116,8 +135,11 @@ core = Extension(
     py_limited_api=ABI3,
 )
 
-setup(
-    ext_modules=[core],
-    cmdclass={"build_ext": BuildWithCglm},
-    options={"bdist_wheel": {"py_limited_api": "cp311"}} if ABI3 else {},
-)
+if __name__ == "__main__":
+    setup(
+        long_description=long_description(),
+        long_description_content_type="text/markdown",
+        ext_modules=[core],
+        cmdclass={"build_ext": BuildWithCglm},
+        options={"bdist_wheel": {"py_limited_api": "cp311"}} if ABI3 else {},
+    )

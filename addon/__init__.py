@@ -37,6 +37,7 @@ def _modules() -> tuple[ModuleType, ...]:
         contacts,
         drag,
         drawing,
+        icons,
         manual,
         menus,
         operators,
@@ -45,5 +46,5 @@ def _modules() -> tuple[ModuleType, ...]:
         presets,
     )
 
-    shown = panel, contact_list, contacts, drag, anchors, drawing, menus, manual, presets, preferences
+    shown = icons, panel, contact_list, contacts, drag, anchors, drawing, menus, manual, presets, preferences
     return properties, kept, operators, *shown, command

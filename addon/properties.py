@@ -109,9 +109,9 @@ class PlantingOptions:
         name="If Out of Reach",
         description="What happens first where a leg does not reach its place",
         items=(
-            ("HEEL_HIPS", "Raise Heels First", "Heels rise, then the hips come down, then feet leave their places"),
-            ("HIPS_HEEL", "Lower Hips First", "The hips come down, then heels rise, then feet leave their places"),
-            ("HIPS", "Lower Hips Only", "The hips come down, then feet leave their places; heels stay down"),
+            ("HEEL_HIPS", "Raise Heels First", "Heels rise, then the hips come down, then feet leave their anchors"),
+            ("HIPS_HEEL", "Lower Hips First", "The hips come down, then heels rise, then feet leave their anchors"),
+            ("HIPS", "Lower Hips Only", "The hips come down, then feet leave their anchors; heels stay down"),
         ),
     )
     use_slope: BoolProperty(
@@ -159,11 +159,11 @@ class PlantingOptions:
 OPTIONS = tuple(PlantingOptions.__annotations__)
 
 
-def _is_surface(_settings: Settings, candidate: bpy.types.Object) -> bool:
+def _is_surface(_settings: IK2BONE_Settings, candidate: bpy.types.Object) -> bool:
     return candidate.type == "MESH" or candidate.instance_type == "COLLECTION"
 
 
-class Settings(PlantingOptions, bpy.types.PropertyGroup):
+class IK2BONE_Settings(PlantingOptions, bpy.types.PropertyGroup):
     """The panel's values: the shared options, with the surface as two pointers."""
 
     surface_object: PointerProperty(
@@ -179,13 +179,13 @@ class Settings(PlantingOptions, bpy.types.PropertyGroup):
     )
 
 
-def surface_name(settings: Settings) -> str:
+def surface_name(settings: IK2BONE_Settings) -> str:
     """The operator's `surface` for the settings' pointers: the object first, then the collection."""
     chosen = settings.surface_object or settings.surface_collection
     return chosen.name if chosen else ""
 
 
-def store(settings: Settings, options: PlantingOptions) -> None:
+def store(settings: IK2BONE_Settings, options: PlantingOptions) -> None:
     """Make a run's options the panel's."""
     for name in OPTIONS:
         setattr(settings, name, getattr(options, name))
@@ -196,7 +196,7 @@ def store(settings: Settings, options: PlantingOptions) -> None:
         settings.surface_collection = None if chosen else collection
 
 
-def has_changed(settings: Settings, stored: Any) -> bool:
+def has_changed(settings: IK2BONE_Settings, stored: Any) -> bool:
     """Whether the settings differ from those of a record; what either does not know does not count."""
     known = stored if isinstance(stored, dict) else {}
     if any(name in known and known[name] != getattr(settings, name) for name in OPTIONS):
@@ -215,11 +215,11 @@ def as_dict(options: PlantingOptions) -> dict[str, object]:
 
 def register() -> None:
     """Register the settings and put them on the scene."""
-    bpy.utils.register_class(Settings)
-    bpy.types.Scene.ik2bone = PointerProperty(type=Settings)
+    bpy.utils.register_class(IK2BONE_Settings)
+    bpy.types.Scene.ik2bone = PointerProperty(type=IK2BONE_Settings)
 
 
 def unregister() -> None:
     """Take the settings from the scene."""
     del bpy.types.Scene.ik2bone
-    bpy.utils.unregister_class(Settings)
+    bpy.utils.unregister_class(IK2BONE_Settings)

@@ -104,6 +104,6 @@ def find_misses(armature, report: dict, frame: int) -> list[Miss]:
 def _caption(side: dict[str, float], leg: float) -> str:
     """The figures of one side, lengths in shares of the leg."""
     off = max(side["float"], side["penetration"])
-    shares = (("off the rungs", off), ("sliding", side["drift"]), ("out of reach", side["short"]))
+    shares = (("off the rungs", off), ("drift", side["drift"]), ("short", side["short"]))
     text = ", ".join(f"{name} {100 * value / leg:.1f} %" for name, value in shares)
     return f"hands and feet, worst, of the leg: {text}; knee pop {side['knee_pop']:.1f} degrees"

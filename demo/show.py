@@ -146,8 +146,8 @@ def _ringed(shots: list[picture.Shot], leg: float) -> str:
 
 def _caption(sides: list[dict[str, float]], leg: float) -> str:
     """The worst figures of one side over all frames of its contacts, lengths in shares of the leg."""
-    lengths = (("under ground", "penetration"), ("over", "float"), ("sliding", "drift"), ("out of reach", "short"))
-    shares = ", ".join(f"{text} {100 * max(side[name] for side in sides) / leg:.1f}" for text, name in lengths)
+    lengths = ("penetration", "float", "drift", "short")
+    shares = ", ".join(f"{name} {100 * max(side[name] for side in sides) / leg:.1f}" for name in lengths)
     return f"all contacts, % of the leg: {shares}; knee pop {max(side['knee_pop'] for side in sides):.1f} degrees"
 
 

@@ -17,6 +17,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 html_theme, html_title = "furo", f"ik2bone {release}"
+html_static_path, html_css_files = ["static"], ["wide.css"]
 html_math_renderer = "mathml"
 html_show_copyright = False
 smartquotes = False

@@ -14,6 +14,7 @@ import numpy as np
 from reference_vectors import about, arc, clamp, clamp01, length, matrix, perpendicular, reject, unit
 
 REACHED, TOO_FAR, TOO_CLOSE, SOFTENED, LIMITED, SINGULAR, INVALID = 0, 1, 2, 4, 8, 16, 32
+ROUNDING = 2.0**-48  # some roundings of a direction
 
 
 @dataclass(frozen=True)
@@ -222,7 +223,10 @@ def in_cone(limb, wished, line, bend, along, height, options, precision):
         return wished
     across = np.cross(line, bend)
     x, y = np.dot(bend, axis), np.dot(across, axis)
-    swing, needed = height * sqrt(x * x + y * y), limb.upper * cos(limit) - along * np.dot(line, axis)
+    tilt, needed = sqrt(x * x + y * y), limb.upper * cos(limit) - along * np.dot(line, axis)
+    if tilt <= ROUNDING and needed <= ROUNDING * limb.upper:
+        return wished  # about the line, the whole circle is as legal as the present mid joint
+    swing = height * tilt
     if needed > swing:
         return beside_cone(limb, wished, line, axis, limit, options, precision)
     half = atan2(sqrt(max(swing - needed, 0) * max(swing + needed, 0)), needed)

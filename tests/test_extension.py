@@ -34,7 +34,9 @@ def test_wheels_of_all_platforms_go_into_one_zip(staged, tmp_path):
     assert manifest["platforms"] == ["linux-x64", "macos-arm64", "windows-x64"]
     assert len(manifest["wheels"]) == 3
     assert all((tmp_path / "stage" / wheel).is_file() for wheel in manifest["wheels"])
-    assert manifest["permissions"].keys() == {"files"}
+    assert manifest["permissions"].keys() == {"files"} and manifest["license"] == ["SPDX:GPL-3.0-or-later"]
+    assert "GPL-3.0-or-later" in (tmp_path / "stage" / "LICENSE").read_text(encoding="utf-8")
+    assert "<h1" in (tmp_path / "stage" / "guide.html").read_text(encoding="utf-8")
 
 
 def test_a_wheel_of_another_version_or_platform_is_told(staged):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How wheels are built elsewhere: which Pythons and platforms, and with which cglm."""
+"""How packages are built and described: Pythons, platforms, cglm, and what an index page shows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import hashlib
 import io
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tarfile
 import tomllib
+from email import message_from_string
 
 import pytest
 
@@ -35,6 +37,42 @@ def test_wheels_are_built_for_every_platform_of_the_extension():
     ]
     wheels = [extension.Path(f"ik2bone-1-cp311-abi3-{tag}.whl") for tag in tags]
     assert {extension.platform_of(wheel) for wheel in wheels} == set(extension.PLATFORMS.values())
+
+
+@pytest.fixture
+def setup():
+    """The names of setup.py, which sets nothing up where it is no main program."""
+    pytest.importorskip("setuptools", reason="setuptools is not installed")
+    return runpy.run_path(str(extension.ROOT / "setup.py"))
+
+
+def links(text):
+    """All targets of links and pictures."""
+    return re.findall(r"\]\(([^)]+)\)", text)
+
+
+def test_an_index_page_names_files_that_exist_instead_of_linking_to_them(setup):
+    readme = (extension.ROOT / "README.md").read_text(encoding="utf-8")
+    text = setup["for_index"](readme)
+    assert all(re.match(r"https?://", link) for link in links(text))
+    named = set(re.findall(r"\(`([\w./]+)`\)", text))
+    assert named >= {link.partition("#")[0] for link in links(readme) if "://" not in link}
+    assert all((extension.ROOT / path).exists() for path in named)
+
+
+def test_an_address_completes_the_links_of_an_index_page(setup):
+    text = "See\n\n[a](docs/a.md#b) ![c](d.png) [e](https://e.org)\n"
+    full = "See\n\n[a](https://f.org/x/docs/a.md#b) [c](https://f.org/x/d.png) [e](https://e.org)\n"
+    assert setup["for_index"](text, "https://f.org/x") == full
+
+
+def test_the_metadata_has_the_text_for_an_index_page(setup, tmp_path, monkeypatch):
+    monkeypatch.chdir(extension.ROOT)
+    command = [sys.executable, "-W", "ignore", "setup.py", "-q", "egg_info", "--egg-base", str(tmp_path)]
+    subprocess.run(command, capture_output=True, check=True)
+    metadata = message_from_string((tmp_path / "ik2bone.egg-info" / "PKG-INFO").read_text(encoding="utf-8"))
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert metadata.get_payload().strip() == setup["long_description"]().strip()
 
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler as cc")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Build the Blender extension: `addon/` and the package's wheel in one zip, checked by Blender's own tool."""
+"""Build the Blender extension: `addon/`, the package's wheel and the user guide in a zip, checked by Blender's tool."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-STAGE = ROOT / "build" / "extension"
+# Run as a script, Python knows this file's folder alone.
+sys.path.append(str(ROOT))
+STAGE, GUIDE = ROOT / "build" / "extension", "guide.html"
 # Blender's names of platforms, by beginning and end of the names that wheels have for them.
 PLATFORMS = {
     ("linux", "x86_64"): "linux-x64",
@@ -39,9 +41,13 @@ def main(output: Path) -> None:
 
 
 def stage(wheels: list[Path]) -> None:
-    """Copy the add-on and the wheels; the manifest names them here only, so that the working tree needs none."""
+    """Copy the add-on and the wheels; the manifest names them here only, so that the working tree needs none. The
+    licences come along, and the user guide, which is made of the documents.
+    """
     shutil.rmtree(STAGE, ignore_errors=True)
     shutil.copytree(ROOT / "addon", STAGE, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "LICENSE", STAGE)
+    (STAGE / GUIDE).write_text(guide_page(ROOT / "docs"), encoding="utf-8")
     (STAGE / "wheels").mkdir()
     for wheel in wheels:
         shutil.copy(wheel, STAGE / "wheels")
@@ -53,6 +59,15 @@ def stage(wheels: list[Path]) -> None:
     platforms = json.dumps(sorted({platform_of(wheel) for wheel in wheels}))
     # In front, because a key after a table would belong to the table.
     manifest.write_text(f"wheels = {listed}\nplatforms = {platforms}\n{text}")
+
+
+def guide_page(docs: Path) -> str:
+    """The page of the user guide, by a library that the optional group `test` brings."""
+    try:
+        from tools.guide_page import build
+    except ModuleNotFoundError as error:
+        sys.exit(f"{error.name} is not installed; run pip install markdown-it-py.")
+    return build(docs)
 
 
 def platform_of(wheel: Path) -> str:

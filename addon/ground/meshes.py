@@ -143,7 +143,7 @@ def _scattered(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[str]:
             if len(found) == len(owners):
                 break
     names = ", ".join(sorted(found))
-    return [f"what is scattered on {names} was not taken for ground: make those instances real to stand on"] * bool(
+    return [f"objects scattered on {names} do not count as ground: make these instances real to stand on them"] * bool(
         found
     )
 

@@ -58,8 +58,8 @@ class Chain(NamedTuple):
 
 
 def switch_of(moving: Moving, constraint: Constraint, on: bool) -> Switch | None:
-    """The constraint as a switch, None where nothing changes its influence."""
-    if not moving.is_animated(constraint):
+    """The constraint as a switch, None where it has its whole influence on every frame."""
+    if not moving.is_animated(constraint) and constraint.influence == 1.0:
         return None
     owner = next(bone for bone in moving.armature.pose.bones if constraint in bone.constraints.values())
     return Switch(owner.name, constraint.name, on)

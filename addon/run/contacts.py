@@ -125,12 +125,15 @@ def place_row(action: Action, number: int, place: Sequence[float]) -> None:
         raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {number}")
     row = rows[number]
     if not row.get("anchor"):
-        raise Refusal(f"contact {number} of {row['bone']} stands on no spot yet: plant the feet before it is moved")
+        raise Refusal(f"contact {number} of {row['bone']} has no anchor yet: plant the feet before it is moved")
     hands = [foot["bone"] for foot in record["report"].get("feet", ()) if foot.get("limb") == "hand"]
     settings = record.get("settings")
     if row["bone"] in hands or (isinstance(settings, dict) and settings.get("direction") == "NEAREST"):
         raise Refusal(f"{row['bone']} holds on to the nearest surface: only feet that stand on the ground can be moved")
-    records.store_contacts(action, with_place(rows, standing_row(rows, number), place))
+    number, chosen = standing_row(rows, number), row
+    # Where the ball holds the foot, it is moved by as much as the heel.
+    place = np.add(place, np.subtract(rows[number]["anchor"], chosen["anchor"]))
+    records.store_contacts(action, with_place(rows, number, place.tolist()))
 
 
 def marked(rows: Rows, span: Span) -> Rows:
@@ -138,12 +141,17 @@ def marked(rows: Rows, span: Span) -> Rows:
 
     Under "automatic" what stands there is no longer pinned, and what is lifted there may be found to stand again.
     """
-    kept = [left for row in rows for left in _cut(row, span)]
+    kept = cleared(rows, span)
     if span.state != "automatic":
         return [*kept, row_of(span)]
     inside = [row for row in rows if _meets(row, span) and row.get("state") != "forbidden"]
     ends = [{"start": max(row["start"], span.start), "end": min(row["end"], span.end)} for row in inside]
     return [*kept, *(row | end | {"state": "automatic"} for row, end in zip(inside, ends, strict=True))]
+
+
+def cleared(rows: Rows, span: Span) -> Rows:
+    """Contacts without what a part does on the frames of a span."""
+    return [left for row in rows for left in _cut(row, span)]
 
 
 def _meets(row: dict[str, Any], span: Span) -> bool:

@@ -51,12 +51,7 @@ def steer(
 def wanted(task: Task, clip: Clip, plan: Plan, offset: Array | None) -> Clip:
     """The planned limbs on the frames that are written; `offset` is how far hips lie from those of the clip already."""
     planted = plan.apply(clip)
-    if offset is not None:
-        moved = {name: getattr(planted, name).copy() for name in ("thigh", "shin", "foot", "toe")}
-        for matrices in moved.values():
-            matrices[..., :3, 3] += offset
-        planted = planted.having(**moved, ball=planted.ball + offset, tip=planted.tip + offset)
-    return planted.cut(task.part)
+    return (planted if offset is None else planted.moved(offset)).cut(task.part)
 
 
 def _moves(task: Task, plan: Plan, offset: Array | None) -> NDArray[np.bool_]:
@@ -120,7 +115,7 @@ def tell_controls(
         figures["told"] += _tell_ways(limb, bones, off["knee"] / goal.leg, stretch(number, after, goal))
         wide = [f"{name} {off[name]:.3g}" for name in ("ankle", "ball") if off[name] > RIGHT * goal.leg]
         if wide:
-            told.append(f"controls bring {limb.foot} not quite where it was planned: off by up to {', '.join(wide)}")
+            told.append(f"controls do not bring {limb.foot} quite to its planned place: off by up to {', '.join(wide)}")
     return tuple(told)
 
 

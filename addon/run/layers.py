@@ -73,6 +73,15 @@ class Layer:
         tracks = [track for track in below if [strip.action for strip in track.strips] == [self.source]]
         return tracks[-1] if tracks else None
 
+    @property
+    def extrapolation(self) -> str:
+        """How what the armature plays by itself goes on beyond its frames: held, where no other track is beside it.
+
+        Blender uses the extrapolation that people choose for the action beside tracks only.
+        """
+        beside = any(track not in (*self.tracks, self.home) for track in self.data.nla_tracks)
+        return self.data.action_extrapolation if beside else "HOLD"
+
     def _strip(self, *marks: str) -> NlaStrip | None:
         strips = (strip for track in self.tracks for strip in track.strips)
         return next((strip for strip in strips if self._mark(strip) in marks), None)
@@ -83,8 +92,12 @@ class Layer:
 
 
 def find(armature: Object) -> Layer | None:
-    """The layer over what an armature plays, or the one that it plays itself in tweak mode, if there is one."""
+    """The layer over what an armature plays, or the one that it plays itself in tweak mode, if there is one.
+
+    Where it plays nothing, as people have muted or removed it, the first layer in its NLA.
+    """
     action = actions.assigned(armature).action
+    action = action or next((found for found in actions.played_by(armature) if LAYER in found), None)
     layer = Layer(armature, action.get(SOURCE) if action and LAYER in action else action)
     return layer if layer.source and layer.corrections else None
 
@@ -99,7 +112,8 @@ def set_aside(keep: Keep, layer: Layer) -> None:
     """Let the armature play the source as if there were no layer."""
     home = layer.home
     for track in [*layer.tracks, *([home] if home else [])]:
-        _set(keep, track, mute=True)
+        # Blender switches every other track's solo off too.
+        _set(keep, track, mute=True, **({"is_solo": False} if track.is_solo else {}))
     if home:
         keep(setattr, layer.data, "action", layer.data.action)
         actions.put(layer.data, actions.assignment_of(home.strips[0]))
@@ -174,10 +188,11 @@ def _add(keep: Keep, data: AnimData, below: NlaTrack | None, assignment: Assignm
 
 
 def extent(first: int, last: int, extrapolation: str) -> Extent:
-    """What lets a strip play its action on its own frames, from the first to the last."""
+    """What lets a strip play its action on its own frames, from the first to the last, and at their own speed."""
     last = max(last, first + 1)
+    speed = {"use_animated_time": False, "use_reverse": False, "scale": 1.0, "repeat": 1.0}
     ends = {"action_frame_start": first, "action_frame_end": last, "frame_start": first, "frame_end": last}
-    return {"use_sync_length": False, "extrapolation": extrapolation} | ends
+    return {"use_sync_length": False, "extrapolation": extrapolation} | speed | ends
 
 
 def _set(keep: Keep, owner: NlaStrip | NlaTrack, **values: Any) -> None:

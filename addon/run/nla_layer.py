@@ -78,7 +78,7 @@ class NlaLayer(Derived):
             if handmade:
                 yield f"keys made by hand were replaced in the layer: {handmade}"
             if layers.is_weakened(self.layer.corrections):
-                yield f"the influence of NLA strip {self.layer.corrections.name} weakens what these figures tell of"
+                yield f"the influence of NLA strip {self.layer.corrections.name} weakens the reported correction"
         if self._goes_on():
             yield f"{name} goes on beyond frames {first} to {last}, and the layer does not"
         yield from self.told_of_source()
@@ -163,18 +163,18 @@ class NlaLayer(Derived):
 
     def _show(self, keep: Keep, corrections: Assignment) -> None:
         """Let the strips play, each over the one before: the source, the pose that nothing keys, the corrections."""
-        data, moves_on = self.armature.animation_data, self._goes_on()
+        data, moves_on, beyond = self.armature.animation_data, self._goes_on(), self.over.extrapolation
         goes_far = moves_on or bool(actions.playing_strips(self.armature))
         if data.action:
-            ends, beyond = self._widely() if goes_far else self.bounds, data.action_extrapolation
+            ends = self._widely() if goes_far else self.bounds
             below = layers.push_down(keep, self.over, layers.extent(*ends, beyond))
         else:
             below = layers.track_of(data, actions.strip_of(self.armature))
         if self.pose:
             extent = layers.extent(*self._widely(), "HOLD")
             below = layers.put_over(keep, data, self.over.pose, below, self.pose, extent)
-        beyond = data.action_extrapolation if self.is_pushed and not moves_on else "NOTHING"
-        extent = layers.extent(*self.bounds, beyond) | {"blend_type": "COMBINE"}
+        extent = layers.extent(*self.bounds, beyond if self.is_pushed and not moves_on else "NOTHING")
+        extent |= {"blend_type": "COMBINE"}
         layers.put_over(keep, data, self.over.corrections, below, corrections, extent)
 
     def _widely(self) -> Bounds:

@@ -123,11 +123,11 @@ def tell_locks(armature: Object, curves: Curves, channels: Sequence[Channel]) ->
     """Sentences about locks and mutes of the user's that the keys of some channels pass over."""
     bones = {channel.bone: None for channel in channels if _is_locked(armature.pose.bones[channel.bone], channel.name)}
     if bones:
-        yield f"keyed though locked on the bones: {listed(list(bones))}"
+        yield f"locked channels were keyed on the bones: {listed(list(bones))}"
     for name, is_so in (("locked", fcurves.is_locked), ("muted", fcurves.is_muted)):
         found = {c.bone: None for c in channels if any(curve and is_so(curve) for curve in c.curves(curves))}
         if found:
-            yield f"{name} F-curves were replaced, those of {listed(list(found))}"
+            yield f"{name} F-curves were replaced on the bones: {listed(list(found))}"
 
 
 def _is_locked(bone: PoseBone, name: str) -> bool:

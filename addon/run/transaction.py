@@ -16,7 +16,7 @@ from bpy.types import Action, Context, Object, PoseBone
 from ..keys import actions
 from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
-from ..properties import Settings
+from ..properties import IK2BONE_Settings
 from . import records
 
 BACKUP = ".ik2bone backup"
@@ -97,7 +97,7 @@ def keep_marks(undo: ExitStack, action: Action) -> None:
     on_error(undo, records.mark, action, records.marks_of(action))
 
 
-def keep_settings(undo: ExitStack, settings: Settings) -> None:
+def keep_settings(undo: ExitStack, settings: IK2BONE_Settings) -> None:
     """Let an error bring the panel's settings back, those that nobody has set to their defaults."""
     for name in (p.identifier for p in settings.bl_rna.properties if not p.is_readonly and p.identifier != "name"):
         if settings.is_property_set(name):

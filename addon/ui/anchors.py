@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Moving the spot on which a foot stands: by a handle at the selected footprint, or as G moves objects."""
+"""Moving the anchor on which a foot stands: by a handle at the selected footprint, or as G moves objects."""
 
 from __future__ import annotations
 

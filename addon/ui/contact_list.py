@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, PointerProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 
 from ..errors import Refusal
@@ -15,6 +15,7 @@ from ..rig.armatures import HANDED, find_armature
 from ..run import records
 from ..run.contacts import change_row
 from . import drawing
+from .icons import icon_of
 from .panel import Sidebar, played_action, redraw
 from .rows import NAMES, NUMBERS, STATES, bones_in, is_short, rows_on, short_frames, short_names
 
@@ -41,6 +42,17 @@ def _write(name: str, convert: Callable[[int], Any] = int) -> Callable[[ContactR
     return put
 
 
+def _tip(self: ContactRow) -> str:
+    """What the icons and numbers of a row mean; Blender shows it where the mouse rests on the row."""
+    rows, report = rows_on(bpy.context), records.read(played_action(bpy.context))["report"]
+    if self.number >= len(rows):
+        return ""
+    row = rows[self.number]
+    short = ", where the leg does not reach" if is_short(row, short_frames(report)) else ""
+    state = NAMES[row.get("state", "automatic")].lower()
+    return f"The {row['part']} of {row['bone']} on frames {row['start']} to {row['end']}, {state}{short}"
+
+
 class ContactRow(PropertyGroup):
     """One contact, by its place among those on the action; it holds nothing else itself."""
 
@@ -53,6 +65,7 @@ class ContactRow(PropertyGroup):
         get=_read("state", NUMBERS.__getitem__),
         set=_write("state", list(NUMBERS).__getitem__),
     )
+    tip: StringProperty(get=_tip)
 
 
 def _jump(contacts: ContactList, context: Context) -> None:
@@ -77,7 +90,7 @@ class ContactList(PropertyGroup):
     )
     overlay: BoolProperty(
         name="Footprints",
-        description="Show in the 3D view where the feet stand, and their ways before and after",
+        description="Show in the 3D view where the feet stand, and their paths before and after",
         update=_show,
     )
     bars: BoolProperty(
@@ -149,13 +162,15 @@ class IK2BONE_UL_contacts(UIList):
         if item.number >= len(rows):
             return
         row = rows[item.number]
-        name = short_names(bones_in(rows))[row["bone"]]
+        name, icon = short_names(bones_in(rows))[row["bone"]], icon_of(row["part"], row.get("state", "automatic"))
         line = layout.row(align=True)
-        words = line.split(factor=0.34, align=True)
-        short = is_short(row, short_frames(records.read(played_action(context))["report"]))
-        words.label(text=f"{name} {row['part']}", icon="ERROR" if short else "NONE")
+        split = line.split(factor=0.34, align=True)
+        words = split.row(align=True)
+        words.label(text=name if icon else f"{name} {row['part']}", icon_value=icon)
+        if is_short(row, short_frames(records.read(played_action(context))["report"])):
+            words.label(icon="ERROR")
         for end in ("start", "end"):
-            words.prop(item, end, text="")
+            split.prop(item, end, text="")
         line.prop(item, "state", text="", icon_only=True)
 
     def filter_items(self, context: Context, data: ContactList, _name: str) -> tuple[list[int], list[int]]:
@@ -191,7 +206,8 @@ class IK2BONE_PT_contacts(Sidebar, Panel):
         layout.label(text=_counts(rows) if rows else "None stored yet")
         contacts = layout.column(align=True)
         contacts.enabled = action.is_editable
-        contacts.template_list("IK2BONE_UL_contacts", "", shown, "rows", shown, "active", rows=ROWS)
+        names = shown, "rows", shown, "active"
+        contacts.template_list("IK2BONE_UL_contacts", "", *names, item_dyntip_propname="tip", rows=ROWS)
         _draw_buttons(contacts.row(align=True), shown, len(rows))
         row = layout.row()
         row.prop(shown, "live")
@@ -209,6 +225,7 @@ def _draw_buttons(row: UILayout, shown: ContactList, count: int) -> None:
     row.separator()
     for state, text in (("enforced", "Pin"), ("forbidden", "Lift"), ("automatic", "Auto")):
         row.operator("ik2bone.mark_feet", text=text, icon=STATES[NUMBERS[state]][3]).state = state
+    row.operator("ik2bone.mark_feet", text="", icon="TRASH").state = "none"
 
 
 def _counts(rows: Sequence[dict[str, Any]]) -> str:

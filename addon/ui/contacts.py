@@ -15,7 +15,7 @@ from ..errors import Refusal, listed
 from ..rig.armatures import find_armature
 from ..rig.choose import choose_limbs
 from ..run import records
-from ..run.contacts import Rows, change_row, marked, row_of, rows_to_edit
+from ..run.contacts import Rows, change_row, cleared, marked, row_of, rows_to_edit
 from .contact_list import edited
 from .panel import played_action
 from .rows import NAMES, STATES
@@ -23,6 +23,7 @@ from .rows import NAMES, STATES
 Result = set[str]
 
 CHOICES = tuple(state[:3] for state in STATES)
+MARKS = (*CHOICES, ("none", "Cleared", "No contact is stored there any longer"))
 STATE = "What the foot does there"
 PARTS = (("ball", "Ball", "The ball of the foot"), ("heel", "Heel", "The heel"))
 
@@ -98,12 +99,17 @@ class IK2BONE_OT_remove_contact(ContactsOperator, Operator):
 
 
 class IK2BONE_OT_mark_feet(ContactsOperator, Operator):
-    """Pin or lift the feet of the selected bones, or all: this frame's contacts, or the frames of the preview range"""
+    """Pin, lift or clear the feet of selected bones, or all: this frame's contacts, or the preview range's frames"""
 
     bl_idname = "ik2bone.mark_feet"
     bl_label = "Pin Feet Here"
 
-    state: EnumProperty(name="State", description=STATE, items=CHOICES, default="enforced")
+    state: EnumProperty(name="State", description=STATE, items=MARKS, default="enforced")
+
+    @property
+    def edits(self) -> bool:
+        """Whether contacts may be searched for again, as cleared ones would be found again then."""
+        return self.state != "none"
 
     def change(self, armature: Object, action: Action) -> str:
         """Mark the contacts of the feet on the frame, or the frames."""
@@ -112,9 +118,9 @@ class IK2BONE_OT_mark_feet(ContactsOperator, Operator):
         feet = [limb.foot for limb in choose_limbs(context, armature, context.scene.ik2bone, bounds).limbs]
         for foot in feet:
             for span in _spans_at(rows, foot, _marked_frames(context.scene), self.state):
-                rows = marked(rows, span)
+                rows = cleared(rows, span) if self.state == "none" else marked(rows, span)
         records.store_contacts(action, rows)
-        return f"{listed(feet)}: {NAMES[self.state].lower()}; plant again to see it"
+        return f"{listed(feet)}: {dict(mark[:2] for mark in MARKS)[self.state].lower()}; plant again to see it"
 
 
 def _marked_frames(scene: Scene) -> tuple[int, int]:

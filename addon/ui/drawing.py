@@ -10,6 +10,7 @@ from bpy.app.handlers import load_post, persistent, redo_post, undo_post
 from bpy.types import KeyMap, KeyMapItem, SpaceDopeSheetEditor, SpaceView3D
 
 from . import bars, overlay
+from .panel import redraw
 
 # By the property that switches it on: the editor, what draws, and when.
 DRAWN = {
@@ -32,6 +33,7 @@ def show() -> None:
             _stop(name)
     if "bars" in _handlers and not _shortcuts:
         _add_shortcut()
+    redraw(bpy.context)
 
 
 def _add_shortcut() -> None:
@@ -64,13 +66,19 @@ HANDLERS = (load_post, undo_post, redo_post)
 
 
 def register() -> None:
-    """Follow the files that are loaded, and undo."""
+    """Follow the files that are loaded, and undo; draw what the scenes that are open ask for.
+
+    Scenes cannot be read while an add-on is being registered, hence the timer.
+    """
     for handlers in HANDLERS:
         handlers.append(_follow)
+    bpy.app.timers.register(show, first_interval=0.0)
 
 
 def unregister() -> None:
     """Draw nothing any longer."""
+    if bpy.app.timers.is_registered(show):
+        bpy.app.timers.unregister(show)
     for handlers in HANDLERS:
         handlers.remove(_follow)
     for name in DRAWN:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,17 +14,16 @@ import bpy
 from bpy.types import UnitSettings
 from ik2bone.model import Note
 from ik2bone.report import ROWS, summary
-from ik2bone.report.measures import FOOT_POP, KNEE_POP, SHORT, SIDES, SPAN_FIGURES
+from ik2bone.report.measures import FOOT_POP, KNEE_POP, SHORT, SIDES, SPAN_FIGURES, VISIBLE
 from ik2bone.report.notes import worded
 
 Figures = dict[str, Any]
 
 DEGREES = ("knee_pop", "flexion", "flexion_median")
 ACCELERATIONS = ("hips_peak", "hips_rms")
-# The package's labels name the unit where figures are shown without one, and what a narrow panel has no room for.
-LEFT_OUT = re.compile(", degrees| in contacts")
-# Of what is told in leg lengths: a thousandth of the leg is what one can see.
-VISIBLE = 0.001
+# The package's labels name the unit where figures are shown without one.
+UNIT = ", degrees"
+# Of what is told in leg lengths.
 LIMITS = {"drift": VISIBLE, "penetration": VISIBLE, "float": VISIBLE, "short": SHORT, "foot_pop": FOOT_POP}
 LENGTHS_IN_NOTES = {
     "feet_short": ("distance",),
@@ -64,7 +62,7 @@ def rows_of(report: Figures, units: UnitSettings) -> Iterator[Row]:
             shown, limit = before if name in SPAN_FIGURES else "", _limit(name, report["leg"])
             good = "" if limit is None else _text(name, limit, report["leg"], units)
             frame = _worst_frame(report, name)
-            yield Row(sentence(LEFT_OUT.sub("", label)), shown, after, _verdict(report, name), good, frame)
+            yield Row(sentence(label.removesuffix(UNIT)), shown, after, _verdict(report, name), good, frame)
 
 
 def _worst_frame(report: Figures, name: str) -> int | None:

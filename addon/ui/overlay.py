@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the last run did, drawn in the 3D view: a print at every anchor, and the ways of the feet before and after."""
+"""What the last run did, drawn in the 3D view: a print at every anchor, and the paths of the feet before and after."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ RAISED = 0.005
 INNER = 0.6
 BEFORE, AFTER = (0.6, 0.6, 0.6, 0.7), (1.0, 0.65, 0.1, 1.0)
 THIN, THICK = 1.5, 4.0
+# How visible those parts of a print are that lie behind something, as a level print in a slope does.
+HIDDEN = 0.3
 
 
 class Line(NamedTuple):
@@ -119,7 +121,7 @@ def outline(ends: Array, leg: float, lying: Lying, size: float = 1.0) -> Array:
 
 
 def paths(plan: Plan, report: dict[str, Any], first: int) -> list[Line]:
-    """The ways of the balls before and after, and their parts that were out of reach."""
+    """The paths of the balls before and after, and their parts where a foot was short of its target."""
     before, after = plan.clip.ball, plan.apply(plan.clip).ball
     sides, legs = ((before, BEFORE), (after, AFTER)), range(plan.clip.legs)
     lines = [Line(path[:, n], colour) for path, colour in sides for n in legs]
@@ -163,17 +165,25 @@ def draw() -> None:
     if not contacts.overlay or not records.read(action)["report"]:
         return
     armature = find_armature(context)
-    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-    gpu.state.depth_test_set("LESS_EQUAL")
-    gpu.state.blend_set("ALPHA")
-    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
     stored = _batches(armature.name, action[records.RECORD], kept.newest_run())
-    for line, batch in (*stored, *((line, _batch(line)) for line in moved)):
-        shader.uniform_float("color", line.colour)
-        shader.uniform_float("lineWidth", THICK if contacts.active in line.contacts else THIN)
-        batch.draw(shader)
+    lines = [*stored, *((line, _batch(line)) for line in moved)]
+    gpu.state.blend_set("ALPHA")
+    _draw(lines, contacts.active, "LESS_EQUAL")
+    # In this order, as a line that has been drawn would pass the first test again, and does not pass the second.
+    _draw([drawn for drawn in lines if drawn[0].contacts], contacts.active, "GREATER", HIDDEN)
     gpu.state.depth_test_set("NONE")
     gpu.state.blend_set("NONE")
+
+
+def _draw(lines: list[tuple[Line, Any]], active: int, depth: str, share: float = 1.0) -> None:
+    """Draw what passes a test of depth, so much of its colour; what stands for the active contact in thick lines."""
+    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+    gpu.state.depth_test_set(depth)
+    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+    for line, batch in lines:
+        shader.uniform_float("color", (*line.colour[:3], share * line.colour[3]))
+        shader.uniform_float("lineWidth", THICK if active in line.contacts else THIN)
+        batch.draw(shader)
 
 
 def forget() -> None:

@@ -14,6 +14,7 @@ from ..rig.armatures import HANDED, find_armature, find_armatures
 from ..rig.choose import names_in
 from ..run import layers, records
 from ..run.frames import wanted_frames
+from . import manual
 from .figures import NEUTRAL, TOLD, Row, notes_of, rows_of, wrapped
 from .presets import IK2BONE_PT_presets
 
@@ -39,7 +40,8 @@ class IK2BONE_PT_main(Sidebar, Panel):
     bl_label = "Plant Feet"
 
     def draw_header_preset(self, _context: Context) -> None:
-        """The menu of presets."""
+        """The user guide, and the menu of presets."""
+        manual.draw_button(self.layout)
         IK2BONE_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: Context) -> None:
@@ -309,8 +311,9 @@ def played_action(context: Context) -> bpy.types.Action | None:
 
 def redraw(context: Context) -> None:
     """Have everything drawn again: a custom property, such as a record, tells nobody that it has changed."""
-    for area in context.screen.areas if context.screen else ():
-        area.tag_redraw()
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            area.tag_redraw()
 
 
 def _record(context: Context) -> dict[str, Any]:

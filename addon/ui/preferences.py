@@ -11,6 +11,7 @@ from bpy.props import BoolProperty
 from bpy.types import AddonPreferences, Context, Operator, Scene
 
 from ..properties import OPTIONS, PlantingOptions
+from . import manual
 from .panel import draw_options
 
 ADDON = __package__.rpartition(".")[0]
@@ -37,6 +38,7 @@ class IK2BONE_Preferences(PlantingOptions, AddonPreferences):
         for name in SHOWN:
             shown.prop(self, name)
         layout.operator("ik2bone.use_defaults")
+        manual.draw_button(layout, "User Guide")
 
 
 class IK2BONE_OT_use_defaults(Operator):

@@ -37,7 +37,7 @@ PyDoc_STRVAR(solve_doc,
 ", out=None)\n"
 "--\n"
 "\n"
-"Move the end of a two-bone chain to the target: Solution(mid, end, miss, status).\n"
+"Move the end of a two-bone limb to the target: Solution(mid, end, miss, status).\n"
 "\n"
 "Root, mid, end (hip, knee, ankle as they are now) and target are points (..., 3) in any one space and\n"
 "unit of length. Both bones keep their lengths. A target within reach is met; one too far is pointed at\n"

@@ -107,12 +107,17 @@ clear_turns(limb *t)
     }
 }
 
-/* Position, status and miss. */
+/* Position, status and miss, and the end joint's matrix where it is to be corrected. */
 IK2B_IN_LINE bool
-leave_pose(limb *t, bool careful)
+leave_pose(limb *t, bool careful, bool with_end)
 {
-    bool good = find_position(t, careful);
     clear_turns(t);
+    turned_frames by;
+    find_turned_frames(t, &by);
+    bool good = find_position(t, careful, &by);
+    if (with_end) {
+        turn_end_matrix(t, &by);
+    }
     tell(t);
     return good;
 }
@@ -141,8 +146,9 @@ settle_pose(limb *t)
     ik2b_place(t);
     keep_pose(t);
     turn_bones(t, is_given(&t->task, IK2B_BIT(WEIGHT)));
-    leave_pose(t, true);
-    if (is_given(&t->task, IK2B_BIT(END_MATRIX))) {
+    bool with_end = is_given(&t->task, IK2B_BIT(END_MATRIX));
+    leave_pose(t, true, with_end);
+    if (with_end) {
         correct_end(t);
     }
 }
@@ -159,7 +165,8 @@ IK2B_PASS(turn_bones, IK2B_RESULTS, turn_by_arcs(&one))
 IK2B_PASS(roll_root, IK2B_RESULTS, turn_root(&one, false, true, false))
 IK2B_PASS(roll_root_partly, IK2B_RESULTS, turn_root(&one, false, true, true))
 IK2B_PASS(bend_mid, IK2B_RESULTS, turn_mid(&one, false, true))
-IK2B_PASS(leave_pose, IK2B_RESULTS, leave_pose(&one, false))
+IK2B_PASS(leave_pose, IK2B_RESULTS, leave_pose(&one, false, false))
+IK2B_PASS(leave_pose_and_end, IK2B_LEFT, leave_pose(&one, false, true))
 
 IK2B_IN_LINE void
 turn_lanes(limbs *t, int together)
@@ -177,8 +184,19 @@ turn_lanes(limbs *t, int together)
     bend_mid_lanes(t, together);
 }
 
+IK2B_IN_LINE void
+leave_lanes(limbs *t, int together)
+{
+    if (is_given(&t->task, IK2B_BIT(END_MATRIX))) {
+        leave_pose_and_end_lanes(t, together);
+    }
+    else {
+        leave_pose_lanes(t, together);
+    }
+}
+
 IK2B_BUILDS(turner, turn_lanes, (limbs * t), (t, IK2B_TOGETHER))
-IK2B_BUILDS(pose_leaver, leave_pose_lanes, (limbs * t), (t, IK2B_TOGETHER))
+IK2B_BUILDS(pose_leaver, leave_lanes, (limbs * t), (t, IK2B_TOGETHER))
 
 /* The same in all lanes; in a pass, gcc would make a branch of `rolling` and no vectors. */
 static void
@@ -221,13 +239,27 @@ ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2
     ik2b_run_solver(&solver, extent, args, kind, bend, roll);
 }
 
+/* Gives a new bone the length of the present one; false where a lane needs care. */
+IK2B_IN_LINE bool
+keep_length(const double bone[3], bool careful, double new[3])
+{
+    double square = d3_dot(bone, bone), product = square * d3_dot(new, new);
+    double factor = square * inverse_root(product), unit[3];
+    bool good = is_ordinary(product);
+    if (careful && !good) {
+        factor = d3_is_zero(new) ? 0.0 : d3_unit(bone, unit) / d3_unit(new, unit);
+    }
+    d3_scale(new, factor, new);
+    return good;
+}
+
 /* New joints that bones of the present lengths point at, whatever lengths lie between the new ones;
  * and the unit hinge of the new pose, zero where it is straight and has none. */
 IK2B_IN_LINE bool
 aim_bones(limb *t, bool careful, bool rolling)
 {
     double root[3], mid[3], end[3], lower[3], normal[3], inward[3][3];
-    double length, new_length, lower_length, line, inverse, rest;
+    double upper_length, lower_length, line, rest;
     for (int i = 0; i < 3; i++) {
         root[i] = t->root_matrix[4 * i + 3];
     }
@@ -240,21 +272,21 @@ aim_bones(limb *t, bool careful, bool rolling)
         seen_from_root(t, root, t->mid_at, mid);
     }
     d3_sub(end, mid, lower);
-    good &= d3_measure(t->mid, careful, &length, &rest);
-    good &= d3_measure(mid, careful, &new_length, &inverse);
     d3_cross(end, mid, normal);
     if (rolling) {
+        good &= d3_measure(mid, careful, &upper_length, &rest);
         good &= d3_measure(lower, careful, &lower_length, &rest);
         good &= d3_measure(end, careful, &line, &rest);
         double square = d3_dot(normal, normal);
-        double least = t->task.straight * (new_length + lower_length) * line;
+        double least = t->task.straight * (upper_length + lower_length) * line;
         bool bent = square > least * least;
         double factor = chosen(bent, careful_inverse_root(square, careful), 0.0);
         good &= !bent | is_ordinary(square);
         d3_scale(normal, factor, normal);
     }
-    d3_muladds(mid, (length - new_length) * inverse, end);
-    d3_scale(mid, length * inverse, mid);
+    good &= keep_length(t->mid, careful, mid);
+    good &= keep_length(t->lower, careful, lower);
+    d3_add(mid, lower, end);
     d3_copy(mid, t->new_mid);
     d3_copy(end, t->new_end);
     d3_copy(normal, t->normal);

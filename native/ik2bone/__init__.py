@@ -5,7 +5,7 @@ Plant feet, from joint positions (frames, legs, 3), on a ground that a function 
 
     clip = ik2bone.Clip.from_points(fps, hip, knee, ankle, ball)
     plan = ik2bone.plant(clip, lambda xy: 0.1 * numpy.sin(xy[:, 0]))
-    planted = plan.apply(clip)    # planted.knee, planted.ankle, ...
+    planted = plan.apply(clip)  # planted.knee, planted.ankle, ...
     print(ik2bone.report.text(plan.report()))
 
 `Clip(fps, thigh, shin, foot, ...)` takes world transforms instead, `plan.rotations` are the corrections of its joints;
@@ -18,6 +18,9 @@ Bend limbs onto targets: `solve` works on positions, `orient` turns positions in
 Points and directions are (..., 3), matrices (..., 4, 4) with column vectors, quaternions (..., 4) as w, x, y, z, angles
 radians, lengths of any one unit. Leading dimensions broadcast, options included. A correction is multiplied on the
 right of a joint's present local rotation. A hinge is cross(root - mid, end - mid) of a limb bent on its natural side.
+
+Besides these names, the modules `contacts.spans`, `ground.query`, `report` and `report.plot` are for use. All other
+modules are how `plant` works inside.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .curves import smooth_between
-from .knees import eased_reach, straightest
+from .knees import SUDDEN, SUDDEN_IN_PLACE, eased_reach, straightest
 from .model import Array, Clip, Mask, level_part
 from .reach import height_and_level, lowest, own_reach, pitched, toe_off_nears
 from .targets.blend import Targets
@@ -47,7 +47,7 @@ def hips_offset(
     Hips go up with the mean rise of the ground under the feet, and farther where that would leave the straighter leg
     more bent than it is in the clip.
     Only legs that are `standing` (F, L) ask for reach: a swinging foot is drawn to its hip instead. Knees of legs that
-    `follows` (L,) tells to follow the ground, and not to be held on a spot, are not eased. Heels may rise by `room`
+    `follows` (L,) tells to follow the ground, and not to be held on a spot, are eased less. Heels may rise by `room`
     (F, L) radians as toe-off nears, before the hips come down; see `reach.heel_room`. Hips stay within `deepest` leg
     lengths of the mean rise of the ground under the feet, and leave the rest out of reach. Where the body `leans`,
     slopes tilt it.
@@ -71,11 +71,11 @@ def hips_offset(
         ceiling = np.maximum(highs.min(axis=1), rise - deepest * clip.leg)
         return smooth_between(wish, clip.fps, SLOW, np.minimum(floor, ceiling), ceiling)
 
-    reach = own = own_reach(clip)
+    sudden, reach = np.where(follows, SUDDEN_IN_PLACE, SUDDEN), (own := own_reach(clip))
     height = height_within(own)
     for _ in range(EASINGS):
         hip, last = clip.hip + height[:, None, None] * clip.up, reach
-        reach = np.where(follows, own, eased_reach(clip, targets.ankle - hip, own))
+        reach = eased_reach(clip, targets.ankle - hip, own, sudden)
         if (reach == last).all():
             break
         height = height_within(reach)
@@ -83,19 +83,16 @@ def hips_offset(
 
 
 def _level_offset(clip: Clip, targets: Targets, standing: Mask, lean: float) -> Array:
-    """Level translation (F, 3) that follows the feet where they stand elsewhere than in the clip, and tilts with the
-    slope by a share `lean`.
+    """Level translation (F, 3) that follows the feet where they stand elsewhere than in the clip, and tilts by a share
+    `lean` with what turns them: the slope, and heels that lie higher than balls.
 
-    It is told by standing feet alone, and goes smoothly from one to the next.
+    It is told by standing feet (F, L) alone, goes smoothly from one to the next, and stays as it is before the first of
+    them and after the last.
     """
-    wish, weight = np.zeros((clip.frames, 3)), np.zeros(clip.frames)
-    for anchor in targets.anchors:
-        frames = slice(anchor.stance.start, anchor.stance.end)
-        here = standing[frames, anchor.stance.leg] & (anchor.part != "swing")
-        tilt = lean * clip.leg * (anchor.turns(clip.frames)[frames] @ clip.up)
-        wish[frames] += here[:, None] * level_part(anchor.move + tilt, clip.up)
-        weight[frames] += here
-    if not wish.any() or (weight > 0.0).sum() < 2:
-        return np.zeros_like(wish)
-    wish /= np.maximum(weight, 1.0)[:, None]
-    return smooth_between(wish, clip.fps, FOLLOW, weight=(weight[:, None] > 0.0).astype(float))
+    ways = level_part(targets.ball - clip.ball + lean * clip.leg * targets.turn @ clip.up, clip.up)
+    total = np.where(standing[..., None], ways, 0.0).sum(axis=1)
+    if not total.any():
+        return np.zeros_like(total)
+    known, count = np.flatnonzero(standing.any(axis=1)), standing.sum(axis=1, keepdims=True)
+    wish = [np.interp(np.arange(clip.frames), known, column) for column in (total[known] / count[known]).T]
+    return smooth_between(np.stack(wish, axis=1), clip.fps, FOLLOW)

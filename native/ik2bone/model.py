@@ -69,13 +69,13 @@ class Clip:
     has_toe     which legs have a toe bone (L,), by default all where `toe` is given; rows of the others repeat the foot
     skins       for each leg the points of the skin that go with its foot and toe
     floors      heights along `up` at which the clip's own floor may lie, likeliest first, by default 0
-    is_hand     which limbs are arms or any other chain of three (L,), by default none: for these thigh, shin and foot
+    is_hand     which limbs are arms or any other limb (L,), by default none: for these thigh, shin and foot
                 mean upper arm, forearm and hand, and `ball` is the point of the palm that touches
     palm        the unit normal of each palm in hand space, of either sign (L, 3), zero where it is not known
     rest_hinge  the hinge of each mid joint in the rest pose, in shin space (L, 3), zero where the limb rests straight
 
-    Arrays are copied; lists and float32 are taken too. What has the wrong kind raises TypeError, what has a wrong
-    shape, is not finite, has no inverse or lies out of range ValueError, with the name of the argument.
+    Arrays are copied; lists and float32 are taken too. An argument of the wrong kind raises TypeError. One with a wrong
+    shape, without an inverse, or with numbers that are not finite or out of range raises ValueError. Both name it.
     """
 
     fps: float
@@ -239,6 +239,13 @@ class Clip:
         return np.asarray(np.linalg.norm(self.ankle - self.hip, axis=-1))
 
     @cached_property
+    def bend(self) -> Array:
+        """Angles (F, L) between upper and lower bones, 0 where they are straight."""
+        from .knees import bend_of  # built on this module
+
+        return bend_of(self, self.stretch)
+
+    @cached_property
     def leg(self) -> float:
         """Median reach of all legs, or of all arms where there are only arms: what tolerances are relative to."""
         return float(np.median(self.reach if self.hands.all() else self.reach[:, ~self.hands]))
@@ -294,11 +301,11 @@ class Plan:
     strength     share of the whole correction that each frame gets (F,)
     notes        what the user should know; `str` words a note
 
-    All lengths are in the clip's unit. Beside these, `targets` are where the feet shall go, `sole` the soles as they
-    were measured. `locked` (L,) is false where limbs follow the ground without holding a spot, `touching` (L,) tells
-    which of them touch with one point instead of a sole, `hands` (L,) which are no feet, `nearest` whether surfaces
+    All lengths are in the clip's unit. Besides these, `targets` are where the feet should go, `sole` the soles as they
+    were measured. `locked` (L,) is false where limbs follow the ground without an anchor, `touching` (L,) is true where
+    they touch with one point instead of a sole, `hands` (L,) where they are no feet. `nearest` tells whether surfaces
     were looked for in any direction, `slopes` how steep ground may be. `clip` and `ground` are what was planned, `kept`
-    what a plan with other settings may take over.
+    is what a plan with other settings may take over.
     """
 
     rotations: Array

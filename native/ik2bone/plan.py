@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -157,7 +156,7 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
     hips = keep(_find_hips, clip, held, body, room, moves)
     # How far the hip joints lie from where the clip has them, before the hips go along as much as is wanted.
     moved = None if offset is None else offset - (strength[:, None] * hips)[:, None]
-    held = keep(_hold_moved_hands, clip, sole, held, ground, settings.only(*GROUND), hips, moved)
+    held = keep(_hold_moved_hands, clip, sole, held, ground, floor, hips, moved)
     reached, pitch = keep(_within_reach, clip, held, body, moved, hips, room)
     toes, short = keep(_lay_toes, clip, sole, reached, settings.only(*BODY, "use_slope"), ground)
     contacts = keep(_find_held, clip, sole, reached, ground, touch)
@@ -174,7 +173,7 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
         resting=held.resting | contacts,
         enforced=settings.enforced(contacts),
         targets=weaken(clip, reached.targets, moved, strength),
-        sole=deepcopy(sole),
+        sole=replace(sole, **{name: value.copy() for name, value in sole.rows()}),
         miss=miss,
         strength=strength.copy(),
         locked=held.locked.copy(),
@@ -249,7 +248,8 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: b
     room = room[:, legs] * (settings.gives_way == "HEEL_HIPS")
     ride = smoothed(held.targets.ride, odd_window(FOLLOW, clip.fps))
     targets, standing = held.targets.moved(-ride[:, None]), held.contacts.any(axis=-1)
-    leans = settings.direction == "DOWN"
+    # Feet that are always laid on the ground are turned by what the clip tilts them, too.
+    leans = settings.direction == "DOWN" and not settings.always(clip.frames)
     return ride + hips_offset(clip, targets, standing, ~held.locked, room, settings.max_drop, leans)
 
 
@@ -337,6 +337,9 @@ def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, 
     left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & touching & asked).sum())
     if left and not settings.always(clip.frames):
         notes.append(Note("never_rests", {"count": left, "of": int(asked.sum())}))
+    places = [bool(touching[place.leg]) for place in settings.places if asked[place.leg]]
+    if any(places):
+        notes.append(Note("places_unused", {"count": sum(places), "of": len(places)}))
     if "proportion" in sole.source:
         notes.append(Note("sole_by_proportion"))
     notes += tell_doubts(clip, sole)

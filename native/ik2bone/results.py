@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the solver and the mesh return: named tuples of arrays, and the flags of a chain's status."""
+"""What the solver and the mesh return: named tuples of arrays, and the flags of a limb's status."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from tests.bench.page import markdown, number, processor, publish
 # Rows, and whether results go into arrays of the caller's. Of many rows, peers that write only there are shown, too.
 COLUMNS = ((1, False), (1, True), (16, False), (4096, False), (MILLION, False))
 AIMS = {"solve": 1.5, "solve_pose": 3.5}  # bare kernels, at 4,096 rows
-CALL_AIMS = {False: 1.0, True: 0.5}  # microseconds of one call of solve on one chain
+CALL_AIMS = {False: 1.0, True: 0.5}  # microseconds of one call of solve on one limb
 
 LEGEND = """\
 Nanoseconds a row, over so many rows in one call. `aggregate`: a joint of skeletons of up to 100 joints.
@@ -81,7 +81,7 @@ def aims(all_times: dict[str, Times]) -> Iterator[str]:
     for into_out, aim in CALL_AIMS.items():
         time = all_times.get("solve", {}).get((SINGLE, (1, into_out)))
         if time:
-            name = "one call of `solve` on one chain" + (", `out=`" if into_out else "")
+            name = "one call of `solve` on one limb" + (", `out=`" if into_out else "")
             rows.append([name, f"{time / 1000:.2f} microseconds", f"{aim}"])
     return markdown(rows) if len(rows) > 1 else iter(())
 
@@ -91,7 +91,7 @@ def load_library(folder: str) -> ctypes.CDLL | None:
     try:
         library = by_c.load(Path(folder))
     except by_c.NotBuilt as reason:
-        print(f"Not measured: one-chain C and the bare tile kernel, as they could not be compiled: {reason}.")
+        print(f"Not measured: one-limb C and the bare tile kernel, as they could not be compiled: {reason}.")
         return None
     print(f"Build in use: {library.bare_build().decode()}.")
     return library

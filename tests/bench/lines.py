@@ -95,7 +95,7 @@ def chain_line(function: str, library: ctypes.CDLL) -> Line:
     def clock(rows: int, into_out: bool) -> Clock:
         return by_c.chain(library, cases.make(function, rows, SINGLE))[0]
 
-    return Line("one-chain C, cglm", clock, (True,), against=SINGLE)
+    return Line("one-limb C, cglm", clock, (True,), against=SINGLE)
 
 
 def bare_line(library: ctypes.CDLL) -> Line:

@@ -13,18 +13,25 @@ SIDES = {"L": 0.1, "R": -0.1}
 STRIDE, STRIDE_FRAMES, STANDING = 0.9, 30, 0.6
 LAST = 1 + 2 * STRIDE_FRAMES
 LEG = ("thigh", "shin", "foot", "toe")
+# Of slopes, by length.
+RISE = 0.1
 
 
 def make_walker(bpy, name="Walker", mode="QUATERNION"):
     """An armature that walks on the floor z = 0 from frame 1 to LAST, playing the action `walk`."""
     armature = make_bones(bpy, name, _walker_bones())
-    scene = bpy.context.scene
-    scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, LAST
     for bone in armature.pose.bones:
         bone.rotation_mode = mode
+    return animate(bpy, armature, _key_frame)
+
+
+def animate(bpy, armature, key_frame, name="walk"):
+    """Key an armature by a function of it and a frame, from frame 1 to LAST, and give its action a name."""
+    scene = bpy.context.scene
+    scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, LAST
     for frame in range(1, LAST + 1):
-        _key_frame(armature, frame, mode)
-    armature.animation_data.action.name = "walk"
+        key_frame(armature, frame)
+    armature.animation_data.action.name = name
     scene.frame_set(1)
     return armature
 
@@ -38,7 +45,7 @@ def make_mesh(bpy, name, vertices, faces):
     return ob
 
 
-def make_slope(bpy, name="Slope", rise=0.1, height=0.0, size=10.0):
+def make_slope(bpy, name="Slope", rise=RISE, height=0.0, size=10.0):
     """A large plane that rises along Y."""
     corners = [(-size, -size), (size, -size), (size, size), (-size, size)]
     return make_mesh(bpy, name, [(x, y, height + rise * y) for x, y in corners], [(0, 1, 2, 3)])
@@ -73,16 +80,20 @@ def _bone(armature, name, parent, head, tail):
     return bone
 
 
-def _key_frame(armature, frame, mode):
-    time = (frame - 1) / STRIDE_FRAMES
+def _key_frame(armature, frame):
+    time, bones = (frame - 1) / STRIDE_FRAMES, armature.pose.bones
     hips = np.array([0.0, STRIDE * time, -0.1])
-    bones = armature.pose.bones
-    bones["hips"].location = np.linalg.inv(np.array(bones["hips"].bone.matrix_local)[:3, :3]) @ hips
-    bones["hips"].keyframe_insert("location", frame=frame, group="hips")
+    move(bones["hips"], hips, frame)
+    for side, ankle in ankles(time):
+        turns = leg_turns(ankle - hips[1:] - (0.0, HIP))
+        for part, angle in zip(LEG, (*turns, 0.0), strict=True):
+            key_turn(bones[f"{part}.{side}"], angle, frame)
+
+
+def ankles(time):
+    """Each side with the place of its ankle along Y and Z, one half a stride after the other; `time` is in strides."""
     for shift, side in enumerate(SIDES):
-        thigh, shin = _leg_angles(_ankle(time + 0.5 * shift, 0.5 * shift) - hips[1:] - (0.0, HIP))
-        for part, angle in zip(LEG, (thigh, shin - thigh, -shin, 0.0), strict=True):
-            _key_turn(bones[f"{part}.{side}"], angle, frame, mode)
+        yield side, _ankle(time + 0.5 * shift, 0.5 * shift)
 
 
 def _ankle(phase, shift):
@@ -93,33 +104,42 @@ def _ankle(phase, shift):
     return np.array([STRIDE * forward, ANKLE + 0.12 * np.sin(np.pi * swing) ** 2])
 
 
-def _leg_angles(line):
-    """Angles of thigh and shin forward of straight down, the knee in front."""
-    length = np.hypot(*line)
-    inner = np.arccos(length / (THIGH + SHIN))
-    along = np.arctan2(line[0], -line[1])
-    return along + inner, along - inner
+def leg_turns(line, upper=THIGH, lower=SHIN):
+    """Angles by which thigh, shin and foot turn forward from hanging down, so that the ankle comes to lie there.
+
+    `line` leads from hip to ankle along Y and Z; the knee stays in front and the foot level.
+    """
+    length, along = np.hypot(*line), np.arctan2(line[0], -line[1])
+    at_hip = np.arccos(np.clip((upper**2 + length**2 - lower**2) / (2.0 * upper * length), -1.0, 1.0))
+    at_ankle = np.arccos(np.clip((lower**2 + length**2 - upper**2) / (2.0 * lower * length), -1.0, 1.0))
+    return along + at_hip, -at_hip - at_ankle, at_ankle - along
 
 
-def _key_turn(bone, angle, frame, mode):
-    from mathutils import Quaternion
+def move(bone, way, frame):
+    """Key a bone's location so that it is moved by so much along the armature's axes."""
+    bone.location = np.linalg.inv(np.array(bone.bone.matrix_local)[:3, :3]) @ way
+    bone.keyframe_insert("location", frame=frame, group=bone.name)
 
-    axis = bone.bone.matrix_local.to_3x3().inverted() @ _vector(1.0, 0.0, 0.0)
+
+def key_turn(bone, angle, frame):
+    """Key a bone's rotation, in its own mode, so that it is turned about the armature's X axis."""
+    from mathutils import Quaternion, Vector
+
+    axis = bone.bone.matrix_local.to_3x3().inverted() @ Vector((1.0, 0.0, 0.0))
     turn = Quaternion(axis, angle)
-    name = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
-    if mode == "QUATERNION":
+    if bone.rotation_mode == "QUATERNION":
         bone.rotation_quaternion = turn
-    elif mode == "AXIS_ANGLE":
+    elif bone.rotation_mode == "AXIS_ANGLE":
         bone.rotation_axis_angle = (angle, *axis)
     else:
-        bone.rotation_euler = turn.to_euler(mode)
-    bone.keyframe_insert(name, frame=frame, group=bone.name)
+        bone.rotation_euler = turn.to_euler(bone.rotation_mode)
+    bone.keyframe_insert(rotation_of(bone), frame=frame, group=bone.name)
 
 
-def _vector(*values):
-    from mathutils import Vector
-
-    return Vector(values)
+def rotation_of(bone):
+    """The name of the property that turns a bone in its mode."""
+    names = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+    return names.get(bone.rotation_mode, "rotation_euler")
 
 
 def thin(armature, step=7.3, interpolation="BEZIER"):

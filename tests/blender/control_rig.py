@@ -8,6 +8,28 @@ import numpy as np
 
 KNEE = 0.06
 SIDES = biped.SIDES
+# Options of rigs by what is said of them.
+HAND_MADE = {
+    "pole ahead": {},
+    "pole aside": {"pole": "aside"},
+    "no pole": {"pole": None},
+    "foot rolls under its control": {"foot": "rolled"},
+    "foot keyed under the shin": {"foot": "forward"},
+    "the foot is the target": {"foot": "apart"},
+    "hips under a control": {"hips": "copied"},
+    "toe under a control": {"toe": "copied"},
+    "foot controls under the hips": {"rides": "PARENT"},
+    "foot controls that ride on the hips": {"rides": "CHILD_OF"},
+    "Euler angles": {"mode": "XYZ"},
+    "axis and angle": {"mode": "AXIS_ANGLE"},
+}
+RIGIFY = {
+    "inverse kinematics": {},
+    "a pole": {"pole": True},
+    "no stretch": {"stretch": 0.0},
+    "feet that go with the torso": {"parent": 2},
+    "forward kinematics": {"forward": 1.0},
+}
 
 
 def make_ik_walker(
@@ -24,18 +46,14 @@ def make_ik_walker(
     """
     armature = biped.make_bones(bpy, "Walker", _bones(pole, foot, hips, toe, rides))
     _set_rolls(bpy, armature)
-    scene = bpy.context.scene
-    scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, biped.LAST
     for bone in armature.pose.bones:
         bone.rotation_mode = mode
     _constrain(armature, pole, foot, hips, toe, rides)
     bpy.context.view_layer.update()
-    for frame in range(1, biped.LAST + 1):
-        _key_frame(armature, frame, foot, hips, rides)
-    armature.animation_data.action.name = "walk"
+    biped.animate(bpy, armature, lambda rig, frame: _key_frame(rig, frame, foot, hips, rides))
     if switch:
         _add_switch(armature)
-    scene.frame_set(1)
+    bpy.context.scene.frame_set(1)
     return armature
 
 
@@ -104,26 +122,20 @@ def _constrain(armature, pole, foot, hips, toe, rides):
 
 
 def _key_frame(armature, frame, foot, hips, rides):
-    time = (frame - 1) / biped.STRIDE_FRAMES
-    _move(armature.pose.bones["cog" if hips == "copied" else "hips"], (0.0, biped.STRIDE * time, -0.1), frame)
-    for shift, side in enumerate(SIDES):
-        ankle = biped._ankle(time + 0.5 * shift, 0.5 * shift) - (0.0, biped.ANKLE)
-        control = armature.pose.bones["foot." + side if foot == "apart" else "foot_ik." + side]
+    time, bones = (frame - 1) / biped.STRIDE_FRAMES, armature.pose.bones
+    _move(bones["cog" if hips == "copied" else "hips"], (0.0, biped.STRIDE * time, -0.1), frame)
+    for side, place in biped.ankles(time):
+        ankle = place - (0.0, biped.ANKLE)
         carried = (biped.STRIDE * time, -0.1) if rides else (0.0, 0.0)
-        _move(control, (0.0, *(ankle - carried)), frame)
-        if f"knee.{side}" in armature.pose.bones:
-            _move(armature.pose.bones[f"knee.{side}"], (0.0, ankle[0], 0.0), frame)
+        _move(bones["foot." + side if foot == "apart" else "foot_ik." + side], (0.0, *(ankle - carried)), frame)
+        if f"knee.{side}" in bones:
+            _move(bones[f"knee.{side}"], (0.0, ankle[0], 0.0), frame)
 
 
 def _move(bone, way, frame):
-    bone.location = np.linalg.inv(np.array(bone.bone.matrix_local)[:3, :3]) @ way
-    bone.keyframe_insert("location", frame=frame, group=bone.name)
-    bone.keyframe_insert(_rotation(bone), frame=frame, group=bone.name)
-
-
-def _rotation(bone):
-    names = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
-    return names.get(bone.rotation_mode, "rotation_euler")
+    """Key location and rotation."""
+    biped.move(bone, way, frame)
+    bone.keyframe_insert(biped.rotation_of(bone), frame=frame, group=bone.name)
 
 
 def _add_switch(armature):
@@ -164,17 +176,11 @@ def make_rigify_walker(bpy, *, forward=0.0, pole=False, stretch=1.0, parent=1):
     The four properties of its legs are `forward` (the switch to FK), `pole`, `stretch` and `parent` (of the IK feet).
     """
     rig = make_rigify(bpy, "basic_human")
-    scene = bpy.context.scene
-    scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, biped.LAST
     for side in SIDES:
         properties = rig.pose.bones[f"thigh_parent.{side}"]
         properties["IK_FK"], properties["pole_vector"] = forward, pole
         properties["IK_Stretch"], properties["IK_parent"] = stretch, parent
-    for frame in range(1, biped.LAST + 1):
-        _key_rigify(rig, frame)
-    rig.animation_data.action.name = "walk"
-    scene.frame_set(1)
-    return rig
+    return biped.animate(bpy, rig, _key_rigify)
 
 
 def make_rigify(bpy, kind):
@@ -194,16 +200,15 @@ def _key_rigify(rig, frame):
     bones, time = rig.pose.bones, (frame - 1) / biped.STRIDE_FRAMES
     size = rigify_leg(rig) / (biped.THIGH + biped.SHIN)
     _move(bones["torso"], (0.0, -size * biped.STRIDE * time, -0.1 * size), frame)
-    for shift, side in enumerate(SIDES):
-        ankle = biped._ankle(time + 0.5 * shift, 0.5 * shift)
+    for side, ankle in biped.ankles(time):
         ahead, up = size * (ankle - (0.0, biped.ANKLE))
         carried = size * np.array([-biped.STRIDE * time, -0.1])
         rides = bones[f"thigh_parent.{side}"]["IK_parent"] == 2
         _move(bones[f"foot_ik.{side}"], (0.0, *((-ahead, up) - carried * rides)), frame)
         _move(bones[f"thigh_ik_target.{side}"], (0.0, -ahead, 0.0), frame)
-        thigh, shin = biped._leg_angles(ankle - (biped.STRIDE * time, -0.1 + biped.HIP))
-        for part, angle in zip(("thigh", "shin", "foot"), (thigh, shin - thigh, -shin), strict=True):
-            biped._key_turn(bones[f"{part}_fk.{side}"], -angle, frame, "QUATERNION")
+        turns = biped.leg_turns(ankle - (biped.STRIDE * time, -0.1 + biped.HIP))
+        for part, angle in zip(("thigh", "shin", "foot"), turns, strict=True):
+            biped.key_turn(bones[f"{part}_fk.{side}"], -angle, frame)
 
 
 def rigify_leg(rig):
@@ -219,16 +224,10 @@ def make_auto_rig_walker(bpy, *, forward=0.0):
     """
     armature = biped.make_bones(bpy, "Walker", _auto_rig_bones())
     _set_rolls(bpy, armature)
-    scene = bpy.context.scene
-    scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, biped.LAST
     for side in ("l", "r"):
         armature.pose.bones[f"c_foot_ik.{side}"]["ik_fk_switch"] = forward
         _constrain_auto_rig(armature, side)
-    for frame in range(1, biped.LAST + 1):
-        _key_auto_rig(armature, frame)
-    armature.animation_data.action.name = "walk"
-    scene.frame_set(1)
-    return armature
+    return biped.animate(bpy, armature, _key_auto_rig)
 
 
 def _auto_rig_bones():
@@ -274,13 +273,12 @@ def _drive(armature, constraint, expression, path, name):
 def _key_auto_rig(armature, frame):
     bones, time = armature.pose.bones, (frame - 1) / biped.STRIDE_FRAMES
     _move(bones["c_root_master.x"], (0.0, biped.STRIDE * time, -0.1), frame)
-    for shift, side in enumerate(("l", "r")):
-        ankle = biped._ankle(time + 0.5 * shift, 0.5 * shift)
+    for side, ankle in zip("lr", (ankle for _, ankle in biped.ankles(time)), strict=True):
         _move(bones[f"c_foot_ik.{side}"], (0.0, *(ankle - (0.0, biped.ANKLE))), frame)
         _move(bones[f"c_leg_pole.{side}"], (0.0, ankle[0], 0.0), frame)
-        thigh, shin = biped._leg_angles(ankle - (biped.STRIDE * time, -0.1 + biped.HIP))
-        for part, angle in zip(("thigh", "leg", "foot"), (thigh, shin - thigh, -shin), strict=True):
-            biped._key_turn(bones[f"c_{part}_fk.{side}"], angle, frame, "QUATERNION")
+        turns = biped.leg_turns(ankle - (biped.STRIDE * time, -0.1 + biped.HIP))
+        for part, angle in zip(("thigh", "leg", "foot"), turns, strict=True):
+            biped.key_turn(bones[f"c_{part}_fk.{side}"], angle, frame)
 
 
 def make_rigify_quadruped(bpy, *, forward=0.0, pole=False):
@@ -289,16 +287,10 @@ def make_rigify_quadruped(bpy, *, forward=0.0, pole=False):
     `forward` is the switch to FK of its legs; the FK controls are not keyed, so that these legs stay as they are.
     """
     rig = make_rigify(bpy, "basic_quadruped")
-    scene = bpy.context.scene
-    scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, biped.LAST
     for side, name in ((side, name) for side in SIDES for name in ("thigh", "front_thigh")):
         properties = rig.pose.bones[f"{name}_parent.{side}"]
         properties["IK_FK"], properties["pole_vector"] = forward, pole
-    for frame in range(1, biped.LAST + 1):
-        _key_paws(rig, frame)
-    rig.animation_data.action.name = "trot"
-    scene.frame_set(1)
-    return rig
+    return biped.animate(bpy, rig, _key_paws, "trot")
 
 
 def _key_paws(rig, frame):
@@ -306,6 +298,8 @@ def _key_paws(rig, frame):
     size = 0.5 * rig.data.bones["DEF-thigh.L"].head_local.z / biped.HIP
     time = (frame - 1) / biped.STRIDE_FRAMES
     _move(rig.pose.bones["torso"], (0.0, -size * biped.STRIDE * time, -0.05), frame)
-    for name, half in (("foot_ik.L", 0), ("front_foot_ik.R", 0), ("foot_ik.R", 1), ("front_foot_ik.L", 1)):
-        ahead, up = size * (biped._ankle(time + 0.5 * half, 0.5 * half) - (0.0, biped.ANKLE))
-        _move(rig.pose.bones[name], (0.0, -ahead, up), frame)
+    diagonals = ("foot_ik.L", "front_foot_ik.R"), ("foot_ik.R", "front_foot_ik.L")
+    for names, (_, ankle) in zip(diagonals, biped.ankles(time), strict=True):
+        ahead, up = size * (ankle - (0.0, biped.ANKLE))
+        for name in names:
+            _move(rig.pose.bones[name], (0.0, -ahead, up), frame)

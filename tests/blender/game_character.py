@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
-from biped import make_bones
+from biped import key_turn, leg_turns, make_bones, move
 
 THIGH, SHIN, ANKLE = 0.2, 0.4, 0.08
 HIP = ANKLE + THIGH + SHIN
@@ -82,25 +82,8 @@ MOTIONS = {
 
 def _key_frame(armature, frame, hips, ankles):
     bones = armature.pose.bones
-    moved = np.array([0.0, hips[0], hips[1] - HIP])
-    bones["hips"].location = np.linalg.inv(np.array(bones["hips"].bone.matrix_local)[:3, :3]) @ moved
-    bones["hips"].keyframe_insert("location", frame=frame, group="hips")
+    move(bones["hips"], (0.0, hips[0], hips[1] - HIP), frame)
     for side, ankle in zip(SIDES, ankles, strict=True):
-        thigh, shin = _leg_angles(np.subtract(ankle, hips))
-        for part, angle in zip(("thigh", "leg", "foot"), (thigh, shin - thigh, -shin), strict=True):
-            _key_turn(bones[f"{part}.{side}"], angle, frame)
-
-
-def _leg_angles(line):
-    """Angles of thigh and shin forward of straight down, the knee in front."""
-    length, along = np.hypot(*line), np.arctan2(line[0], -line[1])
-    upper = np.arccos(np.clip((THIGH**2 + length**2 - SHIN**2) / (2 * THIGH * length), -1.0, 1.0))
-    lower = np.arccos(np.clip((SHIN**2 + length**2 - THIGH**2) / (2 * SHIN * length), -1.0, 1.0))
-    return along + upper, along - lower
-
-
-def _key_turn(bone, angle, frame):
-    from mathutils import Quaternion, Vector
-
-    bone.rotation_quaternion = Quaternion(bone.bone.matrix_local.to_3x3().inverted() @ Vector((1, 0, 0)), angle)
-    bone.keyframe_insert("rotation_quaternion", frame=frame, group=bone.name)
+        turns = leg_turns(np.subtract(ankle, hips), THIGH, SHIN)
+        for part, angle in zip(("thigh", "leg", "foot"), turns, strict=True):
+            key_turn(bones[f"{part}.{side}"], angle, frame)

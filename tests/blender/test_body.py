@@ -99,7 +99,7 @@ def test_locked_bones_are_told_and_locked_toes_left_alone(bpy, walker, slope):
     walker.pose.bones["toe.R"].lock_rotation = (True, True, True)
     plant(bpy)
     record = record_of(walker)
-    assert "keyed though locked on the bones: shin.L" in record["report"]["told"]
+    assert "locked channels were keyed on the bones: shin.L" in record["report"]["told"]
     assert any("the rotation of bone toe.R is locked" in told for told in record["report"]["told"])
     turned = {path.split('"')[1] for path in record["channels"]}
     assert "toe.R" not in turned and "toe.L" in turned

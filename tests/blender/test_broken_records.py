@@ -185,7 +185,7 @@ def test_anchors_that_are_no_points_are_none(bpy, walker, slope, addon, anchor):
     assert read["contacts"][1:] == record["contacts"][1:]
     whole, part = (addon("ui.overlay").lines_of(walker, shown) for shown in (record, read))
     assert 0 < len(part) <= len(whole)
-    refused(bpy, "stands on no spot yet", "move_anchor", index=0, place=(0.0, 0.0, 0.0))
+    refused(bpy, "has no anchor yet", "move_anchor", index=0, place=(0.0, 0.0, 0.0))
     assert bpy.ops.ik2bone.move_anchor(index=1, place=(0.0, 0.0, 0.0)) == {"FINISHED"}
 
 

@@ -49,6 +49,53 @@ def test_the_list_is_in_order_of_time_and_filtered_by_bone(bpy, contacts):
     assert [spans[n].start for n in ordered] == sorted(span.start for span in spans)
 
 
+class Row:
+    """A layout that remembers labels and fields and hands out itself for its parts."""
+
+    def __init__(self):
+        self.labels, self.fields = [], []
+
+    def label(self, text="", icon="NONE", icon_value=0):
+        self.labels.append((text, icon, icon_value))
+
+    def prop(self, _item, name, **_options):
+        self.fields.append(name)
+
+    def split(self, **_options):
+        return self
+
+    row = split
+
+
+def drawn(bpy, contacts, number):
+    """What the list shows of a contact."""
+    layout = Row()
+    contacts.module.IK2BONE_UL_contacts.draw_item(
+        None, bpy.context, layout, contacts.shown, contacts.rows[number], 0, contacts.shown, "active"
+    )
+    return layout
+
+
+def test_a_row_shows_an_icon_for_the_part_and_a_word_where_there_are_none(bpy, contacts, monkeypatch):
+    span = spans_on(contacts.action)[0]
+    assert drawn(bpy, contacts, 0).labels == [(f"{span.bone[-1]} {span.part}", "NONE", 0)]
+    monkeypatch.setattr(contacts.module, "icon_of", lambda *what: {(span.part, span.state): 7}[what])
+    layout = drawn(bpy, contacts, 0)
+    assert layout.labels == [(span.bone[-1], "NONE", 7)] and layout.fields == ["start", "end", "state"]
+
+
+def test_the_tooltip_of_a_row_says_what_its_icons_mean(bpy, contacts):
+    row, span = contacts.rows[0], spans_on(contacts.action)[0]
+    told = f"The {span.part} of {span.bone} on frames {span.start} to {span.end}, "
+    assert row.tip == f"{told}automatic"
+    record = json.loads(contacts.action["ik2bone"])
+    number = [foot["bone"] for foot in record["report"]["feet"]].index(span.bone)
+    record["report"]["after"]["feet"][number]["short_at"] = [{"start": span.start, "end": span.start, "worst": 0.1}]
+    contacts.action["ik2bone"] = json.dumps(record)
+    assert row.tip == f"{told}automatic, where the leg does not reach"
+    assert drawn(bpy, contacts, 0).labels[-1][1] == "ERROR"
+
+
 def test_fields_write_to_the_action_and_pin_what_they_change(bpy, contacts):
     row, before = contacts.rows[1], spans_on(contacts.action)
     row.end += 2
@@ -137,6 +184,62 @@ def test_lifting_over_the_preview_range_cuts_what_stands_there(bpy, contacts):
     for frame in range(20, 31):
         assert {span.state for span in at(contacts.action, frame)} == {"forbidden"}
     assert all(span.state == "automatic" for span in at(contacts.action, 19) + at(contacts.action, 31))
+
+
+def test_clearing_over_the_preview_range_leaves_nothing_there_even_when_planted_again(bpy, contacts):
+    scene = bpy.context.scene
+    scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 20, 30
+    before = [at(contacts.action, frame) for frame in (19, 31)]
+    assert any(before)
+    bpy.ops.ik2bone.mark_feet(state="none")
+    assert scene.ik2bone.contacts == "STORED"
+    scene.use_preview_range = False
+    for _ in range(2):
+        assert not any(at(contacts.action, frame) for frame in range(20, 31))
+        assert all(at(contacts.action, frame) for frame, there in zip((19, 31), before, strict=True) if there)
+        plant(bpy, contacts="STORED")
+
+
+def test_the_dialog_adds_a_contact_of_the_active_bone_from_the_current_frame_on(bpy, addon, walker, contacts):
+    bpy.context.scene.frame_set(17)
+    asked = []
+    context = SimpleNamespace(
+        active_pose_bone=walker.pose.bones["foot.R"],
+        scene=bpy.context.scene,
+        window_manager=SimpleNamespace(invoke_props_dialog=asked.append),
+    )
+    dialog = SimpleNamespace(properties=SimpleNamespace(is_property_set=lambda _name: False))
+    addon("ui.contacts").IK2BONE_OT_add_contact.invoke(dialog, context, None)
+    assert asked == [dialog] and (dialog.bone, dialog.start, dialog.end) == ("foot.R", 17, 27)
+
+
+EDITS = {
+    "set_contact": {"index": 1, "state": "forbidden"},
+    "mark_feet": {"state": "forbidden"},
+    "add_contact": {"bone": "foot.L", "part": "ball", "start": 30, "end": 33},
+    "remove_contact": {"index": 1},
+    "drag_contact": {"index": 1, "start": 3, "end": 9},
+    "move_anchor": {"index": 1, "place": (0.1, 0.2, 0.0)},
+    "import_contacts": {},
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_every_edit_is_one_step_that_is_undone_and_done_again(bpy, contacts, edit, tmp_path):
+    given, name = EDITS[edit], contacts.action.name
+    if edit == "import_contacts":
+        given = {"filepath": str(tmp_path / "none.json")}
+        (tmp_path / "none.json").write_text('{"contacts": []}')
+    contacts.shown.bars = True
+    bpy.ops.ed.undo_push(message="Planted")
+    before = spans_on(bpy.data.actions[name])
+    assert getattr(bpy.ops.ik2bone, edit)("EXEC_DEFAULT", True, **given) == {"FINISHED"}
+    after = spans_on(bpy.data.actions[name])
+    assert after != before
+    bpy.ops.ed.undo()
+    assert spans_on(bpy.data.actions[name]) == before
+    bpy.ops.ed.redo()
+    assert spans_on(bpy.data.actions[name]) == after
 
 
 def test_only_the_feet_of_selected_bones_are_marked(bpy, walker, contacts):

@@ -79,5 +79,19 @@ def test_disabled_nothing_is_left(bpy, drawing):
     for name in SWITCHES:
         setattr(bpy.context.scene.ik2bone_contacts, name, True)
     addon_utils.disable(session.ADDON)
-    assert not drawing._handlers and not shortcuts(bpy)
+    assert not drawing._handlers and not shortcuts(bpy) and not bpy.app.timers.is_registered(drawing.show)
     assert all(drawing._follow not in handlers for handlers in drawing.HANDLERS)
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_enabled_again_what_the_scene_asks_for_is_drawn_as_soon_as_blender_is_idle(bpy, addon, name):
+    import addon_utils
+
+    setattr(bpy.context.scene.ik2bone_contacts, name, True)
+    addon_utils.disable(session.ADDON)
+    addon_utils.enable(session.ADDON)
+    drawing = addon("ui.drawing")
+    assert getattr(bpy.context.scene.ik2bone_contacts, name) and bpy.app.timers.is_registered(drawing.show)
+    # Blender without a window runs no timers.
+    drawing.show()
+    assert list(drawing._handlers) == [name]

@@ -32,7 +32,9 @@ def test_locks_on_bones_are_told_by_name(bpy, walker, slope, output):
         walker.pose.bones[name].lock_rotation = (False, True, False)
     walker.pose.bones["chest"].lock_rotation = (True, True, True)
     plant(bpy, output=output)
-    assert [text for text in told(walker) if "locked" in text] == ["keyed though locked on the bones: shin.L, foot.R"]
+    assert [text for text in told(walker) if "locked" in text] == [
+        "locked channels were keyed on the bones: shin.L, foot.R"
+    ]
 
 
 @pytest.mark.parametrize(("mode", "counts"), [("QUATERNION", True), ("XYZ", False)])
@@ -40,13 +42,13 @@ def test_the_lock_of_w_counts_where_there_is_one(bpy, slope, mode, counts):
     walker = biped.make_walker(bpy, mode=mode)
     walker.pose.bones["shin.L"].lock_rotation_w = True
     plant(bpy)
-    assert ("keyed though locked on the bones: shin.L" in told(walker)) == counts
+    assert ("locked channels were keyed on the bones: shin.L" in told(walker)) == counts
 
 
 def test_locks_on_bones_are_told_of_a_pose_too(bpy, walker, slope, options, addon):
     walker.pose.bones["shin.L"].lock_rotation = (True, True, True)
     outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(frame_range="CURRENT"))
-    assert "keyed though locked on the bones: shin.L" in outcome.warnings
+    assert "locked channels were keyed on the bones: shin.L" in outcome.warnings
 
 
 @pytest.mark.parametrize("owner", ["curve", "group"])
@@ -55,7 +57,7 @@ def test_locked_curves_are_told_and_stay_locked_in_the_source(bpy, walker, slope
     (curve if owner == "curve" else curve.group).lock = True
     before = fingerprint.of_action(source)["curves"]
     plant(bpy)
-    assert "locked F-curves were replaced, those of shin.L" in told(walker)
+    assert "locked F-curves were replaced on the bones: shin.L" in told(walker)
     assert fingerprint.of_action(source)["curves"] == before
     bpy.ops.ik2bone.restore()
     refused(bpy, "the F-curve of .*shin.L is locked", output="IN_PLACE")
@@ -66,7 +68,7 @@ def test_muted_curves_are_told_and_heard_in_the_planted_action_alone(bpy, walker
         curve_of(walker, "shin.L", index).mute = True
     before = values_of(walker, FRAMES)
     plant(bpy)
-    assert "muted F-curves were replaced, those of shin.L" in told(walker)
+    assert "muted F-curves were replaced on the bones: shin.L" in told(walker)
     assert not curve_of(walker, "shin.L").mute
     bpy.ops.ik2bone.restore()
     assert curve_of(walker, "shin.L").mute
@@ -80,7 +82,7 @@ def test_a_muted_group_is_planted_as_blender_shows_it(bpy, walker, slope):
     fingerprint.bags_of(source)[0].groups["shin.L"].mute = True
     passed_over = np.abs(heads(bpy, walker, FRAMES) - moved).max() > 1e-3
     plant(bpy)
-    assert ("muted F-curves were replaced, those of shin.L" in told(walker)) == passed_over
+    assert ("muted F-curves were replaced on the bones: shin.L" in told(walker)) == passed_over
     assert fingerprint.bags_of(source)[0].groups["shin.L"].mute
     report = record_of(walker)["report"]
     assert report["after"]["penetration"] < 1e-4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Footprints that people move: stored, kept by runs, files and undo, and left alone where feet stand on no spot."""
+"""Footprints that people move: stored, kept by runs, files and undo, and left alone where contacts have no anchor."""
 
 from __future__ import annotations
 
@@ -71,11 +71,15 @@ def test_what_stands_at_once_is_shown_as_moved_along(bpy, action):
     assert [n for n in moved if "place" in after[n]] == [chosen_of(before)]
 
 
-def test_the_heel_of_a_footprint_moves_its_ball(action, addon):
+def test_the_heel_of_a_footprint_moves_its_ball_by_as_much(bpy, action, addon):
     rows, contacts = rows_on(action), addon("run.contacts")
     ball = chosen_of(rows)
     heel = next(n for n, row in enumerate(rows) if contacts.at_once(rows[ball], row))
     assert contacts.standing_row(rows, heel) == contacts.standing_row(rows, ball) == ball
+    _, place = move(bpy, action, number=heel)
+    after = rows_on(action)
+    assert np.allclose(after[heel]["anchor"], place, atol=1e-6) and "place" not in after[heel]
+    assert np.allclose(after[ball]["place"], np.array(rows[ball]["anchor"]) + AWAY, atol=1e-6)
 
 
 def test_without_a_number_the_selected_contact_is_moved(bpy, action):
@@ -111,7 +115,7 @@ def test_a_move_is_undone_and_done_again(bpy, action):
 
 def test_what_stands_on_no_spot_cannot_be_moved(bpy, action):
     bpy.ops.ik2bone.add_contact(bone="foot.L", part="ball", start=200, end=201)
-    refused(bpy, "stands on no spot yet", "move_anchor", index=len(rows_on(action)) - 1, place=(0.0, 0.0, 0.0))
+    refused(bpy, "has no anchor yet", "move_anchor", index=len(rows_on(action)) - 1, place=(0.0, 0.0, 0.0))
     refused(bpy, "there is none with number 99", "move_anchor", index=99, place=(0.0, 0.0, 0.0))
 
 

@@ -116,6 +116,15 @@ def test_beyond_the_action_its_last_pose_stays_planted(bpy, walker, slope):
     assert apart(poses(bpy, walker, [80]), expected) < 2e-5 * LEG
 
 
+@pytest.mark.parametrize("extrapolation", ["HOLD_FORWARD", "NOTHING"])
+def test_an_action_that_plays_without_tracks_is_held_whatever_its_extrapolation(bpy, walker, slope, extrapolation):
+    walker.animation_data.action_extrapolation = extrapolation
+    frames = [-5, 30, 80]
+    expected = planted_anew(bpy, walker, {}, frames=frames)
+    plant(bpy, **LAYER)
+    assert apart(poses(bpy, walker, frames), expected) < 2e-5 * LEG
+
+
 def test_curves_that_repeat_do_so_without_the_layer_which_is_told(bpy, walker, slope):
     for curve in fingerprint.curves_of(walker.animation_data.action):
         curve.modifiers.new("CYCLES")
@@ -250,7 +259,17 @@ def test_what_the_user_has_set_of_the_strip_stays(bpy, walker, slope):
     strip.name, strip.influence = "Feet", 0.4
     plant(bpy, **LAYER)
     assert (strip.name, strip.influence) == ("Feet", pytest.approx(0.4))
-    assert "the influence of NLA strip Feet weakens what these figures tell of" in told(walker)
+    assert "the influence of NLA strip Feet weakens the reported correction" in told(walker)
+
+
+@pytest.mark.parametrize(("name", "value"), [("scale", 1.5), ("use_reverse", True), ("use_animated_time", True)])
+def test_a_layer_plays_at_its_own_speed_again(bpy, walker, slope, name, value):
+    plant(bpy, **LAYER)
+    shown = poses(bpy, walker)
+    setattr(layers_of(walker)[0], name, value)
+    assert apart(poses(bpy, walker), shown) > 0.01
+    plant(bpy, **LAYER)
+    np.testing.assert_array_equal(poses(bpy, walker), shown)
 
 
 def test_a_muted_layer_plays_again(bpy, walker, slope):

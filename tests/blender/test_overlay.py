@@ -77,6 +77,13 @@ def test_heel_and_ball_that_stand_at_once_share_a_print(lines):
         assert first["bone"] == second["bone"] and {first["part"], second["part"]} == {"ball", "heel"}
 
 
+@pytest.mark.parametrize("state", ["automatic", "enforced"])
+def test_prints_have_the_colour_of_their_state(bpy, planted, overlay, addon, state):
+    rows = [row | {"state": state} for row in planted["contacts"]]
+    colours = {line.colour for line in overlay.prints(rows, planted["report"])}
+    assert colours == {addon("ui.rows").COLOURS[state]}
+
+
 def test_out_of_reach_contacts_are_marked_by_a_second_outline(planted, overlay, addon):
     rows, report = planted["contacts"], planted["report"]
     short = {"start": rows[0]["end"], "end": rows[0]["end"] + 2, "worst": 0.1}

@@ -79,7 +79,7 @@ def test_the_panel_of_a_planted_action_offers_to_restore_and_reports(bpy, walker
     assert draw("main").operators == ["ik2bone.plant_feet", "ik2bone.restore"]
     texts = draw("report").texts
     assert texts[texts.index("Before") + 1] == "After"
-    row = texts.index("Under ground")
+    row = texts.index("Penetration")
     assert texts[row + 1].endswith(" cm")
     assert texts[row + 2] == "0 m"
 
@@ -87,7 +87,7 @@ def test_the_panel_of_a_planted_action_offers_to_restore_and_reports(bpy, walker
 def test_an_action_planted_in_place_has_a_report_and_no_way_back(bpy, walker, slope, draw):
     plant(bpy, output="IN_PLACE")
     assert draw("main").operators == ["ik2bone.plant_feet"]
-    assert "Under ground" in draw("report").texts
+    assert "Penetration" in draw("report").texts
 
 
 def test_several_armatures_are_named_before_the_button(bpy, walker, draw):
@@ -263,7 +263,7 @@ def test_lengths_in_notes_have_the_scene_s_units(bpy, addon):
     report["notes"] = [{"code": "feet_short", "distance": 0.012, "frames": 4}, {"code": "feet_short", "distance": 0.1}]
     report["told"] = ["legs do not reach", "a note that someone changed"]
     (told, _), (kept, _) = addon("ui.figures").notes_of(report, bpy.context.scene.unit_settings)
-    assert told == "Legs do not reach: feet leave their spots by up to 1.2 cm on 4 frames"
+    assert told == "Legs do not reach: feet fall short of their targets by up to 1.2 cm on 4 frames"
     assert kept == "A note that someone changed"
 
 
@@ -333,7 +333,7 @@ def test_the_panel_of_contacts_counts_them_and_offers_to_change_them(bpy, walker
     count = len(json.loads(walker.animation_data.action["ik2bone"])["contacts"])
     notes = draw("contacts")
     assert notes.texts[0] == f"{count - 1} automatic, 0 pinned, 1 lifted"
-    assert notes.operators.count("ik2bone.mark_feet") == 3
+    assert notes.operators.count("ik2bone.mark_feet") == 4
     assert {"ik2bone.remove_contact", "ik2bone.export_contacts"} <= set(notes.operators)
 
 

@@ -141,7 +141,7 @@ def test_nothing_but_scattered_ground(bpy, walker):
     points, leaf = biped.make_mesh(bpy, "Points", [(0.0, 0.0, 0.0)], []), biped.make_slope(bpy, "Leaf")
     leaf.parent, points.instance_type = points, "VERTS"
     leaf.hide_set(True)
-    refused(bpy, "no surface lies under the feet of Walker: .*; what is scattered on Points was not taken for ground")
+    refused(bpy, "no surface lies under the feet of Walker: .*; objects scattered on Points do not count as ground")
 
 
 def test_a_keyed_rotation_mode(bpy, walker, ground):

@@ -30,6 +30,7 @@ def test_menus_offer_the_operators_while_the_add_on_is_enabled(bpy, addon):
 
     menus = addon("ui.menus")
     kinds = menus._menus()
+    assert bpy.ops.ik2bone.mark_feet.get_rna_type().name == "Pin Feet Here"
     assert len(kinds) == 3 and all(menus._draw in kind.draw._draw_funcs for kind in kinds)
     addon_utils.disable(session.ADDON)
     assert not any(menus._draw in kind.draw._draw_funcs for kind in kinds)

@@ -2,7 +2,7 @@
  *
  * The fast twin: what the contract and the readable twin (tests/reference*.py) say, row by row in plain C and in more
  * digits than the solver has, and what of a row's results is not so. It shares no line with the solver. With -DNARROW
- * it computes in double: enough for float32 results, three times as fast.
+ * it computes in double: enough for most rows, three times as fast.
  */
 #include "twin_functions.h"
 
@@ -156,7 +156,7 @@ rounding(const answer *a, part what, int i, const real *got, const precision *is
 /* The twin's results for a row, and how far they go for numbers that are off by some roundings. */
 typedef struct {
     answer exact;
-    real spread[PARTS];
+    real spread[PARTS], halfway[PARTS]; /* halfway: of a turn's w, which is 0 at half a turn */
     int set, unset; /* status bits that were set, and that were not */
     bool is_shaken;
 } range;
@@ -175,12 +175,14 @@ widen(range *w, function f, const row *r, uint64_t sample)
     real times = (real)(ROUNDINGS >> sample % 5);
     row moved = shaken(r, eps * times, DOUBLE.eps * times, sample);
     is.parallel = sample % 2 ? sqrt(is.eps) : 0; /* what is that near to a singularity may be either */
-    is.straight *= !(r->rolling && r->given[CONE_AXIS]) ? 1 : sample % 2 ? 1e4 : 1e-4; /* docs/numerics.md: jumps */
+    bool jumps = r->nearest || (r->rolling && r->given[CONE_AXIS]); /* docs/numerics.md */
+    is.straight *= !jumps ? 1 : sample % 2 ? 1e4 : 1e-4;
     moved.is = &is;
     answer a = answered(f, &moved);
     for (int i = 0; i < PARTS && OUTPUTS[f][i]; i++) {
         real off = apart(a.parts[i], w->exact.parts[i], OUTPUTS[f][i]);
         w->spread[i] = isnan(a.parts[i][0]) && isnan(w->exact.parts[i][0]) ? w->spread[i] : fmax(w->spread[i], off);
+        w->halfway[i] = fmax(w->halfway[i], fabs(fabs(a.parts[i][0]) - fabs(w->exact.parts[i][0])));
         w->exact.kept[i] &= a.kept[i];
         real place = i > 0 && OUTPUTS[f][i] == DISTANCE ? w->spread[i - 1] : 0; /* misses go with their places */
         w->spread[i] = fmax(w->spread[i], place);
@@ -199,8 +201,9 @@ is_loose(const range *w, function f, real eps)
     for (int i = 0; i < PARTS && OUTPUTS[f][i]; i++) {
         bool is_place = OUTPUTS[f][i] == PLACE || OUTPUTS[f][i] == DISTANCE;
         loose = loose || w->spread[i] > LOOSE * (is_place ? w->exact.length : w->exact.size);
-        /* The axis of half a turn is free, to the root of a rounding, as directions at full reach are. */
-        loose = loose || (OUTPUTS[f][i] == TURN && f != MULTIPLY && fabs(w->exact.parts[i][0]) < sqrt(eps));
+        /* The axis of a turn that may as well be half a turn is free. */
+        bool is_half = fabs(w->exact.parts[i][0]) <= 16 * w->halfway[i];
+        loose = loose || (OUTPUTS[f][i] == TURN && f != MULTIPLY && is_half);
     }
     return loose;
 }
@@ -216,7 +219,8 @@ is_wrong(const range *w, part what, int i, const found *got, const row *r)
     if (w->exact.kept[i]) {
         bool same = true;
         for (int k = 0; k < SIZES[what]; k++) {
-            same = same && (got->parts[i][k] == exact[k] || isnan(exact[k]));
+            real rounded = is == &SINGLE ? (float)exact[k] : exact[k]; /* lists decide no kind */
+            same = same && (got->parts[i][k] == rounded || isnan(exact[k]));
         }
         return !same;
     }

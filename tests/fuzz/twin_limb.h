@@ -202,7 +202,11 @@ in_cone(const limb *l, placed wished, vec line, vec bend, real along, real heigh
         return wished;
     }
     real x = dot(bend, axis), y = dot(across, axis);
-    real swing = height * sqrt(x * x + y * y), needed = l->upper * cos(limit) - along * dot(line, axis);
+    real tilt = sqrt(x * x + y * y), needed = l->upper * cos(limit) - along * dot(line, axis);
+    if (tilt <= 0x1p-48 && needed <= 0x1p-48 * l->upper) {
+        return wished;
+    }
+    real swing = height * tilt;
     if (needed > swing) {
         return beside_cone(l, wished, line, axis, limit, r);
     }

@@ -106,6 +106,9 @@ def judge(result: dict) -> int:
         "a drag is undone and done again": result["drag undone and done again"],
         "a footprint that was moved is undone and done again": result["move undone and done again"],
         f"feet stand within {OFF:g} m of where they were moved": result["planted off its place by"] <= OFF,
+        "Online Manual opens a section of the guide": [url.rpartition("/")[2] for url in result["Online Manual opens"]]
+        == ["guide.html#guide-the-panel"],
+        "footprints and bars come back with the add-on": result["drawn again"] == ["bars", "overlay"],
         "corrections are a strip over the action": result["strips"] == ["REPLACE", "COMBINE"],
         "a Rigify character is planted by its inverse kinematics": result["Rigify, targets keyed"] is True,
     }

@@ -7,19 +7,36 @@ Expects the clip `walk.bvh` in the folder named after "--", and leaves `result.j
 import json
 import math
 import sys
+import webbrowser
 from pathlib import Path
 
+import addon_utils
 import bpy
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Euler, Vector
 
 sys.path.append(str(Path(__file__).parent))
-from steps import FOLDER, Steps, button, click, key, picture, play, point, press, result, show_panel, view, wait_for
+from steps import (
+    FOLDER,
+    TICK,
+    Steps,
+    button,
+    click,
+    key,
+    picture,
+    play,
+    point,
+    press,
+    result,
+    show_panel,
+    view,
+    wait_for,
+)
 
 ADDON = "bl_ext.user_default.ik2bone"
 CHILDREN = ("options", "report", "contacts")
 # How high the panels are with each of these alone, in pixels, and what their pictures are called where that differs.
-HEIGHTS, PICTURES = {"options": 545, "report": 498, "contacts": 524}, {"options": "panel"}
+HEIGHTS, PICTURES = {"options": 568, "report": 540, "contacts": 524}, {"options": "panel"}
 # How a bar is dragged, in frames, and a footprint on the screen, in pixels, in so many moves of the mouse.
 FRAMES, PIXELS, MOVES = 14, (-30, 25), 8
 # Where the side of the walk is seen from, on its way, and from how far.
@@ -37,6 +54,8 @@ def everything() -> Steps:
     yield from wait_for("the button plants", lambda: "ik2bone" in action())
     yield 1.0
     yield from sidebar()
+    yield from manual()
+    yield from search()
     bpy.context.window_manager.windows[0].workspace = bpy.data.workspaces["Animation"]
     yield 1.0
     with bpy.context.temp_override(area=min(views(), key=lambda area: area.width)):
@@ -47,6 +66,7 @@ def everything() -> Steps:
     yield from show_bars()
     yield from drag_a_bar()
     yield from move_a_footprint()
+    yield from off_and_on()
     yield from as_a_layer()
     yield from rigify()
 
@@ -95,6 +115,10 @@ def sidebar() -> Steps:
             yield from click(region.x + 50, region.y + region.height - 275)
             yield 1.0
             result["frame after a click on a contact"] = bpy.context.scene.frame_current
+            for way in range(5):
+                yield from point(region.x + 40 + 4 * way, region.y + region.height - 287)
+            yield 3.0
+            picture("tooltip", (region.x - 200, region.y + region.height - height, region.width + 200, height))
         yield from point(region.x - 200, region.y + 60)
         yield 1.0
         picture(PICTURES.get(name, name), (region.x, region.y + region.height - height, region.width, height))
@@ -102,6 +126,32 @@ def sidebar() -> Steps:
     for kind in kinds.values():
         if not kind.is_registered:
             bpy.utils.register_class(kind)
+
+
+def manual() -> Steps:
+    """Ask for the manual of the button Plant Feet, in place of a browser."""
+    opened = result["Online Manual opens"] = []
+    webbrowser.open = opened.append
+    yield from show_panel()
+    yield from point(*button())
+    yield from key("F1", *button())
+
+
+def search() -> Steps:
+    """Look for the operators as F3 does, and run the first one found."""
+    planted, x, y = action()["ik2bone"], view()[1].x + 300, view()[1].y + 300
+    bpy.ops.ik2bone.restore()
+    yield from point(x, y)
+    yield from key("F3", x, y)
+    for letter in "plantfeet":
+        view()[0].event_simulate(letter.upper(), "PRESS", unicode=letter, x=x, y=y)
+        yield TICK
+        view()[0].event_simulate(letter.upper(), "RELEASE", x=x, y=y)
+        yield TICK
+    yield 1.0
+    picture("search")
+    yield from key("RET", x, y)
+    yield from wait_for("the operator that was searched for plants", lambda: action().get("ik2bone") == planted)
 
 
 def set_up() -> None:
@@ -195,6 +245,16 @@ def move_a_footprint() -> Steps:
     yield 1.0
     picture("edit_after", box_of(view()[1]))
     yield from show_panel()
+
+
+def off_and_on() -> Steps:
+    """Switch the add-on off and on."""
+    addon_utils.disable(ADDON)
+    yield 1.0
+    addon_utils.enable(ADDON)
+    yield 1.0
+    result["drawn again"] = sorted(sys.modules[f"{ADDON}.ui.drawing"]._handlers)
+    picture("drawn_again")
 
 
 def as_a_layer() -> Steps:

@@ -90,6 +90,34 @@ def test_body_leans_over_a_slope_by_a_part_of_it(degrees) -> None:
     assert abs(np.median(level.hips_offset[60:-60, 0])) < abs(ahead)
 
 
+def test_body_leans_over_a_slope_in_place_as_well() -> None:
+    # Feet of a clip in place have no anchors.
+    plan = plant(in_place(CLIP), slope(15.0))
+    assert not plan.locked.any()
+    assert -np.median(plan.hips_offset[:, 0]) == pytest.approx(0.3 * np.sin(np.radians(15.0)), abs=0.03)
+
+
+def test_hips_stay_as_the_last_standing_foot_tells_them() -> None:
+    # Two frames tell how a foot tilts; what they tell is not to be carried on at that rate.
+    tilt, standing = np.zeros((CLIP.frames, 2, 3)), np.zeros_like(WALK.standing)
+    tilt[30, 0, 1], tilt[31, 0, 1], standing[30:32, 0] = 0.1, 0.2, True
+    offset = hips_offset(CLIP, Targets.of(CLIP).turned(tilt), standing, np.ones(2, bool), np.zeros(standing.shape))
+    assert 0.03 < np.abs(offset[:, 0]).max() < 0.07
+
+
+def test_knees_of_feet_that_follow_the_ground_do_not_snap() -> None:
+    # The waves go up and down under a foot while it stands; without easing it is 37 degrees from frame to frame.
+    clip = in_place(make_walk(4.0, fps=30.0).clip)
+    angle = knee_angle(planted(clip, plant(clip, height_field(lambda x, _: 0.15 * np.sin(10.0 * x)))))
+    assert np.diff(angle - knee_angle(clip), n=2, axis=0).max() < 24.0
+
+
+def test_body_does_not_lean_with_feet_that_are_always_laid_on_level_ground() -> None:
+    # The clip raises its heels as toe-off comes.
+    plan = plant(make_walk(roll=0.8).clip, FLAT, Settings(contacts="ALWAYS"))
+    assert np.abs(plan.hips_offset[:, 0]).max() < 0.01
+
+
 def test_hips_follow_feet_that_are_moved_aside() -> None:
     # A ditch that both feet of the walk would stand in by half: they are moved out of it, all to one side.
     trench = height_field(lambda x, y: np.where(np.abs(y - 0.1) < 0.04, -0.3, 0.0))

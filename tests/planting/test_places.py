@@ -83,3 +83,11 @@ def test_where_there_is_no_ground_a_foot_stays_where_it_would_be() -> None:
     _, chosen, plan, after = moved_by_hand(CLIP, ground, away=np.array([0.0, -9.0, 0.0]))
     assert np.abs(np.array(near(after, chosen)["anchor"]) - chosen["anchor"]).max() < 0.02
     assert any(note.code == "no_surface_below" for note in plan.notes)
+
+
+@pytest.mark.parametrize(("direction", "unused"), [("DOWN", 0), ("NEAREST", 1)])
+def test_a_place_that_a_touching_limb_does_not_take_is_told(direction, unused) -> None:
+    place = (0.0, 0.0, 0.0)
+    marks = marks_of([Span("left", "ball", 60, 75, "enforced", place)], FEET, 0, CLIP.frames)
+    told = plant(CLIP, HILLS, Settings(direction=direction, marks=marks)).notes
+    assert [note.data["count"] for note in told if note.code == "places_unused"] == [1] * unused

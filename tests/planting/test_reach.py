@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where legs do not reach the hips come down, heels rise and feet leave their spots, in the order that is chosen."""
+"""Where legs do not reach the hips come down, heels rise and feet leave their anchors, in the order that is chosen."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_heels_give_what_hips_may_not(plans) -> None:
 def test_what_gave_way_is_told(plans) -> None:
     assert any("heels rise by up to" in str(note) for note in plans["HIPS_HEEL"].notes)
     assert not any("heels rise" in str(note) for note in plans["HIPS"].notes)
-    assert any("feet leave their spots by up to" in str(note) for note in plans["HIPS"].notes)
+    assert any("feet fall short of their targets by up to" in str(note) for note in plans["HIPS"].notes)
     assert not any("do not reach" in str(note) for note in plant(CLIP, FLAT).notes)
 
 

@@ -118,7 +118,7 @@ def test_a_walk_from_a_floor_over_a_slow_belt_and_off_again_stands_on_both() -> 
     names = [anchor.support for anchor in plan.anchors]
     assert {"Belt", "Floor"} == set(names)
     ridden = plan.hips_offset[:, 1]
-    assert ridden[0] == pytest.approx(0.0, abs=1e-6) and ridden[-1] > 0.1
+    assert ridden[0] == pytest.approx(0.0, abs=1e-4) and ridden[-1] > 0.1
     assert np.ptp(ridden[-60:]) < 0.01
 
 

@@ -129,6 +129,19 @@ def test_cone_along_the_target_line_is_singular_where_it_decides():
     assert ik2bone.solve(ROOT, MID, END, [0, 0, -0.6], cone_axis=[0, 0, -1.0], cone_angle=0.1).status & Status.SINGULAR
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_cone_about_the_line_lets_the_limb_turn_round_it(kind):
+    """The whole circle is as far from the axis as the present mid joint, to which the cone is widened."""
+    rng = np.random.default_rng(7)
+    root, mid, end = (point.astype(kind) for point in limbs.positions(rng, 3000))
+    axis = rng.choice([-1.0, 1.0], (3000, 1)) * (end.astype(float) - root)
+    turned = dict(pole=limbs.directions(rng, 3000), pole_weight=rng.random(3000))
+    free = ik2bone.solve(root, mid, end, end, **turned)
+    s = ik2bone.solve(root, mid, end, end, cone_axis=axis, cone_angle=0.0, **turned)
+    assert np.array_equal(s.mid, free.mid)
+    assert not s.status.any()
+
+
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_cone_along_the_target_line_keeps_the_side_of_the_bend(side):
     limb = [0.0, 0, 0], [0, 0.6 * side, 0.8], [0, 0, 1.6]

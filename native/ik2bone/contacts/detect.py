@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..checks import array, boolean, number
-from ..curves import quantile, runs
+from ..curves import column_runs, quantile
 from ..model import Array, Mask
 from ..rotations import length_of
 from .events import held_while_still, refined
 from .footing import HEIGHT, find_spells, grounded
 from .paths import ENTER_SPEED, LEAVE_SPEED, REST, SAME_PLACE, Feet, finer, observe
-from .stance import LEAST_CONTACT, Stance, stances
+from .stance import LEAST_CONTACT, Stance, part_stances, stances
 from .treadmill import NEAR, floor_velocities
 
 __all__ = ["ENTER_SPEED", "LEAST_CONTACT", "LEAVE_SPEED", "Stance", "detect", "find_contacts", "stances"]
@@ -61,16 +61,16 @@ def find_contacts(
 
     `heel` and `ball` are paths (frames, legs, 3) of joints or markers in any length unit, `leg` is the length of the
     leg in that unit, `fps` samples a second, `up` the direction against gravity. No absolute speed or length enters, so
-    scale and unit do not matter. The ground is found from the paths: it may lie at any height, be uneven, carry the
-    feet of a clip in place back like a treadmill, or be one that all feet slide over evenly, as they do where legs
-    were scaled and the hips' way was not.
+    scale and unit do not matter. The ground is found from the paths. It may lie at any height, be uneven, or carry the
+    feet of a clip in place back like a treadmill. All feet may slide over it evenly, as they do where legs were scaled
+    and the path of the hips was not.
 
     A part is slow from the moment its speed falls below `enter` for as long as it stays below `leave` (leg lengths a
     second; more for runners), while it is less than `height` leg lengths above its lowest place of that time. A slow
     foot stands where it is as low as nearby in time, or carries the figure alone. Gaps and contacts shorter than
     `least` seconds are dropped. With `exact` each contact then begins at its heel strike and ends at its toe-off, as
-    force plates would tell them, to the frame. Without, the slow frames stay, which suits foot locking: a foot is
-    locked while it is slow; of a foot that rests on one part the other counts only where it is nearly still.
+    force plates would tell them, to the frame. Without `exact` a part stands while it is slow, which suits foot
+    locking; if a foot rests on one part, the other part stands only where it is nearly still.
     """
     rate, length = _positive("fps", fps), _positive("leg", leg)
     upward = array("up", up, (3,))
@@ -154,14 +154,15 @@ def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
     rest of a longer one.
     """
     lasting, least = slow.copy(), limits.least * feet.fps - 1e-6
-    for leg, part in np.ndindex(*slow.shape[1:]):
-        mask, path = lasting[:, leg, part], feet.paths[:, leg, part]
-        for start, end in runs(~mask):
-            if start > 0 and end < len(mask) and end - start < least:
-                mask[start:end] = np.linalg.norm(path[end] - path[start - 1]) < SAME_PLACE
-        for start, end in runs(mask):
-            cut = start == 0 or end == len(mask)
-            mask[start:end] = cut or _frames(feet.speeds[:, leg, part], start, end, limits.leave) >= least
+    for gap in part_stances(~slow):
+        if gap.start > 0 and gap.end < feet.frames and gap.end - gap.start < least:
+            path = feet.paths[:, gap.leg, gap.part]
+            near = length_of(path[gap.end] - path[gap.start - 1]) < SAME_PLACE
+            lasting[gap.start : gap.end, gap.leg, gap.part] = near
+    for run in part_stances(lasting):
+        cut = run.start == 0 or run.end == feet.frames
+        if not cut and _frames(feet.speeds[:, run.leg, run.part], run.start, run.end, limits.leave) < least:
+            lasting[run.start : run.end, run.leg, run.part] = False
     return lasting
 
 
@@ -183,24 +184,24 @@ def _settled(feet: Feet, slow: Mask) -> Mask:
     Nor does a part stand beside the other for a moment in which the clip begins or ends.
     """
     settled, whole = slow.copy(), len(slow)
-    for leg in range(slow.shape[1]):
-        heel, ball = settled[:, leg, 0], settled[:, leg, 1]
-        for start, end in runs(ball):
-            landed = ~heel[start:end] | (feet.speeds[start:end, leg, 1] <= ENTER_SPEED)
-            ball[start : start + _first(landed)] = False
-        for start, end in runs(heel):
-            rests = ~ball[start:end] | (feet.speeds[start:end, leg, 0] <= REST)
-            heel[end - _first(rests[::-1]) : end] = False
-        for part, other in ((heel, ball), (ball, heel)):
-            for start, end in runs(part):
-                brief = end - start < min(LEAST_CONTACT * feet.fps, whole)
-                part[start:end] = not (brief and (start == 0 or end == whole) and other[start:end].all())
+    heels, balls = settled[..., 0], settled[..., 1]
+    landed, rests = ~heels | (feet.speeds[..., 1] <= ENTER_SPEED), feet.speeds[..., 0] <= REST
+    for leg, start, end in column_runs(balls):
+        balls[start : start + _first(landed[start:end, leg]), leg] = False
+    rests |= ~balls
+    for leg, start, end in column_runs(heels):
+        heels[end - _first(rests[start:end, leg][::-1]) : end, leg] = False
+    least = min(LEAST_CONTACT * feet.fps, whole)
+    for part, other in ((heels, balls), (balls, heels)):
+        for leg, start, end in column_runs(part):
+            if end - start < least and (start == 0 or end == whole) and other[start:end, leg].all():
+                part[start:end, leg] = False
     return settled
 
 
 def _first(mask: Mask) -> int:
     """The index of the first True in a mask (N,); N where there is none."""
-    return int(np.argmax(np.append(mask, True)))
+    return int(mask.argmax()) if mask.any() else len(mask)
 
 
 def _on_frames(fine: Feet, stands: Mask, limits: Limits) -> Mask:

@@ -38,7 +38,9 @@ from ..targets.lock import standing_place
 Frames = NDArray[np.int64]
 Data = dict[str, Any]
 
-# Larger ones count: pops of the knee and what a knee is bent more (degrees), and pops of the foot (leg lengths).
+# Larger ones count: drift, penetration and float, of which a thousandth of the leg is what one can see (leg lengths);
+# pops of the knee and flexion (degrees); and pops of the foot (leg lengths).
+VISIBLE = 0.001
 KNEE_POP = 5.0
 FOOT_POP = 0.02
 SIDES = ("before", "after")
@@ -266,7 +268,7 @@ def _worse(leg: float, sides: dict[str, Data], worst: dict[str, int]) -> list[No
 
     Misses are told by the plan, and how hips move is a means to the others: of both a source has none.
     """
-    limits = dict.fromkeys(SPAN_FIGURES, SHORT * leg) | _limits(leg) | {"flexion": KNEE_POP}
+    limits = dict.fromkeys(SPAN_FIGURES, VISIBLE * leg) | _limits(leg) | {"flexion": KNEE_POP}
     del limits["short"]
     notes = []
     for name, limit in limits.items():

@@ -21,7 +21,7 @@ except ImportError as error:
     raise ImportError("a report is plotted by matplotlib, which is missing: pip install ik2bone[plot]") from error
 
 from .measures import FRAME_FIGURES, SIDES
-from .text import ROWS, foot_names
+from .text import changes, foot_names
 
 Row = dict[str, Any]
 
@@ -45,8 +45,8 @@ def plot(report: Row) -> Figure:
     """Draw a report as `report.figures` makes it and planted actions store it; lengths are scene units.
 
     For each foot, over the frames: contacts of heel and ball, automatic and enforced, with the names of their supports,
-    and over them the frames that are out of reach or pop; the drift of every contact; how high it floats and how deep
-    it sinks in. Pale is before, dark is after.
+    and over them the frames that fall short or pop; the drift of every contact; its float upwards and its penetration
+    downwards. Pale is before, dark is after.
     """
     names = foot_names(report)
     figure = ReportFigure(figsize=(13.0, 0.8 + 2.9 * len(names)), dpi=110, layout="constrained")
@@ -103,11 +103,11 @@ def _draw_drift(axes: Axes, spans: list[Row]) -> None:
     held = [span for span in spans if span["drift"] is not None]
     _draw_bars(axes, held, lambda figures: (0.0, figures["drift"]))
     if spans and not held:
-        _say(axes, "no spot is held")
+        _say(axes, "no anchor is held")
 
 
 def _draw_heights(axes: Axes, spans: list[Row]) -> None:
-    axes.set_ylabel("under | over", fontsize="small", color=INK)
+    axes.set_ylabel("penetration | float", fontsize="x-small", color=INK)
     _draw_bars(axes, spans, lambda figures: (-figures["penetration"], figures["float"]))
     axes.axhline(0.0, color=INK, linewidth=0.6)
 
@@ -137,10 +137,8 @@ def _tidy(axes: Axes, frames: list[int]) -> None:
 
 
 def _title(report: Row) -> str:
-    """The figures over all."""
-    before, after = report["before"], report["after"]
-    changes = [f"{label} {before[name]:.3g} to {after[name]:.3g}" for name, label in ROWS[:3]]
-    return f"before to after, worst: {', '.join(changes)}; leg {report['leg']:.3g}"
+    """The figures over all, and the leg by which lengths in the plot can be judged."""
+    return f"worst, before to after: {changes(report)}, which is {report['leg']:.3g} long"
 
 
 def _legend(report: Row) -> list[Patch]:
@@ -148,7 +146,7 @@ def _legend(report: Row) -> list[Patch]:
     states = {span["state"] for span in report["spans"]}
     feet = report["after"]["feet"]
     events = [name for name in FRAME_FIGURES if any(foot[f"{name}_at"] for foot in feet)]
-    labels = {"short": "out of reach", "knee_pop": "knee pop", "foot_pop": "foot pop"}
+    labels = {"short": "short of target", "knee_pop": "knee pop", "foot_pop": "foot pop"}
     return [
         *(Patch(color=SIDE_COLOURS[side], label=side) for side in SIDES),
         *(Patch(color=STATE_COLOURS[state], label=f"{state} contact") for state in STATE_COLOURS if state in states),

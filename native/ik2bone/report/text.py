@@ -10,17 +10,17 @@ from .measures import SIDES, SPAN_FIGURES
 # One limb of a kind and several of it.
 LIMBS = {"foot": "feet", "hand": "hands"}
 ROWS = (
-    ("drift", "drift in contacts"),
-    ("penetration", "under ground"),
-    ("float", "over ground"),
-    ("short", "out of reach, worst"),
-    ("short_frames", "out of reach, frames"),
+    ("drift", "drift"),
+    ("penetration", "penetration"),
+    ("float", "float"),
+    ("short", "short of target, worst"),
+    ("short_frames", "short of target, frames"),
     ("knee_pop", "knee pop, degrees"),
     ("knee_pop_frames", "knee pop, frames"),
     ("foot_pop", "foot pop"),
     ("foot_pop_frames", "foot pop, frames"),
-    ("flexion_median", "knee bent more, median"),
-    ("flexion", "knee bent more, 95 %"),
+    ("flexion_median", "flexion, median"),
+    ("flexion", "flexion, 95 %"),
     ("hips_offset", "hips, offset"),
     ("hips_change", "hips, largest step"),
     ("hips_peak", "hips, peak acceleration"),
@@ -30,14 +30,22 @@ ROWS = (
 
 def summary(report: dict[str, Any]) -> str:
     """One line for the information area."""
-    after, before = report["after"], report["before"]
+    after = report["after"]
     contacts = len({(s["leg"], s["start"]) for s in report["spans"] if s["part"] == "ball"})
-    changes = (("drift", "drift"), ("under ground", "penetration"), ("floating", "float"))
-    figures = ", ".join(f"{label} {before[name]:.3g} to {after[name]:.3g}" for label, name in changes)
-    text = f"Planted {_count_limbs(report['feet'])}, {contacts} contacts: {figures}"
+    text = f"Planted {_count_limbs(report['feet'])}, {contacts} contacts: {changes(report)}"
     if after["short_frames"]:
-        text += f", {after['short_frames']} frames out of reach by up to {after['short']:.3g}"
+        text += f", {after['short_frames']} frames short of target by up to {_percent(report, 'after', 'short')} %"
     return "; ".join([text, *report["told"]])
+
+
+def changes(report: dict[str, Any]) -> str:
+    """The figures of contacts before and after, in percent of the leg: they can be judged without knowing the scene."""
+    pairs = (f"{name} {_percent(report, 'before', name)} to {_percent(report, 'after', name)}" for name in SPAN_FIGURES)
+    return f"{', '.join(pairs)} % of the leg"
+
+
+def _percent(report: dict[str, Any], side: str, name: str) -> str:
+    return f"{100 * report[side][name] / report['leg']:.1f}"
 
 
 def _count_limbs(feet: list[dict[str, Any]]) -> str:
@@ -72,7 +80,7 @@ def _span_table(report: dict[str, Any]) -> str:
     """One line a contact, in the order of their frames."""
     names = foot_names(report)
     width = max([len("contact"), *map(len, names)])
-    pairs = "".join(f"{label:>24}" for label in ("drift", "under ground", "over ground"))
+    pairs = "".join(f"{label:>24}" for label in SPAN_FIGURES)
     lines = [f"{'contact':{width}}      {'frames':>13}{pairs}  before, after"]
     for span in sorted(report["spans"], key=lambda span: (span["leg"], span["start"], span["part"])):
         figures = "".join(_pair(span, name) for name in SPAN_FIGURES)
