@@ -110,7 +110,8 @@ def turned(channel: Channel, mode: str, turns: Array, before: Array | None = Non
         before = channel.values[0]
     after = multiply(present, turns)
     values = rotations.from_quaternions(mode, after, before)
-    same = still & np.all(np.abs(values - channel.values) < SAME_VALUE, axis=1)
+    same = still.copy()
+    same[still] = np.all(np.abs(values[still] - channel.values[still]) < SAME_VALUE, axis=1)
     if rejoins and not same[-1]:
         values, same = rotations.beside(mode, after, channel.values), still
     return channel.with_values(np.where(same[:, None], channel.values, values))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from math import ceil, floor, nan
 
@@ -32,6 +32,8 @@ KEY = np.dtype(
 )
 # Rows of that type.
 Keys = NDArray[np.void]
+# The same, or some attributes by name.
+Columns = Keys | Mapping[str, NDArray]
 # What a curve says about itself, besides keys, samples and modifiers.
 OWN = ("extrapolation", "mute", "lock", "hide", "select", "auto_smoothing", "color_mode", "color")
 # What a key says about the piece of curve that follows it.
@@ -113,50 +115,49 @@ def find_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> tuple
     """The frames of keys between the first and the last of `frames` that a tool made and somebody changed since, or
     that neither a tool made nor the source has too; and the frames of those that the source has.
     """
-    keys = read(curve, TOLD)
-    keys = keys[inside(keys["co"][:, 0], frames)]
-    others, copies = keys["type"] != _number("type", "GENERATED"), np.zeros(len(keys), bool)
+    keys = {name: _column(curve, name) for name in TOLD}
+    rows, points = inside(keys["co"][:, 0], frames), keys["co"]
+    others, copies = rows & (keys["type"] != _number("type", "GENERATED")), np.zeros(len(rows), bool)
     if source is not None and others.any():
         # Frame and value of a key as one number, which makes the search 10 times as fast.
-        own, known = (np.ascontiguousarray(points).view(np.int64) for points in (keys["co"], _column(source, "co")))
-        copies = others & np.isin(own[:, 0], known)
-    return keys["co"][_are_changed(keys) | (others & ~copies), 0], keys["co"][copies, 0]
+        own, known = (both.view(np.int64)[:, 0] for both in (points, _column(source, "co")))
+        copies = others & np.isin(own, known)
+    return points[(rows & _are_changed(keys)) | (others & ~copies), 0], points[copies, 0]
 
 
 def mark_generated(curve: FCurve, frame: int) -> None:
     """Give the key on a frame, which keeps the type it had before it was inserted again, the type of our keys."""
     keys, here = read(curve), inside(times(curve), np.array([frame]))
     keys["type"][here] = _number("type", "GENERATED")
-    keys[here] = _signed(keys[here])
+    keys[here] = _sign(keys[here])
     # In bulk, because setting the type of a single key has the whole action evaluated again.
     _set(curve, keys, ("type", "amplitude", "period"))
 
 
-def _signed(keys: Keys) -> Keys:
-    """The keys with their values noted in their periods, which pieces without waves do not use.
+def _sign(keys: Keys) -> Keys:
+    """Note the values of keys in their periods, which pieces without waves do not use.
 
     Blender keeps the type of a key over which another is inserted, so that only this tells that a key was changed.
     """
-    waves = _are_waves(keys)
-    signed = keys.copy()
-    signed["amplitude"] = np.where(waves, keys["amplitude"], 0.0)
-    signed["period"] = np.where(waves, keys["period"], _signature(keys))
-    return signed
+    plain = ~_are_waves(keys)
+    keys["amplitude"][plain] = 0.0
+    keys["period"][plain] = _signature(keys)[plain]
+    return keys
 
 
-def _signature(keys: Keys) -> NDArray[np.float32]:
+def _signature(keys: Columns) -> NDArray[np.float32]:
     """What signed keys have for a period."""
     values = keys["co"][:, 1]
     return np.where(values == 0.0, NO_VALUE, values)
 
 
-def _are_changed(keys: Keys) -> NDArray[np.bool_]:
+def _are_changed(keys: Columns) -> NDArray[np.bool_]:
     """Which keys were signed and have other values now; keys that other tools insert have an amplitude."""
     signed = (keys["amplitude"] == 0.0) & (keys["period"] != 0.0) & ~_are_waves(keys)
     return signed & (keys["period"] != _signature(keys))
 
 
-def _are_waves(keys: Keys) -> NDArray[np.bool_]:
+def _are_waves(keys: Columns) -> NDArray[np.bool_]:
     """Which keys begin pieces that use amplitude and period."""
     return keys["interpolation"] == _number("interpolation", WAVE)
 
@@ -316,7 +317,7 @@ def write(curve: FCurve, frames: Frames, values: Array, rows: NDArray[np.intp] |
     """
     start, end = span(curve)
     if not (start <= frames[0] - SAME_FRAME or end >= frames[-1] + SAME_FRAME):
-        _replace(curve, _signed(_baked(frames, values, OURS) if rows is None else _smooth(frames, values, rows)))
+        _replace(curve, _sign(_baked(frames, values, OURS) if rows is None else _smooth(frames, values, rows)))
         return
     new, keys = _baked(frames, values) if rows is None else _smooth(frames, values, rows), read(curve)
     before, first, _ = _cut(keys, float(frames[0]), curve.evaluate(frames[0]))
@@ -329,7 +330,7 @@ def write(curve: FCurve, frames: Frames, values: Array, rows: NDArray[np.intp] |
         for name in PIECE:
             new[name][-1] = last[name]
         _free(new[-1:], after[:1])
-    keys = np.concatenate([before, _signed(new), after])
+    keys = np.concatenate([before, _sign(new), after])
     _replace(curve, keys)
     _put_back(curve, keys, ~inside(keys["co"][:, 0], frames))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from ik2bone import multiply
+from ik2bone.rotations import length_of
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -75,7 +76,7 @@ def _about(axis: int, angles: Array) -> Array:
 
 
 def _normalized(vectors: Array) -> Array:
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    length = length_of(vectors)[..., None]
     return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0.0)
 
 
@@ -95,7 +96,13 @@ def _axis_angles(quaternions: Array, before: Array) -> Array:
     ]
     sided = _same_side(axes, before[1:])
     angles = 2.0 * np.arctan2(np.sum(quaternions[:, 1:] * sided, axis=1), quaternions[:, 0])
-    return np.column_stack([np.unwrap(np.append(before[0], angles))[1:], sided])
+    return np.column_stack([_unwrapped(before[0], angles), sided])
+
+
+def _unwrapped(before: Array, angles: Array) -> Array:
+    """Angles (F, ...) without whole turns between neighbours, from `before` on."""
+    steps = np.diff(np.concatenate([[before], angles]), axis=0)
+    return angles - 2.0 * np.pi * np.cumsum(np.round(steps / (2.0 * np.pi)), axis=0)
 
 
 def _eulers(order: str, quaternions: Array, before: Array) -> Array:
@@ -104,8 +111,7 @@ def _eulers(order: str, quaternions: Array, before: Array) -> Array:
     steps = chain[1:, None, :] - chain[:-1, :, None]
     ways = np.abs(_whole_turns_near(steps, 0.0)).sum(axis=-1)
     chosen = _followed(ways.argmin(axis=-1))
-    angles = both[np.arange(len(both)), chosen]
-    return np.unwrap(np.concatenate([before[None], angles]), axis=0)[1:]
+    return _unwrapped(before, both[np.arange(len(both)), chosen])
 
 
 def _followed(nearer: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -119,25 +125,24 @@ def _followed(nearer: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _euler_candidates(order: str, quaternions: Array) -> Array:
-    """The two triples of angles (F, 2, 3) that each give the rotation, up to whole turns."""
+    """The two triples of angles (F, 2, 3) that each give the rotation of a unit quaternion, up to whole turns.
+
+    They lie in memory angle by angle, which makes what is done with them twice as fast.
+    """
     i, j, k = ("XYZ".index(axis) for axis in order)
+    # Against the cycle of the axes, angles are those of the mirrored turn with the opposite sign.
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
-    m = _matrices(quaternions)
-    cosine = np.hypot(m[:, i, i], m[:, j, i])
+    w, *axes = np.ascontiguousarray(quaternions.T) * [[sign], [1.0], [1.0], [1.0]]
+    x, y, z = axes[i], axes[j], axes[k]
+    # Sine and cosine of the last angle, and the cosine of the middle one that both are multiplied by.
+    rise, run = 2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)
+    cosine = np.hypot(rise, run)
     locked = cosine < GIMBAL_LOCK
-    angles = np.empty((len(m), 2, 3))
-    angles[:, 0, i] = np.where(
-        locked, np.arctan2(-sign * m[:, j, k], m[:, j, j]), np.arctan2(sign * m[:, k, j], m[:, k, k])
-    )
-    angles[:, 0, j] = np.arctan2(-sign * m[:, k, i], cosine)
-    angles[:, 0, k] = np.where(locked, 0.0, np.arctan2(sign * m[:, j, i], m[:, i, i]))
+    first = np.where(locked, w * x - y * z, w * x + y * z), np.where(locked, x * x + z * z, x * x + y * y)
+    angles = np.empty((3, 2, len(quaternions)))
+    angles[i, 0] = sign * np.arctan2(2.0 * first[0], 1.0 - 2.0 * first[1])
+    angles[j, 0] = sign * np.arctan2(2.0 * (w * y - x * z), cosine)
+    angles[k, 0] = np.where(locked, 0.0, sign * np.arctan2(rise, run))
     angles[:, 1] = angles[:, 0] + np.pi
-    angles[:, 1, j] = np.pi - angles[:, 0, j]
-    return angles
-
-
-def _matrices(quaternions: Array) -> Array:
-    """Rotation matrices (F, 3, 3) of unit quaternions: columns are the turned axes."""
-    pure = np.concatenate([np.zeros((3, 1)), np.eye(3)], axis=1)
-    turned = multiply(multiply(quaternions[:, None], pure), quaternions[:, None] * [1.0, -1.0, -1.0, -1.0])
-    return np.swapaxes(turned[..., 1:], 1, 2)
+    angles[j, 1] = np.pi - angles[j, 0]
+    return angles.transpose(2, 1, 0)

@@ -9,8 +9,8 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
+from changes import change_rest, shape
 from planted import plant, values_of
-from test_skins import boot
 
 FRAMES = range(1, biped.LAST + 1)
 
@@ -74,13 +74,6 @@ def _scale_by_hand(bpy, walker):
 
 def _change_mode(bpy, walker):
     walker.pose.bones["thigh.L"].rotation_mode = "XYZ"
-
-
-def _change_rest(bpy, walker):
-    bpy.ops.object.mode_set(mode="EDIT")
-    walker.data.edit_bones["shin.L"].tail.y += 0.05
-    walker.data.edit_bones["foot.L"].head.y += 0.05
-    bpy.ops.object.mode_set(mode="OBJECT")
 
 
 def _lengthen_toe(bpy, walker):
@@ -163,7 +156,7 @@ def _step_with_a_handler(bpy, walker):
 
 CHANGES = [
     _move_key, _move_handle, _mute, _add_modifier, _remove_curves, _set_by_hand, _scale_by_hand, _change_mode,
-    _change_rest, _lengthen_toe, _change_inheritance, _move_object, _key_object, _parent_to_moving, _constrain,
+    change_rest, _lengthen_toe, _change_inheritance, _move_object, _key_object, _parent_to_moving, _constrain,
     _constrain_for_some_frames, _drive, _play_another_action, _add_strip, _change_speed, _step_with_a_handler,
 ]  # fmt: skip
 
@@ -227,14 +220,6 @@ def _let_move(bpy, slope):
         slope.keyframe_insert("location", frame=frame)
 
 
-def _shape(bpy, slope):
-    slope.shape_key_add(name="Basis")
-    key = slope.shape_key_add(name="Up")
-    for point in key.data:
-        point.co.z += 0.1
-    key.value = 1.0
-
-
 def _modify(bpy, slope):
     slope.modifiers.new("Displace", "DISPLACE").strength = 0.1
 
@@ -248,7 +233,7 @@ def _hide(bpy, slope):
     slope.hide_set(True)
 
 
-@pytest.mark.parametrize("change", [_raise_vertex, _flip_edge, _lift, _let_move, _shape, _modify, _add_ground, _hide])
+@pytest.mark.parametrize("change", [_raise_vertex, _flip_edge, _lift, _let_move, shape, _modify, _add_ground, _hide])
 def test_the_ground_is_made_anew_after_a_change(bpy, walker, slope, addon, change):
     plant(bpy)
     first = values_of(walker, FRAMES)
@@ -298,175 +283,6 @@ def test_the_mesh_of_an_unchanged_ground_is_made_once(bpy, walker, slope, addon)
     meshes = list(kept.meshes.values())
     plant(bpy, strength=0.5)
     assert list(kept.meshes.values()) == meshes and len(meshes) == 1
-
-
-@pytest.fixture
-def skinned(bpy, walker, addon):
-    """A function that finds the skins of the walker's boots: what is kept or made anew, and whether it was kept."""
-    skins, legs = addon("pose.skins"), addon("rig.find").find_legs(walker, (1, biped.LAST))
-    for side in biped.SIDES:
-        boot(bpy, walker, side)
-    bpy.context.view_layer.update()
-
-    def find():
-        before = [id(value) for value, _ in skins.kept.values()]
-        found = skins.find_skins(bpy.data.objects["Walker"], legs)
-        return found, id(found) in before
-
-    skins.kept.clear()
-    return find
-
-
-def _boot(bpy):
-    return bpy.data.objects["Boot.L"]
-
-
-def _add_weight(bpy, _walker):
-    _boot(bpy).vertex_groups["toe.L"].add(range(40), 1.5, "REPLACE")
-
-
-def _set_weight(bpy, _walker):
-    _boot(bpy).vertex_groups.new(name="shin.L").add(range(20), 0.1, "REPLACE")
-    bpy.context.view_layer.update()
-    for vertex in _boot(bpy).data.vertices[:20]:
-        vertex.groups[1].weight = 5.0
-
-
-def _take_weight(bpy, _walker):
-    _boot(bpy).vertex_groups["foot.L"].remove(range(30))
-
-
-def _rename_group(bpy, _walker):
-    _boot(bpy).vertex_groups["toe.L"].name = "nothing"
-
-
-def _remove_group(bpy, _walker):
-    _boot(bpy).vertex_groups.remove(_boot(bpy).vertex_groups["foot.L"])
-
-
-def _move_boot_vertex(bpy, _walker):
-    _boot(bpy).data.vertices[3].co.z += 0.01
-
-
-def _shape_boot(bpy, _walker):
-    _shape(bpy, _boot(bpy))
-
-
-def _thicken(bpy, _walker):
-    _boot(bpy).modifiers.new("Solidify", "SOLIDIFY").thickness = 0.02
-
-
-def _weigh_by_a_modifier(bpy, _walker):
-    weigh = _boot(bpy).modifiers.new("Weigh", "VERTEX_WEIGHT_EDIT")
-    weigh.vertex_group, weigh.default_weight, weigh.use_remove, weigh.remove_threshold = "foot.L", 0.0, True, 1.5
-
-
-def _deform_no_more(bpy, _walker):
-    _boot(bpy).modifiers["Armature"].show_viewport = False
-
-
-def _carry_by_another_bone(bpy, walker):
-    _boot(bpy).modifiers.clear()
-    _boot(bpy).parent, _boot(bpy).parent_type, _boot(bpy).parent_bone = walker, "BONE", "toe.L"
-
-
-def _take_another_mesh(bpy, _walker):
-    _boot(bpy).data = bpy.data.objects["Boot.R"].data
-
-
-def _add_body(bpy, walker):
-    boot(bpy, walker, "L", lift=0.01).name = "Sock.L"
-
-
-def _remove_body(bpy, _walker):
-    bpy.data.objects.remove(_boot(bpy))
-
-
-def _scale_walker(bpy, walker):
-    walker.rotation_euler.x = 0.2
-
-
-SKIN_CHANGES = [
-    _add_weight, _set_weight, _take_weight, _rename_group, _remove_group, _move_boot_vertex, _shape_boot, _thicken,
-    _weigh_by_a_modifier, _deform_no_more, _carry_by_another_bone, _take_another_mesh, _add_body, _remove_body,
-    _scale_walker, _change_rest,
-]  # fmt: skip
-
-
-def _points_of(skins):
-    return [np.array(value).tolist() for skin in skins for value in (skin.foot, skin.toe, skin.rest, skin.up)]
-
-
-def test_skins_are_kept_over_what_they_do_not_depend_on(bpy, walker, skinned):
-    first, _ = skinned()
-    bpy.context.scene.frame_set(33)
-    walker.pose.bones["thigh.L"].rotation_quaternion = (0.9, 0.1, 0.0, 0.0)
-    walker.location.x = 2.0
-    bpy.context.view_layer.update()
-    walker.location.x = 0.0
-    plant(bpy)
-    found, was_kept = skinned()
-    assert was_kept and found is first
-
-
-@pytest.mark.parametrize("shown", [True, False])
-@pytest.mark.parametrize("change", SKIN_CHANGES)
-def test_skins_are_found_anew_after_a_change(bpy, walker, skinned, addon, change, shown):
-    """That of a hidden mesh too, of whose edits Blender tells nothing."""
-    _boot(bpy).hide_set(not shown)
-    bpy.context.view_layer.update()
-    first, _ = skinned()
-    change(bpy, walker)
-    bpy.context.view_layer.update()
-    second, was_kept = skinned()
-    assert not was_kept
-    addon("pose.skins").kept.clear()
-    anew, _ = skinned()
-    assert _points_of(second) == _points_of(anew) != _points_of(first)
-
-
-def test_skins_are_found_anew_where_weights_were_edited_while_hidden(bpy, skinned):
-    first, _ = skinned()
-    _boot(bpy).hide_set(True)
-    bpy.context.view_layer.update()
-    _add_weight(bpy, None)
-    bpy.context.view_layer.update()
-    _boot(bpy).hide_set(False)
-    bpy.context.view_layer.update()
-    assert _points_of(skinned()[0]) != _points_of(first)
-
-
-def test_skins_are_found_anew_where_undo_takes_weights_back(bpy, walker, skinned):
-    bpy.ops.ed.undo_push(message="before")
-    first, _ = skinned()
-    _add_weight(bpy, None)
-    bpy.context.view_layer.update()
-    bpy.ops.ed.undo_push(message="weights")
-    second, _ = skinned()
-    bpy.ops.ed.undo()
-    assert _points_of(skinned()[0]) == _points_of(first) != _points_of(second)
-
-
-def test_skins_are_found_anew_where_modifiers_look_at_other_things(bpy, skinned):
-    weigh = _boot(bpy).modifiers.new("Weigh", "VERTEX_WEIGHT_PROXIMITY")
-    weigh.vertex_group, weigh.target = "foot.L", bpy.data.objects["Boot.R"]
-    skinned()
-    assert not skinned()[1]
-
-
-def test_memory_of_skins_is_bounded(bpy, addon, skinned, monkeypatch):
-    skins = addon("pose.skins")
-    found, _ = skinned()
-    monkeypatch.setattr(skins.kept, "most", 1 + sum(len(skin.foot) + len(skin.toe) for skin in found))
-    assert skinned()[1]
-    _move_boot_vertex(bpy, None)
-    bpy.context.view_layer.update()
-    skinned()
-    assert len(skins.kept) == 1
-    monkeypatch.setattr(skins.kept, "most", 1)
-    skins.kept.clear()
-    skinned()
-    assert not skins.kept
 
 
 def test_memory_is_bounded(bpy, walker, slope, addon, monkeypatch):

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Changes of a scene on which more than one thing that is kept between runs depends."""
+
+from __future__ import annotations
+
+
+def change_rest(bpy, walker):
+    bpy.ops.object.mode_set(mode="EDIT")
+    walker.data.edit_bones["shin.L"].tail.y += 0.05
+    walker.data.edit_bones["foot.L"].head.y += 0.05
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def shape(bpy, slope):
+    slope.shape_key_add(name="Basis")
+    key = slope.shape_key_add(name="Up")
+    for point in key.data:
+        point.co.z += 0.1
+    key.value = 1.0

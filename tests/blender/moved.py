@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ways in which bones and objects are moved, and how far a sample is from what the scene shows."""
+
+from __future__ import annotations
+
+import biped
+import fingerprint
+import numpy as np
+
+FRAMES = range(1, biped.LAST + 1)
+# Of single precision, on coordinates of up to two metres and as large scales.
+SINGLE = 2e-6
+
+
+def limbs(addon):
+    """The walker's legs, named, for changes must not decide what is found."""
+    return tuple(addon("rig.find").Limb(*(f"{part}.{side}" for part in biped.LEG)) for side in biped.SIDES)
+
+
+def sampled(addon, walker):
+    return addon("pose.sample").sample(walker, limbs(addon), "hips", FRAMES)
+
+
+def error(bpy, walker, sample):
+    """The largest difference of poses from those of the main scene, over all frames and bones."""
+    worst = 0.0
+    for row, frame in enumerate(FRAMES):
+        bpy.context.scene.frame_set(frame)
+        for column, name in enumerate(sample.names):
+            bone = walker.pose.bones[name]
+            world = np.array(walker.matrix_world @ bone.matrix)
+            worst = max(worst, np.abs(sample.poses.world[row, column] - world).max())
+            worst = max(worst, np.abs(sample.poses.basis[row, column] - np.array(bone.matrix_basis)).max())
+    return worst
+
+
+def curve_of(walker, bone, name, index):
+    path = walker.pose.bones[bone].path_from_id(name)
+    curves = fingerprint.curves_of(walker.animation_data.action)
+    return next(curve for curve in curves if curve.data_path == path and curve.array_index == index)
+
+
+def key(owner, name, values):
+    """Key a property over the frames, from one value to another and back."""
+    for frame, value in zip((FRAMES[0], FRAMES[30], FRAMES[-1]), (*values, values[0]), strict=True):
+        setattr(owner, name, value)
+        owner.keyframe_insert(name, frame=frame)
+
+
+def make_empty(bpy, name="Goal", place=(0.5, 0.3, 0.4)):
+    empty = bpy.data.objects.new(name, None)
+    bpy.context.collection.objects.link(empty)
+    empty.location = place
+    return empty
+
+
+def constrain(bpy, walker, bone, kind="COPY_ROTATION", **values):
+    constraint = walker.pose.bones[bone].constraints.new(kind)
+    constraint.target = make_empty(bpy)
+    constraint.target.rotation_euler = (0.4, 0.3, 0.2)
+    for name, value in values.items():
+        setattr(constraint, name, value)
+    return constraint
+
+
+def drive(owner, name, expression="frame / 50", index=-1):
+    driver = owner.driver_add(name, index) if index >= 0 else owner.driver_add(name)
+    driver.driver.expression = expression
+
+
+def add_track(walker, *, muted=False, shift=0.3):
+    """Push a copy of the action that turns a thigh further into a track of the NLA."""
+    action = walker.animation_data.action
+    other = action.copy()
+    for curve in fingerprint.curves_of(other):
+        for point in curve.keyframe_points:
+            point.co.y += shift
+    track = walker.animation_data.nla_tracks.new()
+    strip = track.strips.new("Other", 1, other)
+    if hasattr(strip, "action_slot"):
+        strip.action_slot = other.slots[0]
+    track.mute = muted
+    return strip
+
+
+def move_the_object(bpy, walker):
+    key(walker, "location", [(0, 0, 0), (1, 0.5, 0.2)])
+    key(walker, "scale", [(1, 1, 1), (1, 2, 0.7)])
+
+
+def drive_the_object(bpy, walker):
+    drive(walker, "location", index=2)
+
+
+def constrain_the_object(bpy, walker):
+    goal = make_empty(bpy)
+    key(goal, "location", [(0, 0, 0), (1, 0.5, 0.2)])
+    walker.constraints.new("COPY_LOCATION").target = goal
+
+
+def parent_to_a_moving_empty(bpy, walker):
+    walker.parent = make_empty(bpy)
+    key(walker.parent, "rotation_euler", [(0, 0, 0), (0.2, 0, 1)])
+
+
+def parent_to_a_bone(bpy, walker):
+    cart = biped.make_walker(bpy, "Cart")
+    walker.parent, walker.parent_type, walker.parent_bone = cart, "BONE", "shin.L"
