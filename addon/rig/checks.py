@@ -60,9 +60,10 @@ class Moving:
     @cached_property
     def reached(self) -> dict[str, str]:
         """Names of bones that a chain of inverse kinematics moves, each with the bone that owns the constraint."""
-        return self._reached_by(self._solvers())
+        return self._reached_by(self.solvers())
 
-    def _solvers(self) -> Iterator[tuple[PoseBone, Constraint]]:
+    def solvers(self) -> Iterator[tuple[PoseBone, Constraint]]:
+        """Every active constraint of inverse kinematics, with its bone."""
         for bone in self.armature.pose.bones:
             yield from ((bone, each) for each in self.active(bone) if each.type in {"IK", "SPLINE_IK"})
 
@@ -97,7 +98,7 @@ class Moving:
     @cached_property
     def _solved(self) -> dict[str, str]:
         """As `reached`, by those constraints alone that act on some frame."""
-        return self._reached_by(pair for pair in self._solvers() if self._shows(*pair))
+        return self._reached_by(pair for pair in self.solvers() if self._shows(*pair))
 
     def acting(self, bone: PoseBone) -> list[Constraint]:
         """Active constraints of a bone without those that change nothing on any frame."""

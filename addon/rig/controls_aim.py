@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import ik2bone
 import numpy as np
-from ik2bone.model import Clip
+from ik2bone.model import JOINTS, Clip
 from ik2bone.rotations import (
     dot,
     inverse_of,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 Mask = NDArray[np.bool_]
 
-PARTS = ("thigh", "shin", "foot", "toe")
 # Joints that lie nearer than this share of the leg to where the plan puts them are right.
 RIGHT = 1e-3
 # Sine of the angle (1 degree) by which a knee is bent at least where it tells its direction: single precision leaves
@@ -149,10 +148,10 @@ class Aim:
     def _parts(self) -> dict[str, Array]:
         """How the parts of the limb move (F, 4, 4)."""
         seen, wanted = (
-            {part: getattr(clip, part)[:, self.number] for part in PARTS} for clip in (self._clip, self.wanted)
+            {part: getattr(clip, part)[:, self.number] for part in JOINTS} for clip in (self._clip, self.wanted)
         )
         parts = {}
-        for part in PARTS:
+        for part in JOINTS:
             turn = nearest_rotations((wanted[part] @ inverse_of(seen[part]))[:, :3, :3])
             parts[part] = _about(turn, seen[part][:, :3, 3], wanted[part][:, :3, 3])
         still = np.broadcast_to(np.eye(3), turn.shape)
@@ -183,7 +182,7 @@ class Aim:
 
     def _carried(self, control: Control) -> Array:
         """How the control would move (F, 4, 4) with the next bone above it that this run moves."""
-        limb = {name: part for part, name in zip(PARTS, (*self.limb.turned, self.limb.toe), strict=False)}
+        limb = {name: part for part, name in zip(JOINTS, (*self.limb.turned, self.limb.toe), strict=False)}
         keyed = {each.bone: each for each in self.limb.controls if each.part != "knee" and each.bone not in limb}
         for bone in self.armature.data.bones[control.bone].parent_recursive:
             if bone.name in keyed:

@@ -11,7 +11,7 @@ from .checks import Moving
 from .controls import Chain, Control, is_movable, line_of, switch_of
 
 if TYPE_CHECKING:
-    from bpy.types import Constraint, PoseBone
+    from bpy.types import Constraint
 
 # Constraints that turn a bone after another one, which they name as their target.
 FOLLOWING = {"COPY_ROTATION", "COPY_TRANSFORMS", "DAMPED_TRACK", "LOCKED_TRACK", "TRACK_TO"}
@@ -32,7 +32,7 @@ def find_controls(moving: Moving, chain: Chain) -> tuple[Control, ...]:
 def _solver(moving: Moving, chain: Chain) -> Constraint | None:
     """The only inverse kinematics that moves the two bones of a limb, if it moves no others and has a target bone."""
     wanted, found = {chain.thigh, chain.shin}, []
-    for bone, constraint in _solvers(moving):
+    for bone, constraint in moving.solvers():
         moved = moving.chain_of(bone, constraint)
         if not wanted.isdisjoint(moved):
             found.append((constraint, set(moved)))
@@ -42,12 +42,6 @@ def _solver(moving: Moving, chain: Chain) -> Constraint | None:
     is_ours = solver.type == "IK" and solver.target == moving.armature and solver.subtarget
     # One that turns the lower bone after its target leaves the end where neither of the two asks for it.
     return solver if is_ours and not solver.use_rotation else None
-
-
-def _solvers(moving: Moving) -> Iterator[tuple[PoseBone, Constraint]]:
-    """Every active constraint of inverse kinematics, with its bone."""
-    for bone in moving.armature.pose.bones:
-        yield from ((bone, each) for each in moving.active(bone) if each.type in {"IK", "SPLINE_IK"})
 
 
 @dataclass(frozen=True)
@@ -140,7 +134,7 @@ class _Limb:
 
     def _others(self) -> Iterator[str]:
         """The bones that carry targets of inverse kinematics on bones of other limbs."""
-        for bone, constraint in _solvers(self.moving):
+        for bone, constraint in self.moving.solvers():
             if bone.name not in self.chain and constraint != self.solver:
                 target = getattr(constraint, "subtarget", "") if constraint.target == self.moving.armature else ""
                 yield from line_of(self.moving, target) if target else ()

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ik2bone.model import JOINTS
+
 from .checks import Moving
 from .controls import Chain, Control, Switch, is_movable, switch_of
 
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
     Bones = bpy_prop_collection[PoseBone]
 
-PARTS = ("thigh", "shin", "foot", "toe")
 # What names of Rigify end with: the side, and a number where they would be the same otherwise.
 SIDE = re.compile(r"([._-][LRlr])?(\.\d+)?$")
 # The bones that carry the trunk.
@@ -148,5 +149,5 @@ def _both(
     controls += [Control(name, "toe", switch=on) for name in toes if name in bones]
     return (
         *controls,
-        *(Control(name, part, switch=off) for name, part in zip(fk, PARTS, strict=False) if name in bones),
+        *(Control(name, part, switch=off) for name, part in zip(fk, JOINTS, strict=False) if name in bones),
     )

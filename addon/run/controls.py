@@ -51,12 +51,7 @@ def steer(
 def wanted(task: Task, clip: Clip, plan: Plan, offset: Array | None) -> Clip:
     """The planned limbs on the frames that are written; `offset` is how far hips lie from those of the clip already."""
     planted = plan.apply(clip)
-    if offset is not None:
-        moved = {name: getattr(planted, name).copy() for name in ("thigh", "shin", "foot", "toe")}
-        for matrices in moved.values():
-            matrices[..., :3, 3] += offset
-        planted = planted.having(**moved, ball=planted.ball + offset, tip=planted.tip + offset)
-    return planted.cut(task.part)
+    return (planted if offset is None else planted.moved(offset)).cut(task.part)
 
 
 def _moves(task: Task, plan: Plan, offset: Array | None) -> NDArray[np.bool_]:

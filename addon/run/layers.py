@@ -75,7 +75,7 @@ class Layer:
 
     @property
     def extrapolation(self) -> str:
-        """How the action that the armature plays by itself goes on beyond its frames: held, where no track is beside it.
+        """How what the armature plays by itself goes on beyond its frames: held, where no other track is beside it.
 
         Blender uses the extrapolation that people choose for the action beside tracks only.
         """

@@ -13,6 +13,8 @@ SIDES = {"L": 0.1, "R": -0.1}
 STRIDE, STRIDE_FRAMES, STANDING = 0.9, 30, 0.6
 LAST = 1 + 2 * STRIDE_FRAMES
 LEG = ("thigh", "shin", "foot", "toe")
+# Of slopes, by length.
+RISE = 0.1
 
 
 def make_walker(bpy, name="Walker", mode="QUATERNION"):
@@ -43,7 +45,7 @@ def make_mesh(bpy, name, vertices, faces):
     return ob
 
 
-def make_slope(bpy, name="Slope", rise=0.1, height=0.0, size=10.0):
+def make_slope(bpy, name="Slope", rise=RISE, height=0.0, size=10.0):
     """A large plane that rises along Y."""
     corners = [(-size, -size), (size, -size), (size, size), (-size, size)]
     return make_mesh(bpy, name, [(x, y, height + rise * y) for x, y in corners], [(0, 1, 2, 3)])

@@ -77,6 +77,14 @@ def slope(bpy: ModuleType) -> Any:
 
 
 @pytest.fixture
+def hill(bpy: ModuleType) -> Any:
+    """A large plane that rises along -Y, the way in which generated rigs look."""
+    import biped
+
+    return biped.make_slope(bpy, rise=-biped.RISE)
+
+
+@pytest.fixture
 def library(bpy: ModuleType, walker: Any, tmp_path: Path) -> str:
     """The path of a file that holds the walker; the scene is empty again."""
     from demo import session

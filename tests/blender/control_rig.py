@@ -8,6 +8,28 @@ import numpy as np
 
 KNEE = 0.06
 SIDES = biped.SIDES
+# Options of rigs by what is said of them.
+HAND_MADE = {
+    "pole ahead": {},
+    "pole aside": {"pole": "aside"},
+    "no pole": {"pole": None},
+    "foot rolls under its control": {"foot": "rolled"},
+    "foot keyed under the shin": {"foot": "forward"},
+    "the foot is the target": {"foot": "apart"},
+    "hips under a control": {"hips": "copied"},
+    "toe under a control": {"toe": "copied"},
+    "foot controls under the hips": {"rides": "PARENT"},
+    "foot controls that ride on the hips": {"rides": "CHILD_OF"},
+    "Euler angles": {"mode": "XYZ"},
+    "axis and angle": {"mode": "AXIS_ANGLE"},
+}
+RIGIFY = {
+    "inverse kinematics": {},
+    "a pole": {"pole": True},
+    "no stretch": {"stretch": 0.0},
+    "feet that go with the torso": {"parent": 2},
+    "forward kinematics": {"forward": 1.0},
+}
 
 
 def make_ik_walker(

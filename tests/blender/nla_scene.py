@@ -9,7 +9,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import plant
+from planted import plant, stepped
 
 FRAMES = np.arange(1, biped.LAST + 1)
 LEG = biped.THIGH + biped.SHIN
@@ -19,11 +19,7 @@ MODES = ("QUATERNION", "XYZ", "ZYX", "AXIS_ANGLE")
 
 def poses(bpy, armature, frames=FRAMES):
     """World matrices of all bones (F, B, 4, 4) as the stepped scene shows them."""
-    rows = []
-    for frame in frames:
-        bpy.context.scene.frame_set(int(frame))
-        rows.append([np.array(armature.matrix_world @ bone.matrix) for bone in armature.pose.bones])
-    return np.array(rows)
+    return stepped(bpy, armature, frames)
 
 
 def apart(these, those):

@@ -5,23 +5,66 @@ from __future__ import annotations
 
 import json
 
+import biped
 import fingerprint
 import numpy as np
 import pytest
 
 FEET = ("foot.L", "foot.R")
+IN_PLACE = {"output": "IN_PLACE"}
 
 
 def plant(bpy, **given):
     assert bpy.ops.ik2bone.plant_feet(**given) == {"FINISHED"}
 
 
-def heads(bpy, armature, frames, bones=FEET):
+def between(first, last):
+    """The option to plant these frames alone."""
+    return {"frame_range": "CUSTOM", "frame_start": first, "frame_end": last}
+
+
+def written(armature):
+    """Curves of legs and hips of the walker's action."""
+    names = ("thigh", "shin", "foot", "hips")
+    curves = fingerprint.curves_of(armature.animation_data.action)
+    return [curve for curve in curves if curve.data_path.split('"')[1].split(".")[0] in names]
+
+
+def stepped(bpy, armature, frames, bones=None):
+    """World matrices (F, B, 4, 4) of bones, of all where none are named, as Blender evaluates them on frames."""
     rows = []
     for frame in frames:
         bpy.context.scene.frame_set(int(frame))
-        rows.append([armature.matrix_world @ armature.pose.bones[name].head for name in bones])
+        names = armature.pose.bones.keys() if bones is None else bones
+        rows.append([armature.matrix_world @ armature.pose.bones[name].matrix for name in names])
     return np.array(rows)
+
+
+def heads(bpy, armature, frames, bones=FEET):
+    return stepped(bpy, armature, frames, bones)[..., :3, 3]
+
+
+def joints(bpy, armature):
+    """Heads (F, 2, J, 3) of the bones of both legs of a walker on all frames."""
+    names = [f"{name}.{side}" for side in biped.SIDES for name in biped.LEG]
+    return heads(bpy, armature, range(1, biped.LAST + 1), names).reshape(biped.LAST, 2, len(biped.LEG), 3)
+
+
+def stood(bpy, armature, rise):
+    """How far planted points leave their anchors, and how far soles go under a slope, on the frames of all contacts."""
+    report, drift, under = record_of(armature)["report"], [], []
+    feet, spans = {foot["bone"]: foot for foot in report["feet"]}, report["spans"]
+    first, last = min(span["start"] for span in spans), max(span["end"] for span in spans)
+    shown = stepped(bpy, armature, range(first, last + 1), feet)
+    poses = dict(zip(feet, shown.swapaxes(0, 1), strict=True))
+    for span in spans:
+        foot, rows = feet[span["bone"]], slice(span["start"] - first, span["end"] + 1 - first)
+        axes, place = poses[span["bone"]][rows, :3, :3], poses[span["bone"]][rows, :3, 3]
+        drift.append(np.linalg.norm(axes @ foot[span["part"]] + place - span["anchor"], axis=-1).max())
+        for point in foot["sole"]:
+            sole = axes @ point + place
+            under.append((rise * sole[:, 1] - sole[:, 2]).max())
+    return max(drift), max(under)
 
 
 def record_of(armature):

@@ -17,23 +17,10 @@ import control_rig
 
 from demo import session
 
-RISE = 0.1
 HAND, RIGIFY, PAWS = control_rig.make_ik_walker, control_rig.make_rigify_walker, control_rig.make_rigify_quadruped
 RIGS = {
-    "by hand, pole ahead": (HAND, {}),
-    "by hand, pole aside": (HAND, {"pole": "aside"}),
-    "by hand, no pole": (HAND, {"pole": None}),
-    "by hand, foot rolls under its control": (HAND, {"foot": "rolled"}),
-    "by hand, foot keyed under the shin": (HAND, {"foot": "forward"}),
-    "by hand, the foot is the target": (HAND, {"foot": "apart"}),
-    "by hand, hips under a control": (HAND, {"hips": "copied"}),
-    "by hand, toe under a control": (HAND, {"toe": "copied"}),
-    "by hand, foot controls under the hips": (HAND, {"rides": "PARENT"}),
-    "by hand, Euler angles": (HAND, {"mode": "XYZ"}),
-    "Rigify, inverse kinematics": (RIGIFY, {}),
-    "Rigify, a pole": (RIGIFY, {"pole": True}),
-    "Rigify, feet that go with the torso": (RIGIFY, {"parent": 2}),
-    "Rigify, forward kinematics": (RIGIFY, {"forward": 1.0}),
+    **{f"by hand, {name}": (HAND, given) for name, given in control_rig.HAND_MADE.items()},
+    **{f"Rigify, {name}": (RIGIFY, given) for name, given in control_rig.RIGIFY.items()},
     "Rigify's paws, hind, inverse kinematics": (PAWS, {}),
     "Rigify's paws, front, inverse kinematics": (PAWS, {}),
     "Rigify's paws, forward kinematics": (PAWS, {"forward": 1.0}),
@@ -61,7 +48,7 @@ def planted(bpy, make, given, name, **options) -> dict:
     """The report of a rig planted on a slope, with the feet to show."""
     session.reset(bpy)
     looks_back = make in (RIGIFY, PAWS)
-    biped.make_slope(bpy, rise=-RISE if looks_back else RISE)
+    biped.make_slope(bpy, rise=-biped.RISE if looks_back else biped.RISE)
     with redirect_stdout(StringIO()):
         rig = make(bpy, **given)
     bpy.ops.ik2bone.plant_feet(**options)

@@ -8,38 +8,30 @@ import control_rig
 import fingerprint
 import numpy as np
 import pytest
-from planted import plant, record_of, refused, values_of
+from planted import heads, plant, record_of, refused, values_of
 
 FRAMES = np.arange(1, biped.LAST + 1)
 SPARSE = {"sparse_keys": True}
 # What the bones of a leg may be off, in leg lengths.
 RIGHT = 1e-3
 
-RIGS = {
-    "by hand": (control_rig.make_ik_walker, {}, ("thigh", "shin", "foot", "toe"), "foot_ik"),
-    "pole aside": (control_rig.make_ik_walker, {"pole": "aside"}, ("thigh", "shin", "foot", "toe"), "foot_ik"),
-    "Euler angles": (control_rig.make_ik_walker, {"mode": "XYZ"}, ("thigh", "shin", "foot", "toe"), "foot_ik"),
-    "foot rolled": (control_rig.make_ik_walker, {"foot": "rolled"}, ("thigh", "shin", "foot", "toe"), "foot_ik"),
-    "Rigify": (control_rig.make_rigify_walker, {}, ("DEF-thigh", "DEF-shin", "DEF-foot", "DEF-toe"), "foot_ik"),
-}
+CONTROL = "foot_ik"
 
 
-@pytest.fixture(params=RIGS)
+@pytest.fixture(params=["pole ahead", "pole aside", "Euler angles", "foot rolls under its control", "Rigify"])
 def rig(bpy, request):
-    """A rig on a slope, the joints of its leg, the control of the foot, and the length of the leg."""
-    make, given, bones, control = RIGS[request.param]
-    is_generated = request.param == "Rigify"
-    biped.make_slope(bpy, rise=-0.1 if is_generated else 0.1)
-    armature = make(bpy, **given)
-    return armature, bones, control, control_rig.rigify_leg(armature) if is_generated else 0.9
+    """A rig on a slope, the bones of its leg, and the length of the leg."""
+    if request.param == "Rigify":
+        request.getfixturevalue("hill")
+        armature = control_rig.make_rigify_walker(bpy)
+        return armature, [f"DEF-{name}" for name in biped.LEG], control_rig.rigify_leg(armature)
+    request.getfixturevalue("slope")
+    armature = control_rig.make_ik_walker(bpy, **control_rig.HAND_MADE[request.param])
+    return armature, biped.LEG, biped.THIGH + biped.SHIN
 
 
 def joints(bpy, armature, bones):
-    rows = []
-    for frame in FRAMES:
-        bpy.context.scene.frame_set(int(frame))
-        rows.append([armature.matrix_world @ armature.pose.bones[f"{b}.{side}"].head for b in bones for side in "LR"])
-    return np.array(rows)
+    return heads(bpy, armature, FRAMES, [f"{bone}.{side}" for bone in bones for side in "LR"])
 
 
 def keyed(armature, bone):
@@ -61,7 +53,7 @@ def standing(armature, foot):
 
 
 def test_the_leg_s_own_bones_stay_where_keys_on_every_frame_put_them(bpy, rig):
-    armature, bones, control, leg = rig
+    armature, bones, leg = rig
     plant(bpy)
     dense = joints(bpy, armature, bones)
     plant(bpy, **SPARSE)
@@ -69,17 +61,17 @@ def test_the_leg_s_own_bones_stay_where_keys_on_every_frame_put_them(bpy, rig):
     report = record_of(armature)["report"]
     assert max(report["after"][name] for name in ("drift", "penetration")) < RIGHT * leg
     assert all(max(foot["off"]["ankle"], foot["off"]["ball"]) < RIGHT * leg for foot in report["feet"])
-    assert len(keyed(armature, f"{control}.L")) < len(FRAMES) / 3
+    assert len(keyed(armature, f"{CONTROL}.L")) < len(FRAMES) / 3
 
 
 def test_keys_are_where_feet_come_to_stand_and_leave_and_hold_between(bpy, rig):
-    armature, bones, control, leg = rig
+    armature, bones, leg = rig
     plant(bpy, **SPARSE)
-    values, keys, held = values_of(armature, FRAMES), keyed(armature, f"{control}.L"), 0
+    values, keys, held = values_of(armature, FRAMES), keyed(armature, f"{CONTROL}.L"), 0
     for start, end in standing(armature, f"{bones[2]}.L"):
         assert {start, end} <= set(keys)
         between = [key for key in keys if start < key < end]
-        rows = [v for (path, _), v in values.items() if f'"{control}.L"' in path and path.endswith("location")]
+        rows = [v for (path, _), v in values.items() if f'"{CONTROL}.L"' in path and path.endswith("location")]
         moved = max(np.ptp(row[start - 1 : end]) for row in rows)
         # What Rigify generates misses by a little on every pose, which its controls make up for.
         held += not between and moved <= (RIGHT / 4 * leg if "rig_id" in armature.data else 0.0)
@@ -94,8 +86,7 @@ def test_the_number_of_keys_is_told_and_is_no_warning(bpy, slope, addon, options
     assert f"foot_ik.L {count}," in told[0] and not outcome.is_warning
 
 
-def test_all_but_controls_of_inverse_kinematics_keep_keys_on_every_frame(bpy):
-    biped.make_slope(bpy, rise=-0.1)
+def test_all_but_controls_of_inverse_kinematics_keep_keys_on_every_frame(bpy, hill):
     rig = control_rig.make_rigify_walker(bpy, forward=1.0)
     plant(bpy, **SPARSE)
     assert len(keyed(rig, "torso")) == len(FRAMES)

@@ -36,26 +36,21 @@ def test_rotations_stay_as_they_are():
     np.testing.assert_allclose(nearest_rotations(turns(200)), turns(200), atol=1e-15)
 
 
-@pytest.mark.parametrize(
-    "sizes",
-    [(1.3, 1.0, 0.9), (2.0, 2.0, 2.0), (1e3, 1.0, 1.0), (1.0, 1.0, 1e-5), (1e-90, 2e-90, 3e-90), (1e90, 2e90, 3e90)],
-    ids=str,
-)
+SIZES = {
+    "nearly one": (1.3, 1.0, 0.9),
+    "mirrored": (1.3, 1.0, -0.9),
+    "all the same": (2.0, 2.0, 2.0),
+    "long": (1e3, 1.0, 1.0),
+    "thin": (1.0, 1.0, 1e-5),
+    "nearly flat": (1.0, 0.8, 1e-12),
+    "flat": (1.0, 0.8, 0.0),
+    "tiny": (1e-90, 2e-90, 3e-90),
+    "huge": (1e90, 2e90, 3e90),
+}
+
+
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 def test_the_nearest_rotation_is_that_of_the_singular_values(sizes):
-    matrices = made_of(sizes)
-    found = nearest_rotations(matrices)
-    assert_rotations(found)
-    np.testing.assert_allclose(found, nearest_by_singular_values(matrices), atol=1e-10)
-
-
-def test_mirrored_matrices_have_the_rotation_of_their_negatives():
-    matrices = made_of((1.3, 1.0, -0.9))
-    np.testing.assert_allclose(nearest_rotations(matrices), nearest_rotations(-matrices), atol=1e-15)
-    np.testing.assert_allclose(nearest_rotations(matrices), nearest_by_singular_values(matrices), atol=1e-14)
-
-
-@pytest.mark.parametrize("sizes", [(1.0, 0.8, 0.0), (1.0, 0.8, 1e-12)], ids=["flat", "nearly flat"])
-def test_flat_matrices_keep_what_they_tell(sizes):
     matrices = made_of(sizes)
     found = nearest_rotations(matrices)
     assert_rotations(found)
