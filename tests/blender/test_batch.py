@@ -105,7 +105,10 @@ def test_a_broken_file_is_told_by_its_name_and_the_others_are_planted(command, f
     (files / "broken.bvh").write_text("no motion")
     status, output = run(command, files, "broken.bvh", "walk.bvh")
     assert status == command.NOT_PLANTED
-    assert "broken.bvh cannot be read as a .bvh file: Exception: This is not a BVH file" in capfd.readouterr().out
+    told = capfd.readouterr().out
+    assert "broken.bvh cannot be read as a .bvh file: Exception: This is not a BVH file" in told
+    # How far the folder is done.
+    assert "[1/2] broken.bvh: " in told and "[2/2] walk.bvh: " in told
     assert "error" in report_of(output, "broken") and "report" in report_of(output)["actions"][0]
 
 
