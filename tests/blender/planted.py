@@ -11,10 +11,23 @@ import numpy as np
 import pytest
 
 FEET = ("foot.L", "foot.R")
+IN_PLACE = {"output": "IN_PLACE"}
 
 
 def plant(bpy, **given):
     assert bpy.ops.ik2bone.plant_feet(**given) == {"FINISHED"}
+
+
+def between(first, last):
+    """The option to plant these frames alone."""
+    return {"frame_range": "CUSTOM", "frame_start": first, "frame_end": last}
+
+
+def written(armature):
+    """Curves of legs and hips of the walker's action."""
+    names = ("thigh", "shin", "foot", "hips")
+    curves = fingerprint.curves_of(armature.animation_data.action)
+    return [curve for curve in curves if curve.data_path.split('"')[1].split(".")[0] in names]
 
 
 def stepped(bpy, armature, frames, bones=None):

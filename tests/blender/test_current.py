@@ -16,11 +16,6 @@ def _refused(bpy, sentence):
     refused(bpy, sentence, frame_range="CURRENT")
 
 
-def _curve(armature):
-    curves = fingerprint.curves_of(armature.animation_data.action)
-    return next(curve for curve in curves if (curve.data_path, curve.array_index) == (PATH, 1))
-
-
 @pytest.mark.parametrize("frame", [0, 62])
 def test_a_frame_beyond_the_action_is_refused(bpy, walker, slope, frame):
     bpy.context.scene.frame_set(frame)
@@ -70,18 +65,6 @@ def _blank_action(bpy, armature, with_slot):
     if with_slot and hasattr(action, "slots"):
         armature.animation_data.action_slot = action.slots.new(id_type="OBJECT", name=armature.name)
     return action
-
-
-@pytest.mark.parametrize("state", ["is locked", "is muted", "has modifiers", "consists of samples"])
-def test_a_curve_that_takes_or_shows_no_key_is_refused(bpy, walker, slope, state):
-    curve = _curve(walker)
-    curve.lock, curve.mute = state == "is locked", state == "is muted"
-    if state == "has modifiers":
-        curve.modifiers.new("NOISE").strength = 0.1
-    if state == "consists of samples":
-        curve.convert_to_samples(1, 62)
-    bpy.context.scene.frame_set(12)
-    _refused(bpy, f"the F-curve of rotation_quaternion of bone shin.L {state}")
 
 
 @pytest.mark.parametrize("animated", [False, True], ids=["no action", "an action of one frame"])

@@ -7,35 +7,15 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import bone_curves, heads, plant, record_of, refused, values_of
+from planted import IN_PLACE, between, bone_curves, heads, plant, record_of, refused, values_of, written
 
 FRAMES = np.arange(1, biped.LAST + 1)
-QUARTERS = np.arange(-2.0, biped.LAST + 3.0, 0.25)
-
-
-def _plant(bpy, **given):
-    plant(bpy, output="IN_PLACE", **given)
-
-
-def _part(first, last):
-    return {"frame_range": "CUSTOM", "frame_start": first, "frame_end": last}
-
-
-def _refused(bpy, sentence, **given):
-    refused(bpy, sentence, output="IN_PLACE", **given)
 
 
 def _curve(armature, bone="shin.L", index=1):
     path = f'pose.bones["{bone}"]'
     curves = fingerprint.curves_of(armature.animation_data.action)
     return next(c for c in curves if c.data_path.startswith(path) and c.array_index == index)
-
-
-def _written(armature):
-    """Curves of legs and hips of the walker's action."""
-    names = ("thigh", "shin", "foot", "hips")
-    curves = fingerprint.curves_of(armature.animation_data.action)
-    return [curve for curve in curves if curve.data_path.split('"')[1].split(".")[0] in names]
 
 
 ALL = ("foot.L", "foot.R", "hips")
@@ -58,7 +38,7 @@ def _tails(bpy, armature):
 
 def test_keys_go_into_the_action_itself_and_feet_stand(bpy, walker, slope):
     action = walker.animation_data.action
-    _plant(bpy)
+    plant(bpy, **IN_PLACE)
     assert walker.animation_data.action == action and action.name == "walk"
     assert list(bpy.data.actions) == [action]
     assert "ik2bone_source" not in action and not action.use_fake_user
@@ -72,7 +52,7 @@ def test_it_writes_the_keys_that_a_new_action_gets(bpy, walker, slope):
     plant(bpy)
     new = values_of(walker, FRAMES)
     bpy.ops.ik2bone.restore()
-    _plant(bpy)
+    plant(bpy, **IN_PLACE)
     assert values_of(walker, FRAMES) == new
 
 
@@ -80,25 +60,25 @@ def test_other_curves_are_not_touched(bpy, walker, slope):
     walker.pose.bones["chest"].keyframe_insert("rotation_quaternion", frame=5.5)
     action = walker.animation_data.action
     untouched = {name: bone_curves(action, name) for name in ("chest", "head")}
-    _plant(bpy)
+    plant(bpy, **IN_PLACE)
     assert {name: bone_curves(action, name) for name in untouched} == untouched
 
 
 def test_restoring_is_refused(bpy, walker, slope):
-    _plant(bpy)
+    plant(bpy, **IN_PLACE)
     with pytest.raises(RuntimeError, match="plays no planted action"):
         bpy.ops.ik2bone.restore()
 
 
 def test_a_second_run_reads_the_keys_as_they_are(bpy, walker, slope):
-    _plant(bpy)
-    for curve in _written(walker):
+    plant(bpy, **IN_PLACE)
+    for curve in written(walker):
         if "hips" in curve.data_path and curve.array_index == 1:
             for point in curve.keyframe_points:
                 point.co.y += 0.02
             curve.update()
     lifted = heads(bpy, walker, FRAMES, ("hips",))
-    _plant(bpy, use_hips=False)
+    plant(bpy, **IN_PLACE, use_hips=False)
     np.testing.assert_array_equal(heads(bpy, walker, FRAMES, ("hips",)), lifted)
     report = record_of(walker)["report"]
     assert report["before"]["float"] > 0.015
@@ -108,10 +88,10 @@ def test_a_second_run_reads_the_keys_as_they_are(bpy, walker, slope):
 @pytest.mark.parametrize("bones", ["", "foot.R"])
 def test_a_second_run_changes_little_and_knows_the_soles(bpy, walker, bones):
     biped.make_slope(bpy, rise=0.03, height=0.1)
-    _plant(bpy)
+    plant(bpy, **IN_PLACE)
     once = heads(bpy, walker, FRAMES, ("foot.L", "foot.R", "hips"))
     sole = record_of(walker)["report"]["feet"][1]["sole_height"]
-    _plant(bpy, bones=bones)
+    plant(bpy, **IN_PLACE, bones=bones)
     np.testing.assert_allclose(heads(bpy, walker, FRAMES, ("foot.L", "foot.R", "hips")), once, atol=0.035)
     stands = [span for span in record_of(walker)["contacts"] if span["part"] == "ball"]
     for span in stands:
@@ -128,148 +108,22 @@ def test_many_runs_neither_lift_nor_tilt_what_stands(bpy, walker, rise, travels)
         for point in _curve_along(walker).keyframe_points:
             point.co.y = 0.0
     biped.make_slope(bpy, rise=rise, height=0.3)
-    _plant(bpy)
+    plant(bpy, **IN_PLACE)
     once, tips = heads(bpy, walker, FRAMES, ALL), _tails(bpy, walker)
     for _ in range(3):
-        _plant(bpy)
+        plant(bpy, **IN_PLACE)
     np.testing.assert_allclose(heads(bpy, walker, FRAMES, ALL), once, atol=0.05)
     np.testing.assert_allclose(_tails(bpy, walker), tips, atol=0.15 * np.radians(4.0))
 
 
-@pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT"])
-@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "YZX"])
-@pytest.mark.parametrize("span", [(20, 40), (1, 30), (25, 60)])
-def test_what_lies_outside_of_the_frames_stays(bpy, slope, mode, interpolation, span):
-    walker = biped.make_walker(bpy, mode=mode)
-    biped.thin(walker, interpolation=interpolation)
-    outside = [frame for frame in QUARTERS if not span[0] <= frame <= span[1] and 1 < frame < 60]
-    before, keys = values_of(walker, outside), _keys_outside(walker, span)
-    _plant(bpy, **_part(*span))
-    after = values_of(walker, outside)
-    assert max(np.abs(np.subtract(before[name], after[name])).max() for name in before) <= 1e-6
-    assert _keys_outside(walker, span) == keys
-    for curve in _written(walker):
-        inside = [p.co.x for p in curve.keyframe_points if span[0] - 0.01 < p.co.x < span[1] + 0.01]
-        assert inside == list(range(span[0], span[1] + 1))
-
-
-@pytest.mark.parametrize(
-    ("mode", "start", "step", "most"),
-    [
-        ("QUATERNION", 500, 5.21, 1e-6),
-        ("QUATERNION", 1000, 7.3, 1e-6),
-        ("QUATERNION", 5000, 7.3, 1e-6),
-        ("YZX", 1000, 7.3, 1e-6),
-        ("YZX", 5000, 7.3, 2.5e-6),
-    ],
-)
-def test_what_lies_outside_stays_far_from_the_first_frame(bpy, slope, mode, start, step, most):
-    """Angles are twice as large as what quaternions hold of the same turn."""
-    walker = biped.make_walker(bpy, mode=mode)
-    biped.thin(walker, step=step)
-    for curve in fingerprint.curves_of(walker.animation_data.action):
-        for point in curve.keyframe_points:
-            for part in ("co", "handle_left", "handle_right"):
-                getattr(point, part).x += start
-        curve.update()
-    outside = [start + frame for frame in FRAMES if not 15 <= frame <= 40]
-    before = values_of(walker, outside)
-    _plant(bpy, **_part(start + 15, start + 40))
-    after = values_of(walker, outside)
-    assert max(np.abs(np.subtract(before[name], after[name])).max() for name in before) <= most
-
-
-@pytest.mark.parametrize("output", ["NEW_ACTION", "IN_PLACE"])
-def test_what_lies_outside_stays_where_handles_overlap(bpy, walker, slope, output):
-    _set_handles(walker, 9.0)
-    outside = [*range(1, 15), *range(41, 62)]
-    before = values_of(walker, outside)
-    plant(bpy, output=output, **_part(15, 40))
-    after = values_of(walker, outside)
-    assert max(np.abs(np.subtract(before[name], after[name])).max() for name in before) <= 1e-6
-
-
-def test_handles_too_long_for_a_cut_piece_are_refused(bpy, walker, slope):
-    _set_handles(walker, 30.0)
-    _refused(bpy, "has handles that overlap too far, so it cannot be cut at frame 40", **_part(15, 40))
-
-
-def _set_handles(walker, length):
-    """Keys 12.37 frames apart with handles of some length."""
-    biped.thin(walker, step=12.37)
-    for curve in fingerprint.curves_of(walker.animation_data.action):
-        for point in curve.keyframe_points:
-            point.handle_left_type = point.handle_right_type = "FREE"
-            point.handle_left = point.co.x - length, point.co.y + 0.03
-            point.handle_right = point.co.x + length, point.co.y - 0.03
-        curve.update()
-
-
-def _keys_outside(armature, span):
-    return {
-        (curve.data_path, curve.array_index): [
-            (point.co.x, point.co.y, point.interpolation, point.type)
-            for point in curve.keyframe_points
-            if not span[0] - 0.01 < point.co.x < span[1] + 0.01
-        ]
-        for curve in fingerprint.curves_of(armature.animation_data.action)
-    }
-
-
-@pytest.mark.parametrize("flips", ["quaternions", "angles"])
-def test_what_lies_outside_stays_even_where_the_source_changes_its_numbers_inside(bpy, slope, flips):
-    walker = biped.make_walker(bpy, mode="QUATERNION" if flips == "quaternions" else "XYZ")
-    for curve in _written(walker):
-        for point in curve.keyframe_points:
-            if point.co.x >= 28 and "rotation" in curve.data_path:
-                point.co.y = -point.co.y if flips == "quaternions" else point.co.y + 2.0 * np.pi
-        curve.update()
-    outside = [*range(1, 20), *range(41, 62)]
-    before = values_of(walker, outside)
-    _plant(bpy, **_part(20, 40))
-    after = values_of(walker, outside)
-    assert max(np.abs(np.subtract(before[name], after[name])).max() for name in before) <= 1e-6
-
-
-def test_corrections_fade_to_zero_at_ends_within_the_action(bpy, walker, slope):
-    before = heads(bpy, walker, FRAMES)
-    _plant(bpy, **_part(15, 50))
-    moved = np.abs(heads(bpy, walker, FRAMES) - before).max(axis=(1, 2))
-    assert (moved[:15] < 1e-6).all() and (moved[49:] < 1e-6).all()
-    assert moved[28:35].max() > 0.02
-    steps = np.diff(heads(bpy, walker, FRAMES), axis=0)
-    assert np.linalg.norm(np.diff(steps, axis=0), axis=-1).max() < 0.05
-    report = record_of(walker)["report"]
-    assert report["after"]["drift"] < 1e-4
-    assert all(span["start"] > 15 and span["end"] < 50 for span in report["spans"])
-    assert sum("fade" in sentence for sentence in report["told"]) == 2
-
-
-def test_corrections_do_not_fade_at_the_ends_of_the_action(bpy, walker, slope):
-    before = heads(bpy, walker, (1, biped.LAST))
-    _plant(bpy, **_part(1, biped.LAST))
-    assert np.abs(heads(bpy, walker, (1, biped.LAST)) - before).max() > 0.02
-    assert not any("fade" in sentence for sentence in record_of(walker)["report"]["told"])
-
-
-def test_keys_beyond_a_manual_frame_range_count_as_within_the_action(bpy, walker, slope):
-    action = walker.animation_data.action
-    action.use_frame_range, action.frame_start, action.frame_end = True, 10.0, 40.0
-    outside = [*range(1, 10), *range(41, 62)]
-    before = values_of(walker, outside)
-    _plant(bpy)
-    assert values_of(walker, outside) == before
-    assert values_of(walker, [25]) != before
-
-
 def test_without_strength_no_value_changes(bpy, walker, slope):
     before = values_of(walker, FRAMES)
-    _plant(bpy, strength=0.0)
+    plant(bpy, **IN_PLACE, strength=0.0)
     assert values_of(walker, FRAMES) == before
 
 
 def test_too_few_frames_within_the_action_are_refused(bpy, walker, slope):
-    _refused(bpy, "frames 30 to 31 are too few", **_part(30, 31))
+    refused(bpy, "frames 30 to 31 are too few", **IN_PLACE, **between(30, 31))
 
 
 def test_a_property_that_was_not_animated_is_keyed_on_the_frames_only(bpy, walker, slope):
@@ -277,34 +131,36 @@ def test_a_property_that_was_not_animated_is_keyed_on_the_frames_only(bpy, walke
     for curve in [curve for curve in bag.fcurves if "foot.L" in curve.data_path]:
         bag.fcurves.remove(curve)
     walker.pose.bones["foot.L"].rotation_quaternion = (0.99, 0.1, 0.0, 0.0)
-    _plant(bpy, **_part(20, 40))
+    plant(bpy, **IN_PLACE, **between(20, 40))
     curve = _curve(walker, "foot.L")
     assert [point.co.x for point in curve.keyframe_points] == list(range(20, 41))
     assert curve.evaluate(1) == curve.evaluate(61) == pytest.approx(0.1, abs=1e-6)
 
 
 @pytest.mark.parametrize("state", ["is locked", "is muted", "has modifiers", "consists of samples"])
-def test_curves_that_take_or_show_no_keys_are_refused(bpy, walker, slope, state):
+@pytest.mark.parametrize("given", [IN_PLACE, {"frame_range": "CURRENT"}], ids=["in place", "one pose"])
+def test_curves_that_take_or_show_no_keys_are_refused(bpy, walker, slope, state, given):
     curve = _curve(walker)
     curve.lock, curve.mute = state == "is locked", state == "is muted"
     if state == "has modifiers":
         curve.modifiers.new("NOISE").strength = 0.1
     if state == "consists of samples":
         curve.convert_to_samples(1, 62)
-    _refused(bpy, f"the F-curve of rotation_quaternion of bone shin.L {state}")
+    bpy.context.scene.frame_set(12)
+    refused(bpy, f"the F-curve of rotation_quaternion of bone shin.L {state}", **given)
 
 
 def test_modifiers_on_other_channels_are_no_trouble(bpy, walker, slope):
     walker.pose.bones["chest"].keyframe_insert("rotation_quaternion", frame=5)
     _curve(walker, "chest").modifiers.new("NOISE").strength = 0.1
-    _plant(bpy)
+    plant(bpy, **IN_PLACE)
     assert len(_curve(walker, "chest").modifiers) == 1
 
 
 def test_a_curve_that_eases_across_an_end_of_the_frames_is_refused(bpy, walker, slope):
     biped.thin(walker, interpolation="BOUNCE")
-    _refused(bpy, "eases by BOUNCE, so it cannot be cut at frame 20", **_part(20, 61))
-    _plant(bpy)
+    refused(bpy, "eases by BOUNCE, so it cannot be cut at frame 20", **IN_PLACE, **between(20, 61))
+    plant(bpy, **IN_PLACE)
 
 
 def test_a_curve_that_goes_on_straight_within_the_action_is_refused(bpy, walker, slope):
@@ -312,7 +168,7 @@ def test_a_curve_that_goes_on_straight_within_the_action_is_refused(bpy, walker,
     while curve.keyframe_points[0].co.x < 30:
         curve.keyframe_points.remove(curve.keyframe_points[0])
     curve.extrapolation = "LINEAR"
-    _refused(bpy, "goes on in a straight line beyond its keys", **_part(20, 61))
+    refused(bpy, "goes on in a straight line beyond its keys", **IN_PLACE, **between(20, 61))
 
 
 def test_a_planted_action_loses_its_source_and_tells_so(bpy, walker, slope, options, addon):
@@ -330,7 +186,7 @@ def test_a_planted_action_loses_its_source_and_tells_so(bpy, walker, slope, opti
 def test_a_new_action_after_it_starts_from_the_source_again_and_leads_back(bpy, walker, slope):
     plant(bpy)
     once = values_of(walker, FRAMES)
-    _plant(bpy, strength=0.5)
+    plant(bpy, **IN_PLACE, strength=0.5)
     assert values_of(walker, FRAMES) != once
     plant(bpy)
     assert sorted(action.name for action in bpy.data.actions) == ["walk", "walk.planted"]
@@ -345,7 +201,7 @@ def test_corrections_come_and_go_over_the_frames_that_are_asked_for(bpy, walker,
     plant(bpy)
     whole = np.abs(heads(bpy, walker, FRAMES) - before).max(axis=(1, 2))
     bpy.ops.ik2bone.restore()
-    plant(bpy, output=output, blend_in=6, blend_out=12, **_part(10, 50))
+    plant(bpy, output=output, blend_in=6, blend_out=12, **between(10, 50))
     shares = np.abs(heads(bpy, walker, FRAMES) - before).max(axis=(1, 2)) / whole
     assert (shares[:10] < 1e-4).all() and (shares[49:] < 1e-4).all()
     np.testing.assert_allclose(shares[15:37], 1.0, atol=0.1)
@@ -363,13 +219,13 @@ def test_whoever_shares_the_action_is_told(bpy, walker, slope, options, addon):
 
 
 def test_contacts_of_other_legs_stay_in_the_record(bpy, walker, slope):
-    _plant(bpy)
-    _plant(bpy, bones="foot.R")
+    plant(bpy, **IN_PLACE)
+    plant(bpy, **IN_PLACE, bones="foot.R")
     assert {span["bone"] for span in record_of(walker)["contacts"]} == {"foot.L", "foot.R"}
 
 
 def test_a_new_action_can_be_planted_from_it(bpy, walker, slope):
-    _plant(bpy)
+    plant(bpy, **IN_PLACE)
     once = values_of(walker, FRAMES)
     plant(bpy)
     assert walker.animation_data.action.name == "walk.planted"
@@ -381,7 +237,7 @@ def test_a_new_action_can_be_planted_from_it(bpy, walker, slope):
 def test_undo_gives_the_old_keys_back(bpy, walker, slope):
     bpy.ops.ed.undo_push(message="before")
     before = fingerprint.of_scene(bpy)
-    _plant(bpy)
+    plant(bpy, **IN_PLACE)
     bpy.ops.ed.undo_push(message="Plant Feet")
     bpy.ops.ed.undo()
     assert fingerprint.of_scene(bpy) == before

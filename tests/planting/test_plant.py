@@ -7,18 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from figures import figure_of
-from gaits import make_rest
-from ik2bone.model import Clip
 from ik2bone.plan import NoGround, Settings, plant
 from ik2bone.report import figures, summary, table
-from ik2bone.rotations import inverse_of, matrix_from_vector
-from ik2bone.sole.measure import measure_sole, sole_points
+from ik2bone.rotations import matrix_from_vector
+from ik2bone.sole.measure import measure_sole
 from measures import measure
 from walk import FLAT, HILLS, NOTHING, height_field, in_place, make_walk, matrices_of, planted
-
-# A step of 0.1 leg under the left foot.
-CURB = height_field(lambda _, y: 0.1 * (y > 0.0))
 
 
 def degrees(turns) -> np.ndarray:
@@ -76,118 +70,6 @@ def test_foot_without_length_is_planted_all_the_same() -> None:
 def test_steepest_slope_that_is_no_number_is_an_error() -> None:
     with pytest.raises(ValueError, match="max_slope: expected an angle in radians, got nan"):
         plant(make_walk().clip, HILLS, Settings(max_slope=np.nan))
-
-
-def test_strength_that_is_no_share_is_an_error() -> None:
-    for strength in (-0.1, 1.5, float("nan")):
-        with pytest.raises(ValueError, match="strength: expected"):
-            plant(make_walk().clip, HILLS, Settings(strength=strength))
-    with pytest.raises(ValueError, match="strength: expected"):
-        plant(make_walk().clip, HILLS, Settings(strength=np.ones(7)))
-
-
-def test_knee_that_is_straight_or_overstretched_by_noise_bends_forward() -> None:
-    clip = make_walk().clip
-    straight = overstretched(clip)
-    after = planted(straight, plant(straight, HILLS))
-    normal = np.cross(after.hip - after.knee, after.ankle - after.knee)
-    bent = np.linalg.norm(normal, axis=-1) > 0.05
-    assert bent.any()
-    assert (normal[bent] @ np.array([0.0, -1.0, 0.0]) > 0.0).all()
-
-
-def test_feet_lie_along_the_slope_with_their_heading() -> None:
-    clip, slope = make_walk(turn=0.6).clip, np.radians(12.0)
-    plan = plant(clip, height_field(lambda x, y: np.tan(slope) * x))
-    normal = np.array([-np.sin(slope), 0.0, np.cos(slope)])
-    anchor = plan.anchors[0]
-    assert anchor.turn @ clip.up == pytest.approx(normal, abs=1e-6)
-    forward = clip.foot[anchor.stance.start + 10, anchor.stance.leg, :3, 0]
-    turned = anchor.turn @ forward
-    assert np.arctan2(turned[1], turned[0]) == pytest.approx(np.arctan2(forward[1], forward[0]), abs=1e-3)
-
-
-def test_soles_stay_level_without_slope() -> None:
-    plan = plant(make_walk().clip, HILLS, Settings(use_slope=False))
-    assert all((anchor.turn == np.eye(3)).all() for anchor in plan.anchors)
-
-
-@pytest.mark.parametrize("rise", [-0.2, 0.1])
-def test_feet_without_slope_keep_their_turn_and_touch_the_ground_with_what_comes_first(rise) -> None:
-    clip = make_walk().clip
-    plan = plant(clip, height_field(lambda x, y: rise * x), Settings(use_slope=False, gives_way="HIPS"))
-    stands, after = plan.contacts.any(axis=-1), plan.report()["after"]
-    turns = np.einsum("flij,fljk->flik", plan.apply(clip).foot, inverse_of(clip.foot))[stands][:, :3, :3]
-    assert np.abs(turns - np.eye(3)).max() < 1e-6
-    assert max(after["drift"], after["penetration"]) < 1e-6 * clip.leg
-    lowest = sole_points(plan.apply(clip), plan.sole)[:, :, :2] @ [-rise, 0.0, 1.0]
-    both = plan.contacts.all(axis=-1) if rise < 0.0 else stands
-    assert np.abs(lowest[both].min(axis=-1)).max() < 0.002 * clip.leg
-
-
-@pytest.mark.parametrize("strength", [0.0, 0.5])
-def test_feet_that_are_not_wholly_brought_to_their_places_slide_no_farther_than_in_the_clip(strength) -> None:
-    report = plant(make_walk(slide=0.02).clip, HILLS, Settings(strength=strength)).report()
-    assert report["after"]["drift"] == pytest.approx((1.0 - strength) * report["before"]["drift"], abs=2e-4)
-    assert not any(note["code"] == "worse_drift" for note in report["notes"])
-
-
-@pytest.mark.parametrize(("limit", "tilt"), [(40.0, 30.0), (20.0, 0.0)])
-def test_soles_are_not_laid_on_what_is_steeper_than_the_steepest_slope(limit, tilt) -> None:
-    ground = height_field(lambda x, y: np.tan(np.radians(30.0)) * y)
-    plan = plant(make_walk().clip, ground, Settings(max_slope=np.radians(limit)))
-    tilts = [np.degrees(np.arccos((anchor.turn @ [0.0, 0.0, 1.0])[2])) for anchor in plan.anchors]
-    assert tilts == pytest.approx([tilt] * len(tilts), abs=0.1)
-
-
-@pytest.mark.parametrize("steep", [30.0, 55.0])
-def test_feet_stand_where_they_are_on_ground_that_is_too_steep_all_about_and_that_is_told(steep) -> None:
-    slope, walk = np.tan(np.radians(steep)), make_walk().clip
-    plan = plant(walk, height_field(lambda x, y: slope * x), Settings(max_slope=np.radians(steep - 5.0)))
-    assert plan.anchors
-    for anchor in plan.anchors:
-        np.testing.assert_allclose(anchor.point[:2], anchor.origin[:2], atol=1e-9)
-    (told,) = [sentence for sentence in map(str, plan.notes) if "steeper" in sentence]
-    count = sum(anchor.part != "swing" for anchor in plan.anchors)
-    assert told.startswith(f"{count} of {count} contacts lie on ground steeper than {steep - 5.0:g} degrees")
-    gentle = plant(walk, height_field(lambda x, y: slope * x), Settings(max_slope=np.radians(steep + 5.0)))
-    assert not any("steeper" in str(note) for note in gentle.notes)
-
-
-@pytest.mark.parametrize("contacts", ["ALWAYS", "AUTO"])
-def test_feet_that_follow_the_ground_tell_where_it_is_too_steep(contacts) -> None:
-    clip = in_place(make_walk().clip)
-    steep, gentle = height_field(lambda x, y: 0.5 * x), height_field(lambda x, y: 0.1 * x)
-    limit = np.radians(20.0)
-    notes = [plant(clip, ground, Settings(contacts=contacts, max_slope=limit)).notes for ground in (steep, gentle)]
-    (note,) = [note for note in notes[0] if note.code == "steep_frames"]
-    assert note.data == pytest.approx({"frames": clip.frames, "degrees": 20.0})
-    assert not any("steeper" in str(note) for note in notes[1])
-
-
-def test_strength_zero_changes_nothing_at_all() -> None:
-    plan = plant(make_walk().clip, HILLS, Settings(strength=0.0))
-    assert (plan.rotations == [1.0, 0.0, 0.0, 0.0]).all()
-    assert (plan.hips_offset == 0.0).all()
-
-
-def test_strength_half_goes_half_the_way() -> None:
-    walk = make_walk()
-    ground = height_field(lambda x, y: 0.0 * x - 0.1)
-    half = planted(walk.clip, plant(walk.clip, ground, Settings(strength=0.5)))
-    assert (walk.clip.ball - half.ball)[..., 2][walk.standing] == pytest.approx(0.05, abs=4e-3)
-
-
-def test_strength_of_each_frame_fades_corrections_without_a_jump() -> None:
-    clip = overstretched(make_walk().clip)
-    strength = np.clip(np.arange(clip.frames) / 60.0 - 1.0, 0.0, 1.0)
-    plan, whole = plant(clip, HILLS, Settings(strength=strength)), plant(clip, HILLS)
-    still = strength == 0.0
-    assert (plan.rotations[still] == [1.0, 0.0, 0.0, 0.0]).all() and (plan.hips_offset[still] == 0.0).all()
-    assert (plan.rotations[strength == 1.0] == whole.rotations[strength == 1.0]).all()
-    assert plan.miss.max() <= 1e-9
-    nearly = plant(clip, HILLS, Settings(strength=1e-6))
-    assert np.abs(nearly.rotations - [1.0, 0.0, 0.0, 0.0]).max() < 1e-4
 
 
 def test_hips_stay_when_they_may_not_move() -> None:
@@ -309,19 +191,6 @@ def test_toes_of_a_clip_in_place_swing_under_no_other_ground_than_its_own_floor(
     assert depths["hills"] < 0.001
 
 
-def overstretched(clip):
-    """The walk with every nearly straight knee pushed to the other side of its leg, as noise does."""
-    line = clip.ankle - clip.hip
-    line /= np.linalg.norm(line, axis=-1, keepdims=True)
-    out = clip.knee - clip.hip
-    out -= np.sum(out * line, axis=-1, keepdims=True) * line
-    near = np.linalg.norm(out, axis=-1) < 0.16
-    assert near.any()
-    moved = {name: getattr(clip, name).copy() for name in ("thigh", "shin")}
-    moved["shin"][near, :3, 3] -= 1.02 * out[near]
-    return replace(clip, **moved)
-
-
 def test_single_pose_is_set_onto_the_surface() -> None:
     clip = make_walk().clip.cut(slice(20, 21))
     plan = plant(clip, height_field(lambda x, y: 0.0 * x - 0.2))
@@ -341,49 +210,6 @@ def test_foot_that_never_stands_follows_the_ground() -> None:
     plan = plant(hop, HILLS)
     assert plan.contacts[:, 0].any() and not plan.contacts[:, 1].any()
     assert np.isfinite(plan.rotations).all()
-
-
-def test_straight_leg_takes_its_hinge_from_the_bent_frames() -> None:
-    clip = make_walk().clip
-    plan = plant(clip, height_field(lambda x, y: 0.0 * x + 0.05))
-    after = planted(clip, plan)
-    normal = np.cross(after.knee - after.hip, after.ankle - after.knee)
-    assert (normal @ np.array([0.0, 1.0, 0.0]) > 0.0).all()
-
-
-@pytest.mark.parametrize("side", [1.0, -1.0])
-def test_leg_that_never_bends_takes_its_hinge_from_the_rest_pose(side, monkeypatch) -> None:
-    clip = replace(stiff(monkeypatch), rest_hinge=np.array([[-side, 0.0, 0.0]] * 2))
-    plan = plant(clip, CURB)
-    after = planted(clip, plan)
-    line, bend = after.ankle - after.hip, after.knee - after.hip
-    along = np.sum(bend * line, axis=-1, keepdims=True) / np.sum(line**2, axis=-1, keepdims=True)
-    assert (side * (bend - along * line)[:, 0, 0] > 0.1).all()
-    assert not any("never bends" in str(note) for note in plan.notes)
-
-
-def test_leg_whose_side_nothing_tells_is_told(monkeypatch) -> None:
-    clip = stiff(monkeypatch)
-    pegs = clip.having(ball=clip.ankle, tip=clip.ankle, toe=clip.foot, has_toe=np.zeros(2, bool))
-    assert any("never bends" in str(note) for note in plant(pegs, CURB).notes)
-
-
-@pytest.mark.parametrize("angle", [0.0, 2.0, 4.0])
-def test_leg_that_never_bends_bends_ahead_of_its_foot(angle) -> None:
-    clip, turn = make_walk(turn=angle).clip, np.array([np.cos(angle), np.sin(angle), 0.0])
-    straight = Clip.from_points(clip.fps, clip.hip, 0.5 * (clip.hip + clip.ankle), clip.ankle, clip.ball)
-    plan = plant(straight, height_field(lambda x, y: 0.0 * x + 0.05), Settings(use_hips=False))
-    after = plan.apply(straight)
-    ahead = (after.knee - 0.5 * (after.hip + after.ankle)) @ turn
-    assert ahead.min() > -1e-9 and ahead.max() > 0.1
-    assert not any("never bends" in str(note) for note in plan.notes)
-
-
-def stiff(patch) -> Clip:
-    """A figure that stands still on legs a little shorter than its hips are high: straight ones."""
-    patch.setattr("figures.STRETCH", 1.006)
-    patch.setattr("figures.HIP_HEIGHT", 2.0)
-    return figure_of(make_rest(30.0, seconds=1.0), ankle_ahead=0.11)
 
 
 def test_report_tells_figures_before_and_after() -> None:
@@ -444,13 +270,6 @@ def test_one_leg_planted_again_under_the_same_settings_is_planted_the_same(use_h
     again = plant(clip, HILLS, settings, offset=offset).choose(left)
     assert again.rotations == pytest.approx(whole.rotations[:, left], abs=1e-6)
     assert {anchor.stance for anchor in again.anchors} == {a.stance for a in whole.anchors if a.stance.leg == 0}
-
-
-def test_strength_zero_leaves_a_leg_as_it_is_under_hips_that_were_moved() -> None:
-    clip = make_walk().clip
-    offset = np.repeat(plant(clip, HILLS).hips_offset[:, None], 2, axis=1)
-    turns = plant(clip, HILLS, Settings(strength=0.0), offset=offset).rotations
-    assert (turns == [1.0, 0.0, 0.0, 0.0]).all()
 
 
 def test_part_of_a_planting_is_that_part() -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import ik2bone
 import numpy as np
@@ -95,6 +95,19 @@ def in_place(clip):
     return clip.moved(level_part(middle[0] - middle, clip.up))
 
 
+def overstretched(clip):
+    """The same clip with every nearly straight knee pushed to the other side of its leg, as noise does."""
+    line = clip.ankle - clip.hip
+    line /= np.linalg.norm(line, axis=-1, keepdims=True)
+    out = clip.knee - clip.hip
+    out -= np.sum(out * line, axis=-1, keepdims=True) * line
+    near = np.linalg.norm(out, axis=-1) < 0.16
+    assert near.any()
+    moved = {name: getattr(clip, name).copy() for name in ("thigh", "shin")}
+    moved["shin"][near, :3, 3] -= 1.02 * out[near]
+    return replace(clip, **moved)
+
+
 def height_field(height):
     """A ground from z = height(x, y); normals by differences."""
 
@@ -116,8 +129,6 @@ NOTHING = lambda points, down: (points, np.tile(-down, (len(points), 1)), np.zer
 
 def planted(clip: Clip, plan) -> Clip:
     """The clip with a plan's rotations and hips offset applied by plain matrix products, without own scales."""
-    from dataclasses import replace
-
     turns = [matrices_of(np.zeros((*q.shape[:-1], 3)), rotations_of(q)) for q in np.moveaxis(plan.rotations, 2, 0)]
     thigh = clip.thigh.copy()
     thigh[..., :3, 3] += plan.hips_offset[:, None]

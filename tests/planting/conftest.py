@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+"""What several tests of planting start from."""
+
+from __future__ import annotations
+
+import pytest
+from ik2bone import Plan, plant
+from short_walk import WALK
+from walk import HILLS
+
+
+@pytest.fixture(scope="session")
+def plan() -> Plan:
+    """A short walk planted on hills."""
+    return plant(WALK, HILLS)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""What a plan can stand on: height functions, callables of points, meshes; and what is wrong with their answers."""
+
+from __future__ import annotations
+
+import pickle
+from copy import deepcopy
+
+import ik2bone
+import numpy as np
+import pytest
+from ik2bone import Clip, NoGround, Settings, plant
+from short_walk import LEG, WALK, hills
+from walk import HILLS
+
+
+@pytest.mark.parametrize("ground", [hills, lambda xy, steep=1.0: steep * hills(xy), lambda *given: hills(*given)])
+def test_a_height_function_is_a_ground(plan, ground) -> None:
+    by_height = plant(WALK, ground)
+    assert by_height.rotations == pytest.approx(plan.rotations, abs=1e-3)
+    assert by_height.hips_offset == pytest.approx(plan.hips_offset, abs=1e-3)
+
+
+class Ground:
+    def __call__(self, points, down):
+        return HILLS(points, down)
+
+
+@pytest.mark.parametrize(
+    "ground", [Ground(), Ground().__call__, lambda *given: HILLS(*given), lambda points, down=None: HILLS(points, down)]
+)
+def test_callables_of_points_and_down_are_grounds(plan, ground) -> None:
+    assert (plant(WALK, ground).rotations == plan.rotations).all()
+
+
+def test_normals_of_any_length_and_side_will_do(plan) -> None:
+    def ground(points, down):
+        hits, normals, found = HILLS(points, down)
+        return hits.tolist(), (-3.0 * normals).tolist(), found.tolist()
+
+    assert plant(WALK, ground).rotations == pytest.approx(plan.rotations, abs=1e-9)
+
+
+def mesh_of_hills(count=400):
+    places = np.linspace(-1.0, 9.0, count + 1)
+    corners = np.stack(np.meshgrid(places, places - 4.0, indexing="ij"), axis=-1).reshape(-1, 2)
+    first = (np.arange(count)[:, None] * (count + 1) + np.arange(count)).reshape(-1, 1)
+    triangles = np.concatenate([first + [0, count + 1, count + 2], first + [0, count + 2, 1]])
+    return ik2bone.Mesh(np.column_stack([corners, hills(corners)]), triangles)
+
+
+@pytest.mark.parametrize("again", [deepcopy, lambda plan: pickle.loads(pickle.dumps(plan))])
+def test_a_plan_on_a_mesh_is_copied_and_pickled_whole(again) -> None:
+    plan = plant(WALK, mesh_of_hills(40))
+    same = again(plan)
+    assert (same.rotations == plan.rotations).all() and same.notes == plan.notes
+    assert same.report() == plan.report()
+    changed = Settings(strength=0.5)
+    other = plant(same.clip, same.kept.given[1], changed, previous=same)
+    assert other.kept is same.kept
+    assert (other.rotations == plant(WALK, plan.kept.given[1], changed).rotations).all()
+
+
+def test_a_mesh_is_a_ground() -> None:
+    by_mesh, by_height = plant(WALK, mesh_of_hills()), plant(WALK, hills)
+    assert (by_mesh.contacts == by_height.contacts).mean() > 0.99
+    assert np.abs(by_mesh.apply(WALK).ball - by_height.apply(WALK).ball).max() < 0.01
+
+
+def test_nan_heights_are_no_ground() -> None:
+    def island(xy):
+        return np.where(xy[:, 0] < 2.0, 0.0, np.nan)
+
+    plan = plant(WALK, island)
+    (note,) = [note for note in plan.notes if note.code == "no_surface_below"]
+    assert 0 < note.data["count"] < note.data["of"]
+    assert np.isfinite(plan.rotations).all()
+    with pytest.raises(NoGround):
+        plant(WALK, lambda xy: np.full(len(xy), np.nan))
+
+
+@pytest.mark.parametrize(
+    ("ground", "error", "words"),
+    [
+        (np.zeros(3), TypeError, r"ground: expected a Mesh, a height function z\(xy\) or a callable \(points, down\)"),
+        (None, TypeError, "ground: expected a Mesh"),
+        (lambda x, y, z: x, TypeError, "ground: expected a Mesh, .* got one of 3 parameters"),
+        (max, TypeError, "ground: expected a Mesh, .* got <built-in function max>, which takes neither"),
+        (lambda xy: xy, ValueError, r"ground: expected heights \(\d+,\) of xy \(\d+, 2\), got float64"),
+        (lambda xy: xy[:, 0] / 0.0, ValueError, "ground: expected finite heights, or nan"),
+        (lambda points, down: points, TypeError, "ground: expected hits, normals and found, got ndarray"),
+        (lambda p, d: (p, p, p), ValueError, r"ground: expected found as booleans"),
+        (lambda p, d: (p[:, 0], p, p[:, 0] < 9.0), ValueError, "ground: expected hits as numbers"),
+        (lambda p, d: (p, p * np.nan, p[:, 0] < 9.0), ValueError, "ground: expected finite normals where"),
+        (lambda p, d: (p, p * 0.0, p[:, 0] < 9.0), ValueError, "ground: expected normals with length"),
+    ],
+)
+def test_grounds_that_answer_wrongly_are_told(ground, error, words) -> None:
+    with pytest.raises(error, match=words), np.errstate(divide="ignore", invalid="ignore"):
+        plant(WALK, ground)
+
+
+def test_a_height_function_needs_up_to_be_z() -> None:
+    turned = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
+    clip = Clip(WALK.fps, *(turned @ matrix for matrix in LEG.values()), up=turned[:3, 2])
+    with pytest.raises(ValueError, match=r"height function z\(xy\) needs a clip with up \(0, 0, 1\)"):
+        plant(clip, hills)
+    with pytest.raises(ValueError, match="tells no nearest points"):
+        plant(WALK, hills, Settings(direction="NEAREST"))

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Legs that are straight: which way they bend, from other frames, the rest pose or the foot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from figures import figure_of
+from gaits import make_rest
+from ik2bone.model import Clip
+from ik2bone.plan import Settings, plant
+from walk import HILLS, height_field, make_walk, overstretched, planted
+
+# A step of 0.1 leg under the left foot.
+CURB = height_field(lambda _, y: 0.1 * (y > 0.0))
+
+
+def test_knee_that_is_straight_or_overstretched_by_noise_bends_forward() -> None:
+    clip = make_walk().clip
+    straight = overstretched(clip)
+    after = planted(straight, plant(straight, HILLS))
+    normal = np.cross(after.hip - after.knee, after.ankle - after.knee)
+    bent = np.linalg.norm(normal, axis=-1) > 0.05
+    assert bent.any()
+    assert (normal[bent] @ np.array([0.0, -1.0, 0.0]) > 0.0).all()
+
+
+def test_straight_leg_takes_its_hinge_from_the_bent_frames() -> None:
+    clip = make_walk().clip
+    plan = plant(clip, height_field(lambda x, y: 0.0 * x + 0.05))
+    after = planted(clip, plan)
+    normal = np.cross(after.knee - after.hip, after.ankle - after.knee)
+    assert (normal @ np.array([0.0, 1.0, 0.0]) > 0.0).all()
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_leg_that_never_bends_takes_its_hinge_from_the_rest_pose(side, monkeypatch) -> None:
+    clip = replace(stiff(monkeypatch), rest_hinge=np.array([[-side, 0.0, 0.0]] * 2))
+    plan = plant(clip, CURB)
+    after = planted(clip, plan)
+    line, bend = after.ankle - after.hip, after.knee - after.hip
+    along = np.sum(bend * line, axis=-1, keepdims=True) / np.sum(line**2, axis=-1, keepdims=True)
+    assert (side * (bend - along * line)[:, 0, 0] > 0.1).all()
+    assert not any("never bends" in str(note) for note in plan.notes)
+
+
+def test_leg_whose_side_nothing_tells_is_told(monkeypatch) -> None:
+    clip = stiff(monkeypatch)
+    pegs = clip.having(ball=clip.ankle, tip=clip.ankle, toe=clip.foot, has_toe=np.zeros(2, bool))
+    assert any("never bends" in str(note) for note in plant(pegs, CURB).notes)
+
+
+@pytest.mark.parametrize("angle", [0.0, 2.0, 4.0])
+def test_leg_that_never_bends_bends_ahead_of_its_foot(angle) -> None:
+    clip, turn = make_walk(turn=angle).clip, np.array([np.cos(angle), np.sin(angle), 0.0])
+    straight = Clip.from_points(clip.fps, clip.hip, 0.5 * (clip.hip + clip.ankle), clip.ankle, clip.ball)
+    plan = plant(straight, height_field(lambda x, y: 0.0 * x + 0.05), Settings(use_hips=False))
+    after = plan.apply(straight)
+    ahead = (after.knee - 0.5 * (after.hip + after.ankle)) @ turn
+    assert ahead.min() > -1e-9 and ahead.max() > 0.1
+    assert not any("never bends" in str(note) for note in plan.notes)
+
+
+def stiff(patch) -> Clip:
+    """A figure that stands still on legs a little shorter than its hips are high: straight ones."""
+    patch.setattr("figures.STRETCH", 1.006)
+    patch.setattr("figures.HIP_HEIGHT", 2.0)
+    return figure_of(make_rest(30.0, seconds=1.0), ankle_ahead=0.11)
