@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,9 +151,42 @@ def put(owner: AnimData | NlaStrip, assignment: Assignment) -> None:
         owner.action_slot = _slot(assignment.action, assignment.slot)
 
 
-def copy(assignment: Assignment) -> Assignment:
-    """A copy of the whole action, to be played by the slot of the same name."""
-    return Assignment(assignment.action.copy(), assignment.slot)
+def copy(assignment: Assignment, wanted: Callable[[str], bool] | None = None) -> Assignment:
+    """A copy of the action, to be played by the slot of the same name; of the object's curves all, or those alone
+    whose data paths are wanted.
+    """
+    own = Assignment(assignment.action.copy(), assignment.slot)
+    curves = curves_of(own)
+    for curve in [curve for curve in curves if wanted and not wanted(curve.data_path)]:
+        curves.bag.fcurves.remove(curve)
+    return own
+
+
+@contextmanager
+def playing(armature: Object, assignment: Assignment) -> Iterator[None]:
+    """Let the armature play another action for a while."""
+    before = assigned(armature)
+    if assignment == before:
+        yield
+        return
+    assign(armature, assignment)
+    try:
+        yield
+    finally:
+        assign(armature, before)
+
+
+@contextmanager
+def copy_playing(
+    armature: Object, original: Assignment, wanted: Callable[[str], bool] | None = None
+) -> Iterator[Assignment]:
+    """A copy of an action, or of some of it, to be changed while the armature plays it."""
+    own = copy(original, wanted)
+    try:
+        with playing(armature, own):
+            yield own
+    finally:
+        bpy.data.actions.remove(own.action)
 
 
 def counterpart(assignment: Assignment, action: Action) -> Assignment:
@@ -168,19 +202,21 @@ def counterpart(assignment: Assignment, action: Action) -> Assignment:
 
 
 def overwrite(target: Assignment, source: Assignment, paths: Container[str] | None = None) -> None:
-    """Make the object's curves in one action the same as those in another, keeping both actions.
-
-    Where `paths` are given, the actions differ in no other property, which saves a millisecond for each other curve.
+    """Make the object's curves in one action, or those of some properties, the same as in another, keeping both
+    actions.
     """
     new, old = curves_of(source), curves_of(target)
-    for curve in [curve for curve in old if new.find(curve.data_path, curve.array_index) is None]:
+    ours, theirs = ([c for c in curves if paths is None or c.data_path in paths] for curves in (old, new))
+    for curve in [curve for curve in ours if new.find(curve.data_path, curve.array_index) is None]:
         old.bag.fcurves.remove(curve)
-    for curve in new:
-        if paths is None or curve.data_path in paths:
-            fcurves.copy(curve, old.ensure(curve.data_path, curve.array_index, curve.group.name if curve.group else ""))
-    names = {group.name for group in new.bag.groups} if new.bag else set()
-    for group in [group for group in old.bag.groups if group.name not in names]:
-        old.bag.groups.remove(group)
+    for curve in theirs:
+        fcurves.copy(curve, old.ensure(curve.data_path, curve.array_index, curve.group.name if curve.group else ""))
+    muted = {group.name: group.mute for group in new.bag.groups} if new.bag else {}
+    for group in list(old.bag.groups):
+        if group.name in muted:
+            group.mute = muted[group.name]
+        elif paths is None or not group.channels:
+            old.bag.groups.remove(group)
 
 
 def frame_span(assignment: Assignment) -> tuple[float, float] | None:

@@ -21,12 +21,12 @@ Frames = NDArray[np.int64]
 SAME_FRAME = 0.01
 # Evaluating a curve on more frames than these takes longer than finding that it is flat (40 microseconds).
 MANY = 100
-# Every attribute of a key that Blender stores.
+# Every attribute of a key that Blender stores, in Blender's own types: others take seven times as long to read.
 KEY = np.dtype(
     [
         *((name, np.float32, 2) for name in ("co", "handle_left", "handle_right")),
         *((name, np.float32) for name in ("amplitude", "back", "period")),
-        *((name, np.int32) for name in ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")),
+        *((name, np.uint8) for name in ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")),
         *((name, np.bool_) for name in ("select_control_point", "select_left_handle", "select_right_handle")),
     ]
 )

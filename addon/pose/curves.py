@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -125,6 +126,21 @@ def _goes_by_curves(ob: Object) -> bool:
 def _bone_of(path: str) -> str | None:
     match = BONE_PATH.match(path)
     return match[1] if match else None
+
+
+@contextmanager
+def playing_alone(armature: Object, names: Sequence[str]) -> Iterator[None]:
+    """Let the armature play for a while what moves these bones and the object alone.
+
+    Blender copies a whole action to evaluate it, and evaluates all of its curves on every frame.
+    """
+    playing = actions.assigned(armature)
+    if playing.action is None:
+        yield
+        return
+    wanted = {escape_identifier(bone.name) for bone in _with_ancestors(armature, names)} | {None}
+    with actions.copy_playing(armature, playing, lambda path: _bone_of(path) in wanted):
+        yield
 
 
 def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:

@@ -66,7 +66,7 @@ class InPlace(Output):
 
     def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
         """Key what was corrected."""
-        keep_curves(self.undo, self.target)
+        keep_curves(self.undo, self.target, corrected)
         unkeyed = keys.unkeyed_values(actions.curves_of(self.source), read)
         return write_keys(self.target, task, corrected, (int(task.frames[0]), int(task.frames[-1])), unkeyed)
 

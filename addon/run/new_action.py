@@ -78,16 +78,16 @@ class NewAction(Derived):
 
     def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
         """Into the planted action, or a first copy of the source, which plays from here on."""
-        self._open()
+        self._open(corrected)
         return write_keys(self.target, task, corrected, self.bounds, self.unkeyed(read))
 
-    def _open(self) -> None:
+    def _open(self, corrected: list[Channel]) -> None:
         """Make the planted action what it is without the keys of this run: strips and scripts may point to it."""
         if self.planted is None:
             self.target = switch_to_copy(self.undo, self.armature, self.source)
             return
         self.target = self.planted
-        keep_curves(self.undo, self.planted)
+        keep_curves(self.undo, self.planted, corrected if self.again else None)
         # Until `keep` sets it again: Blender would copy the source too whenever it evaluates the armature anew.
         keep_marks(self.undo, self.planted.action)
         records.mark(self.planted.action, {records.SOURCE: None})

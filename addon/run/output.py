@@ -29,7 +29,7 @@ from . import kept, layers, records
 from .contacts import Rows, marks_for, rows_to_store
 from .frames import Bounds, action_bounds, blend, choose_frames
 from .task import Array, Task
-from .transaction import copy_playing, on_error, playing
+from .transaction import on_error
 
 
 class Output(ABC):
@@ -109,7 +109,7 @@ class Output(ABC):
 
     def trial(self, task: Task, channels: list[Channel]) -> Stages[Sample]:
         """The pose over the whole as these channels would let it be, seen on a copy."""
-        with self.showing(), copy_playing(self.armature, self.shown) as copy:
+        with self.showing(), actions.copy_playing(self.armature, self.shown) as copy:
             unkeyed = keys.unkeyed_values(actions.curves_of(self.source), channels)
             yield from write_keys(copy, task, channels, self.bounds, unkeyed)
             return (yield from task.sample())
@@ -178,7 +178,7 @@ class Derived(Output):
     @contextmanager
     def showing(self) -> Iterator[None]:
         """Let the armature play the source, in the pose that it does not animate."""
-        with playing(self.armature, self.source):
+        with actions.playing(self.armature, self.source):
             records.put_back(self.armature, self.record)
             yield
 

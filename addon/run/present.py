@@ -104,7 +104,7 @@ class PresentPose(Output):
         if action is None:
             return
         if action.is_editable:
-            keep_curves(self.undo, self.played)
+            keep_curves(self.undo, self.played, self.corrected)
         else:
             unkeyed = keys.unkeyed_values(actions.curves_of(self.played), read)
             record = self.new_record(action, {channel.path: unkeyed.get(channel.path) for channel in read})

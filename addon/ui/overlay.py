@@ -168,8 +168,9 @@ def draw() -> None:
     stored = _batches(armature.name, action[records.RECORD], kept.newest_run())
     lines = [*stored, *((line, _batch(line)) for line in moved)]
     gpu.state.blend_set("ALPHA")
-    _draw([drawn for drawn in lines if drawn[0].contacts], contacts.active, "GREATER", HIDDEN)
     _draw(lines, contacts.active, "LESS_EQUAL")
+    # In this order, as a line that has been drawn would pass the first test again, and does not pass the second.
+    _draw([drawn for drawn in lines if drawn[0].contacts], contacts.active, "GREATER", HIDDEN)
     gpu.state.depth_test_set("NONE")
     gpu.state.blend_set("NONE")
 

@@ -29,9 +29,10 @@ find_cone(limb *t, bool careful, cone *self, bool *none)
     d3_scale(self->axis, inverse, self->axis);
     d3_cross(self->axis, t->mid, across);
     double component = d3_dot(self->axis, t->mid), distance = sqrt(d3_dot(across, across));
+    double part = 1.0 / upper;
     bool wider = component < upper * t->cosine[IK2B_CONE_OPENING];
-    self->cosine = chosen(wider, component / upper, t->cosine[IK2B_CONE_OPENING]);
-    self->sine = chosen(wider, distance / upper, t->sine[IK2B_CONE_OPENING]);
+    self->cosine = chosen(wider, component * part, t->cosine[IK2B_CONE_OPENING]);
+    self->sine = chosen(wider, distance * part, t->sine[IK2B_CONE_OPENING]);
     self->least = smaller(upper * t->cosine[IK2B_CONE_OPENING], component);
     return good | *none;
 }
@@ -66,9 +67,10 @@ turn_into_cone(limb *t, bool careful)
     /* The angle from the wished t->circle_bend: to the arc's centre, less half the arc on the
      * wished side. */
     double cosine = careful && square == 0.0 ? 1.0 : x * inverse, sine = y * inverse;
-    double shorter = larger(swing - needed, 0.0) / swing,
-           longer = larger(swing + needed, 0.0) / swing;
-    double half_cosine = clamped(needed / swing, -1.0, 1.0);
+    double part = 1.0 / swing;
+    double shorter = larger(swing - needed, 0.0) * part;
+    double longer = larger(swing + needed, 0.0) * part;
+    double half_cosine = clamped(needed * part, -1.0, 1.0);
     double half_sine = ordinary_root(shorter * longer);
     if (careful && swing == 0.0) {
         half_cosine = needed < 0.0 ? -1.0 : 1.0;
@@ -93,30 +95,26 @@ turn_into_cone(limb *t, bool careful)
     return good;
 }
 
-/* The legal upper bone nearest to the circle: on the cone, in the plane of axis and line. False
- * where a lane needs care. */
+/* The unit legal upper bone nearest to the circle: on the cone, in the plane of axis and line.
+ * False where a lane needs care. */
 IK2B_IN_LINE bool
-nearest_legal_mid(limb *t, bool careful, const cone *limit, double mid[3])
+nearest_legal_bone(limb *t, bool careful, const cone *limit, double up[3])
 {
-    double across[3], towards[3], upper = t->upper_length;
-    d3_cross(limit->axis, t->new_line, across);
-    double sine = sqrt(d3_dot(across, across)), cosine = d3_dot(limit->axis, t->new_line);
-    bool within = sine * t->new_along - cosine * t->new_height > 0.0;
-    double side = within ? upper * limit->sine : -upper * limit->sine;
-    bool good = d3_across(t->new_line, limit->axis, towards);
+    double towards[3];
+    bool good = d3_across(t->new_line, limit->axis, towards), alike = false;
     if (careful && !good) {
         d3_reject(t->new_line, limit->axis, towards);
         if (d3_norm(towards) <= t->task.parallel) { /* all sides miss alike: the wished one */
-            double bend[3];
-            d3_copy(t->circle_bend, bend);
             t->singular = 1.0;
-            d3_reject(bend, limit->axis, towards);
-            side = upper * limit->sine;
+            d3_reject(t->circle_bend, limit->axis, towards);
+            alike = true;
         }
         d3_unit_across(towards, limit->axis, towards);
     }
-    d3_scale(limit->axis, upper * limit->cosine, mid);
-    d3_muladds(towards, side, mid);
+    double sine = d3_dot(towards, t->new_line), cosine = d3_dot(limit->axis, t->new_line);
+    bool within = (sine * t->new_along - cosine * t->new_height > 0.0) | alike;
+    d3_scale(limit->axis, limit->cosine, up);
+    d3_muladds(towards, within ? limit->sine : -limit->sine, up);
     return good;
 }
 
@@ -134,14 +132,13 @@ is_larger_angle(const double a[2], const double b[2])
 IK2B_IN_LINE void
 clamp_angle(limb *t, double angle[2])
 {
-    double across[3], least_sine = t->sine[IK2B_HALF_LEAST], most_sine = t->sine[IK2B_HALF_MOST];
+    double least_sine = t->sine[IK2B_HALF_LEAST], most_sine = t->sine[IK2B_HALF_MOST];
     double least[2] = {1.0 - 2.0 * least_sine * least_sine,
                        2.0 * least_sine * t->cosine[IK2B_HALF_LEAST]};
     double most[2] = {1.0 - 2.0 * most_sine * most_sine,
                       2.0 * most_sine * t->cosine[IK2B_HALF_MOST]};
-    d3_cross(t->mid, t->lower, across);
     double size = 1.0 / (t->upper_length * t->lower_length);
-    double own[2] = {-d3_dot(t->mid, t->lower) * size, sqrt(d3_dot(across, across)) * size};
+    double own[2] = {-d3_dot(t->mid, t->lower) * size, t->distance * t->height * size};
     bool wider = is_larger_angle(least, own), further = is_larger_angle(own, most);
     for (int i = 0; i < 2; i++) {
         least[i] = chosen(wider, own[i], least[i]);
@@ -156,13 +153,12 @@ clamp_angle(limb *t, double angle[2])
 /* The end of a lower bone that points at the goal as far as the angle limits allow. False where a
  * lane needs care. */
 IK2B_IN_LINE bool
-point_lower_bone(limb *t, bool careful, const double mid[3], const double goal[3], double end[3])
+point_lower_bone(limb *t, bool careful, const double up[3], const double goal[3], double end[3])
 {
-    double up[3], aim[3], across[3], normal[3], size, inverse, lower = t->lower_length;
-    bool good = d3_measure(mid, careful, &size, &inverse);
-    d3_scale(mid, inverse, up);
-    d3_sub(goal, mid, aim);
-    good &= d3_measure(aim, careful, &size, &inverse);
+    double aim[3], across[3], normal[3], size, inverse, lower = t->lower_length;
+    d3_copy(goal, aim);
+    d3_muladds(up, -t->upper_length, aim);
+    bool good = d3_measure(aim, careful, &size, &inverse);
     d3_scale(aim, inverse, aim);
     if (careful && size == 0.0) {
         t->singular = 1.0;
@@ -184,8 +180,7 @@ point_lower_bone(limb *t, bool careful, const double mid[3], const double goal[3
         angle[1] = 0.0;
     }
     clamp_angle(t, angle);
-    d3_copy(mid, end);
-    d3_muladds(up, -lower * angle[0], end);
+    d3_scale(up, t->upper_length - lower * angle[0], end);
     d3_muladds(across, lower * angle[1], end);
     return good;
 }
@@ -196,7 +191,7 @@ miss_by_cone(limb *t, bool careful)
 {
     cone limit;
     bool none;
-    double mid[3], end[3], goal[3], off[3], normal[3], own[3];
+    double up[3], mid[3], end[3], goal[3], off[3], normal[3], own[3];
     double reach = t->upper_length + t->lower_length;
     bool apart = t->apart != 0.0, good = find_cone(t, careful, &limit, &none);
     if (careful && !apart) {
@@ -204,8 +199,9 @@ miss_by_cone(limb *t, bool careful)
     }
     d3_scale(t->new_line, t->new_distance, goal);
     d3_copy(t->normal, own);
-    good &= nearest_legal_mid(t, careful, &limit, mid);
-    good &= point_lower_bone(t, careful, mid, goal, end);
+    good &= nearest_legal_bone(t, careful, &limit, up);
+    good &= point_lower_bone(t, careful, up, goal, end);
+    d3_scale(up, t->upper_length, mid);
     d3_sub(end, goal, off);
     bool moved = d3_dot(off, off) > t->task.moved * t->task.moved * reach * reach;
     d3_cross(end, mid, normal);

@@ -40,96 +40,124 @@ check_end(limb *t, bool careful, const double matrix[16])
     return good & (excess == 0.0);
 }
 
-/* What the corrections of root and mid joint have done to the end joint's matrix, up to its size;
- * mirrored ones count as their negatives. */
-IK2B_IN_LINE bool
-turn_end_matrix(limb *t)
+/* The next matrix of the iteration, of m by `own` and its cofactors by `turned`; returns the
+ * greatest change from m at the size of a rotation. */
+IK2B_IN_LINE double
+step_between(double m[3][3], double scale, double own, double turned, double cofactor[3][3])
 {
-    double m[3][3], step[3][3], by[3][3];
-    get44(t->end_matrix, m);
-    get33(t->mid_inward, by);
-    d33_multiply(by, m, step);
-    turn_matrix(t->mid_turn, by);
-    d33_multiply(by, step, m);
-    get44(t->mid_matrix, by);
-    d33_multiply(by, m, step);
-    get33(t->inward, by);
-    d33_multiply(by, step, m);
-    turn_matrix(t->root_turn, by);
-    d33_multiply(by, m, step);
-    get44(t->root_matrix, by);
-    d33_multiply(by, step, m);
-    put33(m, t->rotation);
-    return true;
+    double change = 0.0;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            double next = own * m[i][j] + turned * cofactor[i][j];
+            change = larger(change, fabs(next - scale * m[i][j]));
+            m[i][j] = next;
+        }
+    }
+    return change;
 }
 
-/* Where the iteration begins: det > 0 and a size near that of a rotation. */
+/* The first step, from a matrix of any size; a mirrored one counts as its negative. */
 IK2B_IN_LINE bool
-begin_polar(limb *t, bool careful)
+begin_polar(double m[3][3], bool careful, double *change)
 {
-    double m[3][3], square = 0.0;
-    get33(t->rotation, m);
-    double side = handedness(m);
-    for (int i = 0; i < 3; i++) {
-        square += d3_dot(m[i], m[i]);
-    }
+    double cofactor[3][3];
+    double determinant = d33_cofactor(m, cofactor);
+    double square = d3_dot(m[0], m[0]) + d3_dot(m[1], m[1]) + d3_dot(m[2], m[2]);
     bool good = is_ordinary(square);
     if (careful && !good) {
         double largest = larger(larger(d3_largest(m[0]), d3_largest(m[1])), d3_largest(m[2]));
-        double scale = power_of_two_under(largest);
-        square = 0.0;
         for (int i = 0; i < 3; i++) {
-            d3_scale(m[i], scale, m[i]);
-            square += d3_dot(m[i], m[i]);
+            d3_scale(m[i], power_of_two_under(largest), m[i]);
         }
-        side = handedness(m);
+        determinant = d33_cofactor(m, cofactor);
+        square = d3_dot(m[0], m[0]) + d3_dot(m[1], m[1]) + d3_dot(m[2], m[2]);
     }
-    double scale = (good | careful) ? side * inverse_root(square / 3.0) : 1.0;
-    for (int i = 0; i < 3; i++) {
-        d3_scale(m[i], scale, m[i]);
-    }
-    put33(m, t->rotation);
-    t->polar_goes_on = as_number(good | careful);
+    double scale = copysign(inverse_root(square * (1.0 / 3.0)), determinant);
+    *change = step_between(m, scale, 0.5 * scale, 0.5 / (scale * determinant), cofactor);
     return good;
 }
 
-/* One step, where one is needed. */
-IK2B_IN_LINE void
-step_polar(limb *t)
+IK2B_IN_LINE double
+step_polar(double m[3][3])
 {
-    double x[3][3], cofactor[3][3], change = 0.0;
-    get33(t->rotation, x);
-    double inverse = 0.5 / d33_cofactor(x, cofactor);
-    bool goes_on = t->polar_goes_on != 0.0;
+    double cofactor[3][3];
+    double determinant = d33_cofactor(m, cofactor);
+    return step_between(m, 1.0, 0.5, 0.5 / determinant, cofactor);
+}
+
+/* The rotation nearest to the linear part of a matrix whose rows have so many numbers; a mirrored
+ * one counts as its negative. */
+IK2B_APART void
+find_polar(const limb *t, const double *source, int pitch, double dest[9])
+{
+    double m[3][3], change;
     for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            double next = 0.5 * x[i][j] + cofactor[i][j] * inverse;
-            change = larger(change, fabs(next - x[i][j]));
-            t->rotation[3 * i + j] = chosen(goes_on, next, x[i][j]);
+        d3_copy(source + pitch * i, m[i]);
+    }
+    begin_polar(m, true, &change);
+    for (int step = 1; change > t->task.polar_change && step < IK2B_POLAR_STEPS; step++) {
+        change = step_polar(m);
+    }
+    put33(m, dest);
+}
+
+/* Both parts for lanes. `goes_on` is 0 where no further step is needed. */
+IK2B_IN_LINE void
+begin_polar_part(lane *source, int pitch, lane *dest, limbs *part, double enough, int lanes)
+{
+    IK2B_LANE_LOOP
+    for (int k = 0; k < lanes; k++) {
+        double m[3][3], change;
+        for (int i = 0; i < 9; i++) {
+            m[i / 3][i % 3] = source[i / 3 * pitch + i % 3][k];
+        }
+        bool good = begin_polar(m, false, &change);
+        part->hard[k] = chosen(good, part->hard[k], 1.0);
+        part->goes_on[k] = as_number(good & (change > enough));
+        for (int i = 0; i < 9; i++) {
+            dest[i][k] = m[i / 3][i % 3];
         }
     }
-    t->polar_goes_on = as_number(goes_on & (change > t->task.polar_change));
 }
 
-/* The rotation nearest to a linear part; a mirrored one counts as its negative. */
-IK2B_APART void
-find_polar(limb *t)
+IK2B_IN_LINE void
+step_polar_part(lane *matrix, limbs *part, double enough, int lanes)
 {
-    begin_polar(t, true);
-    for (int step = 0; t->polar_goes_on != 0.0 && step < IK2B_POLAR_STEPS; step++) {
-        step_polar(t);
+    IK2B_LANE_LOOP
+    for (int k = 0; k < lanes; k++) {
+        double m[3][3];
+        for (int i = 0; i < 9; i++) {
+            m[i / 3][i % 3] = matrix[i][k];
+        }
+        bool goes_on = part->goes_on[k] != 0.0;
+        double change = step_polar(m);
+        part->goes_on[k] = as_number(goes_on & (change > enough));
+        for (int i = 0; i < 9; i++) {
+            matrix[i][k] = chosen(goes_on, m[i / 3][i % 3], matrix[i][k]);
+        }
     }
 }
 
-IK2B_PASS(begin_polar, IK2B_ENDS, begin_polar(&one, false))
-IK2B_PASS(step_polar, IK2B_ENDS, (step_polar(&one), true))
-
-IK2B_IN_LINE void
-find_polar_lanes(limbs *t, int together)
+IK2B_IN_LINE lane *
+from_lane(lane *lanes, int first)
 {
-    begin_polar_lanes(t, together);
-    for (int step = 0; any_lane(t->polar_goes_on) && step < IK2B_POLAR_STEPS; step++) {
-        step_polar_lanes(t, together);
+    return (lane *)(void *)(lanes[0] + first);
+}
+
+/* The same in all lanes; dest may be source. */
+IK2B_IN_LINE void
+find_polar_lanes(limbs *t, lane *source, int pitch, lane *dest, int together)
+{
+    const double enough = t->task.polar_change;
+    const int lanes = together < IK2B_LANES ? together : t->lanes & ~(IK2B_LANES - 1);
+    for (int first = 0; first < t->lanes; first += together) {
+        begin_polar_part(from_lane(source, first), pitch, from_lane(dest, first),
+                         lanes_from(t, first), enough, lanes);
+    }
+    for (int step = 1; any_lane(t->goes_on) && step < IK2B_POLAR_STEPS; step++) {
+        for (int first = 0; first < t->lanes; first += together) {
+            step_polar_part(from_lane(dest, first), lanes_from(t, first), enough, lanes);
+        }
     }
 }
 
@@ -318,35 +346,19 @@ finish_end(limb *t, bool careful, bool has_goal, bool partly)
     return good;
 }
 
-/* The linear part of a 4 x 4 matrix, to be made a rotation. */
-static inline void
-take_linear(limb *t, const double source[16])
-{
-    double linear[3][3];
-    get44(source, linear);
-    put33(linear, t->rotation);
-}
-
 static inline void
 correct_end(limb *t)
 {
     bool has_goal = is_given(&t->task, IK2B_BIT(END_GOAL));
     bool partly = goes_partly(&t->task);
-    turn_end_matrix(t);
-    find_polar(t);
-    memcpy(t->turned, t->rotation, sizeof t->rotation);
-    take_linear(t, has_goal ? t->end_goal : t->end_matrix);
-    find_polar(t);
-    memcpy(t->wanted, t->rotation, sizeof t->rotation);
+    find_polar(t, t->turned, 3, t->turned);
+    find_polar(t, has_goal ? t->end_goal : t->end_matrix, 4, t->wanted);
     if (partly) {
-        take_linear(t, t->end_matrix);
-        find_polar(t);
-        memcpy(t->own, t->rotation, sizeof t->rotation);
+        find_polar(t, t->end_matrix, 4, t->own);
     }
     finish_end(t, true, has_goal, partly);
 }
 
-IK2B_PASS(turn_end_matrix, IK2B_ENDS, turn_end_matrix(&one))
 IK2B_PASS(keep_end, IK2B_RESULTS, finish_end(&one, false, false, false))
 IK2B_PASS(turn_end, IK2B_RESULTS, finish_end(&one, false, true, false))
 IK2B_PASS(turn_end_partly, IK2B_RESULTS, finish_end(&one, false, true, true))
@@ -365,31 +377,18 @@ finish_ends_lanes(limbs *t, int together)
     }
 }
 
-IK2B_BUILDS(end_turner, turn_end_matrix_lanes, (limbs * t), (t, IK2B_TOGETHER))
-IK2B_BUILDS(polar_finder, find_polar_lanes, (limbs * t), (t, IK2B_TOGETHER))
+IK2B_BUILDS(polar_finder, find_polar_lanes, (limbs * t, lane *source, int pitch, lane *dest),
+            (t, source, pitch, dest, IK2B_TOGETHER))
 IK2B_BUILDS(end_finisher, finish_ends_lanes, (limbs * t), (t, IK2B_TOGETHER))
-
-/* The rotations nearest to the linear parts of matrices. */
-static void
-nearest_rotations(limbs *t, lane source[16], lane dest[9])
-{
-    for (int i = 0; i < 3; i++) {
-        memcpy(t->rotation + 3 * i, source + 4 * i, 3 * sizeof *source);
-    }
-    polar_finder()(t);
-    memcpy(dest, t->rotation, sizeof t->rotation);
-}
 
 static inline void
 correct_ends(limbs *t)
 {
     bool has_goal = is_given(&t->task, IK2B_BIT(END_GOAL));
-    end_turner()(t);
-    polar_finder()(t);
-    memcpy(t->turned, t->rotation, sizeof t->rotation);
-    nearest_rotations(t, has_goal ? t->end_goal : t->end_matrix, t->wanted);
+    polar_finder()(t, t->turned, 3, t->turned);
+    polar_finder()(t, has_goal ? t->end_goal : t->end_matrix, 4, t->wanted);
     if (goes_partly(&t->task)) {
-        nearest_rotations(t, t->end_matrix, t->own);
+        polar_finder()(t, t->end_matrix, 4, t->own);
     }
     end_finisher()(t);
 }

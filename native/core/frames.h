@@ -56,10 +56,11 @@ see_points(limb *t, bool careful)
 IK2B_IN_LINE bool
 remove_scale(limb *t)
 {
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            t->root_matrix[4 * i + j] /= t->root_scale[j];
-            t->mid_matrix[4 * i + j] /= t->mid_scale[j];
+    for (int j = 0; j < 3; j++) {
+        double root = 1.0 / t->root_scale[j], mid = 1.0 / t->mid_scale[j];
+        for (int i = 0; i < 3; i++) {
+            t->root_matrix[4 * i + j] *= root;
+            t->mid_matrix[4 * i + j] *= mid;
         }
     }
     return true;

@@ -78,8 +78,8 @@ typedef struct {
 
 /* Orientations of the end joint. */
 #define IK2B_ENDS(NUMBER, NUMBERS)                                                                 \
-    NUMBERS(rotation, 9) NUMBERS(turned, 9) NUMBERS(wanted, 9) NUMBERS(own, 9)                     \
-    NUMBER(polar_goes_on)
+    NUMBERS(turned, 9) NUMBERS(wanted, 9) NUMBERS(own, 9)                                          \
+    NUMBER(goes_on) /* the iteration for one of these rotations */
 
 #define IK2B_RESULTS(NUMBER, NUMBERS)                                                              \
     NUMBERS(root_turn, 4) NUMBERS(mid_turn, 4) NUMBERS(end_turn, 4)                                \
@@ -88,6 +88,7 @@ typedef struct {
     NUMBERS(position, 3) NUMBER(miss) NUMBER(status)
 
 #define IK2B_NOTHING(NUMBER, NUMBERS)
+#define IK2B_LEFT(NUMBER, NUMBERS) IK2B_ENDS(NUMBER, NUMBERS) IK2B_RESULTS(NUMBER, NUMBERS)
 #define IK2B_AIMS(NUMBER, NUMBERS) IK2B_SOLUTION(NUMBER, NUMBERS) NUMBER(kept)
 #define IK2B_LIMB(NUMBER, NUMBERS)                                                                 \
     IK2B_INPUTS(NUMBER, NUMBERS)                                                                   \

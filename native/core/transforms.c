@@ -107,12 +107,17 @@ clear_turns(limb *t)
     }
 }
 
-/* Position, status and miss. */
+/* Position, status and miss, and the end joint's matrix where it is to be corrected. */
 IK2B_IN_LINE bool
-leave_pose(limb *t, bool careful)
+leave_pose(limb *t, bool careful, bool with_end)
 {
-    bool good = find_position(t, careful);
     clear_turns(t);
+    turned_frames by;
+    find_turned_frames(t, &by);
+    bool good = find_position(t, careful, &by);
+    if (with_end) {
+        turn_end_matrix(t, &by);
+    }
     tell(t);
     return good;
 }
@@ -141,8 +146,9 @@ settle_pose(limb *t)
     ik2b_place(t);
     keep_pose(t);
     turn_bones(t, is_given(&t->task, IK2B_BIT(WEIGHT)));
-    leave_pose(t, true);
-    if (is_given(&t->task, IK2B_BIT(END_MATRIX))) {
+    bool with_end = is_given(&t->task, IK2B_BIT(END_MATRIX));
+    leave_pose(t, true, with_end);
+    if (with_end) {
         correct_end(t);
     }
 }
@@ -159,7 +165,8 @@ IK2B_PASS(turn_bones, IK2B_RESULTS, turn_by_arcs(&one))
 IK2B_PASS(roll_root, IK2B_RESULTS, turn_root(&one, false, true, false))
 IK2B_PASS(roll_root_partly, IK2B_RESULTS, turn_root(&one, false, true, true))
 IK2B_PASS(bend_mid, IK2B_RESULTS, turn_mid(&one, false, true))
-IK2B_PASS(leave_pose, IK2B_RESULTS, leave_pose(&one, false))
+IK2B_PASS(leave_pose, IK2B_RESULTS, leave_pose(&one, false, false))
+IK2B_PASS(leave_pose_and_end, IK2B_LEFT, leave_pose(&one, false, true))
 
 IK2B_IN_LINE void
 turn_lanes(limbs *t, int together)
@@ -177,8 +184,19 @@ turn_lanes(limbs *t, int together)
     bend_mid_lanes(t, together);
 }
 
+IK2B_IN_LINE void
+leave_lanes(limbs *t, int together)
+{
+    if (is_given(&t->task, IK2B_BIT(END_MATRIX))) {
+        leave_pose_and_end_lanes(t, together);
+    }
+    else {
+        leave_pose_lanes(t, together);
+    }
+}
+
 IK2B_BUILDS(turner, turn_lanes, (limbs * t), (t, IK2B_TOGETHER))
-IK2B_BUILDS(pose_leaver, leave_pose_lanes, (limbs * t), (t, IK2B_TOGETHER))
+IK2B_BUILDS(pose_leaver, leave_lanes, (limbs * t), (t, IK2B_TOGETHER))
 
 /* The same in all lanes; in a pass, gcc would make a branch of `rolling` and no vectors. */
 static void

@@ -342,26 +342,32 @@ turn_bones(limb *t, bool partly)
     turn_mid(t, true, t->task.rolling);
 }
 
+/* What takes vectors of the mid joint's frame to where the rounded turns leave them. */
+typedef struct {
+    double root[3][3], mid[3][3], frame[3][3], mid_frame[3][3], inward[3][3];
+} turned_frames;
+
+IK2B_IN_LINE void
+find_turned_frames(limb *t, turned_frames *self)
+{
+    turn_matrix(t->root_turn, self->root);
+    turn_matrix(t->mid_turn, self->mid);
+    get44(t->root_matrix, self->frame);
+    get44(t->mid_matrix, self->mid_frame);
+    get33(t->inward, self->inward);
+}
+
 /* Where the rounded turns put the end joint, and how far from its target that is. */
 IK2B_IN_LINE bool
-find_position(limb *t, bool careful)
+find_position(limb *t, bool careful, turned_frames *by)
 {
-    double root[3][3], mid[3][3], frame[3][3], mid_frame[3][3], inward[3][3], lower[3], off[3];
-    double scale = careful ? 1.0 / t->scale : 1.0;
-    turn_matrix(t->root_turn, root);
-    turn_matrix(t->mid_turn, mid);
-    get44(t->root_matrix, frame);
-    get44(t->mid_matrix, mid_frame);
-    get33(t->inward, inward);
-    d3_copy(t->lower_mid, lower);
-    d33_apply(mid, lower, lower);
-    d33_apply(mid_frame, lower, lower);
-    d33_apply(inward, lower, lower);
-    for (int i = 0; i < 3; i++) {
-        lower[i] += t->mid[i];
-    }
-    d33_apply(root, lower, lower);
-    d33_apply(frame, lower, lower);
+    double lower[3], off[3], scale = careful ? 1.0 / t->scale : 1.0;
+    d33_apply(by->mid, t->lower_mid, lower);
+    d33_apply(by->mid_frame, lower, lower);
+    d33_apply(by->inward, lower, lower);
+    d3_add(lower, t->mid, lower);
+    d33_apply(by->root, lower, lower);
+    d33_apply(by->frame, lower, lower);
     bool stays = t->kept != 0.0;
     for (int i = 0; i < 3; i++) {
         double place = t->root_matrix[4 * i + 3] + lower[i] * scale;
@@ -373,6 +379,23 @@ find_position(limb *t, bool careful)
     bool good = (square == 0.0) | is_between(square, 0x1p-900);
     t->miss = careful && !good ? d3_long_norm(off) : sqrt(square);
     return good;
+}
+
+/* What both turns have done to the end joint's matrix, up to its size; mirrored ones count as their
+ * negatives. */
+IK2B_IN_LINE void
+turn_end_matrix(limb *t, turned_frames *by)
+{
+    double m[3][3], step[3][3], mid_inward[3][3];
+    get44(t->end_matrix, m);
+    get33(t->mid_inward, mid_inward);
+    d33_multiply(mid_inward, m, step);
+    d33_multiply(by->mid, step, m);
+    d33_multiply(by->mid_frame, m, step);
+    d33_multiply(by->inward, step, m);
+    d33_multiply(by->root, m, step);
+    d33_multiply(by->frame, step, m);
+    put33(m, t->turned);
 }
 
 #endif

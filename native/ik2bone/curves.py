@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from math import prod
+
 import numpy as np
 
 from ._core import fill_dips, smooth_within
@@ -37,7 +40,7 @@ def _continued(points: Array, half: int) -> Array:
 
 
 def _repeated(values: Array, half: int) -> Array:
-    return values[np.clip(np.arange(-half, len(values) + half), 0, len(values) - 1)]
+    return values[np.minimum(np.maximum(np.arange(-half, len(values) + half), 0), len(values) - 1)]
 
 
 def hann_average(values: Array, window: int) -> Array:
@@ -53,10 +56,18 @@ def smoothed(values: Array, window: int) -> Array:
 def _weighed(padded: Array, window: int) -> Array:
     if window < 3:
         return padded
+    averages = np.empty((len(padded) - window + 1, *padded.shape[1:]))
+    columns = zip(averages.reshape(len(averages), -1).T, padded.reshape(len(padded), -1).T, strict=True)
+    for average, column in columns:
+        average[...] = np.correlate(column, _hann_weights(window), "valid")
+    return averages
+
+
+@lru_cache
+def _hann_weights(window: int) -> Array:
+    """The weights (window,) of a raised cosine, one in sum."""
     weights = np.hanning(window + 2)[1:-1]
-    weights /= weights.sum()
-    columns = [np.convolve(column, weights, "valid") for column in padded.reshape(len(padded), -1).T]
-    return np.stack(columns, axis=-1).reshape(-1, *padded.shape[1:])
+    return np.asarray(weights / weights.sum())
 
 
 def running_maximum(values: Array, window: int) -> Array:
@@ -89,6 +100,18 @@ def runs(mask: Mask) -> list[tuple[int, int]]:
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
+def column_runs(mask: Mask) -> list[tuple[int, int, int]]:
+    """The `runs` of every column of a mask (F, ...), each after the number of its column: three times faster than one
+    by one.
+    """
+    count = len(mask) + 2
+    padded = np.zeros((prod(mask.shape[1:]), count), bool)
+    padded[:, 1:-1] = mask.reshape(len(mask), len(padded)).T
+    edges = np.flatnonzero(padded.ravel()[1:] != padded.ravel()[:-1])
+    columns, starts = np.divmod(edges[::2], count)
+    return list(zip(columns.tolist(), starts.tolist(), (edges[1::2] - columns * count).tolist(), strict=True))
+
+
 def smoothstep(t: Array) -> Array:
     """Quintic from 0 to 1 over t in [0, 1], first and second derivatives zero at both ends (Perlin, 2002)."""
     t = np.minimum(np.maximum(t, 0.0), 1.0)
@@ -97,7 +120,7 @@ def smoothstep(t: Array) -> Array:
 
 def come_to_rest(t: Array) -> Array:
     """Quintic over t in [0, 1]: starts at 0 with slope 1, ends at 0 at rest, without second derivative at both ends."""
-    t = np.clip(t, 0.0, 1.0)
+    t = np.minimum(np.maximum(t, 0.0), 1.0)
     return t - t**3 * (6.0 - t * (8.0 - 3.0 * t))
 
 
@@ -132,7 +155,8 @@ def _end_rates(values: Array, known: Mask) -> Array:
 
 def between(values: Array, places: Array) -> Array:
     """Values (P, ...) at places (P,) between frames (F, ...), two or more: cubics, slopes of Catmull and Rom (1974)."""
-    slopes = np.gradient(values, axis=0)
+    padded = _continued(values, 1)
+    slopes = 0.5 * (padded[2:] - padded[:-2])
     index = np.minimum(places.astype(int), len(values) - 2)
     t = (places - index).reshape(-1, *[1] * (values.ndim - 1))
     start, end = values[index], values[index + 1]

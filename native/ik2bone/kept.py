@@ -48,10 +48,12 @@ class Kept:
 
 def values_of(data: Any) -> Any:
     """What tells by == whether data is the same: a hash of an array, the values of parts, else which object it is."""
+    if data is None or isinstance(data, str | float | int):
+        return data
     if isinstance(data, np.ndarray):
         return data.shape, data.dtype.str, hash(data.tobytes())
     if isinstance(data, tuple | list):
         return tuple(map(values_of, data))
     if is_dataclass(data):
         return type(data), *(values_of(getattr(data, each.name)) for each in fields(data))
-    return data if data is None or np.isscalar(data) else id(data)
+    return data if np.isscalar(data) else id(data)

@@ -88,7 +88,7 @@ def bend_of(clip: Clip, distance: Array) -> Array:
     """Angles (F, L) between thigh and shin of legs so long (F, L) from end to end, 0 where they are straight."""
     upper, lower = clip.lengths
     cosine = (distance**2 - upper**2 - lower**2) / np.maximum(2 * upper * lower, 1e-300)
-    return np.arccos(np.clip(cosine, -1.0, 1.0))
+    return np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
 
 
 def _distance(clip: Clip, bend: Array | float) -> Array:
@@ -104,7 +104,7 @@ def shortest(clip: Clip) -> Array:
 
 def straightest(clip: Clip) -> Array:
     """Distance (F, L) from hip to ankle at which each leg is as straight as the straightest of them is in the clip."""
-    return _distance(clip, bend_of(clip, clip.stretch).min(axis=1, keepdims=True))
+    return _distance(clip, clip.bend.min(axis=1, keepdims=True))
 
 
 def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array) -> Array:
@@ -115,7 +115,7 @@ def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array
     """
     line = ankle - hip
     distance = np.maximum(length_of(line), 1e-300)
-    source = bend_of(clip, clip.stretch) ** EASED_POWER
+    source = clip.bend**EASED_POWER
     added = bend_of(clip, np.where(swings, np.minimum(distance, reach), distance)) ** EASED_POWER - source
     eased = smooth_between(added, clip.fps, SLOW, added, np.where(swings, np.inf, added))
     bend = np.maximum(source + eased, 0.0) ** (1.0 / EASED_POWER)
@@ -129,9 +129,8 @@ def eased_reach(clip: Clip, line: Array, reach: Array, sudden: Array | float = S
     `line` (F, L, 3) goes from hip to ankle, of which heels that rise bring as much as is over the `reach` (F, L). What
     is added to knees turns by no more than `sudden` (L,) rad/s^2.
     """
-    source = bend_of(clip, clip.stretch)
-    added = bend_of(clip, np.minimum(length_of(line), reach)) - source
-    return np.minimum(_distance(clip, source + without_dips(added, clip.fps, sudden)), reach)
+    added = bend_of(clip, np.minimum(length_of(line), reach)) - clip.bend
+    return np.minimum(_distance(clip, clip.bend + without_dips(added, clip.fps, sudden)), reach)
 
 
 def unfold_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask) -> Array:

@@ -22,6 +22,8 @@ ROUNDS = 6
 
 def weaken(clip: Clip, targets: Targets, offset: Array, strength: Array) -> Targets:
     """The targets blended with the clip, its hip joints moved by `offset`: `strength` (F,) of the way from there."""
+    if (strength == 1.0).all():
+        return targets
     share = strength[:, None, None]
     present = clip.ankle + offset
     ankle = present + share * (targets.ankle - present)

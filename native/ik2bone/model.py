@@ -239,6 +239,13 @@ class Clip:
         return np.asarray(np.linalg.norm(self.ankle - self.hip, axis=-1))
 
     @cached_property
+    def bend(self) -> Array:
+        """Angles (F, L) between upper and lower bones, 0 where they are straight."""
+        from .knees import bend_of  # built on this module
+
+        return bend_of(self, self.stretch)
+
+    @cached_property
     def leg(self) -> float:
         """Median reach of all legs, or of all arms where there are only arms: what tolerances are relative to."""
         return float(np.median(self.reach if self.hands.all() else self.reach[:, ~self.hands]))

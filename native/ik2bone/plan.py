@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -157,7 +156,7 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
     hips = keep(_find_hips, clip, held, body, room, moves)
     # How far the hip joints lie from where the clip has them, before the hips go along as much as is wanted.
     moved = None if offset is None else offset - (strength[:, None] * hips)[:, None]
-    held = keep(_hold_moved_hands, clip, sole, held, ground, settings.only(*GROUND), hips, moved)
+    held = keep(_hold_moved_hands, clip, sole, held, ground, floor, hips, moved)
     reached, pitch = keep(_within_reach, clip, held, body, moved, hips, room)
     toes, short = keep(_lay_toes, clip, sole, reached, settings.only(*BODY, "use_slope"), ground)
     contacts = keep(_find_held, clip, sole, reached, ground, touch)
@@ -174,7 +173,7 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
         resting=held.resting | contacts,
         enforced=settings.enforced(contacts),
         targets=weaken(clip, reached.targets, moved, strength),
-        sole=deepcopy(sole),
+        sole=replace(sole, **{name: value.copy() for name, value in sole.rows()}),
         miss=miss,
         strength=strength.copy(),
         locked=held.locked.copy(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .curves import runs, smooth_between, smoothstep
+from .curves import column_runs, smooth_between, smoothstep
 from .knees import eased_reach, shortest
 from .model import Array, Clip, Mask, Note, level_part
 from .rotations import cross, dot, length_of, turn_vectors, unit
@@ -67,13 +67,12 @@ def heel_room(clip: Clip, sole: Sole, feet: Mask) -> Array:
 def toe_off_nears(standing: Mask) -> Array:
     """From 0 to 1 how near to toe-off each standing foot (F, L) is, so that its heel may rise; 1 while it swings."""
     near = np.ones(standing.shape)
-    for leg in range(standing.shape[1]):
-        for start, end in runs(standing[:, leg]):
-            if end < len(standing):
-                left = np.arange(end - start, 0, -1) / (end - start)
-                near[start:end, leg] = smoothstep(1.0 - left / LEAD)
-            else:
-                near[start:end, leg] = 0.0
+    for leg, start, end in column_runs(standing):
+        if end < len(standing):
+            left = np.arange(end - start, 0, -1) / (end - start)
+            near[start:end, leg] = smoothstep(1.0 - left / LEAD)
+        else:
+            near[start:end, leg] = 0.0
     return near
 
 
@@ -102,9 +101,8 @@ def _most_while_swinging(pitch: Array, standing: Mask) -> Array:
     Heels that rise fast would go on rising in the air: up to 86 degrees on hills, where toe-off needs 50.
     """
     most = pitch.copy()
-    for leg in range(pitch.shape[1]):
-        for start, end in runs(~standing[:, leg]):
-            most[start:end, leg] = max(pitch[max(start - 1, 0), leg], pitch[min(end, len(pitch) - 1), leg])
+    for leg, start, end in column_runs(~standing):
+        most[start:end, leg] = max(pitch[max(start - 1, 0), leg], pitch[min(end, len(pitch) - 1), leg])
     return most
 
 
@@ -116,7 +114,7 @@ def pitched(clip: Clip, targets: Targets, pitch: Array) -> Targets:
 def _pitch_axis(clip: Clip, targets: Targets) -> Array:
     """The level axis (F, L, 3) about which a heel rises; zero for a foot without length along the ground."""
     away = level_part(targets.ankle - targets.ball, clip.up)
-    length = np.linalg.norm(away, axis=-1, keepdims=True)
+    length = length_of(away)[..., None]
     return np.where(length > 1e-6 * clip.leg, cross(away, clip.up) / np.maximum(length, 1e-300), 0.0)
 
 
@@ -132,8 +130,8 @@ def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: 
     aside = dot(line, cross(axis, away))
     wanted = 0.5 * (dot(line, line) + dot(away, away) - reach**2) - middle
     swing, best = np.hypot(across, aside), np.arctan2(aside, across)
-    share = np.clip(wanted / np.maximum(swing, 1e-300), -1.0, 1.0)
-    pitch = np.clip(best - np.arccos(share), 0.0, room)
+    share = np.minimum(np.maximum(wanted / np.maximum(swing, 1e-300), -1.0), 1.0)
+    pitch = np.minimum(np.maximum(best - np.arccos(share), 0.0), room)
     short = length_of(targets.ankle - hip) > reach * (1.0 + 1e-9)
     return np.where(short & axis.any(axis=-1) & (best > 0.0), pitch, 0.0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._core import aggregate
 from .checks import is_flat
 from .model import Array
 
@@ -15,6 +16,9 @@ SOME = 200
 # are as small as the squares of these, is below rounding. The worst of the matrices measured that have an inverse take
 # six rounds.
 SETTLED, ROUNDS = 1e-8, 12
+
+# The numbers of the next axis and of the one after it, by axis.
+NEXT, LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def dot(vectors: Array, others: Array) -> Array:
@@ -27,7 +31,7 @@ def dot(vectors: Array, others: Array) -> Array:
 
 def length_of(vectors: Array) -> Array:
     """Lengths (...) of vectors (..., D), in less than half the time that `numpy.linalg.norm` takes along short axes."""
-    return np.sqrt(dot(vectors, vectors))
+    return np.sqrt(np.einsum("...i,...i->...", vectors, vectors))
 
 
 def unit(vectors: Array) -> Array:
@@ -56,14 +60,13 @@ def move_points(motion: Array, points: Array) -> Array:
 
 
 def cross(vectors: Array, others: Array) -> Array:
-    """Cross products (..., 3) of vectors (..., 3), in half the time that `numpy.cross` takes."""
-    (a, b, c), (d, e, f) = ([each[..., axis] for axis in range(3)] for each in (vectors, others))
-    return np.stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=-1)
+    """Cross products (..., 3) of vectors (..., 3), of few in a tenth of the time that `numpy.cross` takes."""
+    return vectors.take(NEXT, -1) * others.take(LAST, -1) - vectors.take(LAST, -1) * others.take(NEXT, -1)
 
 
 def cofactors(matrices: Array) -> tuple[Array, Array]:
     """Cofactors (..., 3, 3) and determinants (...) of matrices (..., 3, 3); their ratio is the inverse, transposed."""
-    rows = cross(matrices[..., (1, 2, 0), :], matrices[..., (2, 0, 1), :])
+    rows = cross(matrices.take(NEXT, -2), matrices.take(LAST, -2))
     return rows, dot(matrices[..., 0, :], rows[..., 0, :])
 
 
@@ -88,7 +91,7 @@ def matrix_from_vector(vectors: Array) -> Array:
 def vector_from_matrix(matrix: Array) -> Array:
     """Rotation vectors (..., 3) of rotation matrices (..., 3, 3) that turn by less than pi."""
     matrix = np.asarray(matrix, float)
-    sine = 0.5 * (matrix[..., (2, 0, 1), (1, 2, 0)] - matrix[..., (1, 2, 0), (2, 0, 1)])
+    sine = 0.5 * (matrix[..., LAST, NEXT] - matrix[..., NEXT, LAST])
     length, trace = length_of(sine), matrix[..., 0, 0] + matrix[..., 1, 1] + matrix[..., 2, 2]
     angle = np.arctan2(length, 0.5 * (trace - 1.0))
     return sine * np.where(length > 1e-12, angle / np.maximum(length, 1e-300), 1.0)[..., None]
@@ -96,8 +99,9 @@ def vector_from_matrix(matrix: Array) -> Array:
 
 def quaternion_from_vector(vectors: Array) -> Array:
     """Quaternions (..., 4) of rotation vectors (..., 3); none at all is exactly 1, 0, 0, 0."""
-    half = 0.5 * length_of(vectors)[..., None]
-    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * vectors], axis=-1)
+    angle = length_of(vectors)[..., None]
+    half = 0.5 * angle
+    return np.concatenate([np.cos(half), np.sin(half) / np.maximum(angle, 1e-300) * vectors], axis=-1)
 
 
 def shortest_turns(vectors: Array, directions: Array) -> Array:
@@ -134,12 +138,7 @@ def nearest_rotations(matrices: Array) -> Array:
 
 def matrix_from_quaternion(quaternions: Array) -> Array:
     """Rotation matrices (..., 3, 3) of unit quaternions (..., 4): w, x, y, z."""
-    w, x, y, z = (quaternions[..., axis] for axis in range(4))
-    double = 2.0 * quaternions
-    a, b, c = (double[..., axis] for axis in (1, 2, 3))
-    wx, wy, wz, xx, xy, xz, yy, yz, zz = w * a, w * b, w * c, x * a, x * b, x * c, y * b, y * c, z * c
-    entries = 1.0 - yy - zz, xy - wz, xz + wy, xy + wz, 1.0 - xx - zz, yz - wx, xz - wy, yz + wx, 1.0 - xx - yy
-    return np.stack(entries, axis=-1).reshape(*w.shape, 3, 3)
+    return np.asarray(aggregate((-1,), np.zeros((1, 3)), quaternions[..., None, :])[..., 0, :3, :3])
 
 
 def corrected(matrices: Array, corrections: Array, scale: Array, offset: Array) -> tuple[Array, Array]:

@@ -120,8 +120,9 @@ class Settings:
 
     def only(self, *names: str) -> Settings:
         """Some of the settings, all others as by default."""
-        some, every = object.__new__(Settings), [each.name for each in fields(self)]
-        vars(some).update({name: getattr(self if name in names else DEFAULTS, name) for name in every})  # all checked
+        some = object.__new__(Settings)
+        # All of them are checked.
+        vars(some).update({name: getattr(self if name in names else DEFAULTS, name) for name in NAMES})
         return some
 
     @cached_property
@@ -162,4 +163,4 @@ def _check_place(name: str, place: Place, legs: int) -> None:
         raise ValueError(f"{name}.leg: expected 0 to {legs - 1}, got {place.leg}")
 
 
-DEFAULTS = Settings()
+DEFAULTS, NAMES = Settings(), [each.name for each in fields(Settings)]

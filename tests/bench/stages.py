@@ -6,12 +6,17 @@ from __future__ import annotations
 import inspect
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from threading import get_ident
 from typing import Any
 
 from demo import session
+
+# Of each thread the seconds of stages inside those that run, innermost last: a run goes on while it plans in a thread.
+Within = defaultdict[int, list[float]]
 
 # By stage the module and the function that do its work; modules of the add-on begin with a dot.
 STAGES = {
@@ -30,8 +35,8 @@ STAGES = {
 @contextmanager
 def timed() -> Iterator[dict[str, float]]:
     """Collect the seconds of processor time of every stage, without those of other stages within it."""
-    spent, within = dict.fromkeys(STAGES, 0.0), [0.0]
-    changed = []
+    spent, changed = dict.fromkeys(STAGES, 0.0), []
+    within: Within = defaultdict(lambda: [0.0])
     for stage, (place, name) in STAGES.items():
         plain = getattr(import_module(f"{session.ADDON}{place}" if place.startswith(".") else place), name)
         watched = _watched(plain, stage, spent, within)
@@ -46,18 +51,18 @@ def timed() -> Iterator[dict[str, float]]:
             setattr(module, name, plain)
 
 
-def _watched(plain: Callable[..., Any], stage: str, spent: dict[str, float], within: list[float]) -> Callable[..., Any]:
-    """A function that adds its own time to its stage's; `within` holds the time of stages inside those that run."""
+def _watched(plain: Callable[..., Any], stage: str, spent: dict[str, float], within: Within) -> Callable[..., Any]:
+    """A function that adds its own time to its stage's."""
 
     def measure(work: Callable[[], Any]) -> Any:
-        began = time.process_time()
-        within.append(0.0)
+        inner, began = within[get_ident()], time.thread_time()
+        inner.append(0.0)
         try:
             return work()
         finally:
-            whole = time.process_time() - began
-            spent[stage] += whole - within.pop()
-            within[-1] += whole
+            whole = time.thread_time() - began
+            spent[stage] += whole - inner.pop()
+            inner[-1] += whole
 
     def steps(*given: Any, **named: Any) -> Iterator[Any]:
         made, end = plain(*given, **named), object()

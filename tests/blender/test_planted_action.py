@@ -317,17 +317,23 @@ def test_curves_that_repeat_are_told_and_planted_over_a_manual_range(bpy, walker
     assert report["frames"] == [1, 90] and not any("repeat" in sentence for sentence in report["told"])
 
 
-def test_the_source_is_not_evaluated_along_with_the_planted_action(bpy, walker, slope, addon, monkeypatch):
+def test_of_the_planted_action_alone_what_moves_the_legs_is_evaluated(bpy, walker, slope, addon, monkeypatch):
+    """Not the source, whose memory it doubles, nor curves of other bones, of which a rig may have hundreds."""
+    walker.pose.bones["chest"].keyframe_insert("location", frame=1)
     plant(bpy)
-    module, seen = addon("pose.evaluate"), set()
+    module, actions, names, paths = addon("pose.evaluate"), addon("keys.actions"), set(), set()
     evaluate = module._evaluate
 
     def watched(scene, armature, frame):
         evaluated = evaluate(scene, armature, frame)
-        seen.update(block.name for block in scene.view_layers[0].depsgraph.ids if isinstance(block, bpy.types.Action))
+        names.update(block.name for block in scene.view_layers[0].depsgraph.ids if isinstance(block, bpy.types.Action))
+        paths.update(curve.data_path for curve in actions.curves_of(actions.assigned(evaluated)))
         return evaluated
 
     monkeypatch.setattr(module, "_evaluate", watched)
     plant(bpy, strength=0.5)
-    assert seen == {"walk.planted"}
-    assert walker.animation_data.action["ik2bone_source"] == bpy.data.actions["walk"]
+    assert len(names) == 1 and "walk" not in names
+    assert any("thigh" in path for path in paths) and not any("chest" in path for path in paths)
+    planted = actions.assigned(walker)
+    assert planted.action.name == "walk.planted" and planted.action["ik2bone_source"] == bpy.data.actions["walk"]
+    assert any("chest" in curve.data_path for curve in actions.curves_of(planted))

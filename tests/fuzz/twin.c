@@ -2,7 +2,7 @@
  *
  * The fast twin: what the contract and the readable twin (tests/reference*.py) say, row by row in plain C and in more
  * digits than the solver has, and what of a row's results is not so. It shares no line with the solver. With -DNARROW
- * it computes in double: enough for float32 results, three times as fast.
+ * it computes in double: enough for most rows, three times as fast.
  */
 #include "twin_functions.h"
 

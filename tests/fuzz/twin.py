@@ -52,12 +52,12 @@ def columns(names: tuple[str, ...], arrays: dict[str, Array]) -> ctypes.Array[Co
 def judge(call: Call, results: dict[str, Array]) -> Array:
     """What is wrong with each row, by number, 0 where nothing is.
 
-    Rows that differ are shaken, see twin.c. What the twin in double loses, the solver may lose: a float64 row is wrong
-    where both widths find it so.
+    Rows that differ are shaken, see twin.c. What the twin in double loses, the solver may lose, and where it loses
+    more, the one in long double decides: a row is wrong where both find it so.
     """
     given = {name: call.rows(name) for name in call.values}
     codes = judged(True, 0, call, given, results)
-    for narrow in (True,) if call.kind == np.dtype("f4") else (False, True):
+    for narrow in (True, False):
         wrong = np.flatnonzero(codes)
         if len(wrong):
             some = [{name: array[wrong] for name, array in arrays.items()} for arrays in (given, results)]

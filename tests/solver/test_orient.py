@@ -62,10 +62,9 @@ def test_a_lower_bone_points_as_a_much_shorter_new_one_does():
     rng = np.random.default_rng(8)
     pose = limbs.poses(rng, ROWS, "identity")
     new_mid, new_end = new_positions(rng, pose)
-    root, mid = pose.root.astype(np.float32), pose.mid.astype(np.float32)
     new_end = new_mid + 1e-3 * (new_end - new_mid)
-    r = ik2bone.orient(root, mid, *(point.astype(np.float32) for point in (pose.end, new_mid, new_end)))
-    wide = ik2bone.orient(root, mid, *(point.astype(np.float32).astype(float) for point in (pose.end, new_mid, new_end)))
+    given = [array.astype(np.float32) for array in (pose.root, pose.mid, pose.end, new_mid, new_end)]
+    r, wide = ik2bone.orient(*given), ik2bone.orient(*(array.astype(float) for array in given))
     assert limbs.same_rotation(r.mid, wide.mid) < 1e-6
 
 
@@ -127,22 +126,6 @@ def test_opposite_lower_bone_turns_about_the_hinge():
     r = ik2bone.orient(root, mid, [0, 0, -1.0], [0, 0, -0.5], [0, 0, 0], hinge=[1.0, 0, 0])
     np.testing.assert_allclose(r.root, [1, 0, 0, 0], atol=1e-15)
     np.testing.assert_allclose(abs(r.mid), [0, 1, 0, 0], atol=1e-15)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_nearly_half_turns_have_unit_length_where_rounding_changes_lengths(dtype):
-    rng, count = np.random.default_rng(11), 20000
-    old, hinge = limbs.directions(rng, count), limbs.directions(rng, count)
-    aside = np.cross(old, hinge) / np.linalg.norm(np.cross(old, hinge), axis=1, keepdims=True)
-    off = 10.0 ** rng.uniform(-9, -1, (count, 1))
-    new = (-old * np.cos(off) + aside * np.sin(off)) * (1.0 + rng.uniform(-1, 1, (count, 1)) * 2 * np.finfo(dtype).eps)
-    root, mid = np.zeros((2, count, 4, 4), dtype)
-    root[:], mid[:] = np.eye(4), np.eye(4)
-    mid[:, :3, 3] = old
-    r = ik2bone.orient(root, mid, (2.0 * old).astype(dtype), new.astype(dtype), (2.0 * new).astype(dtype))
-    for turns in r:
-        lengths = np.linalg.norm(turns.astype(float), axis=1)
-        assert np.abs(lengths - 1.0).max() < 4 * np.finfo(dtype).eps
 
 
 def test_hinge_roll_needs_no_opposite_case():

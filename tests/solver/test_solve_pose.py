@@ -229,6 +229,25 @@ def test_angles_and_twist_are_measured_in_the_root_frame():
     assert s.status == Status.LIMITED
 
 
+def test_nearly_half_turns_have_unit_length_where_rounding_changes_lengths():
+    """Frames so stretched that the rounding of what is seen in them changes lengths from pose to solution by 1e-9."""
+    rng, count = np.random.default_rng(11), 20000
+    root, mid = (np.tile(np.eye(4, dtype=np.float32), (count, 1, 1)) for _ in range(2))
+    root[:, :3, :3] = limbs.rotations(rng, count) * [2e7, 1.0, 1.0]
+    frame = root[:, :3, :3].astype(float)
+    outer = lambda point: np.einsum("nij,nj->ni", frame, point)  # noqa: E731
+    mid[:, :3, 3] = outer(rng.uniform([0.2, 0.4, -0.1], [0.4, 0.6, 0.1], (count, 3)))
+    upper = np.linalg.solve(frame, mid[:, :3, 3, None].astype(float))[:, :, 0]
+    along = upper * [0.0, 1.0, 1.0]
+    along /= limbs.length(along)[:, None]
+    aside = rng.choice([-0.1, 0.1], (count, 1)) * np.cross([1.0, 0.0, 0.0], along)
+    end, target = (outer(line).astype(np.float32) for line in (0.9 * (along + aside), -1.5 * (along - aside)))
+    opposite = 10.0 ** rng.uniform(-3.4, -2.6, (count, 1)) * limbs.directions(rng, count) - upper
+    turns = ik2bone.solve_pose(root, mid, end, target, pole=outer(opposite), max_angle=0.5).root.astype(float)
+    assert np.median(abs(turns[:, 0])) < 1e-3
+    assert abs(limbs.length(turns) - 1.0).max() < 2 * np.finfo(np.float32).eps
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("size", [1e-15, 1e-4, 1e4, 1e15])
 @pytest.mark.parametrize("where", ["scale", "lengths"])

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..checks import array, boolean, number
-from ..curves import quantile, runs
+from ..curves import column_runs, quantile
 from ..model import Array, Mask
 from ..rotations import length_of
 from .events import held_while_still, refined
 from .footing import HEIGHT, find_spells, grounded
 from .paths import ENTER_SPEED, LEAVE_SPEED, REST, SAME_PLACE, Feet, finer, observe
-from .stance import LEAST_CONTACT, Stance, stances
+from .stance import LEAST_CONTACT, Stance, part_stances, stances
 from .treadmill import NEAR, floor_velocities
 
 __all__ = ["ENTER_SPEED", "LEAST_CONTACT", "LEAVE_SPEED", "Stance", "detect", "find_contacts", "stances"]
@@ -154,14 +154,15 @@ def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
     rest of a longer one.
     """
     lasting, least = slow.copy(), limits.least * feet.fps - 1e-6
-    for leg, part in np.ndindex(*slow.shape[1:]):
-        mask, path = lasting[:, leg, part], feet.paths[:, leg, part]
-        for start, end in runs(~mask):
-            if start > 0 and end < len(mask) and end - start < least:
-                mask[start:end] = np.linalg.norm(path[end] - path[start - 1]) < SAME_PLACE
-        for start, end in runs(mask):
-            cut = start == 0 or end == len(mask)
-            mask[start:end] = cut or _frames(feet.speeds[:, leg, part], start, end, limits.leave) >= least
+    for gap in part_stances(~slow):
+        if gap.start > 0 and gap.end < feet.frames and gap.end - gap.start < least:
+            path = feet.paths[:, gap.leg, gap.part]
+            near = length_of(path[gap.end] - path[gap.start - 1]) < SAME_PLACE
+            lasting[gap.start : gap.end, gap.leg, gap.part] = near
+    for run in part_stances(lasting):
+        cut = run.start == 0 or run.end == feet.frames
+        if not cut and _frames(feet.speeds[:, run.leg, run.part], run.start, run.end, limits.leave) < least:
+            lasting[run.start : run.end, run.leg, run.part] = False
     return lasting
 
 
@@ -183,24 +184,24 @@ def _settled(feet: Feet, slow: Mask) -> Mask:
     Nor does a part stand beside the other for a moment in which the clip begins or ends.
     """
     settled, whole = slow.copy(), len(slow)
-    for leg in range(slow.shape[1]):
-        heel, ball = settled[:, leg, 0], settled[:, leg, 1]
-        for start, end in runs(ball):
-            landed = ~heel[start:end] | (feet.speeds[start:end, leg, 1] <= ENTER_SPEED)
-            ball[start : start + _first(landed)] = False
-        for start, end in runs(heel):
-            rests = ~ball[start:end] | (feet.speeds[start:end, leg, 0] <= REST)
-            heel[end - _first(rests[::-1]) : end] = False
-        for part, other in ((heel, ball), (ball, heel)):
-            for start, end in runs(part):
-                brief = end - start < min(LEAST_CONTACT * feet.fps, whole)
-                part[start:end] = not (brief and (start == 0 or end == whole) and other[start:end].all())
+    heels, balls = settled[..., 0], settled[..., 1]
+    landed, rests = ~heels | (feet.speeds[..., 1] <= ENTER_SPEED), feet.speeds[..., 0] <= REST
+    for leg, start, end in column_runs(balls):
+        balls[start : start + _first(landed[start:end, leg]), leg] = False
+    rests |= ~balls
+    for leg, start, end in column_runs(heels):
+        heels[end - _first(rests[start:end, leg][::-1]) : end, leg] = False
+    least = min(LEAST_CONTACT * feet.fps, whole)
+    for part, other in ((heels, balls), (balls, heels)):
+        for leg, start, end in column_runs(part):
+            if end - start < least and (start == 0 or end == whole) and other[start:end, leg].all():
+                part[start:end, leg] = False
     return settled
 
 
 def _first(mask: Mask) -> int:
     """The index of the first True in a mask (N,); N where there is none."""
-    return int(np.argmax(np.append(mask, True)))
+    return int(mask.argmax()) if mask.any() else len(mask)
 
 
 def _on_frames(fine: Feet, stands: Mask, limits: Limits) -> Mask:

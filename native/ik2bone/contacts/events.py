@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..curves import runs, velocity
+from ..curves import column_runs, velocity
 from ..model import Array, Mask
 from ..rotations import length_of
 from .paths import REST, WINDOWS, Feet
@@ -63,9 +63,9 @@ def held_while_still(feet: Feet, slow: Mask) -> Mask:
     them: they rise at once because the clip wants it, while what creeps along the ground or trembles is best held.
     """
     held, back = slow.copy(), feet.reversed()
-    for run in part_stances(slow):
-        steps = length_of(np.diff(feet.paths[run.start : run.end, run.leg, run.part], axis=0))
-        still = run.start + np.flatnonzero(steps < ON_LINE)
+    rests = length_of(np.diff(feet.paths, axis=0)) < ON_LINE
+    for run in part_stances(slow) if rests.any() else ():
+        still = run.start + np.flatnonzero(rests[run.start : run.end - 1, run.leg, run.part])
         # So many steps has the shortest contact between its first and last; noise rests for fewer now and then.
         if len(still) > max(1, LEAST_CONTACT * feet.fps - 2):
             held[run.start : run.end, run.leg, run.part] = False
@@ -86,9 +86,10 @@ def _risen(feet: Feet, run: Stance, rest: int) -> int:
     while seen < len(path) and (away < ON_LINE).all():
         seen *= 2
         away = length_of(path[: seen + 1] - path[0])
-    stays = int(np.argmin(np.append(away < ON_LINE, False)))
+    left = away >= ON_LINE
+    stays = int(left.argmax()) if left.any() else len(left)
     creeps = np.abs(heights - heights[0]) <= 0.5 * away[: len(heights)]
-    return rest + max(stays, 1 + int(np.flatnonzero(creeps).max(initial=0)))
+    return rest + max(stays, 1 + int(np.flatnonzero(creeps)[-1]))
 
 
 def _off_line(feet: Feet, run: Stance, late: float) -> int:
@@ -182,13 +183,12 @@ def _loaded(feet: Feet, stands: Mask) -> Mask:
     """Frames (F, L, 2) before stances in which the foot is loaded already, from the instant of its impact on."""
     loaded, window = np.zeros_like(stands), max(1, round(LEAST_CONTACT * feet.fps))
     braking = velocity(feet.climb, feet.fps, 2 * feet.half / feet.fps)
-    for leg in range(stands.shape[1]):
-        for start, _ in runs(stands[:, leg].any(axis=-1)):
-            rows = slice(max(start - window, 0), start + 1), leg
-            hits = np.where((feet.climb[rows] < 0.0) & (braking[rows] > IMPACT), braking[rows], 0.0)
-            peaks = np.where(hits.any(axis=0), rows[0].start + np.argmax(hits, axis=0), start)
-            part = int(np.argmin(peaks))
-            loaded[_after_peak(braking[:, leg, part], int(peaks[part])) : start, leg, part] = start > 0
+    for leg, start, _ in column_runs(stands.any(axis=-1)):
+        rows = slice(max(start - window, 0), start + 1), leg
+        hits = np.where((feet.climb[rows] < 0.0) & (braking[rows] > IMPACT), braking[rows], 0.0)
+        peaks = np.where(hits.any(axis=0), rows[0].start + np.argmax(hits, axis=0), start)
+        part = int(np.argmin(peaks))
+        loaded[_after_peak(braking[:, leg, part], int(peaks[part])) : start, leg, part] = start > 0
     return loaded
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..curves import quantile, runs
+from ..curves import column_runs, quantile
 from ..model import Array, Mask
 from ..rotations import length_of
 from .paths import ENTER_SPEED, SAME_PLACE, Feet
@@ -23,12 +23,11 @@ ALIKE = 0.2
 def find_spells(feet: Feet, either: Mask) -> list[Stance]:
     """The spells of all feet from the frames (F, L) in which heel or ball is slow; those in one place are one."""
     spells: list[Stance] = []
-    for leg, column in enumerate(either.T):
-        for start, end in runs(column):
-            last = spells[-1] if spells and spells[-1].leg == leg else None
-            if last and start - last.end < LEAST_CONTACT * feet.fps and _same_place(feet, last, start):
-                start = spells.pop().start
-            spells.append(Stance(leg, start, end))
+    for leg, start, end in column_runs(either):
+        last = spells[-1] if spells and spells[-1].leg == leg else None
+        if last and start - last.end < LEAST_CONTACT * feet.fps and _same_place(feet, last, start):
+            start = spells.pop().start
+        spells.append(Stance(leg, start, end))
     return spells
 
 
@@ -44,11 +43,10 @@ def grounded(feet: Feet, still: Mask, spells: list[Stance], height: float) -> li
 
     `still` (F, L) are the frames in which heel or ball is hardly moving, `height` (leg lengths) is as `HEIGHT`.
     """
-    lowest = feet.heights.min(axis=-1)
-    spells = _not_falling(feet, lowest, spells)
+    spells = _not_falling(feet, spells)
     if not spells:
         return []
-    heights = np.array([quantile(lowest[s.start : s.end, s.leg], 0.5) for s in spells])
+    heights = np.array([quantile(feet.lowest[s.start : s.end, s.leg], 0.5) for s in spells])
     legs, starts, ends = np.array([(spell.leg, spell.start, spell.end) for spell in spells]).T
     step = STEP * feet.fps
     crest = _are_crests(starts, ends, heights, height, 0.5 * step)
@@ -65,19 +63,20 @@ def grounded(feet: Feet, still: Mask, spells: list[Stance], height: float) -> li
     return [spell for spell, kept in zip(spells, keep, strict=True) if kept]
 
 
-def _not_falling(feet: Feet, lowest: Array, spells: list[Stance]) -> list[Stance]:
-    """The spells without those that end as all feet go down alike, this one to where it was not (`lowest` (F, L) are
-    the heights of feet): steps and hops begin upward, and on the way down stairs the other foot stands.
+def _not_falling(feet: Feet, spells: list[Stance]) -> list[Stance]:
+    """The spells without those that end as all feet go down alike, this one to where it was not: steps and hops begin
+    upward, and on the way down stairs the other foot stands.
     """
     least, most = -feet.climb.max(axis=(1, 2)), -feet.climb.min(axis=(1, 2))
-    sinks = np.append(least >= np.maximum(ENTER_SPEED, (1.0 - ALIKE) * most), False)
+    sinks = least >= np.maximum(ENTER_SPEED, (1.0 - ALIKE) * most)
     soon = max(1, round(0.5 * STEP * feet.fps))
     return [
         spell
         for spell in spells
-        if not sinks[spell.end]
-        or lowest[spell.end : spell.end + soon, spell.leg].min()
-        >= lowest[spell.start : spell.end, spell.leg].min() - SAME_PLACE
+        if spell.end == feet.frames
+        or not sinks[spell.end]
+        or feet.lowest[spell.end : spell.end + soon, spell.leg].min()
+        >= feet.lowest[spell.start : spell.end, spell.leg].min() - SAME_PLACE
     ]
 
 
@@ -101,31 +100,33 @@ def _carrying(feet: Feet, still: Mask, spells: list[Stance], heights: Array, cre
     alone, carry = level == level.min(axis=1, keepdims=True), np.zeros(len(spells), bool)
     for i, spell in enumerate(spells):
         rows = slice(spell.start, spell.end), spell.leg
-        time, stays = int(alone[rows].sum()) / feet.fps, int((alone[rows] & still[rows]).sum()) / feet.fps
+        time = np.count_nonzero(alone[rows]) / feet.fps
         if _comes_from_below(feet, spell, heights[i]):
             carry[i] = time >= STEP and not _hovers(feet, spell, heights[i])
+        elif crest[i]:
+            carry[i] = np.count_nonzero(alone[rows] & still[rows]) / feet.fps >= 0.5 * STEP
         else:
-            carry[i] = stays >= 0.5 * STEP if crest[i] else time >= LEAST_CONTACT - 1e-9
+            carry[i] = time >= LEAST_CONTACT - 1e-9
     return carry
 
 
 def _comes_from_below(feet: Feet, spell: Stance, height: float) -> bool:
     """Whether the foot is lifted, or at the top of a jump: one that is put down comes from above."""
-    before = feet.heights[max(spell.start - max(1, round(0.5 * STEP * feet.fps)), 0) : spell.start + 1, spell.leg]
+    before = feet.lowest[max(spell.start - max(1, round(0.5 * STEP * feet.fps)), 0) : spell.start + 1, spell.leg]
     return _is_over(before, before[-1], height)
 
 
 def _hovers(feet: Feet, spell: Stance, height: float) -> bool:
     """Whether a foot that was lifted to where it is goes down from there, and up and down meanwhile."""
-    after = feet.heights[spell.end - 1 : spell.end + max(1, round(0.5 * STEP * feet.fps)), spell.leg]
-    low = feet.heights[spell.start : spell.end, spell.leg].min(axis=-1)
-    return _is_over(after, after[0], height) and bool(np.ptp(low) > SAME_PLACE)
+    after = feet.lowest[spell.end - 1 : spell.end + max(1, round(0.5 * STEP * feet.fps)), spell.leg]
+    return _is_over(after, after[0], height) and bool(
+        np.ptp(feet.lowest[spell.start : spell.end, spell.leg]) > SAME_PLACE
+    )
 
 
-def _is_over(beside: Array, edge: Array, height: float) -> bool:
-    """Whether a foot is below a spell's height beside the spell, at heights (N, 2) of its parts, and never above.
+def _is_over(beside: Array, edge: float, height: float) -> bool:
+    """Whether a foot is below a spell's height beside the spell, at heights (N,), and never above.
 
-    A spell may begin and end higher than it lies: on the heights (2,) at its edge.
+    A spell may begin and end higher than it lies: at the height of its edge.
     """
-    lowest = beside.min(axis=-1)
-    return bool(lowest.min() < height - SAME_PLACE and lowest.max() < max(height, edge.min()) + SAME_PLACE)
+    return bool(beside.min() < height - SAME_PLACE and beside.max() < max(height, edge) + SAME_PLACE)

@@ -65,6 +65,11 @@ class Feet:
         return self.paths @ self.up
 
     @cached_property
+    def lowest(self) -> Array:
+        """How high the lower part of each foot is (F, L)."""
+        return np.asarray(self.heights.min(axis=-1))
+
+    @cached_property
     def climb(self) -> Array:
         """How fast they go up (F, L, 2)."""
         return self.velocities @ self.up

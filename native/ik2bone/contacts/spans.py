@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..curves import runs
+from ..curves import column_runs
 from ..model import Array, Mask
 
 PARTS = ("heel", "ball")
@@ -121,10 +121,8 @@ def _read_frame(where: str, value: Any) -> int:
 def spans_of(contacts: Mask, bones: Sequence[str], first: int = 0, state: str = "automatic") -> list[Span]:
     """The spans of contacts (F, L, 2) of heels and balls, of feet with these bones, counted from a first frame."""
     return [
-        Span(bone, part, first + start, first + end - 1, state)
-        for leg, bone in enumerate(bones)
-        for index, part in enumerate(PARTS)
-        for start, end in runs(contacts[:, leg, index])
+        Span(bones[column // 2], PARTS[column % 2], first + start, first + end - 1, state)
+        for column, start, end in column_runs(contacts)
     ]
 
 
@@ -162,12 +160,12 @@ class Marks:
         What a forbidden span leaves of one goes too where it is shorter than the `least` number of frames.
         """
         standing = (found & ~self.forbidden) | self.enforced
-        for leg, part in np.ndindex(*found.shape[1:]):
-            mask, cut = standing[:, leg, part], (found & self.forbidden)[:, leg, part]
-            for start, end in runs(mask):
-                beside = cut[max(start - 1, 0) : start].any() or cut[end : end + 1].any()
-                if beside and end - start < least - 1e-6 and not self.enforced[start:end, leg, part].any():
-                    mask[start:end] = False
+        cut = found & self.forbidden
+        for column, start, end in column_runs(standing) if cut.any() else ():
+            rows, (leg, part) = slice(start, end), divmod(column, standing.shape[-1])
+            beside = cut[max(start - 1, 0) : end + 1, leg, part].any()
+            if beside and end - start < least - 1e-6 and not self.enforced[rows, leg, part].any():
+                standing[rows, leg, part] = False
         return standing
 
     def cut(self, frames: slice) -> Marks:

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from ..curves import runs
+from ..curves import column_runs
 from ..model import Mask
 
 # The shortest contact (s): of a run at 6 m/s, feet stand for 0.12 s (Novacheck, Gait and Posture 7, 1998), of which
@@ -32,16 +30,14 @@ class Stance:
 
     def seen_back(self, frames: int) -> Stance:
         """The same stance with so many frames seen backwards in time."""
-        return replace(self, start=frames - self.end, end=frames - self.start)
+        return Stance(self.leg, frames - self.end, frames - self.start, self.part)
 
 
 def stances(contacts: Mask) -> list[Stance]:
     """The stances of each leg in order of time, from contacts (frames, legs, 2)."""
-    either = contacts.any(axis=-1)
-    return [Stance(leg, *run) for leg in range(either.shape[1]) for run in runs(either[:, leg])]
+    return [Stance(*run) for run in column_runs(contacts.any(axis=-1))]
 
 
 def part_stances(contacts: Mask) -> list[Stance]:
     """The stances of each heel and each ball, from contacts (frames, legs, 2)."""
-    columns = np.ndindex(*contacts.shape[1:])
-    return [Stance(leg, *run, part) for leg, part in columns for run in runs(contacts[:, leg, part])]
+    return [Stance(column // 2, start, end, column % 2) for column, start, end in column_runs(contacts)]

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..anchors.time import give_time, separate_spots
-from ..curves import runs
+from ..curves import column_runs
 from ..model import Array, Clip, Mask, Note
 from ..rotations import move_points
 from ..sole.measure import Sole
 from .detect import LEAST_CONTACT, detect
 from .paths import SAME_PLACE
 from .spans import Marks, no_marks
+from .stance import part_stances
 
 # Feet that stand on a smaller share of the frames, and only on those with which the clip begins or ends, turn round in
 # the air there: what is left of a step beyond the clip is longer.
@@ -78,8 +79,7 @@ def _tell_hurried(clip: Clip, found: Mask, timely: Mask, marks: Marks) -> tuple[
         return ()
     others = replace(marks, enforced=no_marks(found.shape).enforced)
     alone = _in_time(clip, others.applied(found, LEAST_CONTACT * clip.fps), others.enforced)
-    columns = [(alone[:, leg, part], timely[:, leg, part]) for leg, part in np.ndindex(*found.shape[1:])]
-    shorter = sum(not after[slice(*run)].all() for before, after in columns for run in runs(before))
+    shorter = sum(not timely[run.start : run.end, run.leg, run.part].all() for run in part_stances(alone))
     return (Note("contacts_shortened", {"count": shorter}),) if shorter else ()
 
 
@@ -105,7 +105,7 @@ def _following(standing: Mask, *notes: Note) -> Contacts:
 def _turns_in_the_air(contacts: Mask) -> bool:
     """Whether what there is of contacts (F, L, 2) is hardly any, and beside the ends of the clip."""
     standing = contacts.any(axis=-1)
-    inner = any(start > 0 and end < len(standing) for leg in standing.T for start, end in runs(leg))
+    inner = any(start > 0 and end < len(standing) for _, start, end in column_runs(standing))
     return not inner and float(standing.mean()) < SELDOM
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from math import hypot
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,8 @@ NEAR = 0.25
 SLOWEST = 0.15
 # Nor does a figure whose feet slide by less than this share of its velocity: such feet are careless.
 SLIDES = 0.1
+# The velocity about which most gather is the mean of ever nearer neighbours, the last within a third of what is near.
+CLOSER = np.linspace(1.0, 1 / 3, 8).tolist()
 
 
 def floor_velocities(feet: Feet) -> tuple[Array, bool]:
@@ -44,13 +48,14 @@ def _treadmill(velocities: Array, way: Array) -> Array:
     as often as they rest.
     """
     # No foot goes so fast that the figure could be in place.
-    if np.linalg.norm(way) > NEAR * length_of(velocities).max():
-        return np.zeros(3)
+    none = np.zeros(3)
+    if hypot(*way) > NEAR * length_of(velocities).max():
+        return none
     floor = _mode(velocities)
-    speed = float(np.linalg.norm(floor))
-    moves = speed >= SLOWEST and np.linalg.norm(way) <= NEAR * speed
-    rests = _share(velocities, np.zeros(3), NEAR)
-    return floor if moves and rests <= 0.5 * _share(velocities, floor, _radius(floor)) else np.zeros(3)
+    speed = hypot(*floor)
+    if speed < SLOWEST or hypot(*way) > NEAR * speed:
+        return none
+    return floor if _share(velocities, none, NEAR) <= 0.5 * _share(velocities, floor, _radius(floor)) else none
 
 
 def _slide(velocities: Array, frames: NDArray[np.intp], travel: Array, aside: Array) -> Array:
@@ -72,7 +77,7 @@ def _slide(velocities: Array, frames: NDArray[np.intp], travel: Array, aside: Ar
     axes = np.stack([travel, aside], axis=1)[frames] / speeds[frames, None, None] ** 2
     slides = speed * (axes @ velocities[counts][..., None])[..., 0]
     slide = _mode(slides)
-    size, share = float(np.linalg.norm(slide)), _share(slides, slide, _radius(slide))
+    size, share = hypot(*slide), _share(slides, slide, _radius(slide))
     even = share >= 0.5 and _share(slides, none, 0.5 * size) <= 0.5 * share
     return slide / speed if even and max(SLOWEST, SLIDES * speed) <= size <= 0.5 * speed else none
 
@@ -90,18 +95,18 @@ def _mode(velocities: Array) -> Array:
     for _ in range(5):
         weights = 1.0 / np.maximum(length_of(velocities - mode), 1e-3)
         mode = weights @ velocities / weights.sum()
-    # Means of ever nearer neighbours, the last within a third of what counts as near.
-    for closer in np.linspace(1.0, 1 / 3, 8):
-        near = (length_of(velocities - mode) <= closer * _radius(mode)).astype(float)
-        if near.any():
-            mode = near @ velocities / near.sum()
+    for closer in CLOSER:
+        near = length_of(velocities - mode) <= closer * _radius(mode)
+        count = np.count_nonzero(near)
+        if count:
+            mode = near.astype(float) @ velocities / count
     return mode
 
 
 def _radius(floor: Array) -> float:
-    return NEAR * max(1.0, float(np.linalg.norm(floor)))
+    return NEAR * max(1.0, hypot(*floor))
 
 
 def _share(velocities: Array, floor: Array, radius: float) -> float:
     """Share of velocities (N, D) that are those of this floor (D,)."""
-    return float((length_of(velocities - floor) <= radius).mean())
+    return np.count_nonzero(length_of(velocities - floor) <= radius) / len(velocities)

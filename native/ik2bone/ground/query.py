@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
@@ -49,8 +50,7 @@ def ask(ground: Ground, points: Array, up: Array | None, frames: Frames | None =
     `frames` (N,) are 0 to N - 1 by default. Without `up` the nearest point of the surface is asked for, else that over
     or under each point.
     """
-    rows = np.arange(len(points)) if frames is None else frames
-    rows = np.broadcast_to(rows.reshape(-1, *[1] * (points.ndim - 2)), points.shape[:-1]).reshape(-1)
+    rows = np.repeat(np.arange(len(points)) if frames is None else frames, prod(points.shape[1:-1]))
     flat, down = points.reshape(-1, 3), None if up is None else -up
     # `isinstance` of a protocol takes longer than a batch of points.
     answer = cast(MovingGround, ground).ask(flat, down, rows) if hasattr(ground, "ask") else ground(flat, down)

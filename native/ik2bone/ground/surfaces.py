@@ -66,6 +66,11 @@ class Surface:
         return inverse_of(self.motion)
 
     @cached_property
+    def _is_world(self) -> bool:
+        """Whether own space is the world."""
+        return not self.moves and bool((self.inverse == np.eye(4)).all())
+
+    @cached_property
     def box(self) -> Array:
         """The corners (2, 3) of a box in the world that holds the surface on all frames, and what rounding moves."""
         corners = np.stack(np.meshgrid(*self.mesh.bounds.T, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -86,10 +91,13 @@ class Surface:
         """Where lines through `points` (N, 3) along unit vectors `down`, (3,) or (N, 3), meet this surface, which is
         `number`.
         """
-        inverse = self.at(frames)[1]
-        ways = turn_vectors(inverse, down)
-        line, distance, triangle = self.mesh.crossings(move_points(inverse, points), ways)
-        depth = distance / np.broadcast_to(length_of(ways), len(points))[line]
+        if self._is_world:
+            line, depth, triangle = self.mesh.crossings(points, down)
+        else:
+            inverse = self.at(frames)[1]
+            ways = turn_vectors(inverse, down)
+            line, distance, triangle = self.mesh.crossings(move_points(inverse, points), ways)
+            depth = distance / np.broadcast_to(length_of(ways), len(points))[line]
         normal = self._to_world(self.mesh.normals[triangle], frames[line])
         looks_up = _along(normal, down, line) <= 0.0
         normal[~looks_up] *= -1.0
@@ -103,7 +111,7 @@ class Surface:
 
     def _to_world(self, normals: Array, frames: Frames) -> Array:
         """Normals (N, 3) on `frames` (N,) in the world, to which they go by the inverse transpose."""
-        if not self.moves and (self.inverse == np.eye(4)).all():
+        if self._is_world:
             return normals
         return unit(turn_vectors(np.swapaxes(self.at(frames)[1], -1, -2), normals))
 
@@ -171,8 +179,8 @@ class Surfaces:
             hits, normals, which = self._find_nearest(points, frames)
             return hits, normals, which >= 0
         down = np.asarray(down, float)
-        depth, found = np.zeros(len(points)), np.zeros(len(points), bool)
-        normals = np.broadcast_to(-down, points.shape).copy()
+        depth, found, normals = np.zeros(len(points)), np.zeros(len(points), bool), np.empty(points.shape)
+        normals[...] = -down
         parts = [self.surfaces[number].levels(number, points, down, frames) for number in self._near(points, down)]
         if parts:
             levels = Levels(*map(np.concatenate, zip(*parts, strict=True))) if len(parts) > 1 else parts[0]

@@ -32,8 +32,8 @@ WORDS = {
     "treadmill": "the clip walks in place, as on a treadmill: it was planted by height and slope only",
     "worse_drift": "standing feet drift farther than before: by up to {after:.3g} instead of {before:.3g}, worst on "
     "frame {frame}",
-    "worse_flexion": "more flexion than in the clip: the straighter knee is bent by {after:.0f} degrees more (95th "
-    "percentile), worst on frame {frame}",
+    "worse_flexion": "legs are bent more than in the clip: flexion {after:.0f} degrees (95th percentile), worst on "
+    "frame {frame}",
     "worse_float": "feet float higher than before: by up to {after:.3g} instead of {before:.3g}, worst on frame "
     "{frame}",
     "worse_foot_pop": "a foot pops more than in the clip, worst on frame {frame}",

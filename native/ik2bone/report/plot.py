@@ -107,7 +107,7 @@ def _draw_drift(axes: Axes, spans: list[Row]) -> None:
 
 
 def _draw_heights(axes: Axes, spans: list[Row]) -> None:
-    axes.set_ylabel("penetration | float", fontsize="small", color=INK)
+    axes.set_ylabel("penetration | float", fontsize="x-small", color=INK)
     _draw_bars(axes, spans, lambda figures: (-figures["penetration"], figures["float"]))
     axes.axhline(0.0, color=INK, linewidth=0.6)
 

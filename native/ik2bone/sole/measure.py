@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.detect import LEAST_CONTACT, find_contacts
+from ..contacts.detect import LEAST_CONTACT, detect
 from ..curves import quantile, runs
 from ..model import Array, Clip, Mask, Note, level_part, put_in
 from ..rotations import dot, inverse_of, length_of, median_point, move_points, turn_vectors, unit
@@ -93,7 +93,7 @@ def measure_sole(clip: Clip) -> Sole:
     standing = _standing_heights(clip, contacts[..., 1])
     height, floor, source = _ball_height(clip, standing)
     feet, sources = zip(*(_foot(clip, leg, contacts[:, leg], height, source) for leg in range(clip.legs)), strict=True)
-    sole, known = _sole_of(clip, feet, floor, sources), np.isin(sources, ("mesh", "point"))
+    sole, known = _sole_of(clip, feet, floor, sources), np.array([name in ("mesh", "point") for name in sources])
     if not known.any():
         return sole
     told = [heights for heights, counts in zip(standing, known, strict=True) if counts]
@@ -102,6 +102,8 @@ def measure_sole(clip: Clip) -> Sole:
 
 def _unscaled(clip: Clip) -> Clip:
     """The clip with feet and toes whose own scales are with their skins instead of their bones; `scale` stays."""
+    if (clip.scale[:, :, 2:] == 1.0).all():
+        return clip
     foot, toe, scales = clip.foot.copy(), clip.toe.copy(), _own_scales(clip)
     foot[..., :3, :3] /= clip.scale[:, :, 2, None]
     toe[..., :3, :3] /= clip.scale[:, :, 3, None]
@@ -116,15 +118,24 @@ def _own_scales(clip: Clip) -> Array:
 
 def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[str, ...]) -> Sole:
     """The soles of feet as they lie flat, with lengths in scene units, and all else in the spaces of scaled bones."""
-    rows: list[tuple[Any, ...]] = []
-    for foot, size, (own, toe) in zip(feet, clip.foot_units, _own_scales(clip), strict=True):
-        tip = move_points(foot.into_toe, foot.under(foot.tip))
-        points = foot.under(foot.heel) / own, foot.under(0.0) / own, tip / toe, foot.joint / own
-        ways = unit(foot.forward / own), unit(foot.up / own), unit(foot.into_toe[:3, :3] @ foot.up / toe)
-        rows.append((size * foot.height, *points, *ways, size * np.array([-foot.heel, foot.tip])))
-    names = [name for name in Sole.__annotations__ if name not in ("floor", "source")]
-    columns: dict[str, Any] = {name: np.array(row) for name, row in zip(names, zip(*rows, strict=True), strict=True)}
-    return Sole(**columns, floor=floor, source=source)
+    (own, toe), sizes = _own_scales(clip).swapaxes(0, 1), clip.foot_units
+    heel, ball, tip = (np.array(row) for row in zip(*map(FlatFoot.points, feet), strict=True))
+    forward, up, joint, into_toe = (
+        np.array([getattr(foot, name) for foot in feet]) for name in ("forward", "up", "joint", "into_toe")
+    )
+    return Sole(
+        ball_height=sizes * [foot.height for foot in feet],
+        heel=heel / own,
+        ball=ball / own,
+        tip=move_points(into_toe, tip) / toe,
+        ball_joint=joint / own,
+        forward=unit(forward / own),
+        up=unit(up / own),
+        toe_up=unit(turn_vectors(into_toe, up) / toe),
+        lengths=sizes[:, None] * [(-foot.heel, foot.tip) for foot in feet],
+        floor=floor,
+        source=source,
+    )
 
 
 def with_own_floor(clip: Clip, sole: Sole) -> Sole:
@@ -148,7 +159,7 @@ def sole_points(clip: Clip, sole: Sole) -> Array:
 
 def _contacts(clip: Clip) -> Mask:
     """Contacts (F, L, 2) of ankles and balls, which are there before a sole is known."""
-    return find_contacts(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up, exact=False)
+    return detect(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up).standing
 
 
 def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
@@ -174,7 +185,7 @@ def _ball_height(clip: Clip, standing: list[Array]) -> tuple[float, float, str]:
     `standing` are the heights (S,) at which the ball joint of each leg stands. All feet have one shape.
     """
     height = _common_height(standing, clip.leg)
-    uneven = min(np.mean(np.abs(each - quantile(each, 0.5))) for each in standing) > ALIKE * clip.leg
+    uneven = min(np.abs(each - quantile(each, 0.5)).mean() for each in standing) > ALIKE * clip.leg
     least, most = BALL_HEIGHTS
     for floor in () if uneven else clip.floors:
         if least * clip.leg <= height - floor <= most * clip.leg:
@@ -192,8 +203,8 @@ def _common_height(standing: list[Array], leg: float) -> float:
 
     Feet that stay up do not count.
     """
-    lowest = min(float(quantile(each, 0.5)) for each in standing)
-    low = [each for each in standing if quantile(each, 0.5) - lowest < ALIKE * leg]
+    middles = [float(quantile(each, 0.5)) for each in standing]
+    low = [each for each, middle in zip(standing, middles, strict=True) if middle - min(middles) < ALIKE * leg]
     heights = np.concatenate(low)
     order = np.argsort(heights)
     share = np.cumsum(np.concatenate([np.full(len(each), 1.0 / len(each)) for each in low])[order]) / len(low)

@@ -59,6 +59,10 @@ class FlatFoot:
         """The point (3,) of the sole that lies so far ahead of the joint."""
         return self.joint - self.height * self.up + along * self.forward
 
+    def points(self) -> tuple[Array, Array, Array]:
+        """The points (3,) of the sole under heel, ball and tip."""
+        return self.under(self.heel), self.under(0.0), self.under(self.tip)
+
 
 def lay_at_rest(skin: Skin, joint: Array, leg: float) -> FlatFoot | None:
     """The foot with its ball joint (3,) as it stands in the rest pose; None if it does not, see `find_sole`.
@@ -99,7 +103,9 @@ def _standing_edge(points: Array, middle: Array) -> Array:
     corners = [points[np.lexsort((points[:, 1], points[:, 0]))[0]]]
     while len(points := points[points[:, 0] > corners[-1][0]]):
         way = points - corners[-1]
-        corners.append(points[np.lexsort((-way[:, 0], way[:, 1] / way[:, 0]))[0]])
+        climb = way[:, 1] / way[:, 0]
+        ahead = points[climb == climb.min()]
+        corners.append(ahead[ahead[:, 0].argmax()])
     start, way = np.array(corners[:-1]).reshape(-1, 2), np.diff(corners, axis=0)
     along = np.sum((middle - start) * way, axis=1)
     ways = way[(along >= 0.0) & (along < np.sum(way**2, axis=1))]

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.anchor import Anchor
-from ..curves import odd_window, runs, smooth_cover
+from ..curves import column_runs, odd_window, smooth_cover
 from ..model import Array, Clip, Ground, Mask, level_part
 from ..rotations import cross, length_of, matrix_from_vector, median_point, move_points
 from ..sole.measure import Sole, sole_points
@@ -86,11 +86,10 @@ def held_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, grou
 def resting_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask) -> Mask:
     """The contacts (F, L, 2) without the frames in which a heel leaves its place: the foot rolls."""
     path, held = targets.placed(move_points(clip.foot, sole.heel) - clip.ball), contacts.copy()
-    for leg in range(clip.legs):
-        for start, end in runs(contacts[:, leg, 0]):
-            places = targets.standing.unridden(leg, (start, end), path[start:end, leg])
-            # It is where it stands while it stands alone, if it ever does.
-            alone = ~contacts[start:end, leg, 1]
-            place = median_point(places[alone] if alone.any() else places)
-            held[start:end, leg, 0] &= length_of(places - place) <= STAYS * clip.leg
+    for leg, start, end in column_runs(contacts[..., 0]):
+        places = targets.standing.unridden(leg, (start, end), path[start:end, leg])
+        # It is where it stands while it stands alone, if it ever does.
+        alone = ~contacts[start:end, leg, 1]
+        place = median_point(places[alone] if alone.any() else places)
+        held[start:end, leg, 0] &= length_of(places - place) <= STAYS * clip.leg
     return held

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..curves import runs, smooth_between, smoothstep
+from ..curves import column_runs, smooth_between, smoothstep
 from ..model import Array, Clip, Ground, Mask
 from ..sole.measure import Sole, sole_points
 from .blend import Targets
@@ -26,19 +26,18 @@ def lift_swings(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground
     swings = ~contacts.any(axis=-1)
     under, margin = (height / clip.leg for height in missing_height(clip, sole, targets, swings, ground))
     rise, lift = targets.rise / clip.leg, np.zeros_like(under)
-    for leg in range(clip.legs):
-        for start, end in runs(swings[:, leg]):
-            sides = start > 0, end < clip.frames
-            time = np.arange(1, end - start + 1) / (end - start + 1)
-            # What lies under the ground while the foot stands, before and after, is left there at first and at last.
-            left = (max(under[start - 1, leg], 0.0) if sides[0] else 0.0) * (1 - time) ** 2
-            left += (max(under[end, leg], 0.0) if sides[1] else 0.0) * time**2
-            inner = np.ones_like(time)
-            for side, share in zip(sides, (time, 1 - time), strict=True):
-                inner *= smoothstep(share / BESIDE) if side else 1.0
-            wanted = under[start:end, leg] - left + margin[start:end, leg] * inner
-            climb = rise[end, leg] - rise[start - 1, leg] if all(sides) else 0.0
-            lift[start:end, leg] = clear(wanted, climb, (end - start + 1) / clip.fps, sides)
+    for leg, start, end in column_runs(swings):
+        sides = start > 0, end < clip.frames
+        time = np.arange(1, end - start + 1) / (end - start + 1)
+        # What lies under the ground while the foot stands, before and after, is left there at first and at last.
+        left = (max(under[start - 1, leg], 0.0) if sides[0] else 0.0) * (1 - time) ** 2
+        left += (max(under[end, leg], 0.0) if sides[1] else 0.0) * time**2
+        inner = np.ones_like(time)
+        for side, share in zip(sides, (time, 1 - time), strict=True):
+            inner *= smoothstep(share / BESIDE) if side else 1.0
+        wanted = under[start:end, leg] - left + margin[start:end, leg] * inner
+        climb = rise[end, leg] - rise[start - 1, leg] if all(sides) else 0.0
+        lift[start:end, leg] = clear(wanted, climb, (end - start + 1) / clip.fps, sides)
     return targets.moved((clip.leg * lift)[..., None] * clip.up)
 
 
@@ -67,11 +66,14 @@ def clear(wanted: Array, climb: float, duration: float, closed: tuple[bool, bool
     """
     if not (wanted > 0.0).any():
         return np.zeros_like(wanted)
-    time, stands = np.arange(1, len(wanted) + 1) / (len(wanted) + 1), [2 if side else 0 for side in closed]
+    time, (before, after) = np.arange(1, len(wanted) + 1) / (len(wanted) + 1), (2 if side else 0 for side in closed)
     if all(closed):
         wanted = np.minimum(wanted, 0.5 * ACCELERATION * (duration * np.minimum(time, 1 - time)) ** 2)
-    path = np.pad(climb * smoothstep(time), stands, constant_values=(0.0, climb))
-    needed = np.pad(np.maximum(wanted, 0.0), stands)
-    ceiling = np.where(np.pad(np.ones(len(wanted), bool), stands), np.inf, path)
+    swing = slice(before, before + len(wanted))
+    path, needed = np.zeros((2, before + len(wanted) + after))
+    path[swing], path[swing.stop :] = climb * smoothstep(time), climb
+    needed[swing] = np.maximum(wanted, 0.0)
+    ceiling = path.copy()
+    ceiling[swing] = np.inf
     curve = smooth_between(path, (len(wanted) + 1) / duration, SLOW, path + needed, ceiling)
-    return (curve - path)[stands[0] : stands[0] + len(wanted)]
+    return (curve - path)[swing]

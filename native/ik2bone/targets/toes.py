@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..anchors.footprint import EVEN
-from ..curves import fade, runs
+from ..curves import column_runs, fade
 from ..model import Array, Clip, Ground, Mask, Note
 from ..rotations import (
     cross,
@@ -58,7 +58,7 @@ def lay_toes(
 
 def tell_toes(short: Mask) -> list[Note]:
     """A note about toes (F, L) that would have had to turn farther than toes go."""
-    count = sum(len(runs(short[:, leg])) for leg in range(short.shape[1]))
+    count = len(column_runs(short))
     return [Note("toes_short", {"count": count})] if count else []
 
 
