@@ -132,7 +132,8 @@ def _bone_of(path: str) -> str | None:
 def playing_alone(armature: Object, names: Sequence[str]) -> Iterator[None]:
     """Let the armature play for a while what moves these bones and the object alone.
 
-    Blender copies a whole action to evaluate it, and evaluates all of its curves on every frame.
+    Blender copies a whole action to evaluate it, and evaluates all of its curves on every frame. It also evaluates the
+    armature anew afterwards, in the user's scene, which takes back what was posed by hand.
     """
     playing = actions.assigned(armature)
     if playing.action is None:

@@ -150,20 +150,23 @@ def _told(
 
 
 def proven(
-    found: Sample, armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int] = ()
+    found: Sample, armature: Object, limbs: Sequence[Limb], hips: str | None, worst: Sequence[int] | None = None
 ) -> Stages[Sample]:
-    """A sample itself if Blender's evaluation agrees with it on its ends and on these frames, else one by stepping.
+    """A sample itself if Blender's evaluation agrees with it on its ends and on some frames, else one by stepping.
 
-    Without `frames` some are chosen.
+    Of what was just written these are its `worst` frames; a pose set by hand is lost then, as it is with any new key.
     """
     if not found.in_bulk:
         return found
     every = found.frames.tolist()
-    spots = sorted({every[0], every[-1], *(frames or _spots(every))})
-    # At once, so that nobody sees what the armature plays meanwhile.
-    with curves.playing_alone(armature, found.names), stepping(armature) as step:
-        seen = finish(read_poses(step, found.names, spots))
-    yield Progress("sampling frames to compare", 0.1)
+    spots = sorted({every[0], every[-1], *(worst or _spots(every))})
+    if worst is None:
+        with stepping(armature) as step:
+            seen = yield from part_of(read_poses(step, found.names, spots), 0.0, 0.1)
+    else:
+        # At once, so that nobody sees what the armature plays meanwhile.
+        with curves.playing_alone(armature, found.names), stepping(armature) as step:
+            seen = finish(read_poses(step, found.names, spots))
     if _agree(found, spots, seen):
         return found
     return (yield from part_of(_stepped(armature, limbs, hips, every), 0.1, 1.0))

@@ -113,7 +113,7 @@ begin_polar_part(lane *source, int pitch, lane *dest, limbs *part, double enough
         }
         bool good = begin_polar(m, false, &change);
         part->hard[k] = chosen(good, part->hard[k], 1.0);
-        part->goes_on[k] = as_number(good & (change > enough));
+        part->goes_on[k] = chosen(good, as_number(change > enough), 0.0);
         for (int i = 0; i < 9; i++) {
             dest[i][k] = m[i / 3][i % 3];
         }
@@ -125,15 +125,15 @@ step_polar_part(lane *matrix, limbs *part, double enough, int lanes)
 {
     IK2B_LANE_LOOP
     for (int k = 0; k < lanes; k++) {
-        double m[3][3];
+        double m[3][3], before[3][3];
         for (int i = 0; i < 9; i++) {
-            m[i / 3][i % 3] = matrix[i][k];
+            m[i / 3][i % 3] = before[i / 3][i % 3] = matrix[i][k];
         }
         bool goes_on = part->goes_on[k] != 0.0;
         double change = step_polar(m);
-        part->goes_on[k] = as_number(goes_on & (change > enough));
+        part->goes_on[k] = chosen(goes_on, as_number(change > enough), 0.0);
         for (int i = 0; i < 9; i++) {
-            matrix[i][k] = chosen(goes_on, m[i / 3][i % 3], matrix[i][k]);
+            matrix[i][k] = chosen(goes_on, m[i / 3][i % 3], before[i / 3][i % 3]);
         }
     }
 }
