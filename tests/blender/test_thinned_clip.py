@@ -14,8 +14,8 @@ from measures import measure, shortfalls
 from walk import height_field, planted
 
 WALK, SHORT, RUN = ("bvh/cmu_131_01_startwalkstop.bvh", "bvh/cmu_ic_002_01_walk.bvh", "fbx/cmu_09_11_run.fbx")
-# Standing feet, and hips that follow them, agree within these on hills (leg lengths): the clip's own standing feet slide
-# by 0.036, and at half the frames a contact of the first 128 frames is two.
+# Standing feet, and hips that follow them, agree within these on hills (leg lengths): the clip's own standing feet
+# slide by 0.036, and at half the frames a contact of the first 128 frames is two.
 STANDING, HIPS = 0.06, 0.045
 # On steps an edge under a sole decides where it stands, and the frames a little of that. Feet for which two treads are
 # nearly as good may stand on either: of the first clip 6 of 70, of the others none.
