@@ -47,7 +47,7 @@ def hips_offset(
     Hips go up with the mean rise of the ground under the feet, and farther where that would leave the straighter leg
     more bent than it is in the clip.
     Only legs that are `standing` (F, L) ask for reach: a swinging foot is drawn to its hip instead. Knees of legs that
-    `follows` (L,) tells to follow the ground, and not to be held on a spot, are eased less. Heels may rise by `room`
+    `follows` (L,) tells to follow the ground, and not to be held on an anchor, are eased less. Heels may rise by `room`
     (F, L) radians as toe-off nears, before the hips come down; see `reach.heel_room`. Hips stay within `deepest` leg
     lengths of the mean rise of the ground under the feet, and leave the rest out of reach. Where the body `leans`,
     slopes tilt it.

@@ -222,7 +222,7 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides
 
 
 def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
-    """Which feet (L,) may raise their heels where legs do not reach; those of a clip in place stand on no spot."""
+    """Which feet (L,) may raise their heels where legs do not reach; those of a clip in place stand on no anchor."""
     return ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
 
 
@@ -297,7 +297,7 @@ def _lay_toes(clip: Clip, sole: Sole, held: Held, settings: Settings, ground: Gr
 
 
 def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings) -> Mask:
-    """The contacts (F, L, 2) that hold at the end; those of limbs that hold no spot, or that people want, all do.
+    """The contacts (F, L, 2) that hold at the end; those of limbs that hold no anchor, or that people want, all do.
 
     Of stored ones those are wanted in which the clip itself rolls the foot.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How far legs reach, and what gives way where they do not: the trailing heel, the hips, and at last the spot."""
+"""How far legs reach, and what gives way where they do not: the trailing heel, the hips, and at last the anchor."""
 
 from __future__ import annotations
 

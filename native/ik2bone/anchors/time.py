@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Contacts as the planner can hold them: one spot a standing, and time enough to get from one spot to the next."""
+"""Contacts as the planner can hold them: one anchor a standing, and time enough to get from one to the next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..model import Array, Clip, Mask
 from ..targets.lock import standing_core, standing_frames, standing_place
 from .anchor import Anchor
 
-# A ball that comes down again so far from where it stood (leg lengths), while the heel stands, has a spot of its own.
+# A ball that comes down again so far from where it stood (leg lengths), while the heel stands, has its own anchor.
 SAME_SPOT = 0.02
 # A foot that slides as its contact begins or ends is caught up with outside. Where that takes more acceleration than
 # this (leg lengths / s^2), the sliding frames are no contact. 20 move a foot by 0.02 leg within 1/30 s.
@@ -23,7 +23,7 @@ HASTY = 20.0
 
 
 def separate_spots(clip: Clip, contacts: Mask, kept: Mask | None = None) -> Mask:
-    """The contacts (F, L, 2) without those of heels on which a foot turns from one spot of its ball to another.
+    """The contacts (F, L, 2) without those of heels on which a foot turns from one anchor of its ball to another.
 
     What is `kept` (F, L, 2) stays.
     """
@@ -39,9 +39,9 @@ def separate_spots(clip: Clip, contacts: Mask, kept: Mask | None = None) -> Mask
 
 
 def give_time(clip: Clip, contacts: Mask, moves: dict[Stance, Array] | None = None, kept: Mask | None = None) -> Mask:
-    """The contacts (F, L, 2) without frames at their ends, where a foot needs them to get to its next spot in time.
+    """The contacts (F, L, 2) without frames at their ends, where a foot needs them to get to its next anchor in time.
 
-    It slides off its spot there, or climbs: `moves` are how far (3,) the ground moves each stance. What is `kept`
+    It slides off its anchor there, or climbs: `moves` are how far (3,) the ground moves each stance. What is `kept`
     (F, L, 2) stays.
     """
     timely, spans = contacts.copy(), stances(contacts)
@@ -63,7 +63,7 @@ def _part(
     kept: Mask | None,
 ) -> None:
     """Shorten two stances (of contacts (F, L, 2), in place) until their foot has time to climb (3,) and to get from one
-    of its spots (3,) to the other, or until nothing but their cores is left.
+    of its anchors (3,) to the other, or until nothing but their cores is left.
     """
     path, end, start, cores = clip.ball[:, spans[0].leg], spans[0].end, spans[1].start, None
     while True:

@@ -206,7 +206,7 @@ def _first(mask: Mask) -> int:
 
 def _on_frames(fine: Feet, stands: Mask, limits: Limits) -> Mask:
     """What stands (F, L, 2), by finer frames, on the given ones, and on the first of them after a foot began to leave
-    if it was still hardly off its spot.
+    if it was still hardly off its anchor.
     """
     found = stands[:: fine.every].copy()
     if fine.every > 1:

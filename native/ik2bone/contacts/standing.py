@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""When the feet of a clip stand, and whether they stand on spots: what the planner holds, out of what is detected."""
+"""When the feet of a clip stand, and whether they stand on anchors: what the planner holds, out of what is detected."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEVER, CARRIED, NOWHERE = Note("never_stands"), Note("treadmill"), Note("nothing
 
 @dataclass(frozen=True)
 class Contacts:
-    """When feet stand, found once: `standing` (F, L, 2) of heels and balls, and whether that locks them to spots.
+    """When feet stand, found once: `standing` (F, L, 2) of heels and balls, and whether that locks them to anchors.
 
     What is `kept` (F, L, 2) stands whatever the planner needs time for, `firm` (F, L) feet hold their direction, too.
     `notes` are for the user.
@@ -84,7 +84,7 @@ def _tell_hurried(clip: Clip, found: Mask, timely: Mask, marks: Marks) -> tuple[
 
 
 def stand_as_stored(clip: Clip, sole: Sole, marks: Marks) -> Contacts:
-    """Stand by spans alone, as they are; in a clip in place only enforced ones lock feet to spots."""
+    """Stand by spans alone, as they are; in a clip in place only enforced ones lock feet to anchors."""
     found = detect(move_points(clip.foot, sole.heel), clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
     standing = marks.standing if found.standing.any() and not found.carried else marks.enforced
     return _locked(standing, standing, marks) if standing.any() else _following(marks.standing, NOWHERE)

@@ -130,7 +130,8 @@ class Held:
     `contacts` (F, L, 2) are those of heels and balls; hands, and feet that only touch, have the second alone. `resting`
     (F, L, 2) are those in which the clip itself does not roll the foot off its heel. `free`
     (F, L) is the share in which a limb goes along with the hips instead of holding on to something, `locked` (L,)
-    whether contacts hold a spot. `grounded` tells whether any of them is near a surface. `told` are notes for the user.
+    whether contacts hold an anchor. `grounded` tells whether any of them is near a surface. `told` are notes for the
+    user.
     """
 
     contacts: Mask

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Feet that follow the ground frame by frame, without being locked to a spot: clips in place, poses, `ALWAYS`."""
+"""Feet that follow the ground frame by frame, without being locked to an anchor: clips in place, poses, `ALWAYS`."""
 
 from __future__ import annotations
 
