@@ -42,19 +42,26 @@ def write_slope(path: Path) -> Path:
     return path
 
 
-def measure(command: Sequence[str | Path]) -> tuple[float, float]:
-    """The seconds that a command takes by the clock, and those of the processors."""
+def measure(command: Sequence[str | Path], reports: Sequence[Path] = ()) -> tuple[float, float]:
+    """The seconds that a command takes by the clock, and those of the processors; it leaves these reports."""
     started, used = time.monotonic(), _used()
     ended = subprocess.run([sys.executable, *command], capture_output=True, text=True)
-    # The command ends with 1 where some clips cannot be planted, which their reports tell.
-    if ended.returncode not in (0, 1):
-        sys.exit(ended.stderr or ended.stdout)
+    missing = [path.name for path in reports if not path.is_file()]
+    # The command ends with 1 where some clips cannot be planted, which their reports tell, and Python does on errors.
+    if missing or ended.returncode not in ((0, 1) if reports else (0,)):
+        told = f"no report: {', '.join(missing)}" if missing else f"exit code {ended.returncode}"
+        sys.exit(f"{ended.stderr or ended.stdout}A run failed: {told}")
     return time.monotonic() - started, _used() - used
 
 
 def _used() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def reports_of(clips: Sequence[Path], folder: Path) -> list[Path]:
+    """Where the reports of clips go."""
+    return [folder / f"{clip.stem}.json" for clip in clips]
 
 
 def reports_in(folder: Path) -> dict[str, Any]:
@@ -66,10 +73,11 @@ def reports_in(folder: Path) -> dict[str, Any]:
 def rows(clips: Sequence[Path], ground: Path, folder: Path) -> Iterator[tuple[str, float, float, dict[str, Any]]]:
     """What ran, its seconds by the clock and of the processors, and its reports."""
     command = ["-c", COMMAND, *clips, "--ground", ground, "--output", folder / "command"]
-    yield "the command", *measure(command), reports_in(folder / "command")
+    yield "the command", *measure(command, reports_of(clips, folder / "command")), reports_in(folder / "command")
     for workers in (1, 2):
         output = folder / f"dask-{workers}"
-        seconds = measure([ARCHIVE, clips[0].parent, ground, output, f"--workers={workers}"])
+        archive = [ARCHIVE, clips[0].parent, ground, output, f"--workers={workers}"]
+        seconds = measure(archive, reports_of(clips, output))
         yield f"Dask, {workers} worker{'s' * (workers > 1)}", *seconds, reports_in(output)
 
 

@@ -75,6 +75,19 @@ def test_the_command_and_dask_make_the_same_of_a_folder(archive):
     assert [line[16:].split()[:3] for line in lines[1:4]] == [counts] * 3
 
 
+def test_a_run_that_breaks_off_is_told_with_what_it_left_out(tmp_path):
+    from examples import batch
+
+    present, missing = batch.reports_of([tmp_path / "a.bvh", tmp_path / "b.bvh"], tmp_path)
+    present.write_text("{}")
+    broken, unplanted = ["-c", "raise SystemError('broken')"], ["-c", "raise SystemExit(1)"]
+    assert min(batch.measure(unplanted, [present])) >= 0.0
+    with pytest.raises(SystemExit, match=r"(?s)SystemError: broken.*no report: b\.json"):
+        batch.measure(broken, [present, missing])
+    with pytest.raises(SystemExit, match="exit code 1"):
+        batch.measure(unplanted)
+
+
 def test_runs_that_differ_are_told(capsys):
     from examples import batch
 
