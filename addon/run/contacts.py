@@ -67,11 +67,14 @@ def _place_of(row: dict[str, Any], placed: list[Span]) -> dict[str, Any]:
     return {"place": list(places[0])} if places else {}
 
 
-def rows_to_edit(action: Action) -> Rows:
-    """The contacts on an action, to be changed; a `Refusal` where that cannot be."""
+def rows_to_edit(action: Action, *numbers: int) -> Rows:
+    """The contacts on an action, to be changed; a `Refusal` where that cannot be, or one of these is not there."""
     if not action.is_editable:
         raise Refusal(f"action {action.name} is linked from a library and cannot be edited")
-    return list(records.readable(action).get("contacts") or [])
+    rows = list(records.readable(action).get("contacts") or [])
+    for number in (number for number in numbers if number >= len(rows)):
+        raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {number}")
+    return rows
 
 
 def change_row(action: Action, number: int, **values: Any) -> None:
@@ -79,9 +82,7 @@ def change_row(action: Action, number: int, **values: Any) -> None:
 
     One whose frames people set is theirs: it is pinned from then on unless it is lifted.
     """
-    rows = rows_to_edit(action)
-    if number >= len(rows):
-        raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {number}")
+    rows = rows_to_edit(action, number)
     row = {"state": "automatic"} | rows[number]
     if "start" in values:
         values["start"] = min(values["start"], values.get("end", row["end"]))
@@ -120,9 +121,7 @@ def with_place(rows: Rows, number: int, place: Sequence[float]) -> Rows:
 
 def place_row(action: Action, number: int, place: Sequence[float]) -> None:
     """Pin a contact in another place; a `Refusal` where that is not possible."""
-    rows, record = rows_to_edit(action), records.readable(action)
-    if number >= len(rows):
-        raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {number}")
+    rows, record = rows_to_edit(action, number), records.readable(action)
     row = rows[number]
     if not row.get("anchor"):
         raise Refusal(f"contact {number} of {row['bone']} has no anchor yet: plant the feet before it is moved")

@@ -90,9 +90,7 @@ class IK2BONE_OT_remove_contact(ContactsOperator, Operator):
 
     def change(self, _armature: Object, action: Action) -> str:
         """Remove it."""
-        rows = rows_to_edit(action)
-        if self.index >= len(rows):
-            raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {self.index}")
+        rows = rows_to_edit(action, self.index)
         gone = rows.pop(self.index)
         records.store_contacts(action, rows)
         return f"The {gone['part']} of {gone['bone']} no longer stands from {gone['start']} to {gone['end']}"
