@@ -180,8 +180,11 @@ def is_weakened(strip: NlaStrip) -> bool:
 
 def _add(keep: Keep, data: AnimData, below: NlaTrack | None, assignment: Assignment) -> NlaTrack:
     """A track with a strip, over another track or over all, named as the action."""
+    active = data.nla_tracks.active
     track = data.nla_tracks.new(prev=below)
     keep(data.nla_tracks.remove, track)
+    # Blender makes a new track the active one.
+    data.nla_tracks.active = active
     track.name = assignment.action.name
     actions.put(track.strips.new(assignment.action.name, 1, assignment.action), assignment)
     return track

@@ -56,7 +56,7 @@ def told(armature):
     return record_of(armature)["report"]["told"]
 
 
-NLA = ("name", "mute", "is_solo", "select")
+NLA = ("name", "mute", "is_solo", "select", "active")
 STRIP = ("name", "mute", "blend_type", "extrapolation", "frame_start", "frame_end", "action_frame_start", "influence")
 STRIP += ("action_frame_end", "use_sync_length", "use_animated_influence", "scale", "repeat", "blend_in", "blend_out")
 
