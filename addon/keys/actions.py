@@ -212,7 +212,7 @@ def overwrite(target: Assignment, source: Assignment, paths: Container[str] | No
     for curve in theirs:
         fcurves.copy(curve, old.ensure(curve.data_path, curve.array_index, curve.group.name if curve.group else ""))
     muted = {group.name: group.mute for group in new.bag.groups} if new.bag else {}
-    for group in list(old.bag.groups):
+    for group in list(old.bag.groups if old.bag else ()):
         if group.name in muted:
             group.mute = muted[group.name]
         elif paths is None or not group.channels:

@@ -59,6 +59,21 @@ def test_an_action_without_keys_stays_so_where_another_armature_is_refused(bpy, 
         assert [slot.identifier for slot in action.slots] == ["OBWalker"] * with_slot
 
 
+def test_an_action_whose_slot_has_no_curves_yet_stays_so_after_an_error(bpy, walker, slope, addon, monkeypatch):
+    action = _blank_action(bpy, walker, True)
+    before = fingerprint.of_scene(bpy)
+
+    def fail(*_arguments):
+        raise ArithmeticError("no key")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(addon("keys.channels"), "insert", fail)
+        with pytest.raises(RuntimeError, match="ArithmeticError: no key") as error:
+            bpy.ops.ik2bone.plant_feet(frame_range="CURRENT")
+    assert "AttributeError" not in str(error.value)
+    assert fingerprint.of_scene(bpy) == before and not fingerprint.curves_of(action)
+
+
 def _blank_action(bpy, armature, with_slot):
     action = bpy.data.actions.new("blank")
     armature.animation_data.action = action
