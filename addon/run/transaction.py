@@ -6,12 +6,14 @@ A run keeps an `ExitStack` of what takes its changes back, the last one first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any
 
 import bpy
 from bpy.types import Action, Context, Object, PoseBone
+from bpy.utils import unescape_identifier
 
 from ..keys import actions
 from ..keys.actions import Assignment, Curves
@@ -24,6 +26,8 @@ PLANTED = ".planted"
 # Owners, names and values of transforms.
 Pose = list[tuple[Object | PoseBone, str, tuple[float, ...]]]
 TRANSFORMS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
+# The owner and the name in a data path: of a custom property with its quotes escaped, or of one of Blender's.
+OWNED = re.compile(r'(.*?)(?:\["((?:[^"\\]|\\.)*)"\]|\.?(\w+))$')
 
 
 def on_error(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:
@@ -108,13 +112,46 @@ def keep_settings(undo: ExitStack, settings: IK2BONE_Settings) -> None:
 
 def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:
     """Let an error bring the pose back, with hand-set values of keyed channels, which a change of action drops."""
-    before = pose_of(armature)
+    before, values = pose_of(armature), _keyed_values(armature)
 
     def put_back() -> None:
         context.view_layer.update()
+        changed = [path for path in values if _value_at(armature, path) != values[path]]
+        for path in changed:
+            _set_at(armature, path, values[path])
+        if changed:
+            # Blender does not notice changes of custom properties, which drivers may use.
+            armature.update_tag(refresh={"OBJECT"})
+            context.view_layer.update()
         set_pose(before)
 
     on_error(undo, put_back)
+
+
+def _keyed_values(armature: Object) -> dict[str, Any]:
+    """By data paths what is keyed of an armature besides transforms, as switches of control rigs are."""
+    paths = {curve.data_path for curve in actions.curves_of(actions.assigned(armature))}
+    owned = {path: OWNED.match(path) for path in paths}
+    values = {path: _value_at(armature, path) for path, match in owned.items() if match and match[3] not in TRANSFORMS}
+    return {path: value for path, value in values.items() if value is not None}
+
+
+def _value_at(armature: Object, path: str) -> Any:
+    """A value, which stays as it is when its property changes; None where a curve is of something that is not there."""
+    try:
+        value = armature.path_resolve(path)
+    except ValueError:
+        return None
+    return value if isinstance(value, str) or not hasattr(value, "__len__") else list(value)
+
+
+def _set_at(armature: Object, path: str, value: Any) -> None:
+    owned, custom, name = OWNED.match(path).groups()
+    owner = armature.path_resolve(owned) if owned else armature
+    if name:
+        setattr(owner, name, value)
+    else:
+        owner[unescape_identifier(custom)] = value
 
 
 def pose_of(armature: Object) -> Pose:

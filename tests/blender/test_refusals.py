@@ -7,7 +7,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import refused
+from planted import IN_PLACE, plant, refused
 
 
 @pytest.fixture
@@ -316,6 +316,27 @@ def _fails_half_way(bpy, walker, addon, monkeypatch, stage, **options):
         with pytest.raises(RuntimeError, match="half way"):
             bpy.ops.ik2bone.plant_feet(**options)
     assert fingerprint.of_scene(bpy) == before
+
+
+@pytest.mark.parametrize("options", [{}, IN_PLACE, {"output": "NLA_LAYER"}, {"frame_range": "CURRENT"}])
+@pytest.mark.parametrize("history", ["source", "planted"])
+def test_switches_set_by_hand_stay_so_after_an_error(bpy, walker, ground, addon, monkeypatch, options, history):
+    head, values = walker.pose.bones["head"], {"follow": 0.75, "ways": [1.0, 2.0], 'a "name"': 3}
+    constraint = head.constraints.new("COPY_ROTATION")
+    constraint.keyframe_insert("influence", frame=1)
+    for name, value in values.items():
+        head[name] = 0 * value if name != "ways" else [0.0, 0.0]
+        head.keyframe_insert(f'["{bpy.utils.escape_identifier(name)}"]', frame=1)
+    # A curve of something that is not there.
+    fingerprint.bags_of(walker.animation_data.action)[0].fcurves.new('pose.bones["gone"]["x"]')
+    if history == "planted":
+        plant(bpy)
+    for name, value in values.items():
+        head[name] = value
+    constraint.influence = 0.25
+    _fails_half_way(bpy, walker, addon, monkeypatch, ("run.pipeline", "report", "summary", 0), **options)
+    assert constraint.influence == 0.25 and list(head["ways"]) == values.pop("ways")
+    assert {name: head[name] for name in values} == values
 
 
 def test_a_refused_pose_stays_as_it_was_set_by_hand(bpy, walker, ground):
