@@ -178,7 +178,7 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
         strength=strength.copy(),
         locked=held.locked.copy(),
         touching=settings.touching(clip),
-        hands=clip.hands,
+        hands=clip.hands.copy(),
         nearest=settings.direction == "NEAREST",
         slopes=settings.slopes,
         clip=clip,

@@ -111,8 +111,10 @@ def test_surface_that_moves_otherwise_is_planned_anew() -> None:
 def test_edited_plan_does_not_change_the_next() -> None:
     first = plant(CLIP, HILLS)
     told = values(first)
-    for array in (first.rotations, first.hips_offset, first.contacts, first.locked, first.sole.heel):
+    targets = first.targets.turn, first.targets.ankle, first.targets.to_ankle
+    for array in (first.rotations, first.hips_offset, first.contacts, first.locked, first.sole.heel, *targets):
         array[:] = 0
+    first.hands[:] = True
     assert values(plant(CLIP, HILLS, previous=first)) == told
 
 
