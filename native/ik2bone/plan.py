@@ -244,13 +244,14 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: b
     legs = ~clip.hands
     if not legs.any() or not moves:
         return np.zeros((clip.frames, 3))
+    wanted = settings.enforced(held.contacts).any(axis=-1)[:, legs]
     clip, held = clip.choose(legs), held.choose(legs)
     room = room[:, legs] * (settings.gives_way == "HEEL_HIPS")
     ride = smoothed(held.targets.ride, odd_window(FOLLOW, clip.fps))
     targets, standing = held.targets.moved(-ride[:, None]), held.contacts.any(axis=-1)
     # Feet that are always laid on the ground are turned by what the clip tilts them, too.
     leans = settings.direction == "DOWN" and not settings.always(clip.frames)
-    return ride + hips_offset(clip, targets, standing, ~held.locked, room, settings.max_drop, leans)
+    return ride + hips_offset(clip, targets, standing, ~held.locked, room, settings.max_drop, leans, wanted)
 
 
 def _hold_moved_hands(

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from ik2bone import Clip
+from ik2bone.contacts.detect import stances
+from ik2bone.contacts.spans import no_marks
 from ik2bone.hips import hips_offset
 from ik2bone.plan import Settings, plant
 from ik2bone.reach import own_reach
@@ -150,3 +154,13 @@ def test_ground_that_is_shifted_a_little_moves_the_hips_a_little() -> None:
         plant(CLIP, height_field(lambda x, y, s=s: 0.1 * np.sin(2.1 * (x + s)))).hips_offset for s in (0.0, 0.005)
     ]
     assert np.abs(offsets[1] - offsets[0]).max() < 0.01
+
+
+def test_body_does_not_lean_with_a_foot_that_people_lay_down() -> None:
+    # Its heel is up as the foot leaves the ground, and enforced contacts lay it flat.
+    clip = make_walk(roll=0.8).clip
+    enforced = np.zeros((clip.frames, clip.legs, 2), bool)
+    enforced[stances(plant(clip, FLAT).contacts)[2].end - 3 :][:6, 0] = True
+    plan = plant(clip, FLAT, Settings(marks=replace(no_marks(enforced.shape), enforced=enforced)))
+    assert plan.contacts[enforced].all()
+    assert np.abs(plan.hips_offset[:, 0]).max() < 0.005
