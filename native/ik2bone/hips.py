@@ -58,7 +58,10 @@ def hips_offset(
     targets, rise = targets.moved(-level[:, None]), targets.rise.mean(axis=1)
     raised = pitched(clip, targets, COUNTED * room * toe_off_nears(standing))
     over, aside = height_and_level(clip, np.stack([targets.ankle, raised.ankle]))
-    floor = np.where(standing, lowest(clip, targets.ankle), -np.inf).max(axis=1)
+    # Over feet that follow the ground, which may ask for reach anywhere, smooth hips would go on below that by 0.9 leg.
+    # Over held feet they do by 0.09 at most; a bottom there makes the pelvis of one run of the bench jerk.
+    bottom = rise.min() - deepest * clip.leg if follows.any() else -np.inf
+    floor = np.where(standing, lowest(clip, targets.ankle), bottom).max(axis=1, initial=bottom)
 
     def heights(reach: Array, side: Array | float = 1.0) -> Array:
         # Where legs, stretched to it, have their ankles in place (2, F, L): with heels as they are, and raised.

@@ -149,6 +149,16 @@ def test_hips_come_down_no_farther_than_they_may() -> None:
         assert (plan.hips_offset[:, 2] >= rise.min() - drop - 0.01).all()
 
 
+def test_hips_that_come_down_for_a_moment_do_not_go_on_coming_down_towards_the_end_of_the_clip() -> None:
+    # Feet that stand far apart on two frames, seven frames after the first.
+    aside, standing = np.zeros((CLIP.frames, 2, 3)), np.ones((CLIP.frames, 2), bool)
+    aside[7:9, :, 1] = 0.8, -0.8
+    targets, follows = Targets.of(CLIP).moved(aside), np.ones(2, bool)
+    offset = hips_offset(CLIP, targets, standing, follows, np.zeros(standing.shape), deepest=0.3)
+    assert offset[7:9, 2] == pytest.approx(-0.3)
+    assert offset[:, 2].min() > -0.301
+
+
 def test_ground_that_is_shifted_a_little_moves_the_hips_a_little() -> None:
     offsets = [
         plant(CLIP, height_field(lambda x, y, s=s: 0.1 * np.sin(2.1 * (x + s)))).hips_offset for s in (0.0, 0.005)
