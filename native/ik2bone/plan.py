@@ -80,6 +80,8 @@ def plant(
         offset = checks.array("offset", offset, (clip.frames, clip.legs, 3))
     settings = settings or Settings()
     settings.check(clip)
+    # Arrays may have been edited since the clip measured them.
+    clip = clip.having()
     keep = Kept.of(clip, ground, sole, offset, previous=None if previous is None else previous.kept)
     own, asked, sole, offset = keep.given
     plan = _plant_where_made(keep, own, keep(as_ground, asked, own), settings, sole, offset)

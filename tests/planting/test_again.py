@@ -89,7 +89,8 @@ def test_clip_that_was_edited_is_planned_anew(name) -> None:
     clip = replace(CLIP, **{name: getattr(CLIP, name).copy()})
     first = plant(clip, HILLS)
     getattr(clip, name)[60:, 0] = getattr(clip, name)[59, 0]
-    assert values(plant(clip, HILLS, previous=first)) == values(plant(clip, HILLS)) != values(first)
+    assert values(plant(clip, HILLS, previous=first)) == values(plant(replace(clip), HILLS)) != values(first)
+    assert plant(clip, HILLS).report() == plant(replace(clip), HILLS).report()
 
 
 def test_other_ground_sole_or_offset_is_planned_anew() -> None:
