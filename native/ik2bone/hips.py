@@ -41,6 +41,7 @@ def hips_offset(
     room: Array,
     deepest: float = DEEPEST,
     leans: bool = True,
+    wanted: Mask | None = None,
 ) -> Array:
     """Translation (F, 3) of the hips: along level with feet that stand elsewhere, then up or down so that legs reach.
 
@@ -50,13 +51,17 @@ def hips_offset(
     `follows` (L,) tells to follow the ground, and not to be held on an anchor, are eased less. Heels may rise by `room`
     (F, L) radians as toe-off nears, before the hips come down; see `reach.heel_room`. Hips stay within `deepest` leg
     lengths of the mean rise of the ground under the feet, and leave the rest out of reach. Where the body `leans`,
-    slopes tilt it.
+    slopes tilt it. `wanted` (F, L) are the contacts that people enforce, by default none.
     """
-    level = _level_offset(clip, targets, standing, LEAN * leans)
+    wanted = np.zeros_like(standing) if wanted is None else wanted
+    level = _level_offset(clip, targets, standing, LEAN * leans, wanted)
     targets, rise = targets.moved(-level[:, None]), targets.rise.mean(axis=1)
     raised = pitched(clip, targets, COUNTED * room * toe_off_nears(standing))
     over, aside = height_and_level(clip, np.stack([targets.ankle, raised.ankle]))
-    floor = np.where(standing, lowest(clip, targets.ankle), -np.inf).max(axis=1)
+    # Over feet that follow the ground, which may ask for reach anywhere, smooth hips would go on below that by 0.9 leg.
+    # Over held feet they do by 0.09 at most; a bottom there makes the pelvis of one run of the bench jerk.
+    bottom = rise.min() - deepest * clip.leg if follows.any() else -np.inf
+    floor = np.where(standing, lowest(clip, targets.ankle), bottom).max(axis=1, initial=bottom)
 
     def heights(reach: Array, side: Array | float = 1.0) -> Array:
         # Where legs, stretched to it, have their ankles in place (2, F, L): with heels as they are, and raised.
@@ -82,17 +87,30 @@ def hips_offset(
     return level + height[:, None] * clip.up
 
 
-def _level_offset(clip: Clip, targets: Targets, standing: Mask, lean: float) -> Array:
+def _level_offset(clip: Clip, targets: Targets, standing: Mask, lean: float, wanted: Mask) -> Array:
     """Level translation (F, 3) that follows the feet where they stand elsewhere than in the clip, and tilts by a share
     `lean` with what turns them: the slope, and heels that lie higher than balls.
 
     It is told by standing feet (F, L) alone, goes smoothly from one to the next, and stays as it is before the first of
     them and after the last.
     """
-    ways = level_part(targets.ball - clip.ball + lean * clip.leg * targets.turn @ clip.up, clip.up)
+    ways = level_part(targets.ball - clip.ball + lean * clip.leg * _tilt(clip, targets, wanted), clip.up)
     total = np.where(standing[..., None], ways, 0.0).sum(axis=1)
     if not total.any():
         return np.zeros_like(total)
     known, count = np.flatnonzero(standing.any(axis=1)), standing.sum(axis=1, keepdims=True)
     wish = [np.interp(np.arange(clip.frames), known, column) for column in (total[known] / count[known]).T]
     return smooth_between(np.stack(wish, axis=1), clip.fps, FOLLOW)
+
+
+def _tilt(clip: Clip, targets: Targets, wanted: Mask) -> Array:
+    """Where feet that stood upright have their up (F, L, 3).
+
+    Feet whose contact is `wanted` (F, L) are turned by what the clip tilts them, too: only their slope counts.
+    """
+    tilt = targets.turn @ clip.up
+    for anchor in targets.anchors:
+        rows = slice(anchor.stance.start, anchor.stance.end), anchor.stance.leg
+        if wanted[rows].any():
+            tilt[rows] = anchor.turns(clip.frames)[rows[0]] @ clip.up
+    return tilt

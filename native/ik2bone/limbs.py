@@ -23,13 +23,13 @@ ROUNDS = 6
 def weaken(clip: Clip, targets: Targets, offset: Array, strength: Array) -> Targets:
     """The targets blended with the clip, its hip joints moved by `offset`: `strength` (F,) of the way from there."""
     if (strength == 1.0).all():
-        return targets
+        return targets.copied()
     share = strength[:, None, None]
     present = clip.ankle + offset
     ankle = present + share * (targets.ankle - present)
     turn = matrix_from_vector(share * vector_from_matrix(targets.turn))
     ball = ankle + np.einsum("flij,flj->fli", turn, clip.ball - clip.ankle)
-    return replace(targets, ball=ball, turn=turn, rise=strength[:, None] * targets.rise)
+    return replace(targets.copied(), ball=ball, turn=turn, rise=strength[:, None] * targets.rise)
 
 
 def solve_legs(

@@ -80,6 +80,8 @@ def plant(
         offset = checks.array("offset", offset, (clip.frames, clip.legs, 3))
     settings = settings or Settings()
     settings.check(clip)
+    # Arrays may have been edited since the clip measured them.
+    clip = clip.having()
     keep = Kept.of(clip, ground, sole, offset, previous=None if previous is None else previous.kept)
     own, asked, sole, offset = keep.given
     plan = _plant_where_made(keep, own, keep(as_ground, asked, own), settings, sole, offset)
@@ -178,7 +180,7 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
         strength=strength.copy(),
         locked=held.locked.copy(),
         touching=settings.touching(clip),
-        hands=clip.hands,
+        hands=clip.hands.copy(),
         nearest=settings.direction == "NEAREST",
         slopes=settings.slopes,
         clip=clip,
@@ -244,13 +246,14 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: b
     legs = ~clip.hands
     if not legs.any() or not moves:
         return np.zeros((clip.frames, 3))
+    wanted = settings.enforced(held.contacts).any(axis=-1)[:, legs]
     clip, held = clip.choose(legs), held.choose(legs)
     room = room[:, legs] * (settings.gives_way == "HEEL_HIPS")
     ride = smoothed(held.targets.ride, odd_window(FOLLOW, clip.fps))
     targets, standing = held.targets.moved(-ride[:, None]), held.contacts.any(axis=-1)
     # Feet that are always laid on the ground are turned by what the clip tilts them, too.
     leans = settings.direction == "DOWN" and not settings.always(clip.frames)
-    return ride + hips_offset(clip, targets, standing, ~held.locked, room, settings.max_drop, leans)
+    return ride + hips_offset(clip, targets, standing, ~held.locked, room, settings.max_drop, leans, wanted)
 
 
 def _hold_moved_hands(

@@ -89,7 +89,8 @@ def test_clip_that_was_edited_is_planned_anew(name) -> None:
     clip = replace(CLIP, **{name: getattr(CLIP, name).copy()})
     first = plant(clip, HILLS)
     getattr(clip, name)[60:, 0] = getattr(clip, name)[59, 0]
-    assert values(plant(clip, HILLS, previous=first)) == values(plant(clip, HILLS)) != values(first)
+    assert values(plant(clip, HILLS, previous=first)) == values(plant(replace(clip), HILLS)) != values(first)
+    assert plant(clip, HILLS).report() == plant(replace(clip), HILLS).report()
 
 
 def test_other_ground_sole_or_offset_is_planned_anew() -> None:
@@ -111,8 +112,10 @@ def test_surface_that_moves_otherwise_is_planned_anew() -> None:
 def test_edited_plan_does_not_change_the_next() -> None:
     first = plant(CLIP, HILLS)
     told = values(first)
-    for array in (first.rotations, first.hips_offset, first.contacts, first.locked, first.sole.heel):
+    targets = first.targets.turn, first.targets.ankle, first.targets.to_ankle
+    for array in (first.rotations, first.hips_offset, first.contacts, first.locked, first.sole.heel, *targets):
         array[:] = 0
+    first.hands[:] = True
     assert values(plant(CLIP, HILLS, previous=first)) == told
 
 

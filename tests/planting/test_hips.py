@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from ik2bone import Clip
+from ik2bone.contacts.detect import stances
+from ik2bone.contacts.spans import no_marks
 from ik2bone.hips import hips_offset
 from ik2bone.plan import Settings, plant
 from ik2bone.reach import own_reach
@@ -145,8 +149,28 @@ def test_hips_come_down_no_farther_than_they_may() -> None:
         assert (plan.hips_offset[:, 2] >= rise.min() - drop - 0.01).all()
 
 
+def test_hips_that_come_down_for_a_moment_do_not_go_on_coming_down_towards_the_end_of_the_clip() -> None:
+    # Feet that stand far apart on two frames, seven frames after the first.
+    aside, standing = np.zeros((CLIP.frames, 2, 3)), np.ones((CLIP.frames, 2), bool)
+    aside[7:9, :, 1] = 0.8, -0.8
+    targets, follows = Targets.of(CLIP).moved(aside), np.ones(2, bool)
+    offset = hips_offset(CLIP, targets, standing, follows, np.zeros(standing.shape), deepest=0.3)
+    assert offset[7:9, 2] == pytest.approx(-0.3)
+    assert offset[:, 2].min() > -0.301
+
+
 def test_ground_that_is_shifted_a_little_moves_the_hips_a_little() -> None:
     offsets = [
         plant(CLIP, height_field(lambda x, y, s=s: 0.1 * np.sin(2.1 * (x + s)))).hips_offset for s in (0.0, 0.005)
     ]
     assert np.abs(offsets[1] - offsets[0]).max() < 0.01
+
+
+def test_body_does_not_lean_with_a_foot_that_people_lay_down() -> None:
+    # Its heel is up as the foot leaves the ground, and enforced contacts lay it flat.
+    clip = make_walk(roll=0.8).clip
+    enforced = np.zeros((clip.frames, clip.legs, 2), bool)
+    enforced[stances(plant(clip, FLAT).contacts)[2].end - 3 :][:6, 0] = True
+    plan = plant(clip, FLAT, Settings(marks=replace(no_marks(enforced.shape), enforced=enforced)))
+    assert plan.contacts[enforced].all()
+    assert np.abs(plan.hips_offset[:, 0]).max() < 0.005

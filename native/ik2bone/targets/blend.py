@@ -85,6 +85,10 @@ class Targets:
         """The same targets with feet turned about their balls by rotation vectors (F, L, 3)."""
         return replace(self, turn=matrix_from_vector(vectors) @ self.turn)
 
+    def copied(self) -> Targets:
+        """The same targets with copies of the arrays."""
+        return replace(self, **{name: getattr(self, name).copy() for name in (*BY_LEG, "ride")})
+
     def choose(self, limbs: Mask) -> Targets:
         """The targets of some limbs (L,), with their anchors."""
         mine = [anchor for anchor in self.anchors if limbs[anchor.stance.leg]]
