@@ -42,6 +42,7 @@ begin_call(call *self, module_state *state, function_id id, PyObject *const args
     self->function = f;
     self->state = state;
     self->extent.count = self->acquired = 0;
+    self->owns_outputs = false;
     self->joints = (ik2b_joints){.count = 0};
     for (int i = 0; i < f->count - f->inputs; i++) {
         self->results[i] = NULL;
