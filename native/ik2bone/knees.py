@@ -84,13 +84,6 @@ def knee_sine(clip: Clip) -> Array:
     return length_of(cross(upper, lower)) / np.maximum(lengths, 1e-300)
 
 
-def bend_of(clip: Clip, distance: Array) -> Array:
-    """Angles (F, L) between thigh and shin of legs so long (F, L) from end to end, 0 where they are straight."""
-    upper, lower = clip.lengths
-    cosine = (distance**2 - upper**2 - lower**2) / np.maximum(2 * upper * lower, 1e-300)
-    return np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
-
-
 def _distance(clip: Clip, bend: Array | float) -> Array:
     """How long (F, L) legs are from end to end whose knees are bent by angles (F, L)."""
     upper, lower = clip.lengths
@@ -116,7 +109,7 @@ def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array
     line = ankle - hip
     distance = np.maximum(length_of(line), 1e-300)
     source = clip.bend**EASED_POWER
-    added = bend_of(clip, np.where(swings, np.minimum(distance, reach), distance)) ** EASED_POWER - source
+    added = clip.bend_at(np.where(swings, np.minimum(distance, reach), distance)) ** EASED_POWER - source
     eased = smooth_between(added, clip.fps, SLOW, added, np.where(swings, np.inf, added))
     bend = np.maximum(source + eased, 0.0) ** (1.0 / EASED_POWER)
     share = np.where(swings, _distance(clip, bend) / distance - 1.0, 0.0)
@@ -129,7 +122,7 @@ def eased_reach(clip: Clip, line: Array, reach: Array, sudden: Array | float = S
     `line` (F, L, 3) goes from hip to ankle, of which heels that rise bring as much as is over the `reach` (F, L). What
     is added to knees turns by no more than `sudden` (L,) rad/s^2.
     """
-    added = bend_of(clip, np.minimum(length_of(line), reach)) - clip.bend
+    added = clip.bend_at(np.minimum(length_of(line), reach)) - clip.bend
     return np.minimum(_distance(clip, clip.bend + without_dips(added, clip.fps, sudden)), reach)
 
 

@@ -242,9 +242,13 @@ class Clip:
     @cached_property
     def bend(self) -> Array:
         """Angles (F, L) between upper and lower bones, 0 where they are straight."""
-        from .knees import bend_of  # built on this module
+        return self.bend_at(self.stretch)
 
-        return bend_of(self, self.stretch)
+    def bend_at(self, stretch: Array) -> Array:
+        """The same angles of limbs whose end joints are so far (F, L) from their root joints."""
+        upper, lower = self.lengths
+        cosine = (stretch**2 - upper**2 - lower**2) / np.maximum(2 * upper * lower, 1e-300)
+        return np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
 
     @cached_property
     def leg(self) -> float:

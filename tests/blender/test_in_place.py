@@ -234,15 +234,6 @@ def test_a_new_action_can_be_planted_from_it(bpy, walker, slope):
     assert record_of(walker)["source"] is None
 
 
-def test_undo_gives_the_old_keys_back(bpy, walker, slope):
-    bpy.ops.ed.undo_push(message="before")
-    before = fingerprint.of_scene(bpy)
-    plant(bpy, **IN_PLACE)
-    bpy.ops.ed.undo_push(message="Plant Feet")
-    bpy.ops.ed.undo()
-    assert fingerprint.of_scene(bpy) == before
-
-
 @pytest.mark.parametrize(
     ("module", "name", "function", "after"),
     [

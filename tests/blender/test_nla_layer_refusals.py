@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import fingerprint
 import numpy as np
 import pytest
 from nla_scene import (
@@ -99,12 +98,3 @@ def test_stopped_at_any_stage_it_leaves_everything_as_it_was(bpy, walker, slope,
             pass
         stages.close()
         assert state_of(bpy, walker) == before
-
-
-def test_undo_gives_the_old_state_back(bpy, walker, slope):
-    bpy.ops.ed.undo_push(message="before")
-    before = fingerprint.of_scene(bpy)
-    plant(bpy, **LAYER)
-    bpy.ops.ed.undo_push(message="Plant Feet")
-    bpy.ops.ed.undo()
-    assert fingerprint.of_scene(bpy) == before

@@ -48,6 +48,16 @@ def test_stopped_at_any_stage_it_leaves_everything_as_it_was(bpy, walker, slope,
     assert stops > 5 and fingerprint.of_scene(bpy) != before
 
 
+@pytest.mark.parametrize("output", ["IN_PLACE", "NLA_LAYER"])
+def test_undo_leaves_everything_as_it_was(bpy, walker, slope, output):
+    bpy.ops.ed.undo_push(message="before")
+    before = fingerprint.of_scene(bpy)
+    plant(bpy, output=output)
+    bpy.ops.ed.undo_push(message="Plant Feet")
+    bpy.ops.ed.undo()
+    assert fingerprint.of_scene(bpy) == before
+
+
 def test_progress_only_grows_and_says_what_is_done(bpy, walker, slope, options, addon):
     twin = walker.copy()
     bpy.context.collection.objects.link(twin)

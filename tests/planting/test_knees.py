@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from figures import figure_of
 from gaits import make_gait
-from ik2bone.knees import FOLDED, bend_of, draw_swings, shortest, unfold_swings
+from ik2bone.knees import FOLDED, draw_swings, shortest, unfold_swings
 from ik2bone.model import Clip
 from ik2bone.plan import plant
 from ik2bone.reach import lowest, own_reach
@@ -36,7 +36,7 @@ def drawn(clip, ankle, swings):
 def test_snap_in_a_swing_is_eased() -> None:
     clip, ankle, swings = snapping(0.12)
     sides = (ankle, drawn(clip, ankle, swings))
-    angles = [bend_of(clip, np.linalg.norm(side - clip.hip, axis=-1)) for side in sides]
+    angles = [clip.bend_at(np.linalg.norm(side - clip.hip, axis=-1)) for side in sides]
     second = [np.abs(a[4:] - 2 * a[2:-2] + a[:-4]).max() for a in angles]
     assert second[1] < 0.6 * second[0]
 
