@@ -26,6 +26,7 @@ ROWS = (
     ("hips_peak", "hips, peak acceleration"),
     ("hips_rms", "hips, rms acceleration"),
 )
+UNITS = "Lengths are in the units of the clip, flexion in degrees, accelerations in leg lengths per second squared."
 
 
 def summary(report: dict[str, Any]) -> str:
@@ -54,8 +55,8 @@ def _count_limbs(feet: list[dict[str, Any]]) -> str:
 
 
 def table(report: dict[str, Any]) -> str:
-    """The figures over all before and after, as lines of text."""
-    return _table("", report["before"], report["after"])
+    """The figures over all before and after, as lines of text, and their units."""
+    return f"{_table('', report['before'], report['after'])}\n{UNITS}"
 
 
 def text(report: dict[str, Any]) -> str:
