@@ -103,7 +103,10 @@ def make_body(bpy, armature, feet: list[Foot]):
         for number, foot in enumerate(feet):
             body.rod(hips, TRUNK, body.head(foot.thigh), BELLY - 0.004 * (number + 1), THIGH - 0.003)
         side = body.head(feet[0].thigh) - body.head(feet[1].thigh)
-        _trunk(body, hips, legs, side / np.linalg.norm(side))
+        if len(feet) == 2:
+            _trunk(body, hips, legs, side / np.linalg.norm(side))
+        else:
+            _head_and_tail(body, feet)
     return _bind(bpy, armature, body)
 
 
@@ -174,6 +177,21 @@ def _trunk(body: Body, bone: str, legs: set[str], side: Array) -> None:
     elif limbs and body.reach(bone) > HEAD_REACH:
         body.rod(bone, TRUNK, body.head(limbs[0]), BELLY, CHEST)
         _trunk(body, limbs[0], legs, side)
+
+
+def _head_and_tail(body: Body, feet: list[Foot]) -> None:
+    """What branches off over each of several pairs of legs: over the foremost pair a neck, over others tails."""
+    ways = [_apply(body.pose[foot.foot], foot.ball) - _apply(body.pose[foot.foot], foot.heel) for foot in feet]
+    pairs = [{foot.thigh for foot in feet[first : first + 2]} for first in range(0, len(feet), 2)]
+    foremost = max(pairs, key=lambda pair: sum(body.head(thigh) @ np.sum(ways, axis=0) for thigh in pair) / len(pair))
+    for pair in pairs:
+        bone = _hips(body, pair)
+        limbs = [] if bone is None else _upwards(body, bone, {foot.thigh for foot in feet})
+        if pair is foremost and limbs:
+            limbs = [max(limbs, key=body.reach_from_parent)]
+        for limb in limbs:
+            body.rod(bone, TRUNK, body.head(limb), BELLY, NECK)
+            _neck(body, limb) if pair is foremost else _arm(body, limb, TRUNK)
 
 
 def _neck(body: Body, bone: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from ik2bone import Clip
 from walk import in_place, make_walk
 
 from demo.track import FIGURE_SPACE, choose_instants, find_track
@@ -45,6 +46,18 @@ def test_a_clip_in_place_is_spread_over_its_time_and_sideways():
     instants = choose_instants(clip, find_track(clip))
     assert [instants[0].row, instants[-1].row] == [0, clip.frames - 1]
     assert np.diff([instant.place for instant in instants]).min() > clip.leg
+
+
+def test_figures_on_four_legs_stand_farther_apart_and_are_fewer():
+    clip = in_place(make_walk().clip)
+    joints = (clip.hip, clip.knee, clip.ankle, clip.ball)
+    behind = np.array([1.2 * clip.leg, 0.0, 0.0])
+    four = Clip.from_points(clip.fps, *(np.concatenate([place, place - behind], axis=1) for place in joints))
+    track = find_track(four)
+    places = [instant.place for instant in choose_instants(four, track)]
+    assert track.trunk == pytest.approx(1.2 * clip.leg, rel=0.1)
+    assert 2 <= len(places) < len(choose_instants(clip, find_track(clip)))
+    assert np.diff(places).min() > 3.0 * track.trunk
 
 
 def test_figures_of_a_walk_are_shown_side_by_side_where_the_ground_moves():
