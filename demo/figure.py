@@ -102,7 +102,8 @@ def make_body(bpy, armature, feet: list[Foot]):
     if hips is not None:
         for number, foot in enumerate(feet):
             body.rod(hips, TRUNK, body.head(foot.thigh), BELLY - 0.004 * (number + 1), THIGH - 0.003)
-        side = body.head(feet[0].thigh) - body.head(feet[1].thigh)
+        # In the rest pose, as a body that turns takes its arms to both sides of the hips.
+        side = body.rest[feet[0].thigh][:3, 3] - body.rest[feet[1].thigh][:3, 3]
         if len(feet) == 2:
             _trunk(body, hips, legs, side / np.linalg.norm(side))
         else:
@@ -129,6 +130,10 @@ def _leg(body: Body, foot: Foot, colour: int) -> None:
     heel, ball = (_apply(body.pose[foot.foot], point) for point in (foot.heel, foot.ball))
     tip = _apply(body.pose[foot.toe or foot.foot], foot.tip)
     ankle = body.head(foot.foot)
+    if np.array_equal(heel, ball):
+        # A leg without a foot stands on one point.
+        body.rod(foot.shin, colour, ball, KNEE, ANKLE)
+        return
     along = (ball - heel) / np.linalg.norm(ball - heel)
     up = ankle - heel - along * ((ankle - heel) @ along)
     up = up / np.linalg.norm(up)
@@ -206,9 +211,9 @@ def _neck(body: Body, bone: str) -> None:
 
 
 def _sideways(body: Body, limb: str, side: Array) -> float:
-    """How far the limb lies on the first leg's side of its parent's joint, on the mean of its joints."""
-    middle = np.mean([body.head(name) for name in (limb, *body.below(limb))], axis=0)
-    return float((middle - body.head(body.parents[limb])) @ side)
+    """How far the limb rests on the first leg's side of its parent's joint, on the mean of its joints."""
+    middle = np.mean([body.rest[name][:3, 3] for name in (limb, *body.below(limb))], axis=0)
+    return float((middle - body.rest[body.parents[limb]][:3, 3]) @ side)
 
 
 def _arm(body: Body, bone: str, colour: int) -> None:

@@ -66,12 +66,15 @@ def find_track(clip: Clip) -> Track:
 
 
 def _heading(clip: Clip, path: Array) -> float:
-    """From start to end; round trips along their longest way, clips in place where the knees point."""
+    """From start to end; round trips along their longest way, clips in place square to the hips, to the side of knees and feet."""
     way = path[-1] - path[0]
     if np.linalg.norm(way) < IN_PLACE * clip.leg:
         way = path[np.argmax(np.linalg.norm(path - path[0], axis=1))] - path[0]
     if np.linalg.norm(way) < IN_PLACE * clip.leg:
-        way = (2 * clip.knee - clip.hip - clip.ankle)[..., :2].mean(axis=(0, 1))
+        ahead = (2 * clip.knee - clip.hip - 2 * clip.ankle + clip.ball)[..., :2].mean(axis=(0, 1))
+        across = (clip.hip[:, 0] - clip.hip[:, 1])[:, :2].mean(axis=0)
+        square = np.array([-across[1], across[0]])
+        way = square * np.sign(square @ ahead)
     return float(np.arctan2(way[1], way[0]))
 
 

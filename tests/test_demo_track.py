@@ -68,3 +68,13 @@ def test_figures_of_a_walk_are_shown_side_by_side_where_the_ground_moves():
     for instant in moved:
         assert track.along[instant.row] + instant.shift == pytest.approx(instant.place)
     assert np.diff([instant.place for instant in moved]).min() > clip.leg
+
+
+@pytest.mark.parametrize("outward", [0.0, 3.0])
+def test_clips_in_place_with_straight_or_splayed_legs_head_as_the_hips_do(outward):
+    clip = in_place(make_walk(turn=0.7).clip)
+    splayed = outward * (clip.hip - clip.hip.mean(axis=1, keepdims=True))
+    knee = (clip.hip + clip.ankle) / 2 + [[[1.0], [0.2]]] * splayed
+    assert find_track(Clip.from_points(clip.fps, clip.hip, knee, clip.ankle, clip.ball)).heading == pytest.approx(
+        0.7, abs=0.05
+    )
