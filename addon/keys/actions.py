@@ -234,11 +234,21 @@ def is_blank(assignment: Assignment) -> bool:
     return settled and curves_of(assignment).span() is None
 
 
-def make_blank(action: Action) -> None:
-    """Take away slots and layers, which an action without any gets with its first key."""
-    for part in ("slots", "layers"):
-        for item in list(getattr(action, part, ())):
-            getattr(action, part).remove(item)
+def take_first_key_back(assignment: Assignment, layers: int) -> None:
+    """Take away what an action got with its first key for an object: its curves, its slot where it was assigned none,
+    and layers beyond so many.
+    """
+    action, bag = assignment.action, curves_of(assignment).bag
+    if assignment.slot is None:
+        # Blender would leave them with the handle of a slot that is gone.
+        for ob in (ob for ob in bpy.data.objects if ob.animation_data and ob.animation_data.action == action):
+            ob.animation_data.action_slot = None
+        for slot in list(action.slots):
+            action.slots.remove(slot)
+    elif bag:
+        action.layers[0].strips[0].channelbags.remove(bag)
+    for layer in list(action.layers)[layers:]:
+        action.layers.remove(layer)
 
 
 def players(assignment: Assignment) -> list[Object]:

@@ -78,8 +78,8 @@ def keep_curves(undo: ExitStack, assignment: Assignment, written: Iterable[Chann
     Blender copies actions as a whole. What a copy leaves to others when it drops most of that saves more time than the
     dropping takes: new memory is five times as slow.
     """
-    if not getattr(assignment.action, "slots", True):
-        on_error(undo, actions.make_blank, assignment.action)
+    if actions.curves_of(assignment).bag is None:
+        on_error(undo, actions.take_first_key_back, assignment, len(assignment.action.layers))
         return
     paths = None if written is None else _touched(actions.curves_of(assignment), {each.path for each in written})
     backup = actions.copy(assignment, None if paths is None else paths.__contains__)

@@ -40,7 +40,9 @@ refuse(PyObject *exception, PyObject *got, const char *format, ...)
     return -1;
 }
 
-bool
+/* Whether the exception says that something is no number or has no buffer; others, MemoryError and
+ * KeyboardInterrupt among them, say nothing about the argument. */
+static bool
 is_about_kind(void)
 {
     return PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
@@ -133,7 +135,11 @@ acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view, ik2b_k
         return 0;
     }
     if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) < 0) {
-        return -1;
+        if (!is_about_kind()) {
+            return -1;
+        }
+        PyErr_Clear();
+        return 0;
     }
     *kind = kind_of(view);
     return 1;
