@@ -66,7 +66,7 @@ def find_track(clip: Clip) -> Track:
 
 
 def _heading(clip: Clip, path: Array) -> float:
-    """From start to end; round trips along their longest way, clips in place square to the hips, to the side of knees and feet."""
+    """From start to end; round trips along their longest way, clips in place square to the hips, as knees and feet."""
     way = path[-1] - path[0]
     if np.linalg.norm(way) < IN_PLACE * clip.leg:
         way = path[np.argmax(np.linalg.norm(path - path[0], axis=1))] - path[0]
