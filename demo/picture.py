@@ -15,7 +15,7 @@ from demo.misses import Miss
 from demo.session import silence, tell
 from demo.solids import torus
 from demo.terrain import Cut, Terrain, cut_terrain
-from demo.track import FINE, MARGIN, SLOT, Instant, Track
+from demo.track import FINE, MARGIN, Instant, Track
 
 Array = NDArray[np.float64]
 
@@ -160,7 +160,7 @@ def _cut(instant: Instant, moved: bool, track: Track, box: Array) -> Cut:
     Pieces of figures that are moved stand apart, as their heights would look like steps where they met.
     """
     (along, inward), leg = _axes(track), track.leg
-    middle, reach = track.centre @ along[:2] + instant.place, (SLOT - GAP) / 2 * leg
+    middle, reach = track.centre @ along[:2] + instant.place, (track.slot - GAP * leg) / 2
     start, end = (middle - reach, middle + reach) if moved else (box[0, 0] - MARGIN * leg, box[1, 0] + MARGIN * leg)
     origin, depth = (box[0, 1] - FRONT * leg) * inward, DEPTH * leg + np.ptp(box[:, 1])
     return Cut(origin, along, inward, start - instant.shift, end - instant.shift, depth, 3 * leg)

@@ -141,7 +141,8 @@ def _ringed(shots: list[picture.Shot], leg: float) -> str:
     off = [abs(miss.height) for shot in shots for miss in shot.misses]
     if not off:
         return "every foot that stands is on the ground, no foot is in it"
-    return f"{len(off)} feet ringed, off the ground by up to {100 * max(off) / leg:.0f} % of the leg"
+    feet = "1 foot" if len(off) == 1 else f"{len(off)} feet"
+    return f"{feet} ringed, off the ground by up to {100 * max(off) / leg:.0f} % of the leg"
 
 
 def _caption(sides: list[dict[str, float]], leg: float) -> str:

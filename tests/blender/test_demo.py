@@ -199,6 +199,7 @@ def _look_at_file(bpy, path: Path) -> None:
             "demo: stairs is a ground by itself and cannot be added to others, got hills+stairs",
         ),
         (("--ground", "nowhere.obj"), "demo: there is no ground nowhere.obj"),
+        (("--samples", "0"), "demo: samples a pixel are expected to be at least 1, got 0"),
     ],
 )
 def test_bad_input_gets_one_sentence(bpy, tmp_path, arguments, sentence):

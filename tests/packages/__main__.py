@@ -57,7 +57,7 @@ def rows(folder: Path) -> Iterator[Row]:
     tools = environment(Path(sys.executable), folder / "tools", *TOOLS).parent
     yield row("both", "`twine check --strict`", passed, tools, "twine", "check", "--strict", *packages.iterdir())
     audit = (tools, "abi3audit", "--strict", "--summary", wheel)
-    yield row(f"wheel `{wheel.stem.partition('-cp')[2]}`", "`abi3audit --strict`", passed, *audit)
+    yield row(f"wheel `cp{wheel.stem.partition('-cp')[2]}`", "`abi3audit --strict`", passed, *audit)
     repair = (tools, "auditwheel", "repair", "-w", folder / "repaired", wheel)
     yield row("wheel for other Linux systems", "`auditwheel repair`", passed, *repair)
     wheel = next((folder / "repaired").glob("*.whl"), wheel)

@@ -33,7 +33,7 @@ def summary(report: dict[str, Any]) -> str:
     """One line for the information area."""
     after = report["after"]
     contacts = len({(s["leg"], s["start"]) for s in report["spans"] if s["part"] == "ball"})
-    text = f"Planted {_count_limbs(report['feet'])}, {contacts} contacts: {changes(report)}"
+    text = f"Planted {_count_limbs(report['feet'])}, {contacts} contact{'s' * (contacts != 1)}: {changes(report)}"
     if after["short_frames"]:
         text += f", {after['short_frames']} frames short of target by up to {_percent(report, 'after', 'short')} %"
     return "; ".join([text, *report["told"]])
