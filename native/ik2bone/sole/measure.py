@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..contacts.detect import LEAST_CONTACT, detect
 from ..curves import quantile, runs
 from ..model import Array, Clip, Mask, Note, level_part, put_in
-from ..rotations import dot, inverse_of, length_of, median_point, move_points, turn_vectors, unit
+from ..rotations import dot, inverse_of, length_of, move_points, turn_vectors, unit
 from ..targets.lock import standing_core
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
 
@@ -224,7 +224,7 @@ def _foot(clip: Clip, leg: int, contacts: Mask, height: float, source: str) -> t
     """
     size, skin, found = clip.foot_units[leg], clip.skins[leg] if clip.skins else None, None
     if skin is not None:
-        joint = median_point(move_points(inverse_of(clip.foot[:, leg]), clip.ball[:, leg]))
+        joint = np.median(move_points(inverse_of(clip.foot[:, leg]), clip.ball[:, leg]), axis=0)
         found = lay_at_rest(skin, joint, clip.leg / size)
     if found is None:
         source = source if (clip.ball[:, leg] != clip.ankle[:, leg]).any() else "point"
