@@ -76,7 +76,7 @@ class NlaLayer(Derived):
                 yield f"the influence of NLA strip {self.layer.corrections.name} weakens the reported correction"
         if self._goes_on():
             yield f"{name} goes on beyond frames {first} to {last}, and the layer does not"
-        yield from self.told_of_source()
+        yield from self.told_of_players(self.source, False)
 
     def _goes_on(self) -> bool:
         """Whether the source moves beyond the frames that are planted: beyond its keys, or a manual range."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
 from typing import Any
@@ -126,9 +126,11 @@ class Output(ABC):
     def told(self, task: Task, read: list[Channel]) -> Iterator[str]:
         """Sentences about what else plays or changes with what will be written."""
 
-    def told_of_players(self, assignment: Assignment, changes: bool, apart: Container[str] = ()) -> Iterator[str]:
-        """Sentences about other objects, but for some, and NLA strips that play an action, which `changes` or not."""
+    def told_of_players(self, assignment: Assignment, changes: bool) -> Iterator[str]:
+        """Sentences about other objects and NLA strips that play an action, which `changes` or not."""
         name = assignment.action.name
+        # Those that this run plants too get what they play planted for themselves, unless it changes.
+        apart = set() if changes else {armature.name for armature in find_armatures(self.context)}
         others = [other for other in actions.others_playing(assignment, self.armature) if other not in apart]
         if others:
             yield f"{', '.join(others)} also plays {name} and {'changes with it' if changes else 'goes on doing so'}"
@@ -201,12 +203,6 @@ class Derived(Output):
         tops = [bones[limb.thigh] for limb in legs if limb.is_leg and task.body.chosen.all()]
         own = [name for limb in legs for name in limb.bones]
         return list(dict.fromkeys([*own, *(bone.name for top in tops for bone in top.parent_recursive)]))
-
-    def told_of_source(self) -> Iterator[str]:
-        """Sentences about who goes on playing the source."""
-        # Those that this run plants too get what they play planted for themselves.
-        planted = {armature.name for armature in find_armatures(self.context)}
-        yield from self.told_of_players(self.source, False, planted)
 
     def unkeyed(self, read: list[Channel]) -> dict[str, list[float]]:
         """The values of what the source does not animate."""
