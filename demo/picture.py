@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 # Lengths in legs.
 ELEVATION = np.radians(9.0)
 FRONT, DEPTH, SIDE, CRUST = 0.14, 2.2, 0.75, 0.22
-GAP = 0.12
+GAP, WALLS_APART = 0.12, 0.001
 RING, RING_THICKNESS = 0.11, 0.013
 TEXT_LINE, TEXT_SPACE = 0.0155, 0.04  # Of the picture's width.
 ROW_WIDTH, ROW_HEIGHTS = 1600, (380, 820)
@@ -138,16 +138,18 @@ def _lay_terrain(bpy, shots: tuple[Shot, ...], stage: Stage, track: Track, box: 
     """A piece of the stage for all figures, or for each as it is then where they are moved apart; its meshes and lowest
     edge in view.
     """
-    along, lowest, meshes = _axes(track)[0], np.inf, []
+    (along, inward), lowest, meshes = _axes(track), np.inf, []
     moved = any(shot.instant.shift for shot in shots)
     for shot in shots if moved else shots[:1]:
         bpy.context.scene.frame_set(shot.frame)
-        for ground in (*stage.grounds, *stage.props):
+        for number, ground in enumerate((*stage.grounds, *stage.props)):
             piece = cut_terrain(bpy, ground, _cut(shot.instant, moved, track, box))
             _colour(bpy, piece, ground in stage.props)
             for thing in (piece.surface, piece.section):
                 thing.location = shot.instant.shift * along
                 meshes.append(thing.data)
+            # Walls of several grounds would flicker in one plane.
+            piece.section.location += Vector(number * WALLS_APART * track.leg * inward)
             place = piece.front @ along + shot.instant.shift - box[:, 0].mean()
             seen = np.abs(place) < np.ptp(box[:, 0]) / 2 + SIDE * track.leg
             lowest = piece.front[seen, 2].min(initial=lowest)

@@ -102,6 +102,9 @@ def shoot(
     bpy.context.scene.frame_set(walkers[0].frames[0])
     bodies = [figure.make_body(bpy, walking.armature, walking.feet) for walking in walkers]
     planted = [walking.armature.animation_data.action for walking in walkers]
+    # This puts back what planting has moved and the sources have no keys for.
+    with session.silence():
+        bpy.ops.ik2bone.restore()
     rows = []
     for actions, side in ((sources, "before"), (planted, "after")):
         shots = []

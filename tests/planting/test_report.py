@@ -188,5 +188,5 @@ def test_missing_matplotlib_gets_one_sentence(monkeypatch) -> None:
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     monkeypatch.delitem(sys.modules, "ik2bone.report.plot", raising=False)
-    with pytest.raises(ImportError, match=r"plotted by matplotlib, which is missing: pip install ik2bone\[plot\]"):
+    with pytest.raises(ImportError, match=r"plotted by matplotlib, which is missing: pip install matplotlib"):
         importlib.import_module("ik2bone.report.plot")
