@@ -158,6 +158,13 @@ def test_no_obstacle_no_bump() -> None:
     assert (clear(np.full(30, -0.2), 100.0, (True, True)) == 0.0).all()
 
 
+def test_bump_grows_continuously_as_an_obstacle_does() -> None:
+    bumps = [clear(np.full(30, height), 50.0, (True, True)) for height in (-0.2, -1e-9, 1e-9, 1e-6)]
+    assert not bumps[0].any() and not bumps[1].any()
+    assert bumps[2] == pytest.approx(bumps[1], abs=1e-6)
+    assert bumps[3] == pytest.approx(bumps[2], abs=1e-4)
+
+
 def test_open_side_keeps_the_full_height() -> None:
     lift = clear(np.concatenate([np.full(10, 0.1), np.full(20, -1.0)]), 100.0, (False, True))
     assert lift[0] >= 0.1 - 1e-9
