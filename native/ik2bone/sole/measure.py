@@ -199,10 +199,17 @@ def _floor_under(standing: list[Array], ball_heights: Array, leg: float) -> floa
 
 
 def _common_height(standing: list[Array], leg: float) -> float:
-    """The median of the heights (S,) at which each of the feet stands; feet that stay up do not count."""
+    """The median of the heights (S,) at which each of the feet stands, all feet weighing alike.
+
+    Feet that stay up do not count.
+    """
     middles = [float(quantile(each, 0.5)) for each in standing]
     low = [each for each, middle in zip(standing, middles, strict=True) if middle - min(middles) < ALIKE * leg]
-    return float(quantile(np.concatenate(low), 0.5))
+    heights = np.concatenate(low)
+    order = np.argsort(heights)
+    share = np.cumsum(np.concatenate([np.full(len(each), 1.0 / len(each)) for each in low])[order]) / len(low)
+    # Where the halves part between two heights, as with two feet that stand unlike, it is the mean of both.
+    return float(heights[order][np.searchsorted(share, (0.5 - 1e-9, 0.5 + 1e-9))].mean())
 
 
 def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Frames]:
