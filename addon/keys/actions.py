@@ -227,6 +227,14 @@ def frame_span(assignment: Assignment) -> tuple[float, float] | None:
     return curves_of(assignment).span()
 
 
+def muted_groups(assignment: Assignment) -> list[str]:
+    """Names of those groups of an object's curves that are heard in an action and not in the NLA: muted ones, since
+    actions have slots.
+    """
+    bag = curves_of(assignment).bag if hasattr(assignment.action, "slots") else None
+    return [group.name for group in bag.groups if group.mute] if bag else []
+
+
 def is_blank(assignment: Assignment) -> bool:
     """Whether nothing is keyed for the object, and a first key would go where the assignment says."""
     action = assignment.action
@@ -299,6 +307,7 @@ def _strip_trouble(strip: NlaStrip) -> str | None:
         "has an influence of its own": strip.use_animated_influence,
         "blends in or out": max(strip.blend_in, strip.blend_out) > 0.0,
         "has modifiers": any(not modifier.mute for modifier in strip.modifiers),
+        "passes over muted groups of its action": bool(muted_groups(assignment_of(strip))),
         "changes the time of its action": is_timed,
         f"plays its action {abs(shift):g} frames too {'late' if shift > 0.0 else 'early'}": abs(shift) > 1e-3,
         "plays a part of its action alone": _is_cut(strip),
