@@ -155,9 +155,11 @@ def copy(assignment: Assignment, wanted: Callable[[str], bool] | None = None) ->
     """A copy of the action, to be played by the slot of the same name; of the object's curves all, or those alone
     whose data paths are wanted.
     """
+    # Before the copy is made, which an error would leave behind.
+    dropped = {c.data_path for c in curves_of(assignment) if not wanted(c.data_path)} if wanted else set()
     own = Assignment(assignment.action.copy(), assignment.slot)
     curves = curves_of(own)
-    for curve in [curve for curve in curves if wanted and not wanted(curve.data_path)]:
+    for curve in [curve for curve in curves if curve.data_path in dropped]:
         curves.bag.fcurves.remove(curve)
     return own
 
@@ -169,8 +171,8 @@ def playing(armature: Object, assignment: Assignment) -> Iterator[None]:
     if assignment == before:
         yield
         return
-    assign(armature, assignment)
     try:
+        assign(armature, assignment)
         yield
     finally:
         assign(armature, before)
