@@ -8,8 +8,7 @@ by the package; so nothing kept is ever stale.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -24,7 +23,7 @@ from ..pose.sample import Sample, sampling
 from ..rig.find import Limb
 from ..stages import Stages
 
-# The most frames of kept samples, of kept plans, and of those by reports: each take about 100 MB, 5 kB a frame.
+# The most frames of kept samples, and of kept plans: each take about 100 MB, 5 kB a frame.
 FRAMES = 20_000
 # The most bytes of what kept meshes are made from.
 BYTES = 100_000_000
@@ -32,14 +31,12 @@ BYTES = 100_000_000
 
 samples: Bounded[Sample] = Bounded(FRAMES)
 plans: Bounded[Plan] = Bounded(FRAMES)
-# The same plans by the reports of their runs, for what is drawn beside these.
-reported: Bounded[Plan] = Bounded(FRAMES)
 meshes: Bounded[ik2bone.Mesh] = Bounded(BYTES)
 
 
 def forget() -> None:
     """Keep nothing any longer."""
-    for kept in (samples, plans, reported, meshes, skins.kept):
+    for kept in (samples, plans, meshes, skins.kept):
         kept.clear()
 
 
@@ -56,25 +53,6 @@ def last_plan(armature: Object) -> Plan | None:
 def keep_plan(armature: Object, plan: Plan) -> Plan:
     """Keep a plan in place of the last one of its armature."""
     return plans.put(armature.name_full, plan, plan.clip.frames)
-
-
-def plan_of(armature: Object, report: dict[str, Any]) -> Plan | None:
-    """The plan by which the run went that this report is of."""
-    return reported.get(_run(armature, report), (None, 0))[0]
-
-
-def newest_run() -> Hashable:
-    """The run whose plan was kept last: while that is the same, `plan_of` finds the same."""
-    return next(reversed(reported), None)
-
-
-def keep_plan_of(armature: Object, report: dict[str, Any], plan: Plan) -> None:
-    """Keep a plan with the report of its run: other actions, and runs that were undone, have others."""
-    reported.put(_run(armature, report), plan, plan.clip.frames)
-
-
-def _run(armature: Object, report: dict[str, Any]) -> Hashable:
-    return armature.name_full, json.dumps(report)
 
 
 @persistent

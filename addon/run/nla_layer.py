@@ -66,11 +66,6 @@ class NlaLayer(Derived):
                     f"and the NLA would not keep the others: key all four, {remedy}"
                 )
 
-    def sample(self, task: Task) -> Stages[Sample]:
-        """The source's pose, kept for the turns that come of it."""
-        self.before = yield from super().sample(task)
-        return self.before
-
     def offset(self, task: Task, before: Sample, read: list[Channel]) -> Stages[Array | None]:
         """Seen under a copy of the layer without what this run writes."""
         if not self.again or task.moves_hips:

@@ -37,12 +37,14 @@ class Output(ABC):
 
     `source` is the motion that is planted, `target` holds the keys that the written ones replace, `record` tells of an
     earlier run; `again` means that feet that are not planted now stay as that run planted them. A `layer` over what the
-    armature plays is set aside; `held` is the action that has the record of what showed.
+    armature plays is set aside; `held` is the action that has the record of what showed. `before` is what was sampled
+    of the source.
     """
 
     source: Assignment
     target: Assignment
     record: records.Record
+    before: Sample
     again = True
 
     def __init__(self, context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> None:
@@ -88,7 +90,8 @@ class Output(ABC):
 
     def sample(self, task: Task) -> Stages[Sample]:
         """The source's pose over the whole, kept for a next run."""
-        return kept.sampled(*task.subject, task.whole.tolist())
+        self.before = yield from kept.sampled(*task.subject, task.whole.tolist())
+        return self.before
 
     def marks(self, task: Task) -> Marks | None:
         """What people want of contacts."""
@@ -105,7 +108,7 @@ class Output(ABC):
 
     def read(self, task: Task) -> list[Channel]:
         """The channels that the run writes, as the source has them: rotations, then locations."""
-        return read_channels(task, actions.curves_of(self.source), {}, task.moves_hips)
+        return read_channels(task, actions.curves_of(self.source), {}, task.moves_hips, self.before)
 
     def trial(self, task: Task, channels: list[Channel]) -> Stages[Sample]:
         """The pose over the whole as these channels would let it be, seen on a copy."""
@@ -188,7 +191,7 @@ class Derived(Output):
         """Also what an earlier run wrote of these limbs and their hips and this one does not: as the source has it."""
         known = {path: values for path, values in self.record["channels"].items() if values is not None}
         curves, bones = actions.curves_of(self.source), self.armature.pose.bones
-        channels = read_channels(task, curves, known, task.moves_hips)
+        channels = read_channels(task, curves, known, task.moves_hips, self.before)
         paths = set(self.record["channels"] if self.again else ()) - {channel.path for channel in channels}
         rows = ((bones[bone], name) for bone in self._bones(task) for name in records.CHANNELS)
         left = [(bone, name) for bone, name in rows if bone.path_from_id(name) in paths]
@@ -214,17 +217,21 @@ class Derived(Output):
         return self.full_record(task, plan, self.source.action, channels, contacts, figures)
 
 
-def read_channels(task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], with_hips: bool) -> list[Channel]:
+def read_channels(
+    task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], with_hips: bool, sample: Sample | None = None
+) -> list[Channel]:
     """The rotations of all bones that are turned, the locations of loose feet and of the hips, and the channels of
-    controls.
+    controls; those that were sampled from F-curves are not read again.
     """
+    sampled = {path: values[task.part] for path, values in sample.channels.items()} if sample else {}
     bones, hips = task.armature.pose.bones, task.body.hips
     moved = [limb.foot for limb in task.body.limbs if limb.loose and not limb.controls]
     controls = [control for limb in task.controlled for control in limb.controls]
     turned = [name for name, *_ in task.turned] + [control.bone for control in controls if control.turns]
     moved += ([hips] if with_hips and hips else []) + [control.bone for control in controls if control.moves]
-    channels = [keys.read_rotation(curves, bones[name], task.frames, unkeyed) for name in dict.fromkeys(turned)]
-    return channels + [keys.read_location(curves, bones[name], task.frames, unkeyed) for name in dict.fromkeys(moved)]
+    given = task.frames, unkeyed, sampled
+    channels = [keys.read_rotation(curves, bones[name], *given) for name in dict.fromkeys(turned)]
+    return channels + [keys.read_location(curves, bones[name], *given) for name in dict.fromkeys(moved)]
 
 
 def write_keys(

@@ -39,7 +39,7 @@ from ..rig.body import find_body
 from ..rig.checks import check_chain
 from ..rig.controls_aim import RIGHT
 from ..stages import Progress, Stages, aside, finish, part_of
-from . import kept, layers
+from . import drawn, kept, layers, records
 from .all_actions import planting_each
 from .contacts import Rows
 from .controls import steer, tell_controls, turned, wanted, without_idle
@@ -174,7 +174,10 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     figures["hints"] = [sentence for sentence in figures["told"] if isinstance(sentence, Hint)]
     yield Progress("keeping what was written", 1.0)
     output.keep(task, plan, read, contacts, figures)
-    kept.keep_plan_of(armature, figures, plan)
+    if not task.present:
+        feet = [limb.foot for limb in task.body.planned]
+        ways = drawn.paths_as_text(int(task.whole[0]), feet, before.clip, after)
+        records.mark(output.target.action, {records.PATHS: ways})
     worse = any(note["code"].startswith("worse") for note in figures["notes"])
     is_told = any(not isinstance(sentence, Hint) for sentence in warnings)
     is_warning = bool(is_told or worse or figures["after"]["short"] > short)
@@ -321,7 +324,8 @@ def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages
 
     def measure() -> tuple[Rows, dict[str, Any]]:
         figures = report.figures(part.clip, after.cut(task.part), part, part.ground, task.frames.tolist())
-        return report.contact_spans(after, wanted), figures
+        spans = report.contact_spans(after, wanted)
+        return [span | drawn.lying(plan, span) if span["anchor"] else span for span in spans], figures
 
     contacts, figures = yield from aside(measure, Progress("measuring", 0.0))
     surfaces = plan.ground if isinstance(plan.ground, Surfaces) else Surfaces((), plan.clip.leg)

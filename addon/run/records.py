@@ -30,6 +30,8 @@ from ..rig.find import Limb
 Record = dict[str, Any]
 
 RECORD = "ik2bone"
+# The paths of the feet before and after, apart from the record, which is read on every redraw.
+PATHS = "ik2bone_paths"
 # The source that a planted action had before it was planted in place.
 ORIGIN = "ik2bone_origin"
 EMPTY: Record = {"channels": {}, "soles": {}, "report": {}}
@@ -38,6 +40,8 @@ CHANNELS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_
 # What a record tells of one sole in numbers, beside the leg length that it was measured at. Points and directions have
 # three; these have others.
 SOLE = [field.name for field in fields(Sole) if field.name not in ("floor", "source")]
+# Of a contact: where it stands, and how the sole lies there; what is no point or direction is left out.
+POINTS = ("anchor", "ahead", "up")
 SHAPES: dict[str, tuple[int, ...]] = {"leg": (), "ball_height": (), "lengths": (2,)}
 # Records and files of contacts are nested six deep; Python's JSON functions give up at some hundreds.
 DEEPEST = 64
@@ -112,13 +116,13 @@ def read_record(text: str) -> tuple[Record, str | None]:
 
 
 def _rows_in(contacts: Any) -> list[dict[str, Any]]:
-    """The contacts of a record as they are, on whole frames, without anchors that are no points."""
+    """The contacts of a record as they are, on whole frames, without points and directions that are none."""
     if not isinstance(contacts, list):
         raise ContactsError(f"contacts: expected a list of spans, got {cut(repr(contacts))}")
     return [
         row
         | {"start": span.start, "end": span.end}
-        | ({"anchor": None} if "anchor" in row and _shape(row["anchor"]) != (3,) else {})
+        | {name: None for name in POINTS if name in row and _shape(row[name]) != (3,)}
         for row, span in zip(contacts, read_contacts(contacts), strict=True)
     ]
 
@@ -245,7 +249,7 @@ def store(action: Action, source: Action | None, record: Record) -> None:
 
 def marks_of(action: Action) -> dict[str, Any]:
     """What planting left on an action: its source, past or present, and its record, None for what is not there."""
-    return {name: action.get(name) for name in (SOURCE, ORIGIN, RECORD, LAYER)}
+    return {name: action.get(name) for name in (SOURCE, ORIGIN, RECORD, PATHS, LAYER)}
 
 
 def mark(action: Action, marks: dict[str, Any]) -> None:

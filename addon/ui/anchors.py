@@ -15,9 +15,13 @@ from ik2bone.ground.query import ask
 from mathutils import Matrix
 from numpy.typing import NDArray
 
+from ..errors import Refusal
+from ..ground.choose import find_surfaces
+from ..ground.meshes import making_ground
 from ..rig.armatures import find_armature
-from ..run import kept, records
+from ..run import kept, layers, records
 from ..run.contacts import place_row, standing_row, with_place
+from ..stages import finish
 from . import overlay
 from .contacts import ContactsOperator, Result
 from .panel import played_action
@@ -59,11 +63,16 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
     def invoke(self, context: Context, event: Event) -> Result:
         """Move the footprint along with the mouse."""
         rows, number = rows_on(context), self._number(context)
-        if context.region_data is None or number >= len(rows) or not rows[number].get("anchor"):
+        if context.region_data is None or _footprint(context, number) is None:
             self.report({"ERROR"}, "Needs a 3D view, and a contact with a footprint that is selected in the list")
             return {"CANCELLED"}
         self.index = standing_row(rows, number)
-        self._rows, self._report = rows, records.read(played_action(context))["report"]
+        try:
+            self._ground = ground_on(context, find_armature(context), rows[self.index]["start"])
+        except Refusal as refusal:
+            self.report({"ERROR"}, str(refusal))
+            return {"CANCELLED"}
+        self._rows = rows
         # What begins with a press of the button, as on the handle, ends as that is let go; else it ends with a click.
         self._ends = "RELEASE" if event.type == "LEFTMOUSE" else "PRESS"
         self._from = self._under_mouse(context, event, self._anchor)
@@ -79,15 +88,13 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
             return {"CANCELLED"}
         if event.type == "MOUSEMOVE":
             away = self._under_mouse(context, event, np.array(self.place)) - self._from
-            self.place = moved_over(self._ground(context), self._anchor, away)
+            self.place = moved_over(self._ground, self._anchor, away)
             self._show(context)
         if (event.type, event.value) in (("LEFTMOUSE", self._ends), ("RET", "PRESS")):
             self.cancel(context)
             return self.execute(context)
         # The view may be turned meanwhile.
-        return (
-            {"PASS_THROUGH"} if event.type in {"MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE"} else {"RUNNING_MODAL"}
-        )
+        return {"PASS_THROUGH"} if event.type in TURNS_VIEW else {"RUNNING_MODAL"}
 
     def cancel(self, context: Context) -> None:
         """Show what is stored."""
@@ -103,26 +110,22 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
     def _show(self, context: Context) -> None:
         """Draw the footprint where it goes."""
         rows = with_place(self._rows, self.index, self.place)
-        lines = overlay.lines_of(find_armature(context), {"contacts": rows, "report": self._report})
+        lines = overlay.prints(records.read(played_action(context)) | {"contacts": rows})
         overlay.moved[:] = [line for line in lines if self.index in line.contacts]
         context.area.tag_redraw()
-
-    def _ground(self, context: Context) -> Callable[[Array], Array]:
-        return ground_at(find_armature(context), self._report, self._rows[self.index]["start"])
 
     def _under_mouse(self, context: Context, event: Event, near: Array) -> Array:
         """The ground (3,) under the mouse, at about the height of a point, or that height where there is no ground."""
         mouse = event.mouse_region_x, event.mouse_region_y
         origin = np.array(region_2d_to_origin_3d(context.region, context.region_data, mouse))
         ray = np.array(region_2d_to_vector_3d(context.region, context.region_data, mouse))
-        ground = self._ground(context)
-        point = ground(near)
+        point = self._ground(near)
         for _ in range(LOOKS):
             # Seen along the ground, the mouse tells no place on it.
             away = (point[2] - origin[2]) / ray[2] if abs(ray[2]) > 1e-3 else 0.0
             if away <= 0.0:
-                return ground(near)
-            point = ground(origin + away * ray)
+                return self._ground(near)
+            point = self._ground(origin + away * ray)
         return point
 
 
@@ -133,18 +136,23 @@ def moved_over(ground: Callable[[Array], Array], point: Array, away: Array) -> A
     return np.asarray(point + aside + rise * (0.0, 0.0, 1.0))
 
 
-def ground_at(armature: Object, report: dict[str, Any], frame: int) -> Callable[[Array], Array]:
-    """What tells the ground (3,) under or over a point on a frame, by the plan of a report's run; without one the point
-    itself.
+def ground_on(context: Context, armature: Object, frame: int) -> Callable[[Array], Array]:
+    """What tells the ground (3,) under or over a point on a frame, by the surfaces of the last run; where there is none
+    the point itself. A `Refusal` where these surfaces are gone.
     """
-    plan = kept.plan_of(armature, report)
-    if plan is None:
-        return lambda point: point
-    row = frame - overlay.first_frame(plan, played_action(bpy.context), report)
-    rows = np.clip([row], 0, plan.clip.frames - 1)
+    record = records.read(layers.shown_action(armature))
+    chosen = record.get("settings")
+    name = chosen.get("surface") if isinstance(chosen, dict) else ""
+    # Until then objects that were just linked or removed are missing, or there still.
+    context.view_layer.update()
+    surfaces = find_surfaces(context, armature, name if isinstance(name, str) else "")
+    # Objects that move between these two frames are followed, others are where they are.
+    frames = frame, context.scene.frame_current
+    graph, leg = context.view_layer.depsgraph, record["report"]["leg"]
+    ground = finish(making_ground(graph, surfaces, leg, frames, False, kept.meshes))
 
     def under(point: Array) -> Array:
-        hits, _, found = ask(plan.ground, point[None], UP, rows)
+        hits, _, found = ask(ground, point[None], UP)
         return hits[0] if found[0] else point
 
     return under
@@ -163,7 +171,7 @@ class IK2BONE_GGT_anchor(GizmoGroup):
     def poll(cls, context: Context) -> bool:
         """Whether footprints are shown and one is selected."""
         contacts = context.scene.ik2bone_contacts
-        return contacts.overlay and _selected(context) is not None
+        return contacts.overlay and _footprint(context, contacts.active) is not None
 
     def setup(self, _context: Context) -> None:
         """The handle, a disc that faces the viewer."""
@@ -175,17 +183,19 @@ class IK2BONE_GGT_anchor(GizmoGroup):
 
     def draw_prepare(self, context: Context) -> None:
         """The handle is where the footprint is, in its colour."""
-        row = _selected(context)
+        row = _footprint(context, context.scene.ik2bone_contacts.active)
         if row is not None:
             self.gizmos[0].color = COLOURS[row.get("state", "automatic")][:3]
             place = overlay.moved[0].points[:-1].mean(axis=0) if overlay.moved else row["anchor"]
             self.gizmos[0].matrix_basis = Matrix.Translation(place)
 
 
-def _selected(context: Context) -> dict[str, Any] | None:
-    """The contact by which the foot of the selected one is held, if that has a footprint."""
-    rows, number = rows_on(context), context.scene.ik2bone_contacts.active
-    if number >= len(rows) or not rows[number].get("anchor"):
+def _footprint(context: Context, number: int) -> dict[str, Any] | None:
+    """The contact by which a foot is held where the one with a number stands, if that has a footprint: without the
+    report of a run, as on a source that was restored, there are none.
+    """
+    rows = rows_on(context)
+    if number >= len(rows) or not rows[number].get("anchor") or not records.read(played_action(context))["report"]:
         return None
     return rows[standing_row(rows, number)]
 

@@ -17,7 +17,7 @@ from ..run.contacts import change_row
 from . import drawing
 from .icons import icon_of
 from .panel import Sidebar, played_action, redraw
-from .rows import NAMES, NUMBERS, STATES, bones_in, is_short, rows_on, short_frames, short_names
+from .rows import NAMES, NUMBERS, STATES, bones_in, is_short, marked_frames, rows_on, short_frames, short_names
 
 ROWS = 8
 
@@ -208,7 +208,8 @@ class IK2BONE_PT_contacts(Sidebar, Panel):
         contacts.enabled = action.is_editable
         names = shown, "rows", shown, "active"
         contacts.template_list("IK2BONE_UL_contacts", "", *names, item_dyntip_propname="tip", rows=ROWS)
-        _draw_buttons(contacts.row(align=True), shown, len(rows))
+        _draw_buttons(contacts, shown, len(rows))
+        _draw_marks(contacts, context.scene)
         row = layout.row()
         row.prop(shown, "live")
         row.operator("ik2bone.import_contacts", text="", icon="IMPORT")
@@ -218,11 +219,18 @@ class IK2BONE_PT_contacts(Sidebar, Panel):
         drawn.prop(shown, "bars")
 
 
-def _draw_buttons(row: UILayout, shown: ContactList, count: int) -> None:
+def _draw_buttons(layout: UILayout, shown: ContactList, count: int) -> None:
+    row = layout.row(align=True)
     row.operator("ik2bone.add_contact", text="", icon="ADD")
     if shown.active < count:
         row.operator("ik2bone.remove_contact", text="", icon="REMOVE").index = shown.active
-    row.separator()
+
+
+def _draw_marks(layout: UILayout, scene: Scene) -> None:
+    """What all feet, or the selected ones, do on the current frame or the preview range, whatever the list shows."""
+    first, last = marked_frames(scene)
+    layout.label(text=f"Feet on frame {first}:" if first == last else f"Feet on frames {first} to {last}:")
+    row = layout.row(align=True)
     for state, text in (("enforced", "Pin"), ("forbidden", "Lift"), ("automatic", "Auto")):
         row.operator("ik2bone.mark_feet", text=text, icon=STATES[NUMBERS[state]][3]).state = state
     row.operator("ik2bone.mark_feet", text="", icon="TRASH").state = "none"

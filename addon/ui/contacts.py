@@ -8,7 +8,7 @@ from pathlib import Path
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
-from bpy.types import Action, Context, Event, Object, Operator, Scene
+from bpy.types import Action, Context, Event, Object, Operator
 from ik2bone.contacts.spans import ContactsError, Span, read_spans, write_spans
 
 from ..errors import Refusal, listed
@@ -18,7 +18,7 @@ from ..run import records
 from ..run.contacts import Rows, change_row, cleared, marked, row_of, rows_to_edit
 from .contact_list import edited
 from .panel import played_action
-from .rows import NAMES, STATES
+from .rows import NAMES, STATES, marked_frames, rows_on
 
 Result = set[str]
 
@@ -115,21 +115,14 @@ class IK2BONE_OT_mark_feet(ContactsOperator, Operator):
         bounds = floor(action.frame_range[0]), ceil(action.frame_range[1])
         feet = [limb.foot for limb in choose_limbs(context, armature, context.scene.ik2bone, bounds).limbs]
         for foot in feet:
-            for span in _spans_at(rows, foot, _marked_frames(context.scene), self.state):
+            for span in _spans_at(rows, foot, marked_frames(context.scene), self.state):
                 rows = cleared(rows, span) if self.state == "none" else marked(rows, span)
         records.store_contacts(action, rows)
         return f"{listed(feet)}: {dict(mark[:2] for mark in MARKS)[self.state].lower()}; plant again to see it"
 
 
-def _marked_frames(scene: Scene) -> tuple[int, int]:
-    """The preview range, or the current frame alone."""
-    if scene.use_preview_range:
-        return scene.frame_preview_start, scene.frame_preview_end
-    return scene.frame_current, scene.frame_current
-
-
 class IK2BONE_OT_add_contact(ContactsOperator, Operator):
-    """Store one more contact for the next run, of the active bone from the current frame on if nothing else is said"""
+    """Store one more contact from the current frame on, of the active bone, or of that of the selected contact"""
 
     bl_idname = "ik2bone.add_contact"
     bl_label = "Add Contact"
@@ -142,9 +135,9 @@ class IK2BONE_OT_add_contact(ContactsOperator, Operator):
 
     def invoke(self, context: Context, _event: Event) -> Result:
         """Ask for what the caller has not set."""
-        active = context.active_pose_bone
-        if not self.properties.is_property_set("bone") and active:
-            self.bone = active.name
+        bone, rows, number = context.active_pose_bone, rows_on(context), context.scene.ik2bone_contacts.active
+        if not self.properties.is_property_set("bone") and (bone or number < len(rows)):
+            self.bone = bone.name if bone else rows[number]["bone"]
         for name, frame in (("start", 0), ("end", 10)):
             if not self.properties.is_property_set(name):
                 setattr(self, name, context.scene.frame_current + frame)

@@ -3,22 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Sequence
 from functools import lru_cache
-from math import floor
 from typing import Any, NamedTuple
 
 import bpy
 import gpu
 import numpy as np
-from bpy.types import Action, Object
 from gpu_extras.batch import batch_for_shader
-from ik2bone.plan import Plan
 from numpy.typing import NDArray
 
-from ..rig.armatures import find_armature
-from ..run import kept, layers, records
+from ..run import records
 from ..run.contacts import Rows, at_once
+from ..run.drawn import paths_in
 from .panel import played_action
 from .rows import COLOURS, SHORT, Colour, is_short, short_frames
 
@@ -46,26 +43,26 @@ class Line(NamedTuple):
 
 
 class Lying(NamedTuple):
-    """How a sole lies: unit vectors ahead and up from it, and the ways (2,) from its heel to the ball and on to the
-    tip; None where they are not known.
+    """How a sole lies: unit vectors ahead and up from it, and the two ways from its heel to the ball and on to the tip;
+    None where they are not known.
     """
 
     ahead: Array
     up: Array
-    lengths: Array | None
+    lengths: Sequence[float] | None
 
 
 # What is being moved: it is drawn over all else, and stored at the end.
 moved: list[Line] = []
 
 
-def prints(rows: Rows, report: dict[str, Any], plan: Plan | None = None, first: int = 0) -> list[Line]:
+def prints(record: records.Record) -> list[Line]:
     """Outlines of the soles where they stand, of heel and ball that stand at once together; out of reach, two of each.
 
-    The `plan`, whose frames are counted from the `first`, tells how the soles lie; without it they lie level.
+    A record of which no run has told how soles lie has them lie level.
     """
-    alone = {number: row for number, row in enumerate(rows) if row.get("anchor")}
-    heights = {foot["bone"]: foot.get("sole_height", 0.0) for foot in report.get("feet", ())}
+    report, soles = record["report"], record["soles"]
+    alone = {number: row for number, row in enumerate(record.get("contacts") or []) if row.get("anchor")}
     short, lines = short_frames(report), []
     for number in sorted(alone, key=lambda number: alone[number]["part"]):
         if number not in alone:
@@ -73,28 +70,22 @@ def prints(rows: Rows, report: dict[str, Any], plan: Plan | None = None, first: 
         row = alone.pop(number)
         others = [n for n, other in alone.items() if at_once(row, other)][:1]
         standing = [row, *(alone.pop(other) for other in others)]
-        lying = _lying(row, standing, report, plan, first)
-        ends = _on_ground(standing, lying, heights.get(row["bone"], 0.0))
+        sole = soles.get(row["bone"], {})
+        lying = _lying(row, standing, sole, report["leg"])
+        ends = _on_ground(standing, lying, sole.get("ball_height", 0.0))
         whole = [(1.0, COLOURS[row.get("state", "automatic")])]
         sizes = [*whole, (INNER, SHORT)] if any(is_short(each, short) for each in standing) else whole
         lines += [Line(outline(ends, report["leg"], lying, size), colour, (number, *others)) for size, colour in sizes]
     return lines
 
 
-def _lying(row: dict[str, Any], standing: Rows, report: dict[str, Any], plan: Plan | None, first: int) -> Lying:
-    """How the sole of a contact lies in the middle of it, by the plan if that knows the foot."""
-    bones, anchors = [foot["bone"] for foot in report.get("feet", ())], np.array([each["anchor"] for each in standing])
-    middle = (row["start"] + row["end"]) // 2 - first
-    if plan is None or row["bone"] not in bones or len(bones) != plan.clip.legs or not 0 <= middle < plan.clip.frames:
-        ahead = anchors[0] - anchors[-1] if len(anchors) > 1 else np.array([0.0, 1.0, 0.0])
-        ahead = ahead / max(np.hypot(*ahead[:2]), 1e-6 * report["leg"])
-        return Lying(ahead, np.array([0.0, 0.0, 1.0]), None)
-    leg = bones.index(row["bone"])
-    anchor = plan.targets.standing.at(leg, middle)
-    up = plan.clip.up if anchor is None else anchor.turns(plan.clip.frames)[middle] @ plan.clip.up
-    ahead = plan.targets.turn[middle, leg] @ plan.clip.foot[middle, leg, :3, :3] @ plan.sole.forward[leg]
-    ahead = ahead - (ahead @ up) * up
-    return Lying(ahead / max(np.linalg.norm(ahead), 1e-6), up, plan.sole.lengths[leg])
+def _lying(row: dict[str, Any], standing: Rows, sole: dict[str, Any], leg: float) -> Lying:
+    """How the sole of a contact lies, by the run that found it if the contact tells."""
+    if row.get("ahead") and row.get("up"):
+        return Lying(np.array(row["ahead"]), np.array(row["up"]), sole.get("lengths"))
+    anchors = np.array([each["anchor"] for each in standing])
+    ahead = anchors[0] - anchors[-1] if len(anchors) > 1 else np.array([0.0, 1.0, 0.0])
+    return Lying(ahead / max(np.hypot(*ahead[:2]), 1e-6 * leg), np.array([0.0, 0.0, 1.0]), None)
 
 
 def _on_ground(standing: Rows, lying: Lying, height: float) -> Array:
@@ -120,37 +111,29 @@ def outline(ends: Array, leg: float, lying: Lying, size: float = 1.0) -> Array:
     return np.concatenate([points, points[:1]]) + RAISED * leg * lying.up
 
 
-def paths(plan: Plan, report: dict[str, Any], first: int) -> list[Line]:
+def paths(text: Any, report: dict[str, Any]) -> list[Line]:
     """The paths of the balls before and after, and their parts where a foot was short of its target."""
-    before, after = plan.clip.ball, plan.apply(plan.clip).ball
-    sides, legs = ((before, BEFORE), (after, AFTER)), range(plan.clip.legs)
-    lines = [Line(path[:, n], colour) for path, colour in sides for n in legs]
-    bones = [foot["bone"] for foot in report.get("feet", ())]
-    for bone, start, end in short_frames(report) if len(bones) == plan.clip.legs else ():
-        lines.append(Line(after[max(start - first - 1, 0) : end - first + 2, bones.index(bone)], SHORT))
+    found = paths_in(text)
+    if found is None:
+        return []
+    sides, feet = ((found.before, BEFORE), (found.after, AFTER)), range(len(found.bones))
+    lines = [Line(path[:, n], colour) for path, colour in sides for n in feet]
+    for bone, start, end in short_frames(report):
+        if bone in found.bones:
+            frames = slice(max(start - found.first - 1, 0), end - found.first + 2)
+            lines.append(Line(found.after[frames, found.bones.index(bone)], SHORT))
     return lines
 
 
-def first_frame(plan: Plan, action: Action, report: dict[str, Any]) -> int:
-    """The frame of an action that is the first of its plan, which may be of more frames than were written."""
-    start, end = report["frames"]
-    return int(start) if plan.clip.frames == end - start + 1 else floor(action.frame_range[0])
-
-
-def lines_of(armature: Object, record: dict[str, Any]) -> list[Line]:
-    """All that is drawn of a record."""
-    rows, report = record.get("contacts") or [], record["report"]
-    plan = kept.plan_of(armature, report)
-    if plan is None:
-        return prints(rows, report)
-    first = first_frame(plan, layers.shown_action(armature), report)
-    return prints(rows, report, plan, first) + paths(plan, report, first)
+def lines_of(record: records.Record, stored_paths: Any) -> list[Line]:
+    """All that is drawn of a record, and of the paths that are stored beside it."""
+    return prints(record) + paths(stored_paths, record["report"])
 
 
 @lru_cache(maxsize=4)
-def _batches(name: str, text: str, _run: Hashable) -> list[tuple[Line, Any]]:
-    """What is drawn for an armature by its name, for a record's text and the run whose plan was kept last."""
-    return [(line, _batch(line)) for line in lines_of(bpy.data.objects[name], records.read_record(text)[0])]
+def _batches(record: str, stored_paths: str) -> list[tuple[Line, Any]]:
+    """What is drawn for the texts of a record and of paths."""
+    return [(line, _batch(line)) for line in lines_of(records.read_record(record)[0], stored_paths)]
 
 
 def _batch(line: Line) -> Any:
@@ -164,8 +147,7 @@ def draw() -> None:
     contacts, action = context.scene.ik2bone_contacts, played_action(context)
     if not contacts.overlay or not records.read(action)["report"]:
         return
-    armature = find_armature(context)
-    stored = _batches(armature.name, action[records.RECORD], kept.newest_run())
+    stored = _batches(action[records.RECORD], str(action.get(records.PATHS)))
     lines = [*stored, *((line, _batch(line)) for line in moved)]
     gpu.state.blend_set("ALPHA")
     _draw(lines, contacts.active, "LESS_EQUAL")

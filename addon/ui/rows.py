@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from bpy.types import Context
+from bpy.types import Context, Scene
 
 from ..run import records
 from ..run.contacts import Rows
@@ -36,6 +36,13 @@ WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 def rows_on(context: Context) -> Rows:
     """The contacts on the action that the armature plays, as far as they can be used."""
     return records.read(played_action(context)).get("contacts") or []
+
+
+def marked_frames(scene: Scene) -> tuple[int, int]:
+    """First and last of the frames on which feet are pinned and lifted: the preview range, or the current frame."""
+    if scene.use_preview_range:
+        return scene.frame_preview_start, scene.frame_preview_end
+    return scene.frame_current, scene.frame_current
 
 
 def bones_in(rows: Rows) -> tuple[str, ...]:

@@ -183,10 +183,22 @@ def test_anchors_that_are_no_points_are_none(bpy, walker, slope, addon, anchor):
     read = addon("run.records").read(walker.animation_data.action)
     assert read["contacts"][0]["anchor"] is None and type(read["contacts"][0]["start"]) is int
     assert read["contacts"][1:] == record["contacts"][1:]
-    whole, part = (addon("ui.overlay").lines_of(walker, shown) for shown in (record, read))
+    whole, part = (addon("ui.overlay").prints(shown) for shown in (record, read))
     assert 0 < len(part) <= len(whole)
     refused(bpy, "has no anchor yet", "move_anchor", index=0, place=(0.0, 0.0, 0.0))
     assert bpy.ops.ik2bone.move_anchor(index=1, place=(0.0, 0.0, 0.0)) == {"FINISHED"}
+
+
+@pytest.mark.parametrize("name", ["ahead", "up"])
+def test_a_sole_that_lies_no_known_way_is_drawn_level(bpy, walker, slope, addon, name):
+    plant(bpy)
+    record, overlay = record_of(walker), addon("ui.overlay")
+    contacts = [row | {name: "abc"} for row in record["contacts"]]
+    walker.animation_data.action["ik2bone"] = json.dumps(record | {"contacts": contacts})
+    prints = overlay.prints(addon("run.records").read(walker.animation_data.action))
+    assert prints and all(
+        line.points[:, 2].max() - line.points[:, 2].min() < 1e-9 for line in prints if len(line.contacts) == 1
+    )
 
 
 def test_contacts_on_an_action_are_a_list(bpy, walker, slope):

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import json
 
+import biped
+import fingerprint
 import numpy as np
 import pytest
 from ik2bone.contacts.spans import read_spans
-from planted import heads, plant, record_of, refused
+from planted import heads, plant, refused
 
 AWAY = np.array([0.04, 0.03, 0.0])
 
@@ -125,16 +127,51 @@ def test_limbs_that_hold_on_to_the_nearest_surface_cannot_be_moved(bpy, walker, 
     refused(bpy, "only feet that stand on the ground", "move_anchor", index=0, place=(0.0, 0.0, 0.0))
 
 
-def test_the_ground_under_a_footprint_is_that_of_the_last_run(action, walker, addon):
-    report = record_of(walker)["report"]
-    under = addon("ui.anchors").ground_at(walker, report, 10)
-    assert np.allclose(under(np.array([0.3, 2.0, 5.0])), [0.3, 2.0, 0.2], atol=1e-5)
-    addon("run.kept").forget()
-    assert (addon("ui.anchors").ground_at(walker, report, 10)(np.array([0.3, 2.0, 5.0])) == [0.3, 2.0, 5.0]).all()
+@pytest.fixture
+def under(bpy, walker, addon):
+    """What tells the ground under a point on a frame."""
+    return lambda frame, point: addon("ui.anchors").ground_on(bpy.context, walker, frame)(np.array(point))
 
 
-def test_a_footprint_goes_up_and_down_with_the_ground_that_it_is_moved_over(walker, action, addon):
-    anchors, report = addon("ui.anchors"), record_of(walker)["report"]
-    under = anchors.ground_at(walker, report, 10)
-    moved = anchors.moved_over(under, np.array([0.3, 2.0, 0.25]), np.array([0.2, -1.0, 7.0]))
+def test_the_ground_under_a_footprint_is_that_of_the_last_run(bpy, slope, action, under):
+    assert np.allclose(under(10, [0.3, 2.0, 5.0]), [0.3, 2.0, 0.2], atol=1e-5)
+    biped.make_slope(bpy, name="Roof", height=3.0)
+    bpy.ops.ik2bone.restore()
+    plant(bpy, surface=slope.name)
+    assert np.allclose(under(10, [0.3, 2.0, 5.0]), [0.3, 2.0, 0.2], atol=1e-5)
+
+
+def test_the_ground_under_a_footprint_is_where_it_is_on_its_first_frame(bpy, slope, action, under):
+    slope.keyframe_insert("location", frame=1)
+    slope.location.z = 1.0
+    slope.keyframe_insert("location", frame=21)
+    for curve in fingerprint.curves_of(slope.animation_data.action):
+        for key in curve.keyframe_points:
+            key.interpolation = "LINEAR"
+    bpy.context.scene.frame_set(21)
+    for frame, height in ((1, 0.0), (11, 0.5), (21, 1.0)):
+        assert np.allclose(under(frame, [0.3, 2.0, 5.0]), [0.3, 2.0, 0.2 + height], atol=1e-5)
+    assert bpy.context.scene.frame_current == 21
+
+
+def test_without_ground_a_footprint_stays_at_its_height(bpy, slope, action, under):
+    bpy.data.objects.remove(slope)
+    assert (under(10, [0.3, 2.0, 5.0]) == [0.3, 2.0, 5.0]).all()
+
+
+def test_a_footprint_goes_up_and_down_with_the_ground_that_it_is_moved_over(bpy, walker, action, addon):
+    anchors = addon("ui.anchors")
+    ground = anchors.ground_on(bpy.context, walker, 10)
+    moved = anchors.moved_over(ground, np.array([0.3, 2.0, 0.25]), np.array([0.2, -1.0, 7.0]))
     assert np.allclose(moved, [0.5, 1.0, 0.15], atol=1e-5)
+
+
+def test_the_handle_shows_where_footprints_do(bpy, walker, action, addon):
+    anchors, shown = addon("ui.anchors"), bpy.context.scene.ik2bone_contacts
+    shown.active = chosen_of(rows_on(action))
+    handle = anchors.IK2BONE_GGT_anchor.poll
+    assert not handle(bpy.context)
+    shown.overlay = True
+    assert handle(bpy.context)
+    bpy.ops.ik2bone.restore()
+    assert rows_on(walker.animation_data.action)[shown.active]["anchor"] and not handle(bpy.context)

@@ -326,7 +326,7 @@ def test_a_record_that_someone_broke_shows_no_report(bpy, walker, slope, draw):
 
 
 def test_the_panel_of_contacts_counts_them_and_offers_to_change_them(bpy, walker, slope, draw):
-    assert draw("contacts").texts == ["None stored yet"]
+    assert draw("contacts").texts == ["None stored yet", "Feet on frame 1:"]
     assert "ik2bone.remove_contact" not in draw("contacts").operators
     plant(bpy)
     bpy.ops.ik2bone.set_contact(index=0, state="forbidden")
@@ -337,7 +337,15 @@ def test_the_panel_of_contacts_counts_them_and_offers_to_change_them(bpy, walker
     assert {"ik2bone.remove_contact", "ik2bone.export_contacts"} <= set(notes.operators)
 
 
+def test_the_buttons_under_the_contacts_tell_which_frames_they_change(bpy, walker, draw):
+    scene = bpy.context.scene
+    scene.frame_set(12)
+    assert "Feet on frame 12:" in draw("contacts").texts
+    scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 5, 30
+    assert "Feet on frames 5 to 30:" in draw("contacts").texts
+
+
 def test_the_panel_of_contacts_bears_whatever_scripts_have_written(bpy, walker, draw):
     for text in ("", "[]", "{", '{"contacts": 3}', '{"contacts": [3]}', '{"contacts": [{"bone": "foot.L"}]}'):
         walker.animation_data.action["ik2bone"] = text
-        assert draw("contacts").texts == ["None stored yet"]
+        assert draw("contacts").texts[0] == "None stored yet"
