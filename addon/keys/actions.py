@@ -21,6 +21,11 @@ SOURCE, LAYER = "ik2bone_source", "ik2bone_layer"
 PUSHED = "PUSHED"
 
 
+# Playing a copy without the curves that are not needed pays from some 150 of them on: with 60 of 994 keys a run takes
+# 1 ms longer, with 500 it takes 10 ms less.
+MANY = 150
+
+
 @dataclass(frozen=True)
 class Assignment:
     """What an object plays, by itself or in an NLA strip: an action and, from 4.4 on, the identifier of its slot."""
@@ -163,15 +168,21 @@ def put(owner: AnimData | NlaStrip, assignment: Assignment) -> None:
 
 def copy(assignment: Assignment, wanted: Callable[[str], bool] | None = None) -> Assignment:
     """A copy of the action, to be played by the slot of the same name; of the object's curves all, or those alone
-    whose data paths are wanted.
+    whose data paths are wanted where the others are many.
     """
     # Before the copy is made, which an error would leave behind.
-    dropped = {c.data_path for c in curves_of(assignment) if not wanted(c.data_path)} if wanted else set()
+    dropped = {curve.data_path for curve in idle_curves(assignment, wanted)} if wanted else set()
     own = Assignment(assignment.action.copy(), assignment.slot)
     curves = curves_of(own)
     for curve in [curve for curve in curves if curve.data_path in dropped]:
         curves.bag.fcurves.remove(curve)
     return own
+
+
+def idle_curves(assignment: Assignment, wanted: Callable[[str], bool]) -> list[FCurve]:
+    """The object's curves whose data paths are not wanted; none where these are so few that they cost nothing."""
+    found = [curve for curve in curves_of(assignment) if not wanted(curve.data_path)]
+    return found if len(found) > MANY else []
 
 
 @contextmanager

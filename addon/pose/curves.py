@@ -143,11 +143,15 @@ def playing_alone(armature: Object, names: Sequence[str]) -> Iterator[None]:
     armature anew afterwards, in the user's scene, which takes back what was posed by hand.
     """
     playing = actions.assigned(armature)
-    if playing.action is None:
+    bones = {escape_identifier(bone.name) for bone in _with_ancestors(armature, names)} | {None}
+
+    def wanted(path: str) -> bool:
+        return _bone_of(path) in bones
+
+    if playing.action is None or not actions.idle_curves(playing, wanted):
         yield
         return
-    wanted = {escape_identifier(bone.name) for bone in _with_ancestors(armature, names)} | {None}
-    with actions.copy_playing(armature, playing, lambda path: _bone_of(path) in wanted):
+    with actions.copy_playing(armature, playing, wanted):
         yield
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import fields
 
 import biped
@@ -283,6 +284,38 @@ def test_the_mesh_of_an_unchanged_ground_is_made_once(bpy, walker, slope, addon)
     meshes = list(kept.meshes.values())
     plant(bpy, strength=0.5)
     assert list(kept.meshes.values()) == meshes and len(meshes) == 1
+
+
+def test_the_content_of_a_mesh_is_the_same_bit_for_bit(addon):
+    content = addon("ground.meshes").Content
+    points, corners = np.array([[0.0, -0.0, np.nan], [1.0, 2.0, 3.0]], np.float32), np.array([[0, 1, 1]], np.int32)
+    given, same = (points, np.eye(4), corners), (points.copy(), np.eye(4), corners.copy())
+    assert content(given) == content(same) and hash(content(given)) == hash(content(same))
+    others = (np.where(points == 0.0, 0.0, points).astype(np.float32), 2.0 * np.eye(4), corners[:, ::-1])
+    for place, other in enumerate(others):
+        assert content(given) != content((*given[:place], other, *given[place + 1 :]))
+
+
+def test_a_second_run_reads_each_curve_once_before_and_once_after(bpy, walker, slope, addon, monkeypatch):
+    plant(bpy)
+    channels, read = addon("keys.channels"), []
+    values_of = channels.values_of
+    monkeypatch.setattr(channels, "values_of", lambda curves, path, *given: (
+        read.append(path) or values_of(curves, path, *given)))  # fmt: skip
+    plant(bpy, strength=0.5)
+    assert set(Counter(read).values()) == {2}
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_keys_are_proven_without_the_others_where_these_are_many(bpy, walker, slope, addon, monkeypatch, more):
+    actions, copies = addon("keys.actions"), []
+    copy_playing = actions.copy_playing
+    monkeypatch.setattr(actions, "copy_playing", lambda *given: copies.append(given) or copy_playing(*given))
+    for number in range(actions.MANY + more):
+        path = f'pose.bones["prop.{number}"].location'
+        actions.curves_of(actions.assigned(walker)).ensure(path, 0, "").keyframe_points.insert(1, number)
+    plant(bpy)
+    assert len(copies) == more and addon("keys.actions").assigned(walker).action.name == "walk.planted"
 
 
 def test_memory_is_bounded(bpy, walker, slope, addon, monkeypatch):

@@ -65,6 +65,31 @@ def test_second_plan_of_a_carried_clip_and_after_a_calibration_pose_is_that_of_a
         assert values(plant(clip, ground, settings, previous=first)) == values(plant(clip, ground, settings))
 
 
+@pytest.mark.parametrize("other", OTHER)
+@pytest.mark.parametrize("ground", [HILLS, raft()])
+def test_report_of_a_second_plan_is_that_of_a_fresh_run(ground, other) -> None:
+    first, settings = plant(CLIP, ground), Settings(**OTHER[other])
+    first.report()
+    assert plant(CLIP, ground, settings, previous=first).report() == plant(CLIP, ground, settings).report()
+
+
+def test_how_a_source_stands_is_found_once_while_contacts_and_clip_stay() -> None:
+    asked = []
+
+    def counted(points, down):
+        asked.append(len(points))
+        return HILLS(points, down)
+
+    plan = plant(replace(CLIP, foot=CLIP.foot.copy()), counted)
+    numbers = [len(asked)]
+    for weaker in (plan, plant(plan.clip, counted, Settings(strength=0.5), previous=plan)):
+        weaker.report()
+        numbers.append(len(asked))
+    assert np.diff(numbers).tolist() == [2, 1]
+    plan.clip.foot[20:40, :, 2, 3] += 0.1
+    assert plan.report() == replace(plan, kept=None).report()
+
+
 def test_what_settings_do_not_change_is_not_asked_for_again() -> None:
     asked = []
 

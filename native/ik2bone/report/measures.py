@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from ..contacts.spans import PARTS
 from ..curves import running_maximum, runs
 from ..ground.query import ask
+from ..kept import values_of
 from ..model import Array, Clip, Ground, Mask, Note, Plan
 from ..reach import SHORT
 from ..rotations import cross, dot, length_of, move_points
@@ -150,8 +151,21 @@ def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:
 
 def _standing(clip: Clip, plan: Plan, ground: Ground, spans: list[Data], is_source: bool) -> dict[str, Array]:
     """How contacts (F, L, 2) of one side stand, on every frame."""
-    under, over = _heights(clip, plan, ground)
+    under, over = (_heights_of_source if is_source else _heights)(clip, plan, ground)
     return {"drift": _drift(clip, plan, spans, is_source), "penetration": under, "float": over}
+
+
+def _heights_of_source(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
+    """As `_heights`, kept with the plan for next ones that leave contacts and soles as they are."""
+    if plan.kept is None:
+        return _heights(clip, plan, ground)
+    names = ("sole", "contacts", "touching", "nearest", "slopes")
+    told = values_of((clip.foot, clip.ball, clip.up, *(getattr(plan, name) for name in names)))
+
+    def heights_of_source(ground: Ground, _told: Any) -> tuple[Array, Array]:
+        return _heights(clip, plan, ground)
+
+    return plan.kept(heights_of_source, ground, told)
 
 
 def _changes(before: Clip, clip: Clip, plan: Plan) -> dict[str, Array]:
