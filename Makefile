@@ -9,12 +9,12 @@ RUN := $(VENV)/bin/python
 SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" sh tools/setup.sh
 PACKAGE := pyproject.toml setup.py $(wildcard native/core/* native/binding/* native/ik2bone/* native/ik2bone/*/*)
 
-.PHONY: help demo test test-quick docs gui accuracy bench bench-planting bench-motion sanitize fuzz matrix batch-example extension wheel format clean
+.PHONY: help demo test test-quick docs gui accuracy bench bench-planting bench-motion sanitize fuzz matrix packages batch-example extension wheel format clean
 
 help:
 	@echo "make demo [CLIP=file [ACTION=name]] [GROUND=hills|steps|slope|flat|platform|bridge|stairs|ladder|file] [FINE=1], test, test-quick, docs, gui, accuracy, bench, bench-planting, sanitize, extension, wheel, format, clean"
 	@echo "make bench-motion [CLIPS=parts of names] [GROUNDS=parts of names] [KEEP=file] [AGAINST=file], fuzz [SECONDS=60]"
-	@echo "make matrix [BLENDERS=\"4.2 5.2\"] [FOLDER=for their virtual environments], batch-example [CLIPS=folder]"
+	@echo "make matrix [BLENDERS=\"4.2 5.2\"] [FOLDER=for their virtual environments], packages, batch-example [CLIPS=folder]"
 
 demo: $(VENV)/package
 	@$(RUN) -m demo $(if $(CLIP),--clip "$(CLIP)") $(if $(ACTION),--action "$(ACTION)") $(if $(GROUND),--ground "$(GROUND)") $(if $(FINE),--samples 6)
@@ -36,6 +36,10 @@ gui: extension
 # The zip installed and used in every Blender from 4.2 to 5.2, each in a virtual environment: 8 GB the first time.
 matrix: extension
 	@$(RUN) -m tests.matrix dist $(FOLDER) $(BLENDERS)
+
+# Source distribution and wheel built by the oldest setuptools, and tested in every Python that is installed; half an hour.
+packages: $(VENV)/package
+	@$(RUN) -m tests.packages
 
 # A folder of clips planted by the command, and by Dask with one and two workers.
 batch-example: extension

@@ -21,9 +21,13 @@ def main() -> None:
     """Parse, run, print the figures; bad input gets one sentence."""
     kinds, others = ", ".join(grounds.KINDS), ", ".join((*scenes.KINDS, LADDER))
     parser = argparse.ArgumentParser(prog="python -m demo")
-    parser.add_argument("--clip", default="walk", help="a .bvh, .fbx, .gltf or .glb file; default: a generated walk")
+    parser.add_argument("--clip", default="walk", help="a bvh, fbx, gltf, glb or blend file; default: a generated walk")
     parser.add_argument("--action", help="one of a file that holds several; default: the first that walks")
-    parser.add_argument("--ground", default=grounds.DEFAULT, help=f"{kinds}, sums by +, {others}, .obj or .glb")
+    parser.add_argument(
+        "--ground",
+        default=grounds.DEFAULT,
+        help=f"{kinds}, sums of these by +, {others}, or an obj, ply, stl, fbx, gltf or glb file",
+    )
     parser.add_argument("--out", default="build/demo", type=Path, help="folder for the results")
     parser.add_argument(
         "--samples",
@@ -33,7 +37,7 @@ def main() -> None:
     )
     given = parser.parse_args()
     try:
-        check(given.clip, given.ground)
+        check(given.clip, given.ground, given.samples)
         bpy = session.start()
         # These need mathutils, which is there from now on.
         from demo.ladder import show_climb
@@ -64,8 +68,10 @@ def save_report(report: dict[str, Any], folder: Path, name: str) -> None:
     plot(report).savefig(folder / f"{name}.png")
 
 
-def check(clip: str, ground: str) -> None:
+def check(clip: str, ground: str, samples: int) -> None:
     """Complain before Blender starts about what needs no Blender to be seen."""
+    if samples < 1:
+        raise ValueError(f"samples a pixel are expected to be at least 1, got {samples}")
     if clip != "walk" and not Path(clip).is_file():
         raise FileNotFoundError(f"there is no clip {clip}")
     if ground == LADDER:

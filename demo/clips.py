@@ -9,7 +9,7 @@ from pathlib import Path
 from demo import session
 
 # Of the many actions of a game character's file, those with these words in their names show best what planting does.
-WALKS = ("walk", "run", "jog")
+WALKS = ("walk", "run", "jog", "move")
 
 
 def reading():

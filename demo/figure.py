@@ -102,8 +102,12 @@ def make_body(bpy, armature, feet: list[Foot]):
     if hips is not None:
         for number, foot in enumerate(feet):
             body.rod(hips, TRUNK, body.head(foot.thigh), BELLY - 0.004 * (number + 1), THIGH - 0.003)
-        side = body.head(feet[0].thigh) - body.head(feet[1].thigh)
-        _trunk(body, hips, legs, side / np.linalg.norm(side))
+        # In the rest pose, as a body that turns takes its arms to both sides of the hips.
+        side = body.rest[feet[0].thigh][:3, 3] - body.rest[feet[1].thigh][:3, 3]
+        if len(feet) == 2:
+            _trunk(body, hips, legs, side / np.linalg.norm(side))
+        else:
+            _head_and_tail(body, feet)
     return _bind(bpy, armature, body)
 
 
@@ -126,6 +130,10 @@ def _leg(body: Body, foot: Foot, colour: int) -> None:
     heel, ball = (_apply(body.pose[foot.foot], point) for point in (foot.heel, foot.ball))
     tip = _apply(body.pose[foot.toe or foot.foot], foot.tip)
     ankle = body.head(foot.foot)
+    if np.array_equal(heel, ball):
+        # A leg without a foot stands on one point.
+        body.rod(foot.shin, colour, ball, KNEE, ANKLE)
+        return
     along = (ball - heel) / np.linalg.norm(ball - heel)
     up = ankle - heel - along * ((ankle - heel) @ along)
     up = up / np.linalg.norm(up)
@@ -176,6 +184,21 @@ def _trunk(body: Body, bone: str, legs: set[str], side: Array) -> None:
         _trunk(body, limbs[0], legs, side)
 
 
+def _head_and_tail(body: Body, feet: list[Foot]) -> None:
+    """What branches off over each of several pairs of legs: over the foremost pair a neck, over others tails."""
+    ways = [_apply(body.pose[foot.foot], foot.ball) - _apply(body.pose[foot.foot], foot.heel) for foot in feet]
+    pairs = [{foot.thigh for foot in feet[first : first + 2]} for first in range(0, len(feet), 2)]
+    foremost = max(pairs, key=lambda pair: sum(body.head(thigh) @ np.sum(ways, axis=0) for thigh in pair) / len(pair))
+    for pair in pairs:
+        bone = _hips(body, pair)
+        limbs = [] if bone is None else _upwards(body, bone, {foot.thigh for foot in feet})
+        if pair is foremost and limbs:
+            limbs = [max(limbs, key=body.reach_from_parent)]
+        for limb in limbs:
+            body.rod(bone, TRUNK, body.head(limb), BELLY, NECK)
+            _neck(body, limb) if pair is foremost else _arm(body, limb, TRUNK)
+
+
 def _neck(body: Body, bone: str) -> None:
     limbs, way = body.limbs(bone), body.furthest(bone)
     if limbs and np.linalg.norm(way) > HEAD_REACH * body.leg:
@@ -188,9 +211,9 @@ def _neck(body: Body, bone: str) -> None:
 
 
 def _sideways(body: Body, limb: str, side: Array) -> float:
-    """How far the limb lies on the first leg's side of its parent's joint, on the mean of its joints."""
-    middle = np.mean([body.head(name) for name in (limb, *body.below(limb))], axis=0)
-    return float((middle - body.head(body.parents[limb])) @ side)
+    """How far the limb rests on the first leg's side of its parent's joint, on the mean of its joints."""
+    middle = np.mean([body.rest[name][:3, 3] for name in (limb, *body.below(limb))], axis=0)
+    return float((middle - body.rest[body.parents[limb]][:3, 3]) @ side)
 
 
 def _arm(body: Body, bone: str, colour: int) -> None:

@@ -73,7 +73,7 @@ def _shoot(bpy, walking: character.Walker, source, way: track.Track, report: dic
     bpy.context.scene.frame_set(walking.frames[0])
     body = figure.make_body(bpy, walking.armature, walking.feet)
     planted, rows = walking.armature.animation_data.action, []
-    places = (np.arange(SHOWN) - (SHOWN - 1) / 2) * track.SLOT * way.leg
+    places = (np.arange(SHOWN) - (SHOWN - 1) / 2) * way.slot
     for action, side in ((source, "before"), (planted, "after")):
         show.play(walking.armature, action)
         shots = []

@@ -15,14 +15,14 @@ from demo.misses import Miss
 from demo.session import silence, tell
 from demo.solids import torus
 from demo.terrain import Cut, Terrain, cut_terrain
-from demo.track import FINE, MARGIN, SLOT, Instant, Track
+from demo.track import FINE, MARGIN, Instant, Track
 
 Array = NDArray[np.float64]
 
 # Lengths in legs.
 ELEVATION = np.radians(9.0)
 FRONT, DEPTH, SIDE, CRUST = 0.14, 2.2, 0.75, 0.22
-GAP = 0.12
+GAP, WALLS_APART = 0.12, 0.001
 RING, RING_THICKNESS = 0.11, 0.013
 TEXT_LINE, TEXT_SPACE = 0.0155, 0.04  # Of the picture's width.
 ROW_WIDTH, ROW_HEIGHTS = 1600, (380, 820)
@@ -138,16 +138,18 @@ def _lay_terrain(bpy, shots: tuple[Shot, ...], stage: Stage, track: Track, box: 
     """A piece of the stage for all figures, or for each as it is then where they are moved apart; its meshes and lowest
     edge in view.
     """
-    along, lowest, meshes = _axes(track)[0], np.inf, []
+    (along, inward), lowest, meshes = _axes(track), np.inf, []
     moved = any(shot.instant.shift for shot in shots)
     for shot in shots if moved else shots[:1]:
         bpy.context.scene.frame_set(shot.frame)
-        for ground in (*stage.grounds, *stage.props):
+        for number, ground in enumerate((*stage.grounds, *stage.props)):
             piece = cut_terrain(bpy, ground, _cut(shot.instant, moved, track, box))
             _colour(bpy, piece, ground in stage.props)
             for thing in (piece.surface, piece.section):
                 thing.location = shot.instant.shift * along
                 meshes.append(thing.data)
+            # Walls of several grounds would flicker in one plane.
+            piece.section.location += Vector(number * WALLS_APART * track.leg * inward)
             place = piece.front @ along + shot.instant.shift - box[:, 0].mean()
             seen = np.abs(place) < np.ptp(box[:, 0]) / 2 + SIDE * track.leg
             lowest = piece.front[seen, 2].min(initial=lowest)
@@ -160,7 +162,7 @@ def _cut(instant: Instant, moved: bool, track: Track, box: Array) -> Cut:
     Pieces of figures that are moved stand apart, as their heights would look like steps where they met.
     """
     (along, inward), leg = _axes(track), track.leg
-    middle, reach = track.centre @ along[:2] + instant.place, (SLOT - GAP) / 2 * leg
+    middle, reach = track.centre @ along[:2] + instant.place, (track.slot - GAP * leg) / 2
     start, end = (middle - reach, middle + reach) if moved else (box[0, 0] - MARGIN * leg, box[1, 0] + MARGIN * leg)
     origin, depth = (box[0, 1] - FRONT * leg) * inward, DEPTH * leg + np.ptp(box[:, 1])
     return Cut(origin, along, inward, start - instant.shift, end - instant.shift, depth, 3 * leg)

@@ -102,6 +102,9 @@ def shoot(
     bpy.context.scene.frame_set(walkers[0].frames[0])
     bodies = [figure.make_body(bpy, walking.armature, walking.feet) for walking in walkers]
     planted = [walking.armature.animation_data.action for walking in walkers]
+    # This puts back what planting has moved and the sources have no keys for.
+    with session.silence():
+        bpy.ops.ik2bone.restore()
     rows = []
     for actions, side in ((sources, "before"), (planted, "after")):
         shots = []
@@ -141,7 +144,8 @@ def _ringed(shots: list[picture.Shot], leg: float) -> str:
     off = [abs(miss.height) for shot in shots for miss in shot.misses]
     if not off:
         return "every foot that stands is on the ground, no foot is in it"
-    return f"{len(off)} feet ringed, off the ground by up to {100 * max(off) / leg:.0f} % of the leg"
+    feet = "1 foot" if len(off) == 1 else f"{len(off)} feet"
+    return f"{feet} ringed, off the ground by up to {100 * max(off) / leg:.0f} % of the leg"
 
 
 def _caption(sides: list[dict[str, float]], leg: float) -> str:

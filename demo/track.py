@@ -24,7 +24,7 @@ PREVIEW, FINE = 3, 6  # Samples a pixel of the picture; from the second on it is
 class Track:
     """Where the clip goes: level `centre` and `size` of its ground, its `heading`, its floor and the leg's length.
 
-    `along` (F,) is the hips' way in the heading's direction, from the centre.
+    `along` (F,) is the hips' way in the heading's direction, from the centre; `trunk` how far pairs of legs are apart.
     """
 
     centre: Array
@@ -33,6 +33,12 @@ class Track:
     floor: float
     leg: float
     along: Array
+    trunk: float = 0.0
+
+    @property
+    def slot(self) -> float:
+        """The way between figures side by side; head and tail of one on four legs are about as long as its trunk."""
+        return SLOT * self.leg + 2 * self.trunk
 
 
 @dataclass(frozen=True)
@@ -53,16 +59,22 @@ def find_track(clip: Clip) -> Track:
     box = path @ axes.T
     middle = (box.min(axis=0) + box.max(axis=0)) / 2
     size = np.ptp(box, axis=0) + 2 * MARGIN * clip.leg
-    return Track(middle @ axes, size, heading, measure_sole(clip).floor, clip.leg, box[:, 0] - middle[0])
+    trunk = float(np.median(np.ptp(clip.hip[..., :2] @ forward, axis=1)))
+    # Hips of a biped turn a little.
+    trunk = trunk if trunk > FIGURE_SPACE * clip.leg else 0.0
+    return Track(middle @ axes, size, heading, measure_sole(clip).floor, clip.leg, box[:, 0] - middle[0], trunk)
 
 
 def _heading(clip: Clip, path: Array) -> float:
-    """From start to end; round trips along their longest way, clips in place where the knees point."""
+    """From start to end; round trips along their longest way, clips in place square to the hips, as knees and feet."""
     way = path[-1] - path[0]
     if np.linalg.norm(way) < IN_PLACE * clip.leg:
         way = path[np.argmax(np.linalg.norm(path - path[0], axis=1))] - path[0]
     if np.linalg.norm(way) < IN_PLACE * clip.leg:
-        way = (2 * clip.knee - clip.hip - clip.ankle)[..., :2].mean(axis=(0, 1))
+        ahead = (2 * clip.knee - clip.hip - 2 * clip.ankle + clip.ball)[..., :2].mean(axis=(0, 1))
+        across = (clip.hip[:, 0] - clip.hip[:, 1])[:, :2].mean(axis=0)
+        square = np.array([-across[1], across[0]])
+        way = square * np.sign(square @ ahead)
     return float(np.arctan2(way[1], way[0]))
 
 
@@ -73,14 +85,16 @@ def choose_instants(clip: Clip, track: Track, moved: bool = False) -> list[Insta
     """
     chosen: list[int] = []
     for row in _passings(clip):
-        if all(abs(track.along[row] - track.along[other]) > FIGURE_SPACE * clip.leg for other in chosen):
+        apart = FIGURE_SPACE * clip.leg + 2 * track.trunk
+        if all(abs(track.along[row] - track.along[other]) > apart for other in chosen):
             chosen.append(row)
     few = len(chosen) < FEWEST_FIGURES
     if not (few or moved):
         return [Instant(row, 0.0, float(track.along[row])) for row in chosen[:MOST_FIGURES]]
     offered = np.arange(clip.frames) if few else np.array(chosen[:MOST_FIGURES])
-    rows = np.unique(offered[np.linspace(0, len(offered) - 1, SLOTS).round().astype(int)])
-    places = (np.arange(len(rows)) - (len(rows) - 1) / 2) * SLOT * clip.leg
+    slots = round(SLOTS * SLOT * clip.leg / track.slot)
+    rows = np.unique(offered[np.linspace(0, len(offered) - 1, max(2, slots)).round().astype(int)])
+    places = (np.arange(len(rows)) - (len(rows) - 1) / 2) * track.slot
     return [Instant(int(row), place - track.along[row], place) for row, place in zip(rows, places, strict=True)]
 
 

@@ -17,6 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 UPPER, LOWER = 1.0, 0.7
+# What axes of lengths add to their names.
+UNIT = ", upper bones"
 BONE, FAINT, WISH, MARK = "#1f6f9f", "#b9b9b9", "#e9b384", "#c0392b"
 
 
@@ -75,8 +77,8 @@ def draw_softening(figure: Figure) -> None:
         cosine = (upper * lower).sum(axis=-1) / (UPPER * LOWER)
         left.plot(distance, np.linalg.norm(solved.end, axis=-1), color=colour, label=f"soften={soften}")
         right.plot(distance, np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))), color=colour)
-    left.set(xlabel="distance of the target", ylabel="distance of the end")
-    right.set(xlabel="distance of the target", ylabel="angle at the knee, degrees")
+    left.set(xlabel=f"distance of the target{UNIT}", ylabel=f"distance of the end{UNIT}")
+    right.set(xlabel=f"distance of the target{UNIT}", ylabel="angle at the knee, degrees")
     left.legend(frameon=False)
 
 
@@ -92,7 +94,7 @@ def draw_rolls(figure: Figure) -> None:
         turn = ik2bone.solve_pose(root, mid, end, targets, hinge=hinge, roll=roll)
         beside = np.linalg.norm(np.cross(turn.mid[:, 1:], hinge), axis=-1)
         axes.plot(side, 2 * np.degrees(np.arcsin(beside)), color=colour, label=f"roll='{roll}'")
-    axes.set(xlabel="target moved sideways", ylabel="turn beside the hinge, degrees")
+    axes.set(xlabel=f"target moved sideways{UNIT}", ylabel="turn beside the hinge, degrees")
     axes.legend(frameon=False)
 
 

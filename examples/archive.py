@@ -10,6 +10,7 @@ files that have a report are done, so that no clip is lost or planted twice.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
@@ -45,17 +46,29 @@ def plant_archive(client: Client, clips: Sequence[Path], ground: Path, output: P
 
 
 def main() -> None:
-    """Plant the bvh and fbx files of a folder."""
+    """Plant the bvh and fbx files of a folder, and end with 1 where some could not be planted."""
     parser = argparse.ArgumentParser(description="Plant the bvh and fbx files of a folder on one ground.")
     for name in ("folder", "ground", "output"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--workers", type=int, help="default: one a processor")
     given = parser.parse_args()
     clips = sorted(file for kind in ("bvh", "fbx") for file in given.folder.glob(f"*.{kind}"))
+    if not clips:
+        sys.exit(f"bvh or fbx files are expected in {given.folder}, and there are none")
+    if not given.ground.is_file():
+        sys.exit(f"a ground is expected to be a file, and there is no {given.ground}")
     cluster = LocalCluster(n_workers=given.workers, threads_per_worker=1, dashboard_address=None)
     with cluster, Client(cluster) as client:
-        for told in plant_archive(client, clips, given.ground, given.output):
-            print(told["clip"], told.get("error", f"{len(told['actions'])} planted"))
+        reports = plant_archive(client, clips, given.ground, given.output)
+    sys.exit(max(map(show, reports)))
+
+
+def show(told: dict[str, Any]) -> int:
+    """Print what came of one file, and tell by 1 if anything in it was not planted."""
+    errors = [entry["error"] for entry in (told, *told["actions"]) if "error" in entry]
+    planted = sum("report" in entry for entry in told["actions"])
+    print(told["clip"], "; ".join([f"{planted} planted", *errors]))
+    return min(len(errors), 1)
 
 
 if __name__ == "__main__":

@@ -20,9 +20,12 @@ from pathlib import Path
 from typing import Any
 
 ARCHIVE = Path(__file__).with_name("archive.py")
+# Blender tells of a file that is no zip, and ends as if it were installed.
 INSTALL = """
-import sys, bpy
+import sys, bpy, addon_utils
 bpy.ops.extensions.package_install_files(filepath=sys.argv[1], repo="user_default", enable_on_install=True)
+if "bl_ext.user_default.ik2bone" not in bpy.context.preferences.addons:
+    sys.exit(f"{sys.argv[1]} is no zip of the extension")
 """
 # What `blender --background --command plant_feet` runs, where Blender is a module.
 COMMAND = """
@@ -50,7 +53,7 @@ def measure(command: Sequence[str | Path], reports: Sequence[Path] = ()) -> tupl
     # The command ends with 1 where some clips cannot be planted, which their reports tell, and Python does on errors.
     if missing or ended.returncode not in ((0, 1) if reports else (0,)):
         told = f"no report: {', '.join(missing)}" if missing else f"exit code {ended.returncode}"
-        sys.exit(f"{ended.stderr or ended.stdout}A run failed: {told}")
+        sys.exit(f"{(ended.stderr or ended.stdout).rstrip()}\nA run failed: {told}")
     return time.monotonic() - started, _used() - used
 
 
@@ -88,6 +91,9 @@ def main() -> None:
     parser.add_argument("--ground", type=Path, help="a file of meshes; default: a slope of one in ten")
     parser.add_argument("--zip", type=Path, help="the extension, where it is not installed")
     given = parser.parse_args()
+    for name in ("ground", "zip"):
+        if (path := getattr(given, name)) and not path.is_file():
+            sys.exit(f"--{name}: expected a file, and there is no {path}")
     # As the archive takes them.
     clips = sorted(file for kind in ("bvh", "fbx") for file in given.clips.glob(f"*.{kind}"))
     if not clips:
@@ -96,7 +102,7 @@ def main() -> None:
         folder = Path(place)
         if given.zip:
             os.environ["BLENDER_USER_RESOURCES"] = place
-            measure(["-c", INSTALL, given.zip])
+            measure(["-c", INSTALL, given.zip.resolve()])
         sys.exit(show(rows(clips, given.ground or write_slope(folder / "slope.obj"), folder)))
 
 

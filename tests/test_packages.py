@@ -75,6 +75,75 @@ def test_the_metadata_has_the_text_for_an_index_page(setup, tmp_path, monkeypatc
     assert metadata.get_payload().strip() == setup["long_description"]().strip()
 
 
+def test_one_address_in_the_project_completes_every_link_of_the_metadata(setup, tmp_path, monkeypatch):
+    address = "https://example.org/ik2bone/files"
+    for name in ("README.md", "pyproject.toml", "setup.py", "LICENSE", "native/ik2bone/__init__.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(extension.ROOT / name, tmp_path / name)
+    with (tmp_path / "pyproject.toml").open("a") as project:
+        project.write(f'\n[project.urls]\nSource = "{address}"\n')
+    monkeypatch.chdir(tmp_path)
+    command = [sys.executable, "-W", "ignore", "setup.py", "-q", "egg_info", "--egg-base", str(tmp_path)]
+    subprocess.run(command, capture_output=True, check=True)
+    metadata = message_from_string((tmp_path / "ik2bone.egg-info" / "PKG-INFO").read_text(encoding="utf-8"))
+    assert metadata.get_all("Project-URL") == [f"Source, {address}"]
+    found = [link for link in links(metadata.get_payload()) if link.startswith(address)]
+    relative = [link for link in links((tmp_path / "README.md").read_text(encoding="utf-8")) if "://" not in link]
+    assert found == [f"{address}/{link}" for link in relative]
+    assert all(link.startswith("https://") for link in links(metadata.get_payload()))
+    assert "source distribution" not in metadata.get_payload().partition("##")[0]
+
+
+@pytest.fixture
+def packages(tmp_path, monkeypatch, capsys):
+    """The exit code and the lines printed by the program that tests packages, where it runs a function in place of
+    commands.
+    """
+    from tests.packages import __main__ as program
+
+    def call(run):
+        monkeypatch.setattr(program, "run", run)
+        monkeypatch.setattr(program, "find_python", lambda version: program.Path(version))
+        return program.main(tmp_path / "made"), capsys.readouterr().out.splitlines()
+
+    return call
+
+
+def test_packages_that_cannot_be_built_are_told_and_nothing_else_is_tried(packages):
+    from tests.packages.__main__ import OLDEST, Failed
+
+    def fail(*_command, **_place):
+        raise Failed("no such setuptools")
+
+    code, lines = packages(fail)
+    assert code == 1
+    how = f"`{OLDEST}`, alone in an environment"
+    assert lines[2:] == [f"| source distribution | {how} | FAILED: no such setuptools |"]
+
+
+def test_every_python_has_a_row_and_one_that_fails_is_told(packages, tmp_path):
+    from tests.packages.__main__ import PYTHONS, Failed
+
+    def answer(*command, **_place):
+        if "ls-files" in command:
+            return "pyproject.toml\n"
+        if "hooks.build_sdist" in str(command[-1]):
+            (tmp_path / "made" / "packages").mkdir()
+            with tarfile.open(tmp_path / "made" / "packages" / "ik2bone-1.tar.gz", "w:gz") as made:
+                made.add(extension.ROOT / "pyproject.toml", "ik2bone-1/pyproject.toml")
+        if "hooks.build_wheel" in str(command[-1]):
+            (tmp_path / "made" / "packages" / "ik2bone-1-cp311-abi3-none.whl").touch()
+        if "pytest" in command and "python-2" in str(command[0]):
+            raise Failed("1 failed, 9 passed")
+        return "10 passed\n"
+
+    code, lines = packages(answer)
+    rows = [line for line in lines if line.startswith("| CPython ")]
+    outcomes = [line.split(" | ")[2] for line in rows]
+    assert len(rows) == len(PYTHONS) and code == 1
+    assert outcomes == [f"{'FAILED: 1 failed, 9 passed' if n == 2 else '10 passed: 10 passed'} |" for n in range(5)]
+
+
 @pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler as cc")
 def test_missing_headers_of_cglm_are_told_in_one_line(tmp_path):
     pytest.importorskip("setuptools", reason="setuptools is not installed")

@@ -62,7 +62,7 @@ install_blender() {
     # The two names hold no blanks or wildcards that match files, and are to become two arguments.
     set -f
     # shellcheck disable=SC2086
-    pip install $blender "setuptools>=77" wheel
+    pip install $blender "setuptools>=77.0.1" wheel
     set +f
 }
 

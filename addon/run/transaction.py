@@ -60,7 +60,8 @@ def switch_to_copy(undo: ExitStack, armature: Object, original: Assignment) -> A
     """Let the armature play a copy of an action, named as a planted one, from here on."""
     copy = actions.copy(original)
     on_error(undo, bpy.data.actions.remove, copy.action)
-    copy.action.name = named(original.action.name, PLANTED)
+    source = records.source_of(original.action) or original.action
+    copy.action.name = named(source.name, PLANTED)
     switch(undo, armature, copy)
     return copy
 
@@ -78,8 +79,8 @@ def keep_curves(undo: ExitStack, assignment: Assignment, written: Iterable[Chann
     Blender copies actions as a whole. What a copy leaves to others when it drops most of that saves more time than the
     dropping takes: new memory is five times as slow.
     """
-    if not getattr(assignment.action, "slots", True):
-        on_error(undo, actions.make_blank, assignment.action)
+    if actions.curves_of(assignment).bag is None:
+        on_error(undo, actions.take_first_key_back, assignment, len(assignment.action.layers))
         return
     paths = None if written is None else _touched(actions.curves_of(assignment), {each.path for each in written})
     backup = actions.copy(assignment, None if paths is None else paths.__contains__)

@@ -8,18 +8,14 @@
 
 #include "numpy.h"
 
-/* Acquires the object's buffer: 1, 0 where it has none, -1 with an exception. The kind of its
- * elements is IK2B_KINDS where the core cannot read them as they lie. */
+/* Acquires the object's buffer: 1, 0 where it has none or does not lend it, -1 with an exception
+ * that is not about it. The kind of its elements is IK2B_KINDS where the core cannot read them as
+ * they lie. */
 int acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view, ik2b_kind *kind);
 
-/* Acquires a new array of what numpy reads as numbers: float64, or int64 where only integers are
- * expected. 0, or -1 with an exception. */
-int acquire_converted(shared_pointer *numpy, PyObject *object, ik2b_kind kind, const char *name,
+/* Acquires a new float64 array of what numpy reads as numbers: 0, or -1 with an exception. */
+int acquire_converted(shared_pointer *numpy, PyObject *object, const char *name,
                       const char *expected, Py_buffer *view);
-
-/* Whether the exception says that something is no number or has no buffer; others, MemoryError and
- * KeyboardInterrupt among them, say nothing about the argument. */
-bool is_about_kind(void);
 
 /* Whether None, text or bytes, which numpy would read as NaN or parse. */
 bool holds_no_numbers(PyObject *object);

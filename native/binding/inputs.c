@@ -114,16 +114,13 @@ acquire_input(call *self, int i)
     }
     int found = acquire_view(self->numpy, object, &a->view, &kind);
     if (found < 0) {
-        if (!is_about_kind()) {
-            return -1;
-        }
-        PyErr_Clear();
+        return -1;
     }
     bool in_place = found > 0 && kind <= IK2B_F64;
     if (found > 0 && !in_place) {
         PyBuffer_Release(&a->view);
     }
-    if (p->role == POSITIONAL && found != 0) {
+    if (p->role == POSITIONAL && PyObject_CheckBuffer(object)) {
         self->any_array = true;
         self->all_single &= in_place && kind == IK2B_F32;
     }
@@ -133,8 +130,7 @@ acquire_input(call *self, int i)
     if (PyFloat_Check(object) || PyLong_Check(object)) {
         return acquire_number(self, i, object);
     }
-    if (acquire_converted(&self->state->numpy, object, IK2B_F64, p->name, p->row->text, &a->view) <
-        0) {
+    if (acquire_converted(&self->state->numpy, object, p->name, p->row->text, &a->view) < 0) {
         return -1;
     }
     return note_argument(self, i, IK2B_F64, "");

@@ -191,8 +191,13 @@ read_parents(const call *self, PyObject *object, ptrdiff_t *parents)
     if (found <= 0) {
         return found;
     }
-    found = holds_integers(&view) && view.ndim == 1 && view.strides &&
-            view.shape[0] == self->joints.count;
+    if (view.ndim != 1) {
+        PyErr_Format(PyExc_ValueError, "parents: expected shape (joints,), got shape %s",
+                     text_of_shape(view.shape, view.ndim).text);
+        PyBuffer_Release(&view);
+        return -1;
+    }
+    found = holds_integers(&view) && view.strides && view.shape[0] == self->joints.count;
     for (Py_ssize_t j = 0; found && j < self->joints.count; j++) {
         parents[j] = integer_at(&view, (const char *)view.buf + j * view.strides[0]);
     }

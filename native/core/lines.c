@@ -18,6 +18,10 @@
 
 #include <stdlib.h>
 
+/* A weighed sum of three distances is off by at most so many roundings: those of each shadow are 3
+ * halves, and 7 those of an area. */
+#define ROUNDINGS 21.0
+
 typedef struct {
     int axes[3];             /* which coordinates are x, y and z; z is the direction's longest */
     int enter[3], leave[3];  /* elements of bounds: ends of z where shadows reach least and most in
@@ -112,7 +116,16 @@ comes_first(const double a[3], const double b[3])
     return a[0] != b[0] ? a[0] < b[0] : a[1] != b[1] ? a[1] < b[1] : a[2] < b[2];
 }
 
-/* The distance on an edge whose shadow holds the origin. */
+/* The distance sum / whole, between a and b. One that the error of the sum does not tell from 0 is
+ * 0, so that rays that start on a mesh meet it. */
+static inline double
+settle(double sum, double whole, double error, double a, double b)
+{
+    return clamp_to(fabs(sum) > error ? sum / whole : 0.0, a, b);
+}
+
+/* The distance on an edge whose shadow holds the origin: that of its ends, each weighed by the
+ * shadow between the origin and the other. */
 static double
 distance_on_edge(const double a[3], const double b[3])
 {
@@ -122,8 +135,9 @@ distance_on_edge(const double a[3], const double b[3])
         b = kept;
     }
     int longer = fabs(b[0] - a[0]) >= fabs(b[1] - a[1]) ? 0 : 1;
-    double share = a[longer] / (a[longer] - b[longer]);
-    return clamp_to(a[2] + share * (b[2] - a[2]), a[2], b[2]);
+    double far = larger(fabs(a[2]), fabs(b[2])), wide = larger(fabs(a[longer]), fabs(b[longer]));
+    double error = ROUNDINGS * DBL_EPSILON * (wide + far) * far;
+    return settle(a[longer] * b[2] - b[longer] * a[2], a[longer] - b[longer], error, a[2], b[2]);
 }
 
 /* The distance in the middle of a triangle: that of its corners, each weighed by the area of the
@@ -131,7 +145,7 @@ distance_on_edge(const double a[3], const double b[3])
 static double
 distance_inside(double corners[3][3])
 {
-    double sum = 0.0, areas = 0.0, least = INFINITY, most = -INFINITY;
+    double sum = 0.0, areas = 0.0, least = INFINITY, most = -INFINITY, wide = 0.0;
     for (int k = 0; k < 3; k++) {
         const double *a = corners[(k + 1) % 3], *b = corners[(k + 2) % 3];
         double area = a[0] * b[1] - a[1] * b[0], own = corners[k][2];
@@ -139,8 +153,11 @@ distance_inside(double corners[3][3])
         areas += area;
         least = smaller(least, own);
         most = larger(most, own);
+        wide = larger(wide, larger(fabs(a[0]), fabs(a[1])));
     }
-    return areas == 0.0 ? least : clamp_to(sum / areas, least, most);
+    double far = larger(fabs(least), fabs(most));
+    double error = ROUNDINGS * DBL_EPSILON * (wide + far) * wide * far;
+    return settle(sum, areas, error, least, most);
 }
 
 static bool

@@ -10,7 +10,7 @@ import numpy as np
 from ._core import hinge_of
 from .curves import smooth_between, smoothstep, without_dips
 from .model import Array, Clip, Mask
-from .rotations import cross, dot, length_of, unit
+from .rotations import cofactors, cross, dot, length_of, unit
 
 # Sine of the angle (9 degrees) under which a knee's own bend is rather noise: it turns sideways, or over backwards.
 BENT = 0.15
@@ -56,6 +56,8 @@ def find_knees(clip: Clip) -> Knees:
     """Read the hinges: a frame's own where its knee is well bent, the clip's where it is straight or overstretched."""
     own = np.asarray(hinge_of(clip.thigh, clip.shin, clip.ankle))
     sine, axes = knee_sine(clip), unit(np.swapaxes(clip.shin[..., :3, :3], -1, -2))
+    # A hinge is a cross product, which a mirrored shin turns round.
+    axes *= np.sign(cofactors(axes)[1])[..., None, None]
     usual = _usual_hinges(clip, own, sine, axes)
     natural = sine * np.sign(dot(own, usual))
     doubt = np.where(usual.any(axis=-1), 1.0 - smoothstep(natural / BENT), 0.0)

@@ -100,9 +100,9 @@ class Mesh:
     def cast(self, origins: Numbers, directions: Numbers, *, out: Out | None = None) -> Hits:
         """The first place that rays from origins along directions meet.
 
-        origins (..., 3) and directions (..., 3), of any length, broadcast. An origin on the mesh meets it there. Where
-        nothing is met, triangle is -1, and point and normal are NaN. out is a tuple of writable buffers of the results'
-        shapes and types, or the Hits of an earlier call.
+        origins (..., 3) and directions (..., 3), of any length, broadcast. An origin on the mesh meets it there; on an
+        edge that no other triangle shares, rounding decides. Where nothing is met, triangle is -1, and point and normal
+        are NaN. out is a tuple of writable buffers of the results' shapes and types, or the Hits of an earlier call.
         """
         return _core.cast_at_mesh(self._built, origins, directions, out=out)
 

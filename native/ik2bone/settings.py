@@ -68,8 +68,9 @@ class Settings:
             object.__setattr__(self, "strength", strength)  # lists too are to be cut
         else:
             strength = np.asarray(checks.number("strength", self.strength, expected))
-        if strength.min() < 0.0 or strength.max() > 1.0:
-            raise ValueError(f"strength: expected {expected}, got {self.strength}")
+        beyond = strength[(strength < 0.0) | (strength > 1.0)]
+        if beyond.size:
+            raise ValueError(f"strength: expected {expected}, got {beyond[0]}")
         if self.asked is not None:
             object.__setattr__(self, "asked", checks.mask("asked", self.asked, ("limbs",)))
         checks.kind("marks", self.marks, Marks | None, "Marks")

@@ -25,8 +25,8 @@ from tests.bench.page import markdown, number, processor, publish
 
 # Rows, and whether results go into arrays of the caller's. Of many rows, peers that write only there are shown, too.
 COLUMNS = ((1, False), (1, True), (16, False), (4096, False), (MILLION, False))
-AIMS = {"solve": 1.5, "solve_pose": 3.5}  # bare kernels, at 4,096 rows
-CALL_AIMS = {False: 1.0, True: 0.5}  # microseconds of one call of solve on one limb
+AIMS = {"solve": 1.5, "solve_pose": 2.5}  # bare kernels, at 4,096 rows
+CALL_AIMS = {False: 0.9, True: 0.5}  # microseconds of one call of solve on one limb
 
 LEGEND = """\
 Nanoseconds a row, over so many rows in one call. `aggregate`: a joint of skeletons of up to 100 joints.

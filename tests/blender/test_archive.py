@@ -88,6 +88,47 @@ def test_a_run_that_breaks_off_is_told_with_what_it_left_out(tmp_path):
         batch.measure(unplanted)
 
 
+def test_a_zip_that_is_missing_or_no_extension_is_told(tmp_path):
+    (tmp_path / "clip.bvh").touch()
+    (tmp_path / "broken.zip").write_text("no zip")
+    assert run("batch", tmp_path, "--zip", tmp_path / "none.zip") == (
+        f"--zip: expected a file, and there is no {tmp_path / 'none.zip'}\n"
+    )
+    told = f"{tmp_path / 'broken.zip'} is no zip of the extension\nA run failed: exit code 1\n"
+    assert run("batch", tmp_path, "--zip", tmp_path / "broken.zip").endswith(told)
+
+
+def test_folders_without_clips_and_missing_grounds_are_told(tmp_path):
+    nothing = f"bvh or fbx files are expected in {tmp_path}, and there are none\n"
+    assert run("batch", tmp_path) == nothing
+    assert run("archive", tmp_path, tmp_path / "slope.obj", tmp_path) == nothing
+    (tmp_path / "clip.bvh").touch()
+    slope = tmp_path / "slope.obj"
+    assert run("batch", tmp_path, "--ground", slope) == f"--ground: expected a file, and there is no {slope}\n"
+    told = f"a ground is expected to be a file, and there is no {slope}\n"
+    assert run("archive", tmp_path, slope, tmp_path) == told
+
+
+def run(name, *arguments):
+    """What an example tells as it ends with 1."""
+    ended = subprocess.run(
+        [sys.executable, ROOT / "examples" / f"{name}.py", *arguments], capture_output=True, text=True
+    )
+    assert ended.returncode == 1
+    return ended.stderr
+
+
+def test_actions_that_were_refused_do_not_count_as_planted(capsys):
+    from examples import archive
+
+    actions = [{"action": "walk", "report": {}}, {"action": "idle", "error": "no legs"}]
+    assert archive.show({"clip": "a.glb", "actions": actions}) == 1
+    assert archive.show({"clip": "b.bvh", "actions": [], "error": "no file"}) == 1
+    assert archive.show({"clip": "c.bvh", "actions": actions[:1]}) == 0
+    lines = ["a.glb 1 planted; no legs", "b.bvh 0 planted; no file", "c.bvh 1 planted"]
+    assert capsys.readouterr().out.splitlines() == lines
+
+
 def test_runs_that_differ_are_told(capsys):
     from examples import batch
 

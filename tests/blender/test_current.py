@@ -59,19 +59,31 @@ def test_an_action_without_keys_stays_so_where_another_armature_is_refused(bpy, 
         assert [slot.identifier for slot in action.slots] == ["OBWalker"] * with_slot
 
 
-def test_an_action_whose_slot_has_no_curves_yet_stays_so_after_an_error(bpy, walker, slope, addon, monkeypatch):
-    action = _blank_action(bpy, walker, True)
-    before = fingerprint.of_scene(bpy)
+@pytest.mark.parametrize("with_slot", [False, True])
+@pytest.mark.parametrize("keyed", [0, 3])
+def test_an_action_without_curves_stays_so_after_an_error(bpy, walker, slope, addon, monkeypatch, with_slot, keyed):
+    action = _blank_action(bpy, walker, with_slot)
+    before, parts = fingerprint.of_scene(bpy), _parts_of(walker)
+    insert, inserted = addon("keys.channels").insert, []
 
-    def fail(*_arguments):
-        raise ArithmeticError("no key")
+    def fail(*arguments):
+        if len(inserted) == keyed:
+            raise ArithmeticError("no key")
+        inserted.append(insert(*arguments))
 
     with monkeypatch.context() as patch:
         patch.setattr(addon("keys.channels"), "insert", fail)
         with pytest.raises(RuntimeError, match="ArithmeticError: no key") as error:
             bpy.ops.ik2bone.plant_feet(frame_range="CURRENT")
     assert "AttributeError" not in str(error.value)
-    assert fingerprint.of_scene(bpy) == before and not fingerprint.curves_of(action)
+    assert fingerprint.of_scene(bpy) == before and not fingerprint.curves_of(action) and _parts_of(walker) == parts
+
+
+def _parts_of(armature):
+    """What an action consists of beside curves, and the handle by which its slot is played."""
+    data = armature.animation_data
+    slots, layers = (len(getattr(data.action, name, ())) for name in ("slots", "layers"))
+    return slots, layers, len(fingerprint.bags_of(data.action)), getattr(data, "action_slot_handle", None)
 
 
 def _blank_action(bpy, armature, with_slot):

@@ -199,6 +199,7 @@ def _look_at_file(bpy, path: Path) -> None:
             "demo: stairs is a ground by itself and cannot be added to others, got hills+stairs",
         ),
         (("--ground", "nowhere.obj"), "demo: there is no ground nowhere.obj"),
+        (("--samples", "0"), "demo: samples a pixel are expected to be at least 1, got 0"),
     ],
 )
 def test_bad_input_gets_one_sentence(bpy, tmp_path, arguments, sentence):
@@ -282,3 +283,18 @@ def test_a_character_without_animation_is_planted_as_a_pose(bpy, tmp_path):
     show.lay_stage(bpy, "hills", look)
     (report,) = show.plant(bpy, [look.armature]).values()
     assert report["after"]["penetration"] < 1e-4 < report["before"]["penetration"] + report["before"]["float"]
+
+
+def test_a_pose_is_shown_before_as_it_was_though_its_hips_have_no_keys(bpy, tmp_path, monkeypatch):
+    from demo import picture, show
+
+    lowest = []
+
+    def draw(_bpy, rows, *_):
+        lowest.extend(min(picture._points(row.shots[0].figure)[:, 2]) for row in rows)
+
+    monkeypatch.setattr(picture, "draw", draw)
+    shown = show.show(bpy, str(export(bpy, tmp_path / "still.glb", [])), "stairs", tmp_path, 1)
+    before, after = lowest
+    assert after - before == pytest.approx(shown.reports["report"]["before"]["penetration"], abs=0.01)
+    assert after - before > 0.05

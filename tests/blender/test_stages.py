@@ -72,9 +72,9 @@ def test_no_stage_of_a_long_clip_takes_a_second(bpy, walker, slope, options, add
         curve.modifiers.new("CYCLES")
     action = walker.animation_data.action
     action.use_frame_range, action.frame_start, action.frame_end = True, 1, 6000
-    began, longest = time.perf_counter(), 0.0
+    began, longest = time.process_time(), 0.0  # a busy machine makes no stage longer
     for _ in addon("run.pipeline").planting(bpy.context, [walker], options()):
-        longest, began = max(longest, time.perf_counter() - began), time.perf_counter()
+        longest, began = max(longest, time.process_time() - began), time.process_time()
     assert longest < 1.0
 
 

@@ -10,7 +10,7 @@ import ik2bone
 import numpy as np
 import pytest
 from ik2bone import Clip, NoGround, Settings, plant
-from short_walk import LEG, WALK, hills
+from short_walk import LEG, WALK, from_points, hills
 from walk import HILLS
 
 
@@ -31,6 +31,24 @@ class Ground:
 )
 def test_callables_of_points_and_down_are_grounds(plan, ground) -> None:
     assert (plant(WALK, ground).rotations == plan.rotations).all()
+
+
+FOLLOWING = Settings(contacts="ALWAYS")
+
+
+@pytest.mark.parametrize("ground", [lambda points, down: _written(points), lambda points, down=None: _written(points)])
+def test_a_callable_may_write_into_the_points_that_it_gets(ground) -> None:
+    clip = from_points()
+    before = clip.ball.copy()
+    written = plant(clip, ground, FOLLOWING)
+    assert (clip.ball == before).all()
+    other = plant(clip, lambda points, _: _written(points.copy()), FOLLOWING)
+    assert (written.rotations == other.rotations).all() and (written.hips_offset == other.hips_offset).all()
+
+
+def _written(points):
+    points[:, 2] = hills(points[:, :2])
+    return points, np.tile([0.0, 0.0, 1.0], (len(points), 1)), np.ones(len(points), bool)
 
 
 def test_normals_of_any_length_and_side_will_do(plan) -> None:

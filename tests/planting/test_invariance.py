@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What planting does not depend on: the heading of a noisy clip, the axes of its bones, and their own scales."""
+"""What planting does not depend on: the heading of a noisy clip, its side, the axes of its bones, and own scales."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from gaits import make_gait, on_treadmill
 from ik2bone import Clip, find_contacts, plant
 from ik2bone.rotations import median_point
-from walk import HILLS, make_walk
+from walk import HILLS, make_walk, overstretched
 
 ANGLES = np.radians([15.0, 45.0, 60.0])
 
@@ -60,6 +60,19 @@ def test_a_plan_of_a_noisy_clip_does_not_depend_on_the_heading(seed) -> None:
         assert (other.contacts == plan.contacts).all()
         assert other.rotations == pytest.approx(plan.rotations, abs=1e-5)
         assert other.hips_offset @ turn == pytest.approx(plan.hips_offset, abs=1e-6)
+
+
+@pytest.mark.parametrize("straight", [False, True])
+def test_a_mirrored_clip_is_planted_as_the_mirror_image(straight) -> None:
+    clip, mirror = make_walk(seconds=3.0).clip, np.diag([1.0, -1.0, 1.0])
+    clip, whole = overstretched(clip) if straight else clip, np.diag([1.0, -1.0, 1.0, 1.0])
+    bones = {name: whole @ getattr(clip, name) for name in ("thigh", "shin", "foot", "toe")}
+    image = replace(clip, **bones, ball=clip.ball @ mirror, tip=clip.tip @ mirror)
+    plan, other = plant(clip, HILLS), plant(image, turned_hills(mirror))
+    after, mirrored = plan.apply(clip), other.apply(image)
+    assert (other.contacts == plan.contacts).all()
+    assert mirrored.knee @ mirror == pytest.approx(after.knee, abs=1e-6)
+    assert mirrored.ankle @ mirror == pytest.approx(after.ankle, abs=1e-6)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.005])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from ik2bone.anchors.lying import lie_along
+from ik2bone.contacts.spans import Marks
 from ik2bone.hands.touch import measure_limbs, with_floor_of
 from ik2bone.plan import Settings, plant
 from ik2bone.rotations import move_points
@@ -74,3 +75,18 @@ def test_soles_lie_along_what_they_are_nearer_to() -> None:
 def test_flat_ground_stays_flat() -> None:
     once, again = _planted_twice(make_walk(roll=0.4).clip, FLAT)
     assert _apart(again.ankle, once.ankle) < 2e-3
+
+
+@pytest.mark.parametrize("ground", [lambda x, _: 0.0 * x, lambda x, _: 0.2 * np.floor(x)], ids=["level", "steps"])
+def test_feet_that_swing_as_a_clip_begins_go_as_far_as_all_others_with_ground_that_lies_lower(ground) -> None:
+    clip = make_walk(seconds=3.0).clip.cut(slice(50, None))
+    clip = plant(clip, height_field(ground)).apply(clip)
+    contacts = plant(clip, FLAT).contacts.copy()
+    assert not contacts[0, 0].any()
+    last = np.flatnonzero(~contacts[:, 1].any(axis=-1))[-1] + 1
+    contacts[last:, 1, 1] = False  # the last standing, on the heel alone
+    nothing = np.zeros_like(contacts)
+    stored = Settings(contacts="STORED", marks=Marks(contacts, nothing, nothing))
+    here, lower = (plant(clip, height_field(lambda x, y, at=at: ground(x, y) + at), stored) for at in (0.0, -0.5))
+    assert {anchor.part for anchor in here.anchors} == {"heel", "ball"}
+    assert lower.apply(clip).ankle == pytest.approx(here.apply(clip).ankle - [0.0, 0.0, 0.5], abs=1e-6)

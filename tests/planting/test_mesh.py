@@ -152,6 +152,22 @@ def test_a_ray_meets_the_first_place_ahead(scale, kind):
     np.testing.assert_allclose(normal[met], mesh.normals[first[met]], atol=1e-7)
 
 
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_ray_meets_the_mesh_that_it_starts_on_whichever_way_it_goes(scale, kind):
+    """Of a level square, whose places and those of its diagonal are exact in both kinds."""
+    rng = np.random.default_rng(9)
+    corners = np.array([[-3, -3, 0], [5, -3, 0], [5, 5, 0], [-3, 5, 0]], kind) * kind(scale)
+    origins = (rng.uniform(-3, 5, (600, 3)) * [1, 1, 0]).astype(kind) * kind(scale)
+    origins[::2, 1] = origins[::2, 0]
+    ways = rng.standard_normal((600, 3)).astype(kind)
+    ways[::3, 2] *= kind(0.01)
+    point, normal, triangle = Mesh(corners, [[0, 1, 2], [0, 2, 3]]).cast(origins, ways)
+    assert np.array_equal(point, origins)
+    assert np.array_equal(normal, np.broadcast_to([0, 0, 1], point.shape))
+    assert np.array_equal(triangle[1::2], origins[1::2, 1] > origins[1::2, 0])
+
+
 def nearest_of_all(corners, points):
     """Distances (N,) of points to the nearest of triangles (T, 3, 3), by their edges and their inside."""
     a, b, c = np.moveaxis(corners, 1, 0)

@@ -123,6 +123,7 @@ def test_text_tells_of_all_of_every_foot_and_of_every_contact(report) -> None:
     assert float(rows[0][5]) == pytest.approx(span["before"]["drift"], rel=1e-3)
     assert float(rows[0][8]) == pytest.approx(span["after"]["penetration"], rel=1e-3)
     assert lines[-1] == "the sole is a guess"
+    assert any(line.startswith("Lengths are in the units of the clip, ") for line in lines)
 
 
 def test_limbs_without_bones_are_numbered(walked) -> None:
@@ -187,5 +188,5 @@ def test_missing_matplotlib_gets_one_sentence(monkeypatch) -> None:
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     monkeypatch.delitem(sys.modules, "ik2bone.report.plot", raising=False)
-    with pytest.raises(ImportError, match=r"plotted by matplotlib, which is missing: pip install ik2bone\[plot\]"):
+    with pytest.raises(ImportError, match=r"plotted by matplotlib, which is missing: pip install matplotlib"):
         importlib.import_module("ik2bone.report.plot")

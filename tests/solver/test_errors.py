@@ -75,7 +75,15 @@ def read_only():
     return array
 
 
+def released():
+    view = memoryview(bytearray(3))
+    view.release()
+    return view
+
+
 OUT_CASES = [
+    (0, np.zeros(3, "M8[s]"), TypeError, "out mid: expected a writable buffer, got ndarray"),
+    (3, released(), TypeError, "out status: expected a writable buffer, got memoryview"),
     (0, np.zeros(4), ValueError, r"out mid: expected shape \(3,\), got \(4,\)"),
     (1, np.zeros((1, 3)), ValueError, r"out end: expected shape \(3,\), got \(1, 3\)"),
     (0, np.zeros(3, np.float32), TypeError, "out mid: expected a buffer of float64, got format 'f'"),
@@ -155,6 +163,9 @@ def test_bad_parents_are_told(parents, error, message):
         ([b"a"], TypeError, "parents: expected integers, got b'a'"),
         ([[-1]], ValueError, "parents: expected shape"),
         (np.array(-1), ValueError, r"parents: expected shape \(joints,\), got shape \(\)"),
+        (memoryview(np.array(-1)), ValueError, r"parents: expected shape \(joints,\), got shape \(\)"),
+        (memoryview(np.array([[-1]])), ValueError, r"parents: expected shape \(joints,\), got shape \(1, 1\)"),
+        (np.array([-1], "M8[s]"), TypeError, "parents: expected integers, got numpy.datetime64"),
     ],
 )
 def test_parents_that_are_no_indices_are_named(parents, error, message):

@@ -46,16 +46,17 @@ def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -
     standing = [anchor for anchor in anchors if anchor.part != "swing" and anchor.found]
     if not standing:
         return anchors
-    moves, heights = (
-        np.ptp(np.array(rows) @ clip.up) for rows in zip(*((a.move, a.point) for a in standing), strict=True)
-    )
-    if moves > max(ALONG * heights, LEVEL * clip.leg):
+    rises = np.array([anchor.move for anchor in standing]) @ clip.up
+    # Not of the points themselves, as heels and balls lie unlike over their soles.
+    heights = np.ptp(np.array([a.point if a.foothold is None else a.foothold for a in standing]) @ clip.up)
+    if np.ptp(rises) > max(ALONG * heights, LEVEL * clip.leg):
         return anchors
     rows = (_flat_frames(clip, sole, contacts, anchor) for anchor in standing)
     soles_up, normals = (np.concatenate(column) for column in zip(*rows, strict=True))
     along = lie_along(soles_up, normals, clip.up)
-    if along or heights > LEVEL * clip.leg:
-        anchors = [a if a.part != "swing" else replace(a, origin=a.point - a.carried) for a in anchors]
+    if along or np.ptp(rises) <= ALONG * heights:
+        rise = rises.mean() * clip.up
+        anchors = [a if a.part != "swing" else replace(a, origin=a.point - a.carried - rise) for a in anchors]
     return [_left(clip, sole, anchor) for anchor in anchors] if along else anchors
 
 

@@ -13,9 +13,6 @@ from ..rotations import length_of
 from .paths import REST, WINDOWS, Feet
 from .stance import LEAST_CONTACT, STEP, Stance, part_stances
 
-# Departures are told to the nearest of so many instants a second: the frame before still stands, the next not. By whole
-# frames walks that tremble lose 2 % of their F1.
-INSTANTS = 240.0
 # Points within this (leg lengths) of a straight line come from formulas and animators, and the first frame off it has
 # left. Paths in single precision, far from the origin, are as rough.
 ON_LINE = 2e-5
@@ -45,10 +42,8 @@ def _left(feet: Feet, slow: Mask, run: Stance) -> int:
     if run.end == feet.frames:
         return run.end
     held = bool(slow[run.end, run.leg].any())
-    if left := _off_line(feet, run, 0.5 * STEP):
+    if left := _off_line(feet, run):
         return left
-    if not held and feet.rolls[run.end, run.leg, run.part]:
-        return run.end
     speeds = feet.speeds[:, run.leg, run.part]
     rest = max(REST, 2.0 * feet.tremble, 1.3 * float(np.median(speeds[run.start : run.end])))
     early = max(run.start, run.end - max(1, round((0.5 * STEP if held else LEAST_CONTACT) * feet.fps)))
@@ -92,11 +87,13 @@ def _risen(feet: Feet, run: Stance, rest: int) -> int:
     return rest + max(stays, 1 + int(np.flatnonzero(creeps)[-1]))
 
 
-def _off_line(feet: Feet, run: Stance, late: float) -> int:
-    """The first frame late (s) in a run that is off a straight line through those before it; 0 where none is on one."""
+def _off_line(feet: Feet, run: Stance) -> int:
+    """The first frame in the last half step of a run that is off a straight line through those before it; 0 where none
+    is on one.
+    """
     path = feet.given[: run.end + feet.half + 1, run.leg, run.part]
     count = max(round(LEAST_CONTACT * feet.fps), 3) + 1
-    first = max(run.end - round(late * feet.fps), run.start + 2, count)
+    first = max(run.end - round(0.5 * STEP * feet.fps), run.start + 2, count)
     if first > run.end:
         return 0
     # Rows are the frames before each candidate; a line through them leaves no residue.
@@ -126,56 +123,52 @@ def _residues(count: int) -> Array:
 def _departure(feet: Feet, run: Stance, rest: int) -> int:
     """The frame after the last in which a part stands that rests at that frame for the last time.
 
-    The instants asked about reach from there to as far beyond the run's end as speeds are smoothed.
+    The frames asked about reach from there to as far beyond the run's end as speeds are smoothed.
     """
     before, after = (max(2, round(seconds * feet.fps)) for seconds in (0.5 * STEP, WINDOWS[0]))
     middle = (run.start + run.end) // 2
     first = max(min(max(middle, rest - before), rest - 2), run.start)
     last = min(run.end + feet.half + after, feet.frames)
-    parts = max(1, round(INSTANTS / feet.fps))
-    knots = range(parts * (rest - first), parts * (min(run.end + feet.half, last - 2) - first - 1) + 1)
+    knots = range(rest - first, min(run.end + feet.half, last - 2) - first)
     if not knots:
         return run.end
-    chances = np.cumsum(chances_of(feet.paths[first:last, run.leg, run.part], knots, parts))
-    return first + knots[int(np.searchsorted(chances, 0.5 * chances[-1]))] // parts + 1
+    chances = np.cumsum(chances_of(feet.paths[first:last, run.leg, run.part], knots))
+    return first + knots[int(np.searchsorted(chances, 0.5 * chances[-1]))] + 1
 
 
-def chances_of(path: Array, knots: range, parts: int = 1) -> Array:
-    """How likely (C,) a path (N, 3), in leg lengths, departs from rest after each of the knots, in parts of a frame.
+def chances_of(path: Array, knots: range) -> Array:
+    """How likely (C,) a path (N, 3), in leg lengths, departs from rest after each of the knots, in frames.
 
-    Standing, a point stays or slides evenly; departing, it gains powers of time by unknown, normal amounts. Those and
-    the deviation of the noise are integrated out, under Zellner's prior of the size that is likeliest for each knot
-    (Liang and others, Mixtures of g Priors, J. American Statistical Association 103, 2008, section 2.4).
+    Standing, a point stays or slides evenly; departing, it gains powers of time. How much of each, and the deviation of
+    the noise, are integrated out, any amount and any magnitude as likely as the others beforehand.
     """
-    lineless, bases = _departures(len(path), knots, parts)
+    lineless, bases = _departures(len(path), knots)
     path = lineless @ (path - path[0])
     count, gained = 3 * (len(path) - 2), 3 * bases.shape[-1]
     explained = np.sum((np.swapaxes(bases, 1, 2) @ path) ** 2, axis=(1, 2))
     left = 1.0 - explained / (np.sum(path**2) + count * ON_LINE**2)
-    size = np.maximum((1.0 - left) / left * (count - gained) / gained - 1.0, 0.0)
-    evidence = 0.5 * ((count - gained) * np.log1p(size) - count * np.log1p(size * left))
+    evidence = -0.5 * (count - gained) * np.log(left)
     return np.exp(evidence - np.logaddexp.reduce(evidence))
 
 
 @lru_cache(maxsize=256)
-def _departures(count: int, knots: range, parts: int) -> tuple[Array, Array]:
+def _departures(count: int, knots: range) -> tuple[Array, Array]:
     """What takes lines out of paths (count, count), and orthonormal bases of all departures (C, count, 3), seen so:
     departing, a point gains the first to third power of time.
     """
     time = np.arange(count) / count
-    gone = np.maximum(time - np.array(knots)[:, None] / (parts * count), 0.0)
+    gone = np.maximum(time - np.array(knots)[:, None] / count, 0.0)
     gone = gone / gone[:, -1:]
     powers = np.stack([gone, gone**2, gone**3], axis=-1)
     return _residues(count), np.linalg.svd(_residues(count) @ powers, full_matrices=False)[0]
 
 
 def _rolled_off(feet: Feet, stands: Mask) -> Mask:
-    """Frames (F, L, 2) after contacts in which the foot rolls off that part alone, unless that left a straight line."""
+    """Frames (F, L, 2) after contacts in which the foot rolls off that part alone."""
     rolled, free = np.zeros_like(stands), feet.rolls & ~stands.any(axis=-1, keepdims=True)
     for run in part_stances(stands):
         end = run.end + int(np.argmin(np.append(free[run.end :, run.leg, run.part], False)))
-        if end > run.end and _off_line(feet, run, LEAST_CONTACT) != run.end:
-            rolled[run.end : end, run.leg, run.part] = True
+        rolled[run.end : end, run.leg, run.part] = True
     return rolled
 
 

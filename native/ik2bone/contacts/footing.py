@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..curves import column_runs, quantile
+from ..curves import quantile
 from ..model import Array, Mask
-from ..rotations import length_of
 from .paths import ENTER_SPEED, SAME_PLACE, Feet
 from .stance import LEAST_CONTACT, STEP, Stance
 
@@ -18,23 +17,6 @@ HEIGHT = 0.12
 # Feet that fall with their figure are alike in speed but for this share: 0 as animators make falls; 0.4 where a tracked
 # dancer's body sinks while one foot stands.
 ALIKE = 0.2
-
-
-def find_spells(feet: Feet, either: Mask) -> list[Stance]:
-    """The spells of all feet from the frames (F, L) in which heel or ball is slow; those in one place are one."""
-    spells: list[Stance] = []
-    for leg, start, end in column_runs(either):
-        last = spells[-1] if spells and spells[-1].leg == leg else None
-        if last and start - last.end < LEAST_CONTACT * feet.fps and _same_place(feet, last, start):
-            start = spells.pop().start
-        spells.append(Stance(leg, start, end))
-    return spells
-
-
-def _same_place(feet: Feet, last: Stance, start: int) -> bool:
-    """Whether heel or ball is where it was at the end of the last spell."""
-    away = feet.paths[start, last.leg] - feet.paths[last.end - 1, last.leg]
-    return bool(length_of(away).min() < SAME_PLACE)
 
 
 def grounded(feet: Feet, still: Mask, spells: list[Stance], height: float) -> list[Stance]:

@@ -46,13 +46,13 @@ def _is_height(ground: Callable[..., Any], clip: Clip) -> bool:
     if not one or not two:
         return one
     try:
-        answer = ground(clip.ball[0], -clip.up)
+        answer = ground(clip.ball[0].copy(), -clip.up)
     except (TypeError, ValueError, IndexError):
         answer = None
     if isinstance(answer, tuple | list) and len(answer) == 3:
         return False
     try:
-        ground(clip.ball[0, :, :2])
+        ground(clip.ball[0, :, :2].copy())
     except (TypeError, ValueError, IndexError) as error:
         raise TypeError(f"ground: expected {EXPECTED}, got {ground!r}, which takes neither: {error}") from error
     return True
@@ -76,10 +76,11 @@ class GivenGround:
 
     def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
         """See `Ground`."""
-        answer = self.function(points, down)
+        # Copies: functions may write the heights into the points they get, and answer from the same array each time.
+        answer = self.function(points.copy(), None if down is None else down.copy())
         if not isinstance(answer, tuple | list) or len(answer) != 3:
             raise TypeError(f"ground: expected hits, normals and found, got {type(answer).__name__}")
-        found = np.asarray(answer[2])
+        found = np.array(answer[2])
         if found.dtype != bool or found.shape != (len(points),):
             raise ValueError(f"ground: expected found as booleans {(len(points),)}, got {found.dtype} {found.shape}")
         upward = np.zeros(3) if down is None else -down

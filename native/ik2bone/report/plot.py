@@ -18,7 +18,7 @@ try:
     from matplotlib.patches import Patch
     from matplotlib.ticker import MaxNLocator
 except ImportError as error:
-    raise ImportError("a report is plotted by matplotlib, which is missing: pip install ik2bone[plot]") from error
+    raise ImportError("a report is plotted by matplotlib, which is missing: pip install matplotlib") from error
 
 from .measures import FRAME_FIGURES, SIDES
 from .text import changes, foot_names

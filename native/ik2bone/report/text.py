@@ -26,13 +26,14 @@ ROWS = (
     ("hips_peak", "hips, peak acceleration"),
     ("hips_rms", "hips, rms acceleration"),
 )
+UNITS = "Lengths are in the units of the clip, flexion in degrees, accelerations in leg lengths per second squared."
 
 
 def summary(report: dict[str, Any]) -> str:
     """One line for the information area."""
     after = report["after"]
     contacts = len({(s["leg"], s["start"]) for s in report["spans"] if s["part"] == "ball"})
-    text = f"Planted {_count_limbs(report['feet'])}, {contacts} contacts: {changes(report)}"
+    text = f"Planted {_count_limbs(report['feet'])}, {contacts} contact{'s' * (contacts != 1)}: {changes(report)}"
     if after["short_frames"]:
         text += f", {after['short_frames']} frames short of target by up to {_percent(report, 'after', 'short')} %"
     return "; ".join([text, *report["told"]])
@@ -54,8 +55,8 @@ def _count_limbs(feet: list[dict[str, Any]]) -> str:
 
 
 def table(report: dict[str, Any]) -> str:
-    """The figures over all before and after, as lines of text."""
-    return _table("", report["before"], report["after"])
+    """The figures over all before and after, as lines of text, and their units."""
+    return f"{_table('', report['before'], report['after'])}\n{UNITS}"
 
 
 def text(report: dict[str, Any]) -> str:
