@@ -165,9 +165,11 @@ def copy(assignment: Assignment, wanted: Callable[[str], bool] | None = None) ->
     """A copy of the action, to be played by the slot of the same name; of the object's curves all, or those alone
     whose data paths are wanted.
     """
+    # Before the copy is made, which an error would leave behind.
+    dropped = {c.data_path for c in curves_of(assignment) if not wanted(c.data_path)} if wanted else set()
     own = Assignment(assignment.action.copy(), assignment.slot)
     curves = curves_of(own)
-    for curve in [curve for curve in curves if wanted and not wanted(curve.data_path)]:
+    for curve in [curve for curve in curves if curve.data_path in dropped]:
         curves.bag.fcurves.remove(curve)
     return own
 
@@ -179,8 +181,8 @@ def playing(armature: Object, assignment: Assignment) -> Iterator[None]:
     if assignment == before:
         yield
         return
-    assign(armature, assignment)
     try:
+        assign(armature, assignment)
         yield
     finally:
         assign(armature, before)
@@ -235,6 +237,14 @@ def frame_span(assignment: Assignment) -> tuple[float, float] | None:
     if action.use_frame_range:
         return (action.frame_start, action.frame_end)
     return curves_of(assignment).span()
+
+
+def muted_groups(assignment: Assignment) -> list[str]:
+    """Names of those groups of an object's curves that are heard in an action and not in the NLA: muted ones, since
+    actions have slots.
+    """
+    bag = curves_of(assignment).bag if hasattr(assignment.action, "slots") else None
+    return [group.name for group in bag.groups if group.mute] if bag else []
 
 
 def is_blank(assignment: Assignment) -> bool:
@@ -309,6 +319,7 @@ def _strip_trouble(strip: NlaStrip) -> str | None:
         "has an influence of its own": strip.use_animated_influence,
         "blends in or out": max(strip.blend_in, strip.blend_out) > 0.0,
         "has modifiers": any(not modifier.mute for modifier in strip.modifiers),
+        "passes over muted groups of its action": bool(muted_groups(assignment_of(strip))),
         "changes the time of its action": is_timed,
         f"plays its action {abs(shift):g} frames too {'late' if shift > 0.0 else 'early'}": abs(shift) > 1e-3,
         "plays a part of its action alone": _is_cut(strip),

@@ -88,12 +88,12 @@ def values_of(curves: Curves, path: str, frames: Frames, present: Sequence[float
 
 def unkeyed_values(curves: Curves, channels: Iterable[Channel]) -> dict[str, list[float]]:
     """Values of those properties of which some component has no curve: what a restored pose goes back to."""
-    return {c.path: c.values[0].tolist() for c in channels if any(map(_is_silent, c.curves(curves)))}
+    return {c.path: c.values[0].tolist() for c in channels if silent_parts(curves, c.path, c.values.shape[1])}
 
 
-def silent_parts(curves: Curves, channel: Channel) -> list[int]:
-    """Which components of a property no curve animates."""
-    return [index for index, curve in enumerate(channel.curves(curves)) if _is_silent(curve)]
+def silent_parts(curves: Curves, path: str, size: int) -> list[int]:
+    """Which components of a property of so many no curve animates."""
+    return [index for index in range(size) if _is_silent(curves.find(path, index))]
 
 
 def _is_silent(curve: FCurve | None) -> bool:

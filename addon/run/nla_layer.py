@@ -32,6 +32,7 @@ from .task import Array, Task
 from .transaction import keep_curves, keep_marks, named, on_error, switch
 
 CORRECTIONS, POSE = ".layer", ".pose"
+NO_TURN = (1.0, 0.0, 0.0, 0.0)
 
 
 class NlaLayer(Derived):
@@ -47,7 +48,23 @@ class NlaLayer(Derived):
         self.record = records.read(self.held)
         self.over = Layer(self.armature, self.source.action)
         self.is_pushed = actions.strip_of(self.armature) is None
+        if self.is_pushed and self.source.action:
+            self._refuse_to_push_down()
         self.pose = actions.assignment_of(self.over.pose) if self.over.pose else None
+
+    def _refuse_to_push_down(self) -> None:
+        """Refuse curves that a strip of the NLA shows otherwise than an action does that plays by itself."""
+        name, curves = self.source.action.name, actions.curves_of(self.source)
+        remedy = "or choose another output"
+        for group in actions.muted_groups(self.source):
+            raise Refusal(f"group {group} of {name} is muted, which counts in the NLA alone: unmute it, {remedy}")
+        for bone in self.armature.pose.bones:
+            silent = keys.silent_parts(curves, bone.path_from_id("rotation_quaternion"), 4)
+            if len(silent) < 4 and any(bone.rotation_quaternion[index] != NO_TURN[index] for index in silent):
+                raise Refusal(
+                    f"{name} keys only some components of the rotation of bone {bone.name}, "
+                    f"and the NLA would not keep the others: key all four, {remedy}"
+                )
 
     def offset(self, task: Task, before: Sample, read: list[Channel]) -> Stages[Array | None]:
         """Seen under a copy of the layer without what this run writes."""
@@ -151,7 +168,7 @@ class NlaLayer(Derived):
     def _posed(self, channel: Channel) -> Iterator[tuple[int, float]]:
         """The components of a property that nothing keys and that are no defaults, with their values."""
         default = self.armature.pose.bones[channel.bone].bl_rna.properties[channel.name].default_array
-        for index in keys.silent_parts(actions.curves_of(self.source), channel):
+        for index in keys.silent_parts(actions.curves_of(self.source), channel.path, len(default)):
             value = float(channel.values[0, index])
             if value != default[index]:
                 yield index, value

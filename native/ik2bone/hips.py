@@ -8,7 +8,7 @@ import numpy as np
 from .curves import smooth_between
 from .knees import SUDDEN, SUDDEN_IN_PLACE, eased_reach, straightest
 from .model import Array, Clip, Mask, level_part
-from .reach import height_and_level, lowest, own_reach, pitched, toe_off_nears
+from .reach import height_and_level, own_reach, pitched, toe_off_nears
 from .targets.blend import Targets
 
 # Changes of the ground that come and go faster than this (s) do not move the hips up or down, unless legs are short.
@@ -21,10 +21,6 @@ FOLLOW = 0.4
 # a slope of 15 degrees that shifts the hips by 0.08 leg and bends the straighter knee by 3 to 5 degrees less. People
 # lean by a part of the slope alone (Leroux, Fung and Barbeau, 2002), so most of it stays with the legs.
 LEAN = 0.3
-# Of the way that heels may rise as toe-off comes, hips count on this share. With all of it heels jerk at the end of a
-# stance: on nine grounds the turns of five walkers' and a runner's feet change by up to 34 degrees from one thirtieth
-# of a second to the next, with this by up to 24; with half of it the straighter knee is bent by 0.2 degrees more.
-COUNTED = 0.75
 # Hips come down in so many rounds more where knees that stand would straighten and bend again more suddenly than in the
 # clip. After two, seven of 153 runs of the bench have a knee that pops by 10.3 to 10.9 degrees; after three none of
 # these.
@@ -56,12 +52,11 @@ def hips_offset(
     wanted = np.zeros_like(standing) if wanted is None else wanted
     level = _level_offset(clip, targets, standing, LEAN * leans, wanted)
     targets, rise = targets.moved(-level[:, None]), targets.rise.mean(axis=1)
-    raised = pitched(clip, targets, COUNTED * room * toe_off_nears(standing))
+    raised = pitched(clip, targets, room * toe_off_nears(standing))
     over, aside = height_and_level(clip, np.stack([targets.ankle, raised.ankle]))
     # Over feet that follow the ground, which may ask for reach anywhere, smooth hips would go on below that by 0.9 leg.
     # Over held feet they do by 0.09 at most; a bottom there makes the pelvis of one run of the bench jerk.
     bottom = rise.min() - deepest * clip.leg if follows.any() else -np.inf
-    floor = np.where(standing, lowest(clip, targets.ankle), bottom).max(axis=1, initial=bottom)
 
     def heights(reach: Array, side: Array | float = 1.0) -> Array:
         # Where legs, stretched to it, have their ankles in place (2, F, L): with heels as they are, and raised.
@@ -74,7 +69,7 @@ def hips_offset(
     def height_within(reach: Array) -> Array:
         highs = np.where(standing, heights(reach).max(axis=0), np.inf)
         ceiling = np.maximum(highs.min(axis=1), rise - deepest * clip.leg)
-        return smooth_between(wish, clip.fps, SLOW, np.minimum(floor, ceiling), ceiling)
+        return smooth_between(wish, clip.fps, SLOW, np.minimum(bottom, ceiling), ceiling)
 
     sudden, reach = np.where(follows, SUDDEN_IN_PLACE, SUDDEN), (own := own_reach(clip))
     height = height_within(own)

@@ -279,7 +279,7 @@ class Clip:
 
     def cut(self, frames: slice) -> Clip:
         """The same clip over some of its frames; itself over all of them."""
-        if frames.indices(self.frames) == (0, self.frames, 1):
+        if isinstance(frames, slice) and frames.indices(self.frames) == (0, self.frames, 1):
             return self
         return self.having(**{name: getattr(self, name)[frames] for name in ARRAYS})
 

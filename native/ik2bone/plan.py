@@ -26,7 +26,7 @@ from .rotations import length_of, quaternion_from_vector, turn_vectors
 from .settings import Settings
 from .sole.measure import Sole, tell_doubts
 from .targets.blend import Held, Targets
-from .targets.follow import follow_ground, tell_steep_under
+from .targets.follow import follow_ground, tell_ground_under
 from .targets.heel import held_contacts
 from .targets.stand import stand
 from .targets.toes import lay_toes, tell_toes
@@ -354,7 +354,7 @@ def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, 
     standing = [anchor for anchor in contacts if not touching[anchor.stance.leg]]
     notes += tell_turns(contacts) + tell_steep(standing, ground, clip.up, clip.frames, settings.max_slope)
     following = held.contacts.any(axis=-1) & ~held.locked & ~touching & asked
-    notes += tell_steep_under(held.targets, following, ground, clip.up, settings.max_slope)
+    notes += tell_ground_under(held.targets, following, ground, clip.up, settings.max_slope)
     if not knees.usual.any(axis=(0, 2)).all() and clip.frames > 1:
         notes.append(Note("side_unknown"))
     return notes

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .curves import column_runs, smooth_between, smoothstep
-from .knees import eased_reach, shortest
+from .knees import eased_reach
 from .model import Array, Clip, Mask, Note, level_part
 from .rotations import cross, dot, length_of, turn_vectors, unit
 from .sole.measure import Sole
@@ -34,13 +34,6 @@ STANDS = np.radians(0.5)
 def own_reach(clip: Clip) -> Array:
     """How far each leg (F, L) may be stretched: as in the clip, and always to an easy stretch."""
     return np.maximum(clip.stretch, EASY * clip.reach)
-
-
-def lowest(clip: Clip, ankle: Array) -> Array:
-    """Least rise (F, L) of the hips at which no knee folds too far over its ankle target; -inf where none does."""
-    height, level = height_and_level(clip, ankle)
-    square = shortest(clip) ** 2 - level
-    return np.where(square > 0.0, height + np.sqrt(np.maximum(square, 0.0)), -np.inf)
 
 
 def height_and_level(clip: Clip, ankle: Array) -> tuple[Array, Array]:

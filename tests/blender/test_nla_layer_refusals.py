@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fingerprint
 import numpy as np
 import pytest
 from nla_scene import (
@@ -61,6 +62,40 @@ def test_an_armature_without_an_action_is_refused(bpy, walker, slope):
     refused_plainly = "the armature plays no action: assign one"
     with pytest.raises(RuntimeError, match=refused_plainly):
         bpy.ops.ik2bone.plant_feet(**LAYER)
+
+
+def test_a_rotation_that_is_keyed_in_part_is_refused_where_the_nla_would_show_another(bpy, walker, slope):
+    path = walker.pose.bones["foot.L"].path_from_id("rotation_quaternion")
+    bag = fingerprint.bags_of(walker.animation_data.action)[0]
+    for index in (3, 1):
+        bag.fcurves.remove(bag.fcurves.find(path, index=index))
+        walker.pose.bones["foot.L"].rotation_quaternion[index] = 0.0
+    shown = poses(bpy, walker)
+    plant(bpy, **LAYER, strength=0.0)
+    np.testing.assert_allclose(poses(bpy, walker), shown, atol=1e-6)
+    bpy.ops.ik2bone.restore()
+    walker.pose.bones["foot.L"].rotation_quaternion[1] = 0.1
+    bpy.context.view_layer.update()
+    refused(
+        bpy, walker, "walk keys only some components of the rotation of bone foot.L, and the NLA would not", **LAYER
+    )
+    plant(bpy)
+
+
+@pytest.mark.parametrize("where", ["action", "strip"])
+def test_a_muted_group_is_refused_where_the_nla_alone_passes_over_it(bpy, walker, slope, where):
+    curves = fingerprint.curves_of(walker.animation_data.action)
+    next(curve.group for curve in curves if "thigh.L" in curve.data_path).mute = True
+    if where == "strip":
+        push_down(walker)
+    if not hasattr(bpy.types, "ActionSlot"):
+        # Up to Blender 4.3 actions pass over it too.
+        plant(bpy, **LAYER)
+    elif where == "strip":
+        refused(bpy, walker, "NLA strip Walk of Walker passes over muted groups of its action", **LAYER)
+    else:
+        refused(bpy, walker, "group thigh.L of walk is muted, which counts in the NLA alone: unmute it", **LAYER)
+        plant(bpy)
 
 
 @pytest.mark.parametrize("planted_before", [None, "NLA_LAYER", "NEW_ACTION"])

@@ -97,6 +97,13 @@ def test_nan_heights_are_no_ground() -> None:
         plant(WALK, lambda xy: np.full(len(xy), np.nan))
 
 
+def test_feet_that_follow_the_ground_tell_where_it_ends() -> None:
+    plan = plant(WALK, lambda xy: np.where(xy[:, 1] > 0.0, 0.0, np.nan), FOLLOWING)
+    (note,) = [note for note in plan.notes if note.code == "no_surface_frames"]
+    assert note.data == {"frames": WALK.frames} and str(note).startswith("no surface lies below or above feet on 180")
+    assert not any(note.code == "no_surface_frames" for note in plant(WALK, lambda xy: 0.0 * xy[:, 0], FOLLOWING).notes)
+
+
 @pytest.mark.parametrize(
     ("ground", "error", "words"),
     [

@@ -12,7 +12,7 @@ from gaits import make_gait
 from ik2bone.knees import FOLDED, draw_swings, shortest, unfold_swings
 from ik2bone.model import Clip
 from ik2bone.plan import plant
-from ik2bone.reach import lowest, own_reach
+from ik2bone.reach import own_reach
 from measures import knee_angle, measure
 from walk import height_field, make_walk, planted
 
@@ -99,16 +99,6 @@ def test_clip_that_folds_its_knees_further_keeps_its_own_length() -> None:
     squat.foot[..., :3, 3] = CLIP.hip - [0.0, 0.0, 0.2]
     # The shins of this one are longer, so that it could not fold to less.
     assert shortest(squat) == pytest.approx(np.full(CLIP.hip.shape[:2], 0.2))
-
-
-def test_hips_at_their_lowest_fold_the_leg_just_so_far() -> None:
-    ankle = near_hips()
-    rise = lowest(CLIP, ankle)
-    bounded = np.isfinite(rise)
-    assert bounded.mean() > 0.3
-    distance = np.linalg.norm(CLIP.hip + np.where(bounded, rise, 0.0)[..., None] * CLIP.up - ankle, axis=-1)
-    assert distance[bounded] == pytest.approx(shortest(CLIP)[bounded])
-    assert (np.linalg.norm((ankle - CLIP.hip)[..., :2], axis=-1)[~bounded] >= shortest(CLIP)[~bounded]).all()
 
 
 def test_swinging_feet_keep_off_their_hips_and_all_else_stays() -> None:

@@ -72,6 +72,11 @@ def test_soles_lie_along_what_they_are_nearer_to() -> None:
     assert not lie_along(np.tile(UP, (10, 1)), np.tile(UP, (10, 1)), UP)
 
 
+def test_soles_that_roll_past_the_slope_do_not_lie_along_it() -> None:
+    normal, away = (np.array([x, 0.0, 1.0]) / np.hypot(x, 1.0) for x in (-0.2, 0.5))
+    assert not lie_along(np.repeat([normal, away], [4, 6], axis=0), np.tile(normal, (10, 1)), UP)
+
+
 def test_flat_ground_stays_flat() -> None:
     once, again = _planted_twice(make_walk(roll=0.4).clip, FLAT)
     assert _apart(again.ankle, once.ankle) < 2e-3

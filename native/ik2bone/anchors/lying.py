@@ -9,7 +9,7 @@ import numpy as np
 
 from ..curves import quantile
 from ..ground.query import ask
-from ..model import Array, Clip, Ground, Mask
+from ..model import Array, Clip, Ground, Mask, level_part
 from ..rotations import dot, unit
 from ..sole.measure import Sole
 from .anchor import Anchor
@@ -27,9 +27,13 @@ LOW_SHARE = 0.3
 def lie_along(soles_up: Array, normals: Array, up: Array) -> bool:
     """Whether soles that look up to directions (N, 3) lie along ground with normals (N, 3) rather than level.
 
-    The frames count in which they do so best: in others feet roll.
+    The frames count in which they do so best: in others feet roll. They have to look to the same side as the ground on
+    the whole, too, as feet that always roll are nearer to some slope than to the level by chance.
     """
     if not len(soles_up):
+        return False
+    sides, slopes = level_part(unit(soles_up), up), level_part(normals, up)
+    if (sides * slopes).sum() < ALONG * (slopes**2).sum():
         return False
     slope, to_ground, to_level = (
         quantile(np.arccos(np.clip(dot(rows, other), -1.0, 1.0)), LOW_SHARE)

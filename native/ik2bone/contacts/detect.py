@@ -12,7 +12,7 @@ from ..curves import column_runs, quantile
 from ..model import Array, Mask
 from ..rotations import length_of
 from .events import held_while_still, refined
-from .footing import HEIGHT, grounded
+from .footing import HEIGHT, find_spells, grounded
 from .paths import ENTER_SPEED, LEAVE_SPEED, REST, SAME_PLACE, Feet, finer, observe
 from .stance import LEAST_CONTACT, Stance, part_stances, stances
 from .treadmill import NEAR, floor_velocities
@@ -141,9 +141,9 @@ def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
 def _slow(feet: Feet, limits: Limits) -> Mask:
     """Frames (F, L, 2) in which parts are slow, and neither they nor their foot are off the ground."""
     slow, still = feet.speeds < limits.leave, feet.speeds < limits.enter
-    spells = [Stance(*run) for run in column_runs(hysteresis(slow.any(axis=-1), still.any(axis=-1)))]
+    either = hysteresis(slow.any(axis=-1), still.any(axis=-1))
     heights, low = np.where(slow, feet.heights, np.inf), np.zeros_like(slow)
-    for spell in grounded(feet, still.any(axis=-1), spells, limits.height):
+    for spell in grounded(feet, find_spells(feet, either), limits.height):
         rows = slice(spell.start, spell.end), spell.leg
         low[rows] = heights[rows] < heights[rows].min(axis=0) + limits.height
     return hysteresis(slow & low, still)

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..curves import quantile
+from ..curves import column_runs, quantile
 from ..model import Array, Mask
+from ..rotations import length_of
 from .paths import ENTER_SPEED, SAME_PLACE, Feet
 from .stance import LEAST_CONTACT, STEP, Stance
 
@@ -19,11 +20,28 @@ HEIGHT = 0.12
 ALIKE = 0.2
 
 
-def grounded(feet: Feet, still: Mask, spells: list[Stance], height: float) -> list[Stance]:
+def find_spells(feet: Feet, either: Mask) -> list[Stance]:
+    """The spells of all feet from the frames (F, L) in which heel or ball is slow; those in one place are one."""
+    spells: list[Stance] = []
+    for leg, start, end in column_runs(either):
+        last = spells[-1] if spells and spells[-1].leg == leg else None
+        if last and start - last.end < LEAST_CONTACT * feet.fps and _same_place(feet, last, start):
+            start = spells.pop().start
+        spells.append(Stance(leg, start, end))
+    return spells
+
+
+def _same_place(feet: Feet, last: Stance, start: int) -> bool:
+    """Whether heel or ball is where it was at the end of the last spell."""
+    away = feet.paths[start, last.leg] - feet.paths[last.end - 1, last.leg]
+    return bool(length_of(away).min() < SAME_PLACE)
+
+
+def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     """The spells with ground under them: they lie as low as those nearby, carry the figure alone, or lie as such do.
     Where the whole figure falls on from there, as after the top of a jump, there is none.
 
-    `still` (F, L) are the frames in which heel or ball is hardly moving, `height` (leg lengths) is as `HEIGHT`.
+    `height` (leg lengths) is as `HEIGHT`.
     """
     spells = _not_falling(feet, spells)
     if not spells:
@@ -32,15 +50,13 @@ def grounded(feet: Feet, still: Mask, spells: list[Stance], height: float) -> li
     legs, starts, ends = np.array([(spell.leg, spell.start, spell.end) for spell in spells]).T
     step = STEP * feet.fps
     crest = _are_crests(starts, ends, heights, height, 0.5 * step)
-    carry = _carrying(feet, still, spells, heights, crest)
+    carry = _carrying(feet, spells, heights, crest)
     # Whatever may have ground under it shows where the ground is.
     near = (carry | ~crest) & (starts < ends[:, None] + step) & (ends > starts[:, None] - step)
     low = heights < np.where(near, heights, np.inf).min(axis=1) + height
-    # Recordings without markers put the two feet on floors of their own: a foot that rests where it carried the figure
-    # stands there, though the other is lower.
-    rests = ends - starts >= 0.5 * step
-    level = (np.abs(heights - heights[:, None]) < SAME_PLACE) & rests & rests[:, None] & carry
-    level &= (legs == legs[:, None]) & ~np.eye(len(spells), dtype=bool)
+    # Recordings without markers put the two feet on floors of their own: a foot as high as where it carried the figure
+    # stands, though the other is lower.
+    level = (np.abs(heights - heights[:, None]) < SAME_PLACE) & (legs == legs[:, None]) & carry
     keep = carry | (low & near.any(axis=1)) | level.any(axis=1)
     return [spell for spell, kept in zip(spells, keep, strict=True) if kept]
 
@@ -72,23 +88,19 @@ def _are_crests(starts: Array, ends: Array, heights: Array, height: float, least
     return np.asarray((low & before).any(axis=1) & (low & after).any(axis=1))
 
 
-def _carrying(feet: Feet, still: Mask, spells: list[Stance], heights: Array, crest: Mask) -> Mask:
+def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask) -> Mask:
     """The spells (S,) in which the figure stands on this foot alone for a while: longer where it was lifted there, or
     may swing there.
     """
-    level = np.full(still.shape, np.inf)
+    level = np.full(feet.lowest.shape, np.inf)
     for spell, height in zip(spells, heights, strict=True):
         level[spell.start : spell.end, spell.leg] = height
     alone, carry = level == level.min(axis=1, keepdims=True), np.zeros(len(spells), bool)
     for i, spell in enumerate(spells):
-        rows = slice(spell.start, spell.end), spell.leg
-        time = np.count_nonzero(alone[rows]) / feet.fps
-        if _comes_from_below(feet, spell, heights[i]):
-            carry[i] = time >= STEP and not _hovers(feet, spell, heights[i])
-        elif crest[i]:
-            carry[i] = np.count_nonzero(alone[rows] & still[rows]) / feet.fps >= 0.5 * STEP
-        else:
-            carry[i] = time >= LEAST_CONTACT - 1e-9
+        time = np.count_nonzero(alone[spell.start : spell.end, spell.leg]) / feet.fps
+        lifted = _comes_from_below(feet, spell, heights[i])
+        long = time >= (STEP if lifted or crest[i] else LEAST_CONTACT - 1e-9)
+        carry[i] = long and not (lifted and _hovers(feet, spell, heights[i]))
     return carry
 
 

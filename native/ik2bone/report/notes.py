@@ -14,6 +14,7 @@ WORDS = {
     "never_rests": "{count} of {of} limbs never come to rest near a surface and were left alone",
     "never_stands": "no foot ever stands still: the clip was planted in place, by height and slope only",
     "no_surface_below": "{count} of {of} contacts have no surface below or above them and keep their height",
+    "no_surface_frames": "no surface lies below or above feet on {frames} frames: they keep their height there",
     "no_surface_near": "{count} of {of} contacts have no surface near them and keep their place",
     "nothing_stored": "no foot stands by its stored contacts: the clip was planted by height and slope only",
     "places_unused": "{count} of {of} places of pinned contacts were not used: only feet that stand on the ground "

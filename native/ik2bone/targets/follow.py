@@ -69,14 +69,17 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Tar
     return _cleared(clip, targets, points, np.zeros(points.shape[:-1]), ground, window)
 
 
-def tell_steep_under(targets: Targets, standing: Mask, ground: Ground, up: Array, steepest: float) -> list[Note]:
-    """A note about frames on which feet that follow the ground stand (F, L) where it is too steep (radians)."""
+def tell_ground_under(targets: Targets, standing: Mask, ground: Ground, up: Array, steepest: float) -> list[Note]:
+    """Notes about frames on which feet that follow the ground stand (F, L) where there is none, or where it is too
+    steep (radians).
+    """
     if not standing.any():
         return []
     _, normals, found = ask(ground, targets.ball, up)
-    steep = standing & found & (normals @ up < np.cos(steepest))
-    frames = int(steep.any(axis=-1).sum())
-    return [Note("steep_frames", {"frames": frames, "degrees": float(np.degrees(steepest))})] if frames else []
+    steep = found & (normals @ up < np.cos(steepest))
+    lost, steep = (int((standing & mask).any(axis=-1).sum()) for mask in (~found, steep))
+    notes = [Note("no_surface_frames", {"frames": lost})] if lost else []
+    return notes + ([Note("steep_frames", {"frames": steep, "degrees": float(np.degrees(steepest))})] if steep else [])
 
 
 def _gentle(ground: Ground, below: Array, up: Array, slopes: Slopes) -> tuple[Array, Array, Mask]:
