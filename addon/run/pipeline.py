@@ -20,6 +20,7 @@ from ik2bone.ground.surfaces import Floor, Surfaces
 from ik2bone.hands.touch import measure_limbs
 from ik2bone.model import Clip
 from ik2bone.plan import Plan
+from ik2bone.report.measures import SHORT
 from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_from_matrix
 from ik2bone.sole.measure import Sole
 
@@ -156,10 +157,8 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     if task.controlled:
         corrected = yield from part_of(steer(output, task, before, plan, offset, corrected), 0.6, 0.65)
         read, corrected = without_idle(task, output.record, read, corrected)
-    thinned, short = (), 0.0
-    if options.sparse_keys and not task.present:
-        # Keys that are left out leave legs off by less, on purpose.
-        short = RIGHT * plan.clip.leg
+    thinned = ()
+    if task.is_thinned:
         corrected, *thinned = thin(task, plan, before, corrected)
     locks = tell_locks(armature, actions.curves_of(output.target), read)
     told = [*_tell(task), *locks, *output.told(task, read)]
@@ -180,7 +179,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
         records.mark(output.target.action, {records.PATHS: ways})
     worse = any(note["code"].startswith("worse") for note in figures["notes"])
     is_told = any(not isinstance(sentence, Hint) for sentence in warnings)
-    is_warning = bool(is_told or worse or figures["after"]["short"] > short)
+    is_warning = bool(is_told or worse or figures["after"]["short"])
     return Outcome(report.summary(figures), is_warning, warnings, (figures,))
 
 
@@ -322,8 +321,11 @@ def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages
         # Where corrections fade, feet slide.
         part = replace(part, contacts=part.contacts & (task.shares == 1.0)[:, None, None])
 
+    # Keys that are left out leave legs off by less, on purpose.
+    allowed = RIGHT if task.is_thinned else SHORT
+
     def measure() -> tuple[Rows, dict[str, Any]]:
-        figures = report.figures(part.clip, after.cut(task.part), part, part.ground, task.frames.tolist())
+        figures = report.figures(part.clip, after.cut(task.part), part, part.ground, task.frames.tolist(), allowed)
         spans = report.contact_spans(after, wanted)
         return [span | drawn.lying(plan, span) if span["anchor"] else span for span in spans], figures
 

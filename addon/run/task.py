@@ -52,6 +52,11 @@ class Task:
         return [(int(self.frames[row]), first) for row, first in ends if self.shares[row] == 0.0]
 
     @property
+    def is_thinned(self) -> bool:
+        """Whether keys are left out that the motion hardly needs."""
+        return bool(self.options.sparse_keys) and not self.present
+
+    @property
     def moves_hips(self) -> bool:
         """Whether the hips may move."""
         return self.options.use_hips and self.body.hips is not None

@@ -166,6 +166,8 @@ class IK2BONE_UL_contacts(UIList):
         line = layout.row(align=True)
         split = line.split(factor=0.34, align=True)
         words = split.row(align=True)
+        # Else both labels would be as wide, and the name cut off.
+        words.alignment = "LEFT"
         words.label(text=name if icon else f"{name} {row['part']}", icon_value=icon)
         if is_short(row, short_frames(records.read(played_action(context))["report"])):
             words.label(icon="ERROR")

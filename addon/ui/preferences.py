@@ -45,7 +45,7 @@ class IK2BONE_OT_use_defaults(Operator):
     """Give this scene the settings that new files start with"""
 
     bl_idname = "ik2bone.use_defaults"
-    bl_label = "Use Default Settings"
+    bl_label = "Use Preferences in This Scene"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod

@@ -93,7 +93,8 @@ def test_the_tooltip_of_a_row_says_what_its_icons_mean(bpy, contacts):
     record["report"]["after"]["feet"][number]["short_at"] = [{"start": span.start, "end": span.start, "worst": 0.1}]
     contacts.action["ik2bone"] = json.dumps(record)
     assert row.tip == f"{told}automatic, where the leg does not reach"
-    assert drawn(bpy, contacts, 0).labels[-1][1] == "ERROR"
+    layout = drawn(bpy, contacts, 0)
+    assert layout.labels[-1][1] == "ERROR" and layout.alignment == "LEFT"
 
 
 def test_fields_write_to_the_action_and_pin_what_they_change(bpy, contacts):

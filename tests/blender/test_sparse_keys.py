@@ -86,6 +86,21 @@ def test_the_number_of_keys_is_told_and_is_no_warning(bpy, slope, addon, options
     assert f"foot_ik.L {count}," in told[0] and not outcome.is_warning
 
 
+def test_what_left_out_keys_miss_is_not_out_of_reach(bpy, slope):
+    walker = control_rig.make_ik_walker(bpy)
+    plant(bpy, sparse_keys=True)
+    after = record_of(walker)["report"]["after"]
+    assert after["short"] == after["short_frames"] == 0 and not any(foot["short_at"] for foot in after["feet"])
+
+
+def test_out_of_reach_is_told_of_sparse_keys_too(bpy):
+    high = biped.make_slope(bpy, height=-0.3)
+    walker = control_rig.make_ik_walker(bpy)
+    plant(bpy, surface=high.name, use_hips=False, sparse_keys=True)
+    after = record_of(walker)["report"]["after"]
+    assert after["short"] > 0.1 and after["short_frames"] > 0 and all(foot["short_at"] for foot in after["feet"])
+
+
 def test_all_but_controls_of_inverse_kinematics_keep_keys_on_every_frame(bpy, hill):
     rig = control_rig.make_rigify_walker(bpy, forward=1.0)
     plant(bpy, **SPARSE)

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = Path(os.environ.get("IK2BONE_DATA", ROOT.parent / "shared" / "data"))
 CLIP = DATA / "bvh" / "cmu_ic_002_01_walk.bvh"
 # Longer than any of it takes, in seconds.
-PATIENCE = 300
+PATIENCE = 600
 # What is asked for: updates a second, seconds until Esc has stopped a run, milliseconds a redraw.
 UPDATES, STOP, REDRAW = 10.0, 1.0, 2.0
 # Metres by which a foot may stand beside the place that it was moved to.

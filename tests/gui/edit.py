@@ -36,7 +36,7 @@ from steps import (
 ADDON = "bl_ext.user_default.ik2bone"
 CHILDREN = ("options", "report", "contacts")
 # How high the panels are with each of these alone, in pixels, and what their pictures are called where that differs.
-HEIGHTS, PICTURES = {"options": 568, "report": 540, "contacts": 524}, {"options": "panel"}
+HEIGHTS, PICTURES = {"options": 568, "report": 540, "contacts": 568}, {"options": "panel"}
 # How a bar is dragged, in frames, and a footprint on the screen, in pixels, in so many moves of the mouse.
 FRAMES, PIXELS, MOVES = 14, (-30, 25), 8
 # Where the side of the walk is seen from, on its way, and from how far.
@@ -287,6 +287,7 @@ def rigify() -> Steps:
     yield from wait_for("the run has ended", lambda: not view()[0].modal_operators)
     keys = [control_rig_keys(of) for of in (source, rig.animation_data.action)]
     result["Rigify, targets keyed"] = len(keys[0]) > 0 and keys[0].keys() == keys[1].keys() and keys[0] != keys[1]
+    yield 1.0
     picture("rigify")
 
 

@@ -19,8 +19,8 @@ FOLDER = Path(sys.argv[sys.argv.index("--") + 1])
 ROW = 26
 # Seconds between simulated events: Blender handles one each time round its loop.
 TICK = 0.1
-# Seconds in which what is waited for has to come.
-WAIT = 30.0
+# Seconds in which what is waited for has to come, on a busy machine too.
+WAIT = 90.0
 # Colours of the pictures that are kept.
 COLOURS = 128
 

@@ -49,10 +49,18 @@ SPAN_FIGURES = ("drift", "penetration", "float")
 FRAME_FIGURES = ("short", "knee_pop", "foot_pop")
 
 
-def figures(before: Clip, after: Clip, plan: Plan, ground: Ground, frames: Sequence[int] | None = None) -> Data:
+def figures(
+    before: Clip,
+    after: Clip,
+    plan: Plan,
+    ground: Ground,
+    frames: Sequence[int] | None = None,
+    allowed: float = SHORT,
+) -> Data:
     """Figures of a planted clip: `before` and `after` hold the same figures over all and per foot.
 
     `before` and `after` are the clip sampled from the scene, `frames` the scene frames of their rows (default 0, ...).
+    A foot is short of its target where it misses that by more than is `allowed` (leg lengths, at least the default).
     Spans tell leg, part, first and last frame, state, support, the anchor as it is on the first frame, and before and
     after drift, penetration and float. Feet tell when they were short or popped: first and last frame, and the worst.
     `worst` tells by figure the frame on which it is worst after planting.
@@ -60,7 +68,7 @@ def figures(before: Clip, after: Clip, plan: Plan, ground: Ground, frames: Seque
     """
     numbers = np.asarray(range(before.frames) if frames is None else frames, np.int64)
     spans = contact_spans(after, plan)
-    changes = _changes(before, after, plan)
+    changes = _changes(before, after, plan, allowed)
     # A source has no target to miss, and nothing that it was changed from.
     compared = {name: np.zeros_like(values) for name, values in changes.items()}, changes
     series = [_standing(clip, plan, ground, spans, clip is before) for clip in (before, after)]
@@ -168,13 +176,13 @@ def _heights_of_source(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, A
     return plan.kept(heights_of_source, ground, told)
 
 
-def _changes(before: Clip, clip: Clip, plan: Plan) -> dict[str, Array]:
+def _changes(before: Clip, clip: Clip, plan: Plan, allowed: float) -> dict[str, Array]:
     """Figures that compare a clip with its source and its targets on every frame: of feet (F, L), of the body (F,)."""
     miss = length_of(clip.ankle - plan.targets.ankle)
     bent = [knee_angle(side) for side in (before, clip)]
     straighter = [angles[:, ~clip.hands].min(axis=1, initial=180.0) for angles in bent]
     return {
-        "short": np.where(miss > SHORT * clip.leg, miss, 0.0),
+        "short": np.where(miss > allowed * clip.leg, miss, 0.0),
         "knee_pop": pop(bent[0][..., None], bent[1][..., None], clip.fps),
         "foot_pop": pop(before.ball, clip.ball, clip.fps),
         "flexion": straighter[1] - straighter[0],
