@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import bpy
@@ -37,6 +38,14 @@ class Curves:
     def __iter__(self) -> Iterator[FCurve]:
         return iter(self.bag.fcurves if self.bag else ())
 
+    @cached_property
+    def listed(self) -> dict[tuple[str, int], FCurve]:
+        """All curves by property and component, for reading many of them: `find` takes 6 microseconds for each.
+
+        To be read at once, before any of them is removed.
+        """
+        return {(curve.data_path, curve.array_index): curve for curve in self}
+
     def find(self, path: str, index: int) -> FCurve | None:
         """The curve of one component of a property."""
         return self.bag.fcurves.find(path, index=index) if self.bag else None
@@ -45,6 +54,7 @@ class Curves:
         """The same curve, made in the named group (or none: "") where there is none yet."""
         curve = self.find(path, index)
         if curve is None:
+            vars(self).pop("listed", None)
             curve = self.bag.fcurves.new(path, index=index)
             if group:
                 curve.group = self.bag.groups.get(group) or self.bag.groups.new(group)

@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 Frames = NDArray[np.int64]
 # Values of properties that no curve animates, by data path.
 Unkeyed = Mapping[str, Sequence[float]]
+# Values of properties over frames (F, N), by data path.
+Sampled = Mapping[str, Array]
 
 # Bits of a turn this near to none are below what float32 channels hold.
 SAME_VALUE = 1e-5
@@ -49,19 +51,27 @@ class Channel:
         return [curves.find(self.path, index) for index in range(self.values.shape[1])]
 
 
-def read_rotation(curves: Curves, bone: PoseBone, frames: Frames, unkeyed: Unkeyed) -> Channel:
+def read_rotation(
+    curves: Curves, bone: PoseBone, frames: Frames, unkeyed: Unkeyed, sampled: Sampled | None = None
+) -> Channel:
     """The channels of the bone's own rotation mode."""
-    return read(curves, bone, rotations.property_of(bone.rotation_mode), frames, unkeyed)
+    return read(curves, bone, rotations.property_of(bone.rotation_mode), frames, unkeyed, sampled)
 
 
-def read_location(curves: Curves, bone: PoseBone, frames: Frames, unkeyed: Unkeyed) -> Channel:
+def read_location(
+    curves: Curves, bone: PoseBone, frames: Frames, unkeyed: Unkeyed, sampled: Sampled | None = None
+) -> Channel:
     """The location channels of the bone."""
-    return read(curves, bone, "location", frames, unkeyed)
+    return read(curves, bone, "location", frames, unkeyed, sampled)
 
 
-def read(curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Unkeyed) -> Channel:
-    """A property of the bone."""
+def read(
+    curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Unkeyed, sampled: Sampled | None = None
+) -> Channel:
+    """A property of the bone, from what was `sampled` of these curves on these frames where that has it."""
     path = bone.path_from_id(name)
+    if sampled and path in sampled:
+        return Channel(bone.name, path, sampled[path].copy())
     return Channel(bone.name, path, values_of(curves, path, frames, unkeyed.get(path, getattr(bone, name))))
 
 
@@ -70,7 +80,7 @@ def values_of(curves: Curves, path: str, frames: Frames, present: Sequence[float
     values = np.empty((len(frames), len(present)))
     values[:] = present
     for index in range(len(present)):
-        curve = curves.find(path, index)
+        curve = curves.listed.get((path, index))
         if not _is_silent(curve):
             values[:, index] = fcurves.evaluate(curve, frames)
     return values

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil, floor, nan
 
 import bpy
@@ -53,8 +53,6 @@ CUT = ("CONSTANT", "LINEAR", "BEZIER")
 # Pieces of this kind alone use amplitude and period.
 WAVE = "ELASTIC"
 HANDLES = ("handle_left", "handle_right")
-# What keys of ours have that Blender does not add.
-OURS = tuple(name for name in KEY.names if name not in {*ADDED, *HANDLES})
 # What tells whether a key was made or changed by hand.
 TOLD = ("co", "amplitude", "period", "interpolation", "type")
 # The period of keys whose value is zero: the smallest normal number, which tells them from keys without any.
@@ -116,8 +114,12 @@ def find_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> tuple
     that neither a tool made nor the source has too; and the frames of those that the source has.
     """
     keys = {name: _column(curve, name) for name in TOLD}
-    rows, points = inside(keys["co"][:, 0], frames), keys["co"]
-    others, copies = rows & (keys["type"] != _number("type", "GENERATED")), np.zeros(len(rows), bool)
+    points, generated = keys["co"], keys["type"] == _number("type", "GENERATED")
+    if generated.all() and (keys["period"] == _signature(keys)).all():
+        # As a run left them, which is what it finds most often.
+        return points[:0, 0], points[:0, 0]
+    rows = inside(points[:, 0], frames)
+    others, copies = rows & ~generated, np.zeros(len(rows), bool)
     if source is not None and others.any():
         # Frame and value of a key as one number, which makes the search 10 times as fast.
         own, known = (both.view(np.int64)[:, 0] for both in (points, _column(source, "co")))
@@ -317,7 +319,7 @@ def write(curve: FCurve, frames: Frames, values: Array, rows: NDArray[np.intp] |
     """
     start, end = span(curve)
     if not (start <= frames[0] - SAME_FRAME or end >= frames[-1] + SAME_FRAME):
-        _replace(curve, _sign(_baked(frames, values, OURS) if rows is None else _smooth(frames, values, rows)))
+        _replace(curve, _ours(frames, values) if rows is None else _sign(_smooth(frames, values, rows)))
         return
     new, keys = _baked(frames, values) if rows is None else _smooth(frames, values, rows), read(curve)
     before, first, _ = _cut(keys, float(frames[0]), curve.evaluate(frames[0]))
@@ -405,22 +407,40 @@ def _smooth(frames: Frames, values: Array, rows: NDArray[np.intp]) -> Keys:
     return keys
 
 
-def _baked(frames: Frames, values: Array, names: Sequence[str] = KEY.names) -> Keys:
-    """New keys, not signed yet, by all attributes or some."""
-    keys = np.zeros(len(frames), [(name, KEY[name]) for name in names])
-    for name in {"co", *HANDLES}.intersection(names):
+def _baked(frames: Frames, values: Array) -> Keys:
+    """New keys, not signed yet."""
+    keys = np.zeros(len(frames), KEY)
+    for name in ("co", *HANDLES):
         keys[name][:, 0], keys[name][:, 1] = frames, values
-    for name in BAKED.keys() & names:
-        keys[name] = _number(name, BAKED[name])
-    keys["back"] = bpy.types.Keyframe.bl_rna.properties["back"].default
+    for name, item in BAKED.items():
+        keys[name] = _number(name, item)
+    keys["back"] = _usual_back()
     return keys
 
 
-def _replace(curve: FCurve, keys: Keys) -> None:
+def _ours(frames: Frames, values: Array) -> dict[str, NDArray]:
+    """The same keys signed, by those attributes alone that Blender does not add."""
+    keys = {"co": np.empty((len(frames), 2), np.float32), **_alike(len(frames))}
+    keys["co"][:, 0], keys["co"][:, 1] = frames, values
+    return keys | {"period": _signature(keys)}
+
+
+@lru_cache(maxsize=1)
+def _alike(count: int) -> dict[str, NDArray]:
+    """What so many keys of ours have in common."""
+    items = {"amplitude": 0.0, "back": _usual_back()} | {name: _number(name, BAKED[name]) for name in BAKED}
+    return {name: np.full(count, item, KEY[name]) for name, item in items.items() if name not in ADDED}
+
+
+def _usual_back() -> float:
+    return bpy.types.Keyframe.bl_rna.properties["back"].default
+
+
+def _replace(curve: FCurve, keys: Columns) -> None:
     """Give the curve these keys in place of its own; attributes that are not given are as Blender adds them."""
     curve.keyframe_points.clear()
-    curve.keyframe_points.add(len(keys))
-    names = keys.dtype.names
+    curve.keyframe_points.add(len(keys["co"]))
+    names = keys.keys() if isinstance(keys, Mapping) else keys.dtype.names
     known = {name for name, item in ADDED.items() if name not in names or (keys[name] == _number(name, item)).all()}
     # Blender works out automatic handles.
     known |= set(HANDLES) if known >= {"handle_left_type", "handle_right_type"} else set()
@@ -438,7 +458,7 @@ def _put_back(curve: FCurve, keys: Keys, rows: NDArray[np.bool_]) -> None:
     _set(curve, present, HANDLES)
 
 
-def _set(curve: FCurve, keys: Keys, names: Sequence[str]) -> None:
+def _set(curve: FCurve, keys: Columns, names: Sequence[str]) -> None:
     for name in names:
         curve.keyframe_points.foreach_set(name, np.ascontiguousarray(keys[name]).reshape(-1))
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -95,10 +96,10 @@ def _paths_are_plain(armature: Object, names: set[str]) -> bool:
 
 def _is_plain(curve: FCurve, names: set[str]) -> bool:
     """Whether what the curve does is known."""
-    match = BONE_PATH.match(curve.data_path)
-    if match is None:
-        return not curve.data_path.startswith("pose")
-    return match[1] not in names or match[2] is None or (match[2] in CHANNELS and _is_heard(curve))
+    bone, channel = _parts(path := curve.data_path)
+    if bone is None:
+        return not path.startswith("pose")
+    return bone not in names or channel is None or (channel in CHANNELS and _is_heard(curve))
 
 
 def _is_heard(curve: FCurve) -> bool:
@@ -124,8 +125,14 @@ def _goes_by_curves(ob: Object) -> bool:
 
 
 def _bone_of(path: str) -> str | None:
+    return _parts(path)[0]
+
+
+@lru_cache(maxsize=10_000)
+def _parts(path: str) -> tuple[str | None, str | None]:
+    """The bone that a data path names, and its property."""
     match = BONE_PATH.match(path)
-    return match[1] if match else None
+    return (match[1], match[2]) if match else (None, None)
 
 
 @contextmanager
@@ -153,24 +160,34 @@ def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:
 
 @dataclass(frozen=True)
 class Channels:
-    """Bones and their ancestors with what they are placed by: parents (B,), rest poses in these (B, 4, 4), and over the
-    frames location, rotation by its mode and scale of each bone, (F, 3) or (F, 4).
+    """Bones and their ancestors with what they are placed by: parents (B,), those `connected` to them (B,), rest poses
+    in these (B, 4, 4), and over the frames location, rotation by its mode and scale of each bone, (F, 3) or (F, 4),
+    which have these data paths.
 
     `rows` are those of the bones that were asked for, `placed` (F, 4, 4) is where the armature lies in the world.
     """
 
     rows: list[int]
     parents: NDArray[np.int64]
+    connected: NDArray[np.bool_]
     rest: Array
     modes: list[str]
-    local: list[tuple[Array, Array, Array]]
+    paths: list[tuple[str, ...]]
+    local: list[tuple[Array, ...]]
     placed: Array
+
+    @property
+    def values(self) -> dict[str, Array]:
+        """What was read, by data paths."""
+        return dict(zip(chain.from_iterable(self.paths), chain.from_iterable(self.local), strict=True))
 
     @property
     def poses(self) -> Poses:
         """The poses of the bones that were asked for."""
         locations, turns, scales = zip(*self.local, strict=True)
         by_bone = np.stack(locations), self._quaternions(turns), np.stack(scales)
+        # Connected bones do not leave their parents.
+        by_bone[0][self.connected] = 0.0
         local = [np.swapaxes(channel, 0, 1) for channel in by_bone]
         world = ik2bone.aggregate(self.parents, *local, rest=self.rest, base=self.placed)[:, self.rows]
         local = [channel[:, self.rows] for channel in local]
@@ -194,10 +211,12 @@ def read(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stage
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones])
     rest = np.array([bone.bone.matrix_local for bone in bones])
     rest = np.where((parents >= 0)[:, None, None], inverse_of(rest[parents]) @ rest, rest)
-    local = yield from part_of(_local(armature, bones, np.array(frames)), 0.0, 0.5)
+    connected = np.array([bone.bone.use_connect for bone in bones])
+    found = yield from part_of(_local(armature, bones, np.array(frames)), 0.0, 0.5)
+    paths, local = [tuple(each) for each in found], [tuple(each.values()) for each in found]
     placed = yield from part_of(_placed(armature, frames), 0.5, 1.0)
     modes = [bone.rotation_mode for bone in bones]
-    return Channels([index[name] for name in names], parents, rest, modes, local, placed)
+    return Channels([index[name] for name in names], parents, connected, rest, modes, paths, local, placed)
 
 
 def _placed(armature: Object, frames: Sequence[int]) -> Stages[Array]:
@@ -209,7 +228,8 @@ def _placed(armature: Object, frames: Sequence[int]) -> Stages[Array]:
         return np.tile(np.array(armature.matrix_world, np.float64), (len(frames), 1, 1))
     if not all(map(_goes_by_curves, line)):
         return (yield from step_worlds([armature], frames))[0]
-    by_object = [_channels(ob, actions.curves_of(actions.assigned(ob)), np.array(frames)) for ob in line]
+    found = (_channels(ob, actions.curves_of(actions.assigned(ob)), np.array(frames)) for ob in line)
+    by_object = [each.values() for each in found]
     locations, turns, scales = zip(*by_object, strict=True)
     turns = [rotations.to_quaternions(ob.rotation_mode, turn) for ob, turn in zip(line, turns, strict=True)]
     rest = np.array([ob.matrix_parent_inverse if ob.parent else np.eye(4) for ob in line], np.float64)
@@ -217,20 +237,16 @@ def _placed(armature: Object, frames: Sequence[int]) -> Stages[Array]:
     return ik2bone.aggregate(np.arange(len(line)) - 1, *local, rest=rest)[:, -1]
 
 
-def _local(armature: Object, bones: Sequence[PoseBone], frames: Frames) -> Stages[list[tuple[Array, Array, Array]]]:
+def _local(armature: Object, bones: Sequence[PoseBone], frames: Frames) -> Stages[list[dict[str, Array]]]:
     curves, rows = actions.curves_of(actions.assigned(armature)), []
     for number, bone in enumerate(bones):
         yield Progress(f"reading the F-curves of {bone.name}", number / len(bones))
-        location, *others = _channels(bone, curves, frames)
-        # Connected bones do not leave their parents.
-        rows.append((np.where(bone.bone.use_connect, 0.0, location), *others))
+        rows.append(_channels(bone, curves, frames))
     return rows
 
 
-def _channels(owner: Object | PoseBone, curves: actions.Curves, frames: Frames) -> tuple[Array, Array, Array]:
-    """Location, rotation by its mode and scale over the frames."""
+def _channels(owner: Object | PoseBone, curves: actions.Curves, frames: Frames) -> dict[str, Array]:
+    """Location, rotation by its mode and scale over the frames, by data paths."""
     names = "location", rotations.property_of(owner.rotation_mode), "scale"
-    location, turn, scale = (
-        channels.values_of(curves, owner.path_from_id(name), frames, getattr(owner, name)) for name in names
-    )
-    return location, turn, scale
+    paths = {owner.path_from_id(name): getattr(owner, name) for name in names}
+    return {path: channels.values_of(curves, path, frames, present) for path, present in paths.items()}

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import bpy
@@ -59,7 +59,7 @@ class Sample:
 
     `placing` (F, 3, 3), of the hips, of loose feet and of controls, tells how far in the world they move for each unit
     of their location channel. `switches` are the constraints that switch controls, in the order of their influences.
-    `in_bulk` tells that F-curves were read instead of frames stepped.
+    `in_bulk` tells that F-curves were read instead of frames stepped: `channels` hold the values of these by data path.
     """
 
     clip: Clip
@@ -69,6 +69,7 @@ class Sample:
     placing: dict[str, Array]
     switches: tuple[tuple[str, str], ...] = ()
     in_bulk: bool = False
+    channels: Mapping[str, Array] = field(default_factory=dict)
 
     def world(self, bone: str) -> Array:
         """The poses of a bone in the world (F, 4, 4)."""
@@ -89,8 +90,9 @@ class Sample:
     def cut(self, rows: slice) -> Sample:
         """The same sample over some of its frames."""
         placing = {name: matrices[rows] for name, matrices in self.placing.items()}
+        channels = {path: values[rows] for path, values in self.channels.items()}
         parts = {"clip": self.clip.cut(rows), "frames": self.frames[rows], "poses": self.poses.cut(rows)}
-        return replace(self, placing=placing, **parts)
+        return replace(self, placing=placing, channels=channels, **parts)
 
 
 def sample(
@@ -131,7 +133,7 @@ def sampling(
     poses = channels.poses
     if _are_broken(poses).any() or _are_flat(poses).any():
         return (yield from part_of(_stepped(armature, limbs, hips, frames), 0.4, 1.0))
-    found = replace(_sample(armature, limbs, hips, frames, poses), in_bulk=True)
+    found = replace(_sample(armature, limbs, hips, frames, poses), in_bulk=True, channels=channels.values)
     seen = (yield from part_of(proven(found, armature, limbs, hips), 0.4, 1.0)) if prove else found
     return kept.put(told, found, len(frames)) if kept is not None and seen is found else seen
 

@@ -53,7 +53,7 @@ class NewAction(Derived):
         if self.planted:
             yield from self._told_of_planted(self.planted, task, read)
         yield from self._told_of_repeating(read)
-        yield from self.told_of_source()
+        yield from self.told_of_players(self.source, False)
 
     def _told_of_planted(self, planted: Assignment, task: Task, read: list[Channel]) -> Iterator[str]:
         curves, original = actions.curves_of(planted), actions.curves_of(self.source)
@@ -63,7 +63,7 @@ class NewAction(Derived):
         handmade = keys.count_handmade(curves, original, frames, paths)
         if handmade:
             yield "1 key made by hand was replaced" if handmade == 1 else f"{handmade} keys made by hand were replaced"
-        yield from self.told_of_players(planted, True)
+        yield from self.told_of_players(planted, planted.action.is_editable)
 
     def _told_of_repeating(self, read: list[Channel]) -> Iterator[str]:
         """A sentence about curves that no longer go on beyond the action where the scene does."""
@@ -77,14 +77,17 @@ class NewAction(Derived):
             )
 
     def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
-        """Into the planted action, or a first copy of the source, which plays from here on."""
+        """Into the planted action, or a first copy, which plays from here on."""
         self._open(corrected)
         return write_keys(self.target, task, corrected, self.bounds, self.unkeyed(read))
 
     def _open(self, corrected: list[Channel]) -> None:
-        """Make the planted action what it is without the keys of this run: strips and scripts may point to it."""
-        if self.planted is None:
-            self.target = switch_to_copy(self.undo, self.armature, self.source)
+        """Make the planted action what it is without the keys of this run: strips and scripts may point to it.
+
+        One that is linked from a library stays there, and a copy of it takes the keys.
+        """
+        if self.planted is None or not self.planted.action.is_editable:
+            self.target = switch_to_copy(self.undo, self.armature, self.planted or self.source)
             return
         self.target = self.planted
         keep_curves(self.undo, self.planted, corrected if self.again else None)

@@ -49,11 +49,6 @@ class NlaLayer(Derived):
         self.is_pushed = actions.strip_of(self.armature) is None
         self.pose = actions.assignment_of(self.over.pose) if self.over.pose else None
 
-    def sample(self, task: Task) -> Stages[Sample]:
-        """The source's pose, kept for the turns that come of it."""
-        self.before = yield from super().sample(task)
-        return self.before
-
     def offset(self, task: Task, before: Sample, read: list[Channel]) -> Stages[Array | None]:
         """Seen under a copy of the layer without what this run writes."""
         if not self.again or task.moves_hips:
@@ -81,7 +76,7 @@ class NlaLayer(Derived):
                 yield f"the influence of NLA strip {self.layer.corrections.name} weakens the reported correction"
         if self._goes_on():
             yield f"{name} goes on beyond frames {first} to {last}, and the layer does not"
-        yield from self.told_of_source()
+        yield from self.told_of_players(self.source, False)
 
     def _goes_on(self) -> bool:
         """Whether the source moves beyond the frames that are planted: beyond its keys, or a manual range."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
 from typing import Any
@@ -37,12 +37,14 @@ class Output(ABC):
 
     `source` is the motion that is planted, `target` holds the keys that the written ones replace, `record` tells of an
     earlier run; `again` means that feet that are not planted now stay as that run planted them. A `layer` over what the
-    armature plays is set aside; `held` is the action that has the record of what showed.
+    armature plays is set aside; `held` is the action that has the record of what showed. `before` is what was sampled
+    of the source.
     """
 
     source: Assignment
     target: Assignment
     record: records.Record
+    before: Sample
     again = True
 
     def __init__(self, context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> None:
@@ -88,7 +90,8 @@ class Output(ABC):
 
     def sample(self, task: Task) -> Stages[Sample]:
         """The source's pose over the whole, kept for a next run."""
-        return kept.sampled(*task.subject, task.whole.tolist())
+        self.before = yield from kept.sampled(*task.subject, task.whole.tolist())
+        return self.before
 
     def marks(self, task: Task) -> Marks | None:
         """What people want of contacts."""
@@ -105,7 +108,7 @@ class Output(ABC):
 
     def read(self, task: Task) -> list[Channel]:
         """The channels that the run writes, as the source has them: rotations, then locations."""
-        return read_channels(task, actions.curves_of(self.source), {}, task.moves_hips)
+        return read_channels(task, actions.curves_of(self.source), {}, task.moves_hips, self.before)
 
     def trial(self, task: Task, channels: list[Channel]) -> Stages[Sample]:
         """The pose over the whole as these channels would let it be, seen on a copy."""
@@ -123,9 +126,11 @@ class Output(ABC):
     def told(self, task: Task, read: list[Channel]) -> Iterator[str]:
         """Sentences about what else plays or changes with what will be written."""
 
-    def told_of_players(self, assignment: Assignment, changes: bool, apart: Container[str] = ()) -> Iterator[str]:
-        """Sentences about other objects, but for some, and NLA strips that play an action, which `changes` or not."""
+    def told_of_players(self, assignment: Assignment, changes: bool) -> Iterator[str]:
+        """Sentences about other objects and NLA strips that play an action, which `changes` or not."""
         name = assignment.action.name
+        # Those that this run plants too get what they play planted for themselves, unless it changes.
+        apart = set() if changes else {armature.name for armature in find_armatures(self.context)}
         others = [other for other in actions.others_playing(assignment, self.armature) if other not in apart]
         if others:
             yield f"{', '.join(others)} also plays {name} and {'changes with it' if changes else 'goes on doing so'}"
@@ -186,7 +191,7 @@ class Derived(Output):
         """Also what an earlier run wrote of these limbs and their hips and this one does not: as the source has it."""
         known = {path: values for path, values in self.record["channels"].items() if values is not None}
         curves, bones = actions.curves_of(self.source), self.armature.pose.bones
-        channels = read_channels(task, curves, known, task.moves_hips)
+        channels = read_channels(task, curves, known, task.moves_hips, self.before)
         paths = set(self.record["channels"] if self.again else ()) - {channel.path for channel in channels}
         rows = ((bones[bone], name) for bone in self._bones(task) for name in records.CHANNELS)
         left = [(bone, name) for bone, name in rows if bone.path_from_id(name) in paths]
@@ -198,12 +203,6 @@ class Derived(Output):
         tops = [bones[limb.thigh] for limb in legs if limb.is_leg and task.body.chosen.all()]
         own = [name for limb in legs for name in limb.bones]
         return list(dict.fromkeys([*own, *(bone.name for top in tops for bone in top.parent_recursive)]))
-
-    def told_of_source(self) -> Iterator[str]:
-        """Sentences about who goes on playing the source."""
-        # Those that this run plants too get what they play planted for themselves.
-        planted = {armature.name for armature in find_armatures(self.context)}
-        yield from self.told_of_players(self.source, False, planted)
 
     def unkeyed(self, read: list[Channel]) -> dict[str, list[float]]:
         """The values of what the source does not animate."""
@@ -218,17 +217,21 @@ class Derived(Output):
         return self.full_record(task, plan, self.source.action, channels, contacts, figures)
 
 
-def read_channels(task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], with_hips: bool) -> list[Channel]:
+def read_channels(
+    task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], with_hips: bool, sample: Sample | None = None
+) -> list[Channel]:
     """The rotations of all bones that are turned, the locations of loose feet and of the hips, and the channels of
-    controls.
+    controls; those that were sampled from F-curves are not read again.
     """
+    sampled = {path: values[task.part] for path, values in sample.channels.items()} if sample else {}
     bones, hips = task.armature.pose.bones, task.body.hips
     moved = [limb.foot for limb in task.body.limbs if limb.loose and not limb.controls]
     controls = [control for limb in task.controlled for control in limb.controls]
     turned = [name for name, *_ in task.turned] + [control.bone for control in controls if control.turns]
     moved += ([hips] if with_hips and hips else []) + [control.bone for control in controls if control.moves]
-    channels = [keys.read_rotation(curves, bones[name], task.frames, unkeyed) for name in dict.fromkeys(turned)]
-    return channels + [keys.read_location(curves, bones[name], task.frames, unkeyed) for name in dict.fromkeys(moved)]
+    given = task.frames, unkeyed, sampled
+    channels = [keys.read_rotation(curves, bones[name], *given) for name in dict.fromkeys(turned)]
+    return channels + [keys.read_location(curves, bones[name], *given) for name in dict.fromkeys(moved)]
 
 
 def write_keys(

@@ -85,9 +85,12 @@ def refuse_shared(armatures: Sequence[Object], options: PlantingOptions) -> None
         if present in played:
             other = armatures[played.index(present)].name
             raise Refusal(f"{other} and {armature.name} both play {present.action.name}: keys for one would move both")
-        afresh = options.output == "NEW_ACTION" and records.source_of(present.action) is None
+        action = present.action
+        afresh = options.output == "NEW_ACTION" and records.source_of(action) is None
         kept = options.frame_range != "CURRENT" and (afresh or options.output == "NLA_LAYER")
-        played.append(Assignment(None, armature.name) if kept or present.action is None else present)
+        # Keys go into a copy of what is linked.
+        kept |= action is None or not action.is_editable
+        played.append(Assignment(None, armature.name) if kept else present)
 
 
 def refuse_unshown(scene: Scene, armature: Object) -> None:

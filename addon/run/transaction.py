@@ -60,7 +60,8 @@ def switch_to_copy(undo: ExitStack, armature: Object, original: Assignment) -> A
     """Let the armature play a copy of an action, named as a planted one, from here on."""
     copy = actions.copy(original)
     on_error(undo, bpy.data.actions.remove, copy.action)
-    copy.action.name = named(original.action.name, PLANTED)
+    source = records.source_of(original.action) or original.action
+    copy.action.name = named(source.name, PLANTED)
     switch(undo, armature, copy)
     return copy
 

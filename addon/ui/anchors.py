@@ -63,8 +63,7 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
     def invoke(self, context: Context, event: Event) -> Result:
         """Move the footprint along with the mouse."""
         rows, number = rows_on(context), self._number(context)
-        shown = number < len(rows) and rows[number].get("anchor") and records.read(played_action(context))["report"]
-        if context.region_data is None or not shown:
+        if context.region_data is None or _footprint(context, number) is None:
             self.report({"ERROR"}, "Needs a 3D view, and a contact with a footprint that is selected in the list")
             return {"CANCELLED"}
         self.index = standing_row(rows, number)
@@ -172,7 +171,7 @@ class IK2BONE_GGT_anchor(GizmoGroup):
     def poll(cls, context: Context) -> bool:
         """Whether footprints are shown and one is selected."""
         contacts = context.scene.ik2bone_contacts
-        return contacts.overlay and _selected(context) is not None
+        return contacts.overlay and _footprint(context, contacts.active) is not None
 
     def setup(self, _context: Context) -> None:
         """The handle, a disc that faces the viewer."""
@@ -184,17 +183,19 @@ class IK2BONE_GGT_anchor(GizmoGroup):
 
     def draw_prepare(self, context: Context) -> None:
         """The handle is where the footprint is, in its colour."""
-        row = _selected(context)
+        row = _footprint(context, context.scene.ik2bone_contacts.active)
         if row is not None:
             self.gizmos[0].color = COLOURS[row.get("state", "automatic")][:3]
             place = overlay.moved[0].points[:-1].mean(axis=0) if overlay.moved else row["anchor"]
             self.gizmos[0].matrix_basis = Matrix.Translation(place)
 
 
-def _selected(context: Context) -> dict[str, Any] | None:
-    """The contact by which the foot of the selected one is held, if that has a footprint."""
-    rows, number = rows_on(context), context.scene.ik2bone_contacts.active
-    if number >= len(rows) or not rows[number].get("anchor"):
+def _footprint(context: Context, number: int) -> dict[str, Any] | None:
+    """The contact by which a foot is held where the one with a number stands, if that has a footprint: without the
+    report of a run, as on a source that was restored, there are none.
+    """
+    rows = rows_on(context)
+    if number >= len(rows) or not rows[number].get("anchor") or not records.read(played_action(context))["report"]:
         return None
     return rows[standing_row(rows, number)]
 

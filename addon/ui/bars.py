@@ -21,6 +21,7 @@ from .rows import COLOURS, SHORT, Colour, bones_in, rows_on, short_frames, short
 # Sizes in unscaled pixels: the place of the lowest row, over the scroll bar and the markers; the height of a row, of a
 # bar and of names; and how near to the end of a bar the mouse takes hold of that.
 LOWEST, ROW, BAR, TEXT, GRIP = 46, 22, 9, 10, 6
+# Of the editor's modes those with keys of objects; its other modes have rows of their own.
 MODES = {"DOPESHEET", "ACTION", "TIMELINE"}
 BEHIND, NAME, CHOSEN = (0.0, 0.0, 0.0, 0.45), (1.0, 1.0, 1.0, 0.9), (1.0, 1.0, 1.0, 1.0)
 
@@ -90,6 +91,11 @@ def hit(shown: Iterable[Bar], x: float, y: float, scale: float) -> tuple[int, tu
     return min(found)[1:] if found else None
 
 
+def are_shown(context: Context) -> bool:
+    """Whether an editor shows bars. Its property `ui_mode` would warn in a timeline, which that does not know."""
+    return bool(context.scene.ik2bone_contacts.bars) and context.space_data.mode in MODES
+
+
 def bars_in(context: Context, region: Region) -> list[Bar]:
     """The bars as they are in a region of the Dope Sheet."""
     return bars(rows_on(context), _place_in(region), scale_of(context))
@@ -108,7 +114,7 @@ def draw() -> None:
     """Draw the bars where the scene's list of contacts asks for them."""
     context = bpy.context
     contacts, rows = context.scene.ik2bone_contacts, rows_on(context)
-    if not contacts.bars or not rows or context.space_data.ui_mode not in MODES:
+    if not rows or not are_shown(context):
         return
     region, scale, lanes = context.region, scale_of(context), _lanes(rows, scale_of(context))
     top = max(lanes.values()) + scale * ROW

@@ -18,7 +18,7 @@ from ..run import records
 from ..run.contacts import Rows, change_row, cleared, marked, row_of, rows_to_edit
 from .contact_list import edited
 from .panel import played_action
-from .rows import NAMES, STATES, marked_frames
+from .rows import NAMES, STATES, marked_frames, rows_on
 
 Result = set[str]
 
@@ -122,7 +122,7 @@ class IK2BONE_OT_mark_feet(ContactsOperator, Operator):
 
 
 class IK2BONE_OT_add_contact(ContactsOperator, Operator):
-    """Store one more contact for the next run, of the active bone from the current frame on if nothing else is said"""
+    """Store one more contact from the current frame on, of the active bone, or of that of the selected contact"""
 
     bl_idname = "ik2bone.add_contact"
     bl_label = "Add Contact"
@@ -135,9 +135,9 @@ class IK2BONE_OT_add_contact(ContactsOperator, Operator):
 
     def invoke(self, context: Context, _event: Event) -> Result:
         """Ask for what the caller has not set."""
-        active = context.active_pose_bone
-        if not self.properties.is_property_set("bone") and active:
-            self.bone = active.name
+        bone, rows, number = context.active_pose_bone, rows_on(context), context.scene.ik2bone_contacts.active
+        if not self.properties.is_property_set("bone") and (bone or number < len(rows)):
+            self.bone = bone.name if bone else rows[number]["bone"]
         for name, frame in (("start", 0), ("end", 10)):
             if not self.properties.is_property_set(name):
                 setattr(self, name, context.scene.frame_current + frame)

@@ -42,7 +42,8 @@ class IK2BONE_OT_drag_contact(ContactsOperator, Operator):
     def invoke(self, context: Context, event: Event) -> Result:
         """Take hold of the bar under the mouse; elsewhere the mouse does what it always does."""
         x, y = event.mouse_region_x, event.mouse_region_y
-        found = bars.hit(bars.bars_in(context, context.region), x, y, bars.scale_of(context))
+        shown = bars.bars_in(context, context.region) if bars.are_shown(context) else ()
+        found = bars.hit(shown, x, y, bars.scale_of(context))
         if found is None or not played_action(context).is_editable:
             return {"PASS_THROUGH"}
         self.index, self._ends = found

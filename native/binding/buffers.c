@@ -226,10 +226,10 @@ has_numbers(PyObject *array)
     return found;
 }
 
-/* Whether the elements of an array are of the kind or can become so: 1, 0, or -1 with an exception.
+/* Whether the elements of an array are numbers or objects that are: 1, 0, or -1 with an exception.
  */
 static int
-has_kind(PyObject *dtype, PyObject *array, ik2b_kind kind)
+can_be_float(PyObject *dtype, PyObject *array)
 {
     PyObject *letter = PyObject_GetAttrString(dtype, "kind");
     int code = letter ? (int)PyUnicode_ReadChar(letter, 0) : -1;
@@ -237,9 +237,7 @@ has_kind(PyObject *dtype, PyObject *array, ik2b_kind kind)
     if (code <= 0) {
         return -1;
     }
-    return strchr(kind == IK2B_I64 ? "iu" : "biuf", code) ? 1
-           : kind == IK2B_I64 || code != 'O' ? 0
-                                             : has_numbers(array);
+    return strchr("biuf", code) ? 1 : code != 'O' ? 0 : has_numbers(array);
 }
 
 /* Raises TypeError; a sequence may be what was expected, so the kind of its elements is told. */
@@ -256,15 +254,15 @@ refuse_elements(const char *name, const char *expected, PyObject *object, PyObje
     }
 }
 
-/* A new array of the kind, or NULL with an exception. */
+/* A float64 array, or NULL with an exception. */
 static PyObject *
-converted(const numpy_parts *numpy, PyObject *object, PyObject *array, ik2b_kind kind,
-          const char *name, const char *expected)
+converted(const numpy_parts *numpy, PyObject *object, PyObject *array, const char *name,
+          const char *expected)
 {
     PyObject *result = NULL, *dtype = PyObject_GetAttrString(array, "dtype");
-    int fits = dtype ? has_kind(dtype, array, kind) : -1;
+    int fits = dtype ? can_be_float(dtype, array) : -1;
     if (fits > 0) {
-        result = PyObject_CallFunctionObjArgs(numpy->asarray, array, numpy->dtypes[kind], NULL);
+        result = PyObject_CallFunctionObjArgs(numpy->asarray, array, numpy->dtypes[IK2B_F64], NULL);
     }
     if (fits == 0 || (fits > 0 && !result && is_about_kind())) {
         PyErr_Clear();
@@ -275,8 +273,8 @@ converted(const numpy_parts *numpy, PyObject *object, PyObject *array, ik2b_kind
 }
 
 int
-acquire_converted(shared_pointer *place, PyObject *object, ik2b_kind kind, const char *name,
-                  const char *expected, Py_buffer *view)
+acquire_converted(shared_pointer *place, PyObject *object, const char *name, const char *expected,
+                  Py_buffer *view)
 {
     bool has_buffer = PyObject_CheckBuffer(object);
     if (holds_no_numbers(object)) {
@@ -291,7 +289,7 @@ acquire_converted(shared_pointer *place, PyObject *object, ik2b_kind kind, const
         }
         return -1;
     }
-    PyObject *numbers = converted(numpy, object, array, kind, name, expected);
+    PyObject *numbers = converted(numpy, object, array, name, expected);
     int done = numbers ? PyObject_GetBuffer(numbers, view, PyBUF_RECORDS_RO) : -1;
     Py_XDECREF(numbers); /* the view keeps it */
     Py_DECREF(array);

@@ -13,9 +13,8 @@
  * they lie. */
 int acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view, ik2b_kind *kind);
 
-/* Acquires a new array of what numpy reads as numbers: float64, or int64 where only integers are
- * expected. 0, or -1 with an exception. */
-int acquire_converted(shared_pointer *numpy, PyObject *object, ik2b_kind kind, const char *name,
+/* Acquires a new float64 array of what numpy reads as numbers: 0, or -1 with an exception. */
+int acquire_converted(shared_pointer *numpy, PyObject *object, const char *name,
                       const char *expected, Py_buffer *view);
 
 /* Whether None, text or bytes, which numpy would read as NaN or parse. */

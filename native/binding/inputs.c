@@ -130,8 +130,7 @@ acquire_input(call *self, int i)
     if (PyFloat_Check(object) || PyLong_Check(object)) {
         return acquire_number(self, i, object);
     }
-    if (acquire_converted(&self->state->numpy, object, IK2B_F64, p->name, p->row->text, &a->view) <
-        0) {
+    if (acquire_converted(&self->state->numpy, object, p->name, p->row->text, &a->view) < 0) {
         return -1;
     }
     return note_argument(self, i, IK2B_F64, "");

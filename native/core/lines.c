@@ -116,8 +116,8 @@ comes_first(const double a[3], const double b[3])
     return a[0] != b[0] ? a[0] < b[0] : a[1] != b[1] ? a[1] < b[1] : a[2] < b[2];
 }
 
-/* The distance sum / whole, between a and b. One that the error of the sum does not tell from 0 is 0,
- * so that rays that start on a mesh meet it. */
+/* The distance sum / whole, between a and b. One that the error of the sum does not tell from 0 is
+ * 0, so that rays that start on a mesh meet it. */
 static inline double
 settle(double sum, double whole, double error, double a, double b)
 {

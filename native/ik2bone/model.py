@@ -278,7 +278,9 @@ class Clip:
         return self.having(**moved)
 
     def cut(self, frames: slice) -> Clip:
-        """The same clip over some of its frames."""
+        """The same clip over some of its frames; itself over all of them."""
+        if frames.indices(self.frames) == (0, self.frames, 1):
+            return self
         return self.having(**{name: getattr(self, name)[frames] for name in ARRAYS})
 
     def choose(self, limbs: Mask) -> Clip:
@@ -360,10 +362,12 @@ class Plan:
         return figures(self.clip, self.apply(self.clip), self, self.ground)
 
     def cut(self, frames: slice) -> Plan:
-        """The same plan over some of its frames, without the anchors that lie outside."""
+        """The same plan over some of its frames, without the anchors that lie outside; itself over all of them."""
         from .ground.query import cut_ground  # built on this module
 
-        first, last, _ = frames.indices(len(self.miss))
+        first, last, step = frames.indices(len(self.miss))
+        if (first, last, step) == (0, len(self.miss), 1):
+            return self
         names = ("rotations", "hips_offset", "contacts", "resting", "enforced", "miss", "strength")
         parts = {name: getattr(self, name)[frames] for name in names}
         parts |= {"clip": self.clip.cut(frames), "ground": cut_ground(self.ground, frames)}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from ik2bone.contacts.spans import read_spans
@@ -143,3 +144,15 @@ def test_without_bars_there_is_nothing_to_drag(bpy, action):
     bpy.context.scene.ik2bone_contacts.bars = False
     with pytest.raises(RuntimeError, match="shown in the Dope Sheet"):
         bpy.ops.ik2bone.drag_contact(index=0, start=1, end=3)
+
+
+def test_the_timeline_shows_bars_too_and_editors_of_other_keys_do_not(bpy, bars):
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    bpy.context.scene.ik2bone_contacts.bars = True
+    areas = [area for screen in bpy.data.screens for area in screen.areas if area.type == "DOPESHEET_EDITOR"]
+    space = areas[0].spaces.active
+    for mode, expected in {"TIMELINE": True, "DOPESHEET": True, "ACTION": True, "MASK": False}.items():
+        space.mode = mode
+        assert bars.are_shown(SimpleNamespace(scene=bpy.context.scene, space_data=space)) == expected
+    bpy.context.scene.ik2bone_contacts.bars, space.mode = False, "DOPESHEET"
+    assert not bars.are_shown(SimpleNamespace(scene=bpy.context.scene, space_data=space))

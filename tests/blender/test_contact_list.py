@@ -200,17 +200,32 @@ def test_clearing_over_the_preview_range_leaves_nothing_there_even_when_planted_
         plant(bpy, contacts="STORED")
 
 
-def test_the_dialog_adds_a_contact_of_the_active_bone_from_the_current_frame_on(bpy, addon, walker, contacts):
+@pytest.fixture
+def dialog(bpy, addon):
+    """The dialog of a new contact, opened where a bone is active or none."""
+
+    def opened(bone):
+        manager = SimpleNamespace(invoke_props_dialog=asked.append)
+        parts = {name: getattr(bpy.context, name) for name in ("scene", "mode", "view_layer")}
+        context = SimpleNamespace(active_pose_bone=bone, window_manager=manager, **parts)
+        addon("ui.contacts").IK2BONE_OT_add_contact.invoke(shown, context, None)
+        assert asked == [shown]
+        return shown
+
+    asked, shown = [], SimpleNamespace(properties=SimpleNamespace(is_property_set=lambda _name: False))
+    return opened
+
+
+def test_the_dialog_adds_a_contact_of_the_active_bone_from_the_current_frame_on(bpy, walker, contacts, dialog):
     bpy.context.scene.frame_set(17)
-    asked = []
-    context = SimpleNamespace(
-        active_pose_bone=walker.pose.bones["foot.R"],
-        scene=bpy.context.scene,
-        window_manager=SimpleNamespace(invoke_props_dialog=asked.append),
-    )
-    dialog = SimpleNamespace(properties=SimpleNamespace(is_property_set=lambda _name: False))
-    addon("ui.contacts").IK2BONE_OT_add_contact.invoke(dialog, context, None)
-    assert asked == [dialog] and (dialog.bone, dialog.start, dialog.end) == ("foot.R", 17, 27)
+    shown = dialog(walker.pose.bones["foot.R"])
+    assert (shown.bone, shown.start, shown.end) == ("foot.R", 17, 27)
+
+
+@pytest.mark.parametrize("bone", ["foot.L", "foot.R"])
+def test_out_of_pose_mode_the_dialog_asks_for_the_bone_of_the_selected_contact(contacts, dialog, bone):
+    contacts.shown.active = next(n for n, span in enumerate(spans_on(contacts.action)) if span.bone == bone)
+    assert dialog(None).bone == bone
 
 
 EDITS = {

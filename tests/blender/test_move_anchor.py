@@ -164,3 +164,14 @@ def test_a_footprint_goes_up_and_down_with_the_ground_that_it_is_moved_over(bpy,
     ground = anchors.ground_on(bpy.context, walker, 10)
     moved = anchors.moved_over(ground, np.array([0.3, 2.0, 0.25]), np.array([0.2, -1.0, 7.0]))
     assert np.allclose(moved, [0.5, 1.0, 0.15], atol=1e-5)
+
+
+def test_the_handle_shows_where_footprints_do(bpy, walker, action, addon):
+    anchors, shown = addon("ui.anchors"), bpy.context.scene.ik2bone_contacts
+    shown.active = chosen_of(rows_on(action))
+    handle = anchors.IK2BONE_GGT_anchor.poll
+    assert not handle(bpy.context)
+    shown.overlay = True
+    assert handle(bpy.context)
+    bpy.ops.ik2bone.restore()
+    assert rows_on(walker.animation_data.action)[shown.active]["anchor"] and not handle(bpy.context)

@@ -7,7 +7,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import heads, plant, record_of, values_of
+from planted import between, heads, plant, record_of, values_of
 
 FRAMES = range(1, biped.LAST + 1)
 
@@ -114,3 +114,52 @@ def test_a_crowd_of_overrides_is_planted_at_once_with_one_report(bpy, library, a
     assert len(set(played)) == 3 and all(action.library is None for action in played)
     assert len(outcome.reports) == 3 and outcome.summary.count("Planted 2 feet") == 3
     assert all(report["after"]["penetration"] < 1e-3 for report in outcome.reports)
+
+
+@pytest.fixture
+def planted_pair(bpy, walker, slope, tmp_path):
+    """Two overrides beside each other of a walker that was planted in its library."""
+    plant(bpy)
+    path = str(tmp_path / "planted.blend")
+    bpy.data.libraries.write(path, {walker})
+    bpy.data.batch_remove({walker, *bpy.data.actions})
+    pair = []
+    for number in range(2):
+        with bpy.data.libraries.load(path, link=True) as (_source, target):
+            target.objects = ["Walker"]
+        one = target.objects[0].override_create(remap_local_usages=False)
+        bpy.context.collection.objects.link(one)
+        one.location.x = 2.0 * number
+        one.select_set(True)
+        pair.append(one)
+    slope.select_set(False)
+    bpy.context.view_layer.objects.active = pair[0]
+    return pair
+
+
+@pytest.mark.parametrize("given", [{}, {"frame_range": "CURRENT"}, {"output": "NLA_LAYER"}])
+def test_a_linked_planted_action_stays_as_it_is(bpy, planted_pair, slope, given):
+    linked = {action: fingerprint.of_action(action) for action in bpy.data.actions}
+    slope.location.z = -0.05
+    bpy.context.view_layer.update()
+    plant(bpy, **given)
+    assert {action: fingerprint.of_action(action) for action in linked} == linked
+    played = [one.animation_data.action for one in planted_pair]
+    assert all(action is None or action.library is None for action in played)
+    assert played[0] is None or played[0] != played[1]
+
+
+def test_a_linked_planted_action_is_planted_again_in_copies(bpy, planted_pair, slope):
+    one, source = planted_pair[0], planted_pair[0].animation_data.action["ik2bone_source"]
+    before = heads(bpy, one, FRAMES)
+    slope.location.z = -0.05
+    plant(bpy, **between(20, 40))
+    after = heads(bpy, one, FRAMES)
+    np.testing.assert_allclose(after[20:38, ..., 2].min(axis=1), before[20:38, ..., 2].min(axis=1) - 0.05, atol=1e-3)
+    np.testing.assert_array_equal(np.delete(after, slice(19, 40), axis=0), np.delete(before, slice(19, 40), axis=0))
+    assert one.animation_data.action.name == "walk.planted" and one.animation_data.action["ik2bone_source"] == source
+    once = fingerprint.of_action(one.animation_data.action)
+    plant(bpy, **between(20, 40))
+    assert fingerprint.of_action(one.animation_data.action) == once
+    bpy.ops.ik2bone.restore()
+    assert [ob.animation_data.action for ob in planted_pair] == [source, source]

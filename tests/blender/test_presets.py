@@ -29,15 +29,15 @@ def values(bpy, addon):
 
 
 def test_the_usual_motions_have_presets_that_differ_and_plant(bpy, walker, slope, addon, presets):
-    assert set(presets) == {"walk_on_terrain", "run", "dance", "climb", "in_place"}
+    assert set(presets) == {"Walk_on_Terrain", "Run", "Dance", "Climb", "In_Place"}
     default, told = values(bpy, addon), []
     for path in presets.values():
         use(bpy, path)
         told.append(values(bpy, addon))
     assert all(one not in told[:number] for number, one in enumerate(told))
-    use(bpy, presets["walk_on_terrain"])
+    use(bpy, presets["Walk_on_Terrain"])
     assert values(bpy, addon) == pytest.approx(default)
-    use(bpy, presets["dance"])
+    use(bpy, presets["Dance"])
     plant(bpy, **values(bpy, addon))
 
 

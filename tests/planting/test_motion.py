@@ -155,7 +155,16 @@ def test_bump_covers_an_obstacle_and_starts_and_ends_flat() -> None:
 
 
 def test_no_obstacle_no_bump() -> None:
-    assert (clear(np.full(30, -0.2), 0.3, 0.6, (True, True)) == 0.0).all()
+    assert (clear(np.full(30, -0.2), 0.0, 0.6, (True, True)) == 0.0).all()
+
+
+@pytest.mark.parametrize("climb", [-0.3, 0.0, 0.3])
+def test_bump_grows_continuously_as_an_obstacle_does(climb) -> None:
+    bumps = [clear(np.full(30, height), climb, 0.6, (True, True)) for height in (-0.2, -1e-9, 1e-9, 1e-6)]
+    assert bumps[1] == pytest.approx(bumps[0], abs=1e-8)
+    assert bumps[2] == pytest.approx(bumps[1], abs=1e-6)
+    assert bumps[3] == pytest.approx(bumps[2], abs=1e-4)
+    assert max(np.abs(bump).max() for bump in bumps) < 0.1 * abs(climb) + 1e-4
 
 
 def test_open_side_keeps_the_full_height() -> None:

@@ -54,7 +54,7 @@ def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -
     rows = (_flat_frames(clip, sole, contacts, anchor) for anchor in standing)
     soles_up, normals = (np.concatenate(column) for column in zip(*rows, strict=True))
     along = lie_along(soles_up, normals, clip.up)
-    if along or heights > LEVEL * clip.leg:
+    if along or np.ptp(rises) <= ALONG * heights:
         rise = rises.mean() * clip.up
         anchors = [a if a.part != "swing" else replace(a, origin=a.point - a.carried - rise) for a in anchors]
     return [_left(clip, sole, anchor) for anchor in anchors] if along else anchors

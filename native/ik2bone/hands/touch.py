@@ -25,7 +25,6 @@ from ..rotations import (
     inverse_of,
     length_of,
     matrix_from_vector,
-    median_point,
     move_points,
     nearest_rotations,
     shortest_turns,
@@ -63,10 +62,7 @@ def with_floor_of(clip: Clip, sole: Sole) -> Sole:
 def _palms(clip: Clip) -> Sole:
     """Hands as soles without height: the wrist for a heel, the palm for ball and tip."""
     nothing = np.zeros((clip.legs, 3))
-    palm, tip = (
-        np.array([median_point(places) for places in np.swapaxes(move_points(inverse_of(matrix), clip.ball), 0, 1)])
-        for matrix in (clip.foot, clip.toe)
-    )
+    palm, tip = (np.median(move_points(inverse_of(matrix), clip.ball), axis=0) for matrix in (clip.foot, clip.toe))
     up = nothing if clip.palm is None else clip.palm
     lengths, source = np.zeros((clip.legs, 2)), ("palm",) * clip.legs
     return Sole(lengths[:, 0], nothing, palm, tip, palm, unit(palm), up, up, lengths, clip.floors[0], source)

@@ -217,7 +217,7 @@ def _side(before: Clip, series: dict[str, Array], spans: list[Data], side: str, 
             foot |= {name: worst, f"{name}_frames": _count([events]), f"{name}_at": events}
         feet.append(foot)
     offset, step = series["hips"], _step(before.fps)
-    acceleration = _second_difference(offset, step) * (before.fps / step) ** 2 / before.leg
+    acceleration = _second_difference(offset, step)[step:-step] * (before.fps / step) ** 2 / before.leg
     return {
         **{name: max(foot[name] for foot in feet) for name in (*SPAN_FIGURES, *FRAME_FIGURES)},
         **{f"{name}_frames": _count([foot[f"{name}_at"] for foot in feet]) for name in FRAME_FIGURES},
@@ -238,17 +238,10 @@ def _limits(leg: float) -> dict[str, float]:
 
 def _events(values: Array, limit: float, numbers: Frames) -> list[Data]:
     """Runs in which values (N,) are over a limit: first and last frame, and the worst value."""
-    frames = _middle(numbers, len(values))
     return [
-        {"start": int(frames[start]), "end": int(frames[end - 1]), "worst": float(values[start:end].max())}
+        {"start": int(numbers[start]), "end": int(numbers[end - 1]), "worst": float(values[start:end].max())}
         for start, end in runs(values > limit)
     ]
-
-
-def _middle(numbers: Frames, count: int) -> Frames:
-    """The frames in the middle of all, to which so many second differences belong."""
-    first = (len(numbers) - count) // 2
-    return numbers[first : first + count]
 
 
 def _count(rows: list[list[Data]]) -> int:
@@ -258,9 +251,8 @@ def _count(rows: list[list[Data]]) -> int:
 
 def _worst_frames(series: dict[str, Array], numbers: Frames) -> dict[str, int]:
     """By figure the frame on which it is largest."""
-    figures = {name: series[name] for name in (*SPAN_FIGURES, *FRAME_FIGURES, "flexion") if len(series[name])}
-    rows = {name: values.reshape(len(values), -1).max(axis=1).argmax() for name, values in figures.items()}
-    return {name: int(_middle(numbers, len(figures[name]))[row]) for name, row in rows.items()}
+    names = (*SPAN_FIGURES, *FRAME_FIGURES, "flexion")
+    return {name: int(numbers[series[name].reshape(len(numbers), -1).max(axis=1).argmax()]) for name in names}
 
 
 def _worse(leg: float, sides: dict[str, Data], worst: dict[str, int]) -> list[Note]:
@@ -285,11 +277,9 @@ def knee_angle(clip: Clip) -> Array:
 
 
 def pop(before: Array, after: Array, fps: float) -> Array:
-    """How much (F - 2 steps, L) more suddenly points (F, L, D) change than 1.5 times the source nearby."""
+    """How much (F, L) more suddenly points (F, L, D) change than 1.5 times the source nearby."""
     step, near = _step(fps), max(1, round(0.1 * fps))
     source, result = _second_difference(before, step), _second_difference(after, step)
-    if not len(source):
-        return source
     return np.maximum(result - 1.5 * running_maximum(source, 2 * near + 1), 0.0)
 
 
@@ -299,6 +289,7 @@ def _step(fps: float) -> int:
 
 
 def _second_difference(values: Array, step: int) -> Array:
-    """Lengths (F - 2 steps, ...) of second differences of points (F, ..., D)."""
-    count = max(len(values) - 2 * step, 0)
-    return length_of(values[2 * step :] - 2 * values[step : step + count] + values[:count])
+    """Lengths (F, ...) of second differences of points (F, ..., D), zero within a step of either end."""
+    lengths = np.zeros(values.shape[:-1])
+    lengths[step:-step] = length_of(values[2 * step :] - 2 * values[step:-step] + values[: -2 * step])
+    return lengths

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..contacts.detect import LEAST_CONTACT, detect
 from ..curves import quantile, runs
 from ..model import Array, Clip, Mask, Note, level_part, put_in
-from ..rotations import dot, inverse_of, length_of, median_point, move_points, turn_vectors, unit
+from ..rotations import dot, inverse_of, length_of, move_points, turn_vectors, unit
 from ..targets.lock import standing_core
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
 
@@ -28,8 +28,6 @@ LOW_SHARE = 0.05
 # The heel lies behind the ankle by about this share of the way from ankle to ball (Winter, 2009: foot segment).
 HEEL_BEHIND = 0.3
 # Feet that stand so much higher than the lowest (leg lengths) do not tell where the floor is: they stand on something.
-# Nor is there one floor where the heights of each foot's stances differ by more than this from their median, on the
-# mean. Of the recorded clips those on flat floors have 0.02 at most, those over obstacles 0.05 and more.
 ALIKE = 0.03
 # Height of the ball joint over the sole by proportion, in leg lengths (a person's ball joint lies 2 to 4 cm high).
 PROPORTION = 0.035
@@ -185,9 +183,8 @@ def _ball_height(clip: Clip, standing: list[Array]) -> tuple[float, float, str]:
     `standing` are the heights (S,) at which the ball joint of each leg stands. All feet have one shape.
     """
     height = _common_height(standing, clip.leg)
-    uneven = min(np.abs(each - quantile(each, 0.5)).mean() for each in standing) > ALIKE * clip.leg
     least, most = BALL_HEIGHTS
-    for floor in () if uneven else clip.floors:
+    for floor in clip.floors:
         if least * clip.leg <= height - floor <= most * clip.leg:
             return max(height - floor, 0.0), floor, "clip's floor"
     return PROPORTION * clip.leg, height - PROPORTION * clip.leg, "proportion"
@@ -199,17 +196,10 @@ def _floor_under(standing: list[Array], ball_heights: Array, leg: float) -> floa
 
 
 def _common_height(standing: list[Array], leg: float) -> float:
-    """The median of the heights (S,) at which each of the feet stands, all feet weighing alike.
-
-    Feet that stay up do not count.
-    """
+    """The median of the heights (S,) at which each of the feet stands; feet that stay up do not count."""
     middles = [float(quantile(each, 0.5)) for each in standing]
     low = [each for each, middle in zip(standing, middles, strict=True) if middle - min(middles) < ALIKE * leg]
-    heights = np.concatenate(low)
-    order = np.argsort(heights)
-    share = np.cumsum(np.concatenate([np.full(len(each), 1.0 / len(each)) for each in low])[order]) / len(low)
-    # Where the halves part between two heights, as with two feet that stand unlike, it is the mean of both.
-    return float(heights[order][np.searchsorted(share, (0.5 - 1e-9, 0.5 + 1e-9))].mean())
+    return float(quantile(np.concatenate(low), 0.5))
 
 
 def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Frames]:
@@ -234,7 +224,7 @@ def _foot(clip: Clip, leg: int, contacts: Mask, height: float, source: str) -> t
     """
     size, skin, found = clip.foot_units[leg], clip.skins[leg] if clip.skins else None, None
     if skin is not None:
-        joint = median_point(move_points(inverse_of(clip.foot[:, leg]), clip.ball[:, leg]))
+        joint = np.median(move_points(inverse_of(clip.foot[:, leg]), clip.ball[:, leg]), axis=0)
         found = lay_at_rest(skin, joint, clip.leg / size)
     if found is None:
         source = source if (clip.ball[:, leg] != clip.ankle[:, leg]).any() else "point"
@@ -252,25 +242,19 @@ def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
     stances = _flat_frames(clip, contacts, leg)
     frames = np.concatenate(stances)
     into, heading = inverse_of(clip.foot[frames, leg]), _headings(clip, leg, frames)
-    way = (clip.tip - clip.ball)[frames, leg]
     columns = (
         move_points(into, clip.ball[frames, leg]),
         unit(turn_vectors(into, heading)),
         unit(into[:, :3, :3] @ clip.up),
-        way @ clip.up,
-        np.maximum(dot(way, heading), 0.0),
+        np.maximum(dot((clip.tip - clip.ball)[frames, leg], heading), 0.0),
         (inverse_of(clip.toe[frames, leg]) @ clip.foot[frames, leg]).reshape(-1, 16),
     )
     rows = np.split(np.column_stack(columns), np.cumsum([len(each) for each in stances])[:-1])
-    told = np.array([row.mean(axis=0) for row in rows])
-    joint, forward, up = told[:, :9].mean(axis=0).reshape(3, 3)
-    # Stances in which the toes are bent up do not tell how these lie.
-    rises = told[:, 9]
-    tip, *into_toe = told[rises <= rises.min() + ALIKE * clip.leg, 10:].mean(axis=0)
-    forward, up = unit(forward), unit(up)
+    told = np.mean([row.mean(axis=0) for row in rows], axis=0)
+    joint, forward, up = told[:3], unit(told[3:6]), unit(told[6:9])
     heel = -(1.0 + HEEL_BEHIND) * float(joint @ forward)
-    tip = float(tip) / clip.foot_units[leg]
-    foot = FlatFoot(forward, up, joint, height, heel, tip, np.reshape(into_toe, (4, 4)))
+    tip = float(told[9]) / clip.foot_units[leg]
+    foot = FlatFoot(forward, up, joint, height, heel, tip, told[10:].reshape(4, 4))
     return replace(foot, heel=_struck_heel(clip, leg, foot, contacts[:, 1]))
 
 

@@ -61,10 +61,11 @@ def clear(wanted: Array, climb: float, duration: float, closed: tuple[bool, bool
     """Height (F,) to add to a swing of so many seconds so that it clears the ground: at least `wanted`, in leg lengths.
 
     The swing climbs by `climb` along a quintic over its whole time; climb and lift together accelerate as little as can
-    be. `closed` tells whether the foot stands before and after, where the lift begins and ends at rest; where the clip
-    begins or ends instead, a lift keeps its height.
+    be, also where nothing is in the way: the lift changes continuously with what is. `closed` tells whether the foot
+    stands before and after, where the lift begins and ends at rest; where the clip begins or ends instead, a lift keeps
+    its height.
     """
-    if not (wanted > 0.0).any():
+    if climb == 0.0 and not (wanted > 0.0).any():
         return np.zeros_like(wanted)
     time, (before, after) = np.arange(1, len(wanted) + 1) / (len(wanted) + 1), (2 if side else 0 for side in closed)
     if all(closed):
