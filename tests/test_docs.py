@@ -261,7 +261,7 @@ def test_the_table_of_presets_has_every_preset():
     text = (DOCS / "guide.md").read_text(encoding="utf-8")
     table = re.search(r"^\| preset \|.*?\n\n", text, re.DOTALL | re.MULTILINE)[0]
     files = {path.stem for path in (ROOT / "addon" / "presets" / "ik2bone").glob("*.py")}
-    assert {name.lower().replace(" ", "_") for name in re.findall(r"^\| \*(.*?)\*", table, re.MULTILINE)} == files
+    assert {name.replace(" ", "_") for name in re.findall(r"^\| \*(.*?)\*", table, re.MULTILINE)} == files
 
 
 def test_the_figures_of_the_mathematics_are_drawn_by_their_script(tmp_path):
