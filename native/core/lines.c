@@ -140,12 +140,23 @@ distance_on_edge(const double a[3], const double b[3])
     return settle(a[longer] * b[2] - b[longer] * a[2], a[longer] - b[longer], error, a[2], b[2]);
 }
 
+/* The error of a sum of distances, of at most `far`, each weighed by an area. */
+static double
+error_inside(double corners[3][3], double far)
+{
+    double wide = 0.0;
+    for (int k = 0; k < 3; k++) {
+        wide = larger(wide, larger(fabs(corners[k][0]), fabs(corners[k][1])));
+    }
+    return ROUNDINGS * DBL_EPSILON * (wide + far) * wide * far;
+}
+
 /* The distance in the middle of a triangle: that of its corners, each weighed by the area of the
  * shadow between the origin and the edge opposite. */
 static double
 distance_inside(double corners[3][3])
 {
-    double sum = 0.0, areas = 0.0, least = INFINITY, most = -INFINITY, wide = 0.0;
+    double sum = 0.0, areas = 0.0, least = INFINITY, most = -INFINITY;
     for (int k = 0; k < 3; k++) {
         const double *a = corners[(k + 1) % 3], *b = corners[(k + 2) % 3];
         double area = a[0] * b[1] - a[1] * b[0], own = corners[k][2];
@@ -153,14 +164,13 @@ distance_inside(double corners[3][3])
         areas += area;
         least = smaller(least, own);
         most = larger(most, own);
-        wide = larger(wide, larger(fabs(a[0]), fabs(a[1])));
     }
-    double far = larger(fabs(least), fabs(most));
-    double error = ROUNDINGS * DBL_EPSILON * (wide + far) * wide * far;
+    bool near = least <= 0.0 && most >= 0.0;
+    double error = near ? error_inside(corners, larger(-least, most)) : 0.0;
     return settle(sum, areas, error, least, most);
 }
 
-static bool
+static inline bool
 meet_triangle(const line *l, const tree_triangle *triangle, meeting *found)
 {
     double corners[3][3];
