@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ def main() -> None:
     given = parser.parse_args()
     try:
         check(given.clip, given.ground, given.samples)
+        make_folder(given.out)
         bpy = session.start()
         # These need mathutils, which is there from now on.
         from demo.ladder import show_climb
@@ -81,6 +83,16 @@ def check(clip: str, ground: str, samples: int) -> None:
         _check_kind(ground)
     elif not Path(ground).is_file():
         raise FileNotFoundError(f"there is no ground {ground}")
+
+
+def make_folder(out: Path) -> None:
+    """Make the folder for the results before anything takes time, and complain where nothing can be written there."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OSError(f"the folder {out} cannot be made: {error.strerror}") from None
+    if not os.access(out, os.W_OK):
+        raise PermissionError(f"nothing can be written into the folder {out}")
 
 
 def _check_kind(ground: str) -> None:

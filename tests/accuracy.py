@@ -157,7 +157,7 @@ def worst_and_median(function: str, name: str, dtype: type, count: int = ROWS) -
 def main() -> None:
     """Print a table for each precision."""
     for dtype in DTYPES:
-        print(f"\n| {dtype.__name__}: worst, median | {' | '.join(FUNCTIONS)} |\n|{'---|' * (len(FUNCTIONS) + 1)}")
+        print(f"\n| {dtype.__name__}: worst, median | {' | '.join(FUNCTIONS)} |\n|---|{'--:|' * len(FUNCTIONS)}")
         for name in CLASSES:
             cells = (worst_and_median(function, name, dtype) for function in FUNCTIONS)
             print(f"| {name} | {' | '.join(f'{worst:.1e}, {median:.1e}' for worst, median in cells)} |")

@@ -209,6 +209,22 @@ def test_bad_input_gets_one_sentence(bpy, tmp_path, arguments, sentence):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_folder_that_cannot_be_made_is_told_before_blender_starts(tmp_path):
+    (tmp_path / "file").touch()
+    done = run_demo("--out", str(tmp_path / "file"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"demo: the folder {tmp_path / 'file'} cannot be made: File exists\n"
+
+
+def test_a_folder_that_is_read_only_is_told(tmp_path, monkeypatch):
+    from demo.__main__ import make_folder
+
+    # Whoever runs the tests may be allowed to write anywhere.
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(PermissionError, match=f"^nothing can be written into the folder {tmp_path}$"):
+        make_folder(tmp_path)
+
+
 @pytest.mark.parametrize("kind", [".bvh", ".fbx", ".gltf", ".glb", ".blend", ".obj"])
 @pytest.mark.parametrize("content", ["", "this is no clip\n" * 20])
 def test_files_that_cannot_be_read_are_told_in_one_sentence_with_their_name(bpy, tmp_path, capfd, kind, content):

@@ -64,6 +64,8 @@ def test_a_source_distribution_holds_every_file_of_the_extension_and_its_tests(t
 def test_the_compiler_warns_of_nothing(compiler):
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
+    if not Path(sysconfig.get_path("include"), "Python.h").is_file():
+        pytest.skip("the headers of this Python are not installed")
     macros = [] if sysconfig.get_config_var("Py_GIL_DISABLED") else ["-DPy_LIMITED_API=0x030B0000"]
     folders = ["-Inative/core", "-isystem", sysconfig.get_path("include")]
     command = [compiler, "-std=c11", "-fsyntax-only", *WARNINGS, *macros, *folders, *map(str, SOURCES)]
