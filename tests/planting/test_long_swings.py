@@ -59,7 +59,7 @@ def test_long_lift_is_only_where_it_is_wanted() -> None:
     wanted = np.full(600, -0.2)
     wanted[100:110] = 0.05
     wanted[580:588] = 0.05
-    lift = clear(wanted, 100.0, (True, True))
+    lift = clear(wanted, 0.0, 6.0, (True, True))
     assert np.maximum(wanted - lift, 0.0).max() < 0.01
     assert np.abs(lift[250:500]).max() < 1e-6
     assert abs(lift[0]) < 0.01 and abs(lift[-1]) < 0.01

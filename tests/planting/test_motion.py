@@ -149,31 +149,33 @@ def test_shortest_turns_carry_onto_the_direction(vector, direction) -> None:
 
 def test_bump_covers_an_obstacle_and_starts_and_ends_flat() -> None:
     wanted = np.where(np.abs(np.arange(60) - 25) < 8, 0.1, -1.0)
-    lift = clear(wanted, 100.0, (True, True))
+    lift = clear(wanted, 0.0, 0.6, (True, True))
     assert (lift >= wanted - 0.01).all()
     assert max(lift[0], lift[-1]) < 0.01
 
 
 def test_no_obstacle_no_bump() -> None:
-    assert (clear(np.full(30, -0.2), 100.0, (True, True)) == 0.0).all()
+    assert (clear(np.full(30, -0.2), 0.0, 0.6, (True, True)) == 0.0).all()
 
 
-def test_bump_grows_continuously_as_an_obstacle_does() -> None:
-    bumps = [clear(np.full(30, height), 50.0, (True, True)) for height in (-0.2, -1e-9, 1e-9, 1e-6)]
-    assert not bumps[0].any() and not bumps[1].any()
+@pytest.mark.parametrize("climb", [-0.3, 0.0, 0.3])
+def test_bump_grows_continuously_as_an_obstacle_does(climb) -> None:
+    bumps = [clear(np.full(30, height), climb, 0.6, (True, True)) for height in (-0.2, -1e-9, 1e-9, 1e-6)]
+    assert bumps[1] == pytest.approx(bumps[0], abs=1e-8)
     assert bumps[2] == pytest.approx(bumps[1], abs=1e-6)
     assert bumps[3] == pytest.approx(bumps[2], abs=1e-4)
+    assert max(np.abs(bump).max() for bump in bumps) < 0.1 * abs(climb) + 1e-4
 
 
 def test_open_side_keeps_the_full_height() -> None:
-    lift = clear(np.concatenate([np.full(10, 0.1), np.full(20, -1.0)]), 100.0, (False, True))
+    lift = clear(np.concatenate([np.full(10, 0.1), np.full(20, -1.0)]), 0.0, 0.6, (False, True))
     assert lift[0] >= 0.1 - 1e-9
 
 
 def test_bump_before_a_late_obstacle_rises_slowly() -> None:
     time = np.arange(1, 60) / 60
     late = np.where((time > 0.75) & (time < 0.85), 0.1, -1.0)
-    lift = clear(late, 100.0, (True, True))
+    lift = clear(late, 0.0, 0.6, (True, True))
     assert (lift >= late - 0.01).all()
     rising, falling = np.abs(np.diff(lift, 2)[:25]).max(), np.abs(np.diff(lift, 2)[35:]).max()
     assert 3.0 * rising < falling

@@ -230,7 +230,7 @@ def _clear_swings(
             wrong = [np.sum(away[rows, leg][found[rows, leg]]) < 0.0 for away in (height, root)]
             side = -1.0 if all(wrong) else 1.0
             under = np.where(near[rows, leg], -side * height[rows, leg], 0.0)
-            lift = clear(under, clip.fps, (start > 0, end < clip.frames))
+            lift = clear(under, 0.0, (end - start + 1) / clip.fps, (start > 0, end < clip.frames))
             way = unit(np.maximum(under, 0.0) @ (side * normals[rows, leg]))
             move[rows, leg] = (length[leg] * lift)[:, None] * way
     return targets.moved(move)

@@ -252,19 +252,25 @@ def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
     stances = _flat_frames(clip, contacts, leg)
     frames = np.concatenate(stances)
     into, heading = inverse_of(clip.foot[frames, leg]), _headings(clip, leg, frames)
+    way = (clip.tip - clip.ball)[frames, leg]
     columns = (
         move_points(into, clip.ball[frames, leg]),
         unit(turn_vectors(into, heading)),
         unit(into[:, :3, :3] @ clip.up),
-        np.maximum(dot((clip.tip - clip.ball)[frames, leg], heading), 0.0),
+        way @ clip.up,
+        np.maximum(dot(way, heading), 0.0),
         (inverse_of(clip.toe[frames, leg]) @ clip.foot[frames, leg]).reshape(-1, 16),
     )
     rows = np.split(np.column_stack(columns), np.cumsum([len(each) for each in stances])[:-1])
-    told = np.mean([row.mean(axis=0) for row in rows], axis=0)
-    joint, forward, up = told[:3], unit(told[3:6]), unit(told[6:9])
+    told = np.array([row.mean(axis=0) for row in rows])
+    joint, forward, up = told[:, :9].mean(axis=0).reshape(3, 3)
+    # Stances in which the toes are bent up do not tell how these lie.
+    rises = told[:, 9]
+    tip, *into_toe = told[rises <= rises.min() + ALIKE * clip.leg, 10:].mean(axis=0)
+    forward, up = unit(forward), unit(up)
     heel = -(1.0 + HEEL_BEHIND) * float(joint @ forward)
-    tip = float(told[9]) / clip.foot_units[leg]
-    foot = FlatFoot(forward, up, joint, height, heel, tip, told[10:].reshape(4, 4))
+    tip = float(tip) / clip.foot_units[leg]
+    foot = FlatFoot(forward, up, joint, height, heel, tip, np.reshape(into_toe, (4, 4)))
     return replace(foot, heel=_struck_heel(clip, leg, foot, contacts[:, 1]))
 
 

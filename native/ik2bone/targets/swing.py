@@ -25,7 +25,7 @@ def lift_swings(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground
     """The targets raised where heel, ball or toes would pass under the ground while the foot does not stand."""
     swings = ~contacts.any(axis=-1)
     under, margin = (height / clip.leg for height in missing_height(clip, sole, targets, swings, ground))
-    lift = np.zeros_like(under)
+    rise, lift = targets.rise / clip.leg, np.zeros_like(under)
     for leg, start, end in column_runs(swings):
         sides = start > 0, end < clip.frames
         time = np.arange(1, end - start + 1) / (end - start + 1)
@@ -36,7 +36,8 @@ def lift_swings(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground
         for side, share in zip(sides, (time, 1 - time), strict=True):
             inner *= smoothstep(share / BESIDE) if side else 1.0
         wanted = under[start:end, leg] - left + margin[start:end, leg] * inner
-        lift[start:end, leg] = clear(wanted, clip.fps, sides)
+        climb = rise[end, leg] - rise[start - 1, leg] if all(sides) else 0.0
+        lift[start:end, leg] = clear(wanted, climb, (end - start + 1) / clip.fps, sides)
     return targets.moved((clip.leg * lift)[..., None] * clip.up)
 
 
@@ -56,19 +57,24 @@ def missing_height(clip: Clip, sole: Sole, targets: Targets, swings: Mask, groun
     return under.max(axis=2), np.clip(heights.min(axis=2), 0.0, MARGIN * clip.leg)
 
 
-def clear(wanted: Array, fps: float, closed: tuple[bool, bool]) -> Array:
-    """Height (F,) to add to a swing so that it clears the ground: at least `wanted`, in leg lengths, smooth over time.
+def clear(wanted: Array, climb: float, duration: float, closed: tuple[bool, bool]) -> Array:
+    """Height (F,) to add to a swing of so many seconds so that it clears the ground: at least `wanted`, in leg lengths.
 
-    `closed` tells whether the foot stands before and after, where the lift begins and ends at rest; where the clip
-    begins or ends instead, a lift keeps its height.
+    The swing climbs by `climb` along a quintic over its whole time; climb and lift together accelerate as little as can
+    be, also where nothing is in the way: the lift changes continuously with what is. `closed` tells whether the foot
+    stands before and after, where the lift begins and ends at rest; where the clip begins or ends instead, a lift keeps
+    its height.
     """
-    if not (wanted > 0.0).any():
+    if climb == 0.0 and not (wanted > 0.0).any():
         return np.zeros_like(wanted)
+    time, (before, after) = np.arange(1, len(wanted) + 1) / (len(wanted) + 1), (2 if side else 0 for side in closed)
     if all(closed):
-        time = np.arange(1, len(wanted) + 1)
-        beside = np.minimum(time, time[::-1]) / fps
-        wanted = np.minimum(wanted, 0.5 * ACCELERATION * beside**2)
-    ends = [2 if side else 0 for side in closed]
-    needed, most = np.pad(np.maximum(wanted, 0.0), ends), np.pad(np.full(len(wanted), np.inf), ends)
-    lift = smooth_between(0.0 * needed, fps, SLOW, needed, most)
-    return lift[ends[0] :][: len(wanted)]
+        wanted = np.minimum(wanted, 0.5 * ACCELERATION * (duration * np.minimum(time, 1 - time)) ** 2)
+    swing = slice(before, before + len(wanted))
+    path, needed = np.zeros((2, before + len(wanted) + after))
+    path[swing], path[swing.stop :] = climb * smoothstep(time), climb
+    needed[swing] = np.maximum(wanted, 0.0)
+    ceiling = path.copy()
+    ceiling[swing] = np.inf
+    curve = smooth_between(path, (len(wanted) + 1) / duration, SLOW, path + needed, ceiling)
+    return (curve - path)[swing]
