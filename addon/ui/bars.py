@@ -92,8 +92,11 @@ def hit(shown: Iterable[Bar], x: float, y: float, scale: float) -> tuple[int, tu
 
 
 def are_shown(context: Context) -> bool:
-    """Whether an editor shows bars. Its property `ui_mode` would warn in a timeline, which that does not know."""
-    return bool(context.scene.ik2bone_contacts.bars) and context.space_data.mode in MODES
+    """Whether an editor shows bars. Its property `ui_mode` would warn in a timeline, which that does not know.
+
+    Operators may be called in editors that have no modes.
+    """
+    return bool(context.scene.ik2bone_contacts.bars) and getattr(context.space_data, "mode", None) in MODES
 
 
 def bars_in(context: Context, region: Region) -> list[Bar]:

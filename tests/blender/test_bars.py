@@ -156,3 +156,11 @@ def test_the_timeline_shows_bars_too_and_editors_of_other_keys_do_not(bpy, bars)
         assert bars.are_shown(SimpleNamespace(scene=bpy.context.scene, space_data=space)) == expected
     bpy.context.scene.ik2bone_contacts.bars, space.mode = False, "DOPESHEET"
     assert not bars.are_shown(SimpleNamespace(scene=bpy.context.scene, space_data=space))
+
+
+def test_other_editors_show_no_bars(bpy, bars):
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    bpy.context.scene.ik2bone_contacts.bars = True
+    areas = [area for screen in bpy.data.screens for area in screen.areas if area.type != "DOPESHEET_EDITOR"]
+    spaces = [area.spaces.active for area in areas]
+    assert not any(bars.are_shown(SimpleNamespace(scene=bpy.context.scene, space_data=space)) for space in spaces)
