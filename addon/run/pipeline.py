@@ -321,8 +321,8 @@ def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages
         # Where corrections fade, feet slide.
         part = replace(part, contacts=part.contacts & (task.shares == 1.0)[:, None, None])
 
-    # Keys that are left out leave legs off by less, on purpose.
-    allowed = RIGHT if task.is_thinned else SHORT
+    # Keys that are left out, of controls alone, leave legs off by less, on purpose.
+    allowed = RIGHT if task.is_thinned and task.controlled else SHORT
 
     def measure() -> tuple[Rows, dict[str, Any]]:
         figures = report.figures(part.clip, after.cut(task.part), part, part.ground, task.frames.tolist(), allowed)

@@ -101,6 +101,16 @@ def test_out_of_reach_is_told_of_sparse_keys_too(bpy):
     assert after["short"] > 0.1 and after["short_frames"] > 0 and all(foot["short_at"] for foot in after["feet"])
 
 
+def test_what_a_leg_without_controls_misses_is_out_of_reach(bpy, walker):
+    """By less than what left-out keys may miss: no keys are left out here."""
+    low = biped.make_slope(bpy, height=-0.15156)
+    plant(bpy, surface=low.name, use_hips=False)
+    report = record_of(walker)["report"]
+    assert 1e-4 < report["after"]["short"] / report["leg"] < RIGHT
+    plant(bpy, surface=low.name, use_hips=False, sparse_keys=True)
+    assert record_of(walker)["report"]["after"] == report["after"]
+
+
 def test_all_but_controls_of_inverse_kinematics_keep_keys_on_every_frame(bpy, hill):
     rig = control_rig.make_rigify_walker(bpy, forward=1.0)
     plant(bpy, **SPARSE)
