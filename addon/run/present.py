@@ -106,8 +106,15 @@ class PresentPose(Output):
         if action.is_editable:
             keep_curves(self.undo, self.played, self.corrected)
         else:
-            unkeyed = keys.unkeyed_values(actions.curves_of(self.played), read)
-            record = self.new_record(action, {channel.path: unkeyed.get(channel.path) for channel in read})
-            records.store(switch_to_copy(self.undo, self.armature, self.played).action, action, record)
+            record, source = self._record_of_copy(read), records.source_of(action) or action
+            records.store(switch_to_copy(self.undo, self.armature, self.played).action, source, record)
         for channel in self.corrected:
             keys.insert(task.armature, channel, int(task.frames[0]))
+
+    def _record_of_copy(self, read: list[Channel]) -> records.Record:
+        """The record for a copy of a linked action: of a planted one its own, as an editable one keeps it too."""
+        action = self.played.action
+        if records.source_of(action):
+            return records.read(action) | {"armature": self.armature.name}
+        unkeyed = keys.unkeyed_values(actions.curves_of(self.played), read)
+        return self.new_record(action, {channel.path: unkeyed.get(channel.path) for channel in read})

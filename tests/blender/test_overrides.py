@@ -163,3 +163,21 @@ def test_a_linked_planted_action_is_planted_again_in_copies(bpy, planted_pair, s
     assert fingerprint.of_action(one.animation_data.action) == once
     bpy.ops.ik2bone.restore()
     assert [ob.animation_data.action for ob in planted_pair] == [source, source]
+
+
+def test_a_pose_keyed_in_a_copy_of_a_linked_planted_action_stays_planted_from_its_source(bpy, planted_pair, slope):
+    one, linked = planted_pair[0], planted_pair[0].animation_data.action
+    source = linked["ik2bone_source"]
+    bpy.context.scene.frame_set(12)
+    slope.location.z = -0.05
+    plant(bpy, frame_range="CURRENT")
+    action = one.animation_data.action
+    assert action.library is None and action.use_fake_user and action.name == "walk.planted"
+    assert action["ik2bone_source"] == source and record_of(one)["contacts"]
+    plant(bpy)
+    assert one.animation_data.action == action and action["ik2bone_source"] == source
+    after = values_of(one, FRAMES)
+    bpy.ops.ik2bone.restore()
+    assert one.animation_data.action == source
+    plant(bpy)
+    assert values_of(one, FRAMES) == after
