@@ -252,10 +252,11 @@ def frame_span(assignment: Assignment) -> tuple[float, float] | None:
 
 def muted_groups(assignment: Assignment) -> list[str]:
     """Names of those groups of an object's curves that are heard in an action and not in the NLA: muted ones, since
-    actions have slots.
+    actions have slots. Editors mute a group together with its curves, which is the same in both.
     """
     bag = curves_of(assignment).bag if hasattr(assignment.action, "slots") else None
-    return [group.name for group in bag.groups if group.mute] if bag else []
+    muted = [group for group in bag.groups if group.mute] if bag else []
+    return [group.name for group in muted if not all(curve.mute for curve in group.channels)]
 
 
 def is_blank(assignment: Assignment) -> bool:

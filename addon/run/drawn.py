@@ -55,6 +55,6 @@ def paths_in(text: Any) -> Paths | None:
         data = json.loads(text)
         first, bones = int(data["first"]), tuple(map(str, data["bones"]))
         before, after = np.frombuffer(b64decode(data["paths"]), NUMBERS).astype(float).reshape(2, -1, len(bones), 3)
-    except (KeyError, RecursionError, TypeError, ValueError):
+    except (KeyError, OverflowError, RecursionError, TypeError, ValueError):
         return None
-    return Paths(first, bones, before, after) if np.isfinite([before, after]).all() else None
+    return Paths(first, bones, before, after) if len(before) and np.isfinite([before, after]).all() else None

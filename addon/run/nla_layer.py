@@ -58,7 +58,7 @@ class NlaLayer(Derived):
         remedy = "or choose another output"
         for group in actions.muted_groups(self.source):
             raise Refusal(f"group {group} of {name} is muted, which counts in the NLA alone: unmute it, {remedy}")
-        for bone in self.armature.pose.bones:
+        for bone in (bone for bone in self.armature.pose.bones if bone.rotation_mode == "QUATERNION"):
             silent = keys.silent_parts(curves, bone.path_from_id("rotation_quaternion"), 4)
             if len(silent) < 4 and any(bone.rotation_quaternion[index] != NO_TURN[index] for index in silent):
                 raise Refusal(

@@ -98,6 +98,32 @@ def test_a_muted_group_is_refused_where_the_nla_alone_passes_over_it(bpy, walker
         plant(bpy)
 
 
+@pytest.mark.parametrize("where", ["action", "strip"])
+def test_a_group_that_is_muted_with_its_curves_is_planted(bpy, walker, slope, where):
+    curves = fingerprint.curves_of(walker.animation_data.action)
+    group = next(curve.group for curve in curves if "thigh.L" in curve.data_path)
+    group.mute = True
+    for curve in group.channels:
+        curve.mute = True
+    if where == "strip":
+        push_down(walker)
+    shown = poses(bpy, walker)
+    plant(bpy, **LAYER, strength=0.0)
+    np.testing.assert_allclose(poses(bpy, walker), shown, atol=1e-6)
+    plant(bpy, **LAYER)
+
+
+def test_a_quaternion_that_is_keyed_in_part_is_no_reason_where_the_bone_turns_by_another_mode(bpy, walker, slope):
+    chest, bag = walker.pose.bones["chest"], fingerprint.bags_of(walker.animation_data.action)[0]
+    for curve in [curve for curve in bag.fcurves if '"chest"' in curve.data_path]:
+        bag.fcurves.remove(curve)
+    bag.fcurves.new(chest.path_from_id("rotation_quaternion"), index=0).keyframe_points.insert(1, 1.0)
+    chest.rotation_mode, chest.rotation_quaternion = "XYZ", (1.0, 0.1, 0.0, 0.0)
+    shown = poses(bpy, walker)
+    plant(bpy, **LAYER, strength=0.0)
+    np.testing.assert_allclose(poses(bpy, walker), shown, atol=1e-6)
+
+
 @pytest.mark.parametrize("planted_before", [None, "NLA_LAYER", "NEW_ACTION"])
 @pytest.mark.parametrize("output", ["NLA_LAYER", "NEW_ACTION", "IN_PLACE"])
 @pytest.mark.parametrize("where", ["action", "strip"])

@@ -147,6 +147,8 @@ def test_paths_are_red_where_a_foot_was_short(planted, walker, overlay, addon):
         '{"first": 1, "bones": [], "paths": ""}',
         '{"first": 1, "bones": 3, "paths": 4}',
         '{"first": 1, "bones": ["foot.L"], "paths": "AAAA"}',
+        '{"first": 1, "bones": ["foot.L"], "paths": ""}',
+        '{"first": 1e999, "bones": ["foot.L"], "paths": ""}',
         '{"first": 1, "bones": ["foot.L"], "paths": "ü"}',
         "[" * 9999,
     ],
