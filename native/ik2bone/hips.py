@@ -25,10 +25,6 @@ LEAN = 0.3
 # clip. After two, seven of 153 runs of the bench have a knee that pops by 10.3 to 10.9 degrees; after three none of
 # these.
 EASINGS = 3
-# Over a standing leg that is held, hips go up until it is as long as in the clip; over one that follows the ground, and
-# goes up and down with it, by this share of the way. Measured on 117 runs of clips in place: with 1 the knees of four
-# pop by 3 to 10 degrees more, with 0 straighter knees of walks on steps bend by 0.3 more.
-FOLLOWED = 0.6
 # How far the hips come down for the sake of reach, if not told otherwise (leg lengths).
 DEEPEST = 0.4
 
@@ -46,7 +42,7 @@ def hips_offset(
     """Translation (F, 3) of the hips: along level with feet that stand elsewhere, then up or down so that legs reach.
 
     Hips go up with the mean rise of the ground under the feet, and farther where that would leave the straighter leg
-    more bent than it is in the clip, or every standing leg shorter.
+    more bent than it is in the clip.
     Only legs that are `standing` (F, L) ask for reach: a swinging foot is drawn to its hip instead. Knees of legs that
     `follows` (L,) tells to follow the ground, and not to be held on an anchor, are eased less. Heels may rise by `room`
     (F, L) radians as toe-off nears, before the hips come down; see `reach.heel_room`. Hips stay within `deepest` leg
@@ -68,11 +64,7 @@ def hips_offset(
 
     # Hips under an ankle, as in a high kick or a somersault, are not to go up past it.
     side = np.sign((clip.hip - clip.ankle) @ clip.up)
-    straight, as_long = (heights(reach, side)[0] - rise[:, None] for reach in (straightest(clip), clip.stretch))
-    # Legs that swing do not tell how high the standing ones want the hips.
-    as_long = np.where(standing, np.where(follows, FOLLOWED, 1.0) * as_long, np.inf).min(axis=1)
-    as_long[~standing.any(axis=1)] = 0.0
-    wish = rise + np.maximum(np.maximum(straight.min(axis=1), as_long), 0.0)
+    wish = np.maximum(rise, heights(straightest(clip), side)[0].min(axis=1))
 
     def height_within(reach: Array) -> Array:
         highs = np.where(standing, heights(reach).max(axis=0), np.inf)

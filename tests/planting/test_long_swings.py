@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from ik2bone.plan import plant
 from ik2bone.sole.measure import sole_points
 from ik2bone.targets.swing import clear
@@ -63,3 +64,18 @@ def test_long_lift_is_only_where_it_is_wanted() -> None:
     assert np.maximum(wanted - lift, 0.0).max() < 0.01
     assert np.abs(lift[250:500]).max() < 1e-6
     assert abs(lift[0]) < 0.01 and abs(lift[-1]) < 0.01
+
+
+def test_feet_that_swing_over_a_gap_go_as_far_down_as_the_ground_beside_it_lies() -> None:
+    clip = glider().cut(slice(30, None))
+
+    def beside_gap(height):
+        def ground(points, down):
+            hits, normals, found = height_field(lambda x, _: 0.0 * x + height)(points, down)
+            return hits, normals, found & ((points[:, 1] < 0.0) | (np.abs(points[:, 0] - 3.0) > 0.5))
+
+        return ground
+
+    here, lower = (plant(clip, beside_gap(height)) for height in (0.0, -0.7))
+    assert any(anchor.part == "swing" and not anchor.found for anchor in lower.targets.anchors)
+    assert lower.apply(clip).ankle == pytest.approx(here.apply(clip).ankle - [0.0, 0.0, 0.7], abs=1e-6)

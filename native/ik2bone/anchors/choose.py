@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -141,7 +142,10 @@ def _anchor(site: Site, row: int, placed: tuple[Array, Array, Array], carried: A
 def _swing_anchors(
     clip: Clip, sole: Sole, ground: Ground, slopes: Slopes, anchors: list[Anchor], ride: Array
 ) -> list[Anchor]:
-    """Where feet that swing at the clip's first or last frame, or for long, come from or go to: the ground below."""
+    """Where feet that swing at the clip's first or last frame, or for long, come from or go to: the ground below.
+
+    Where there is none, they go as far up or down as the anchor nearest in time.
+    """
     passed = [place for leg in range(clip.legs) for place in _passed(clip, [a for a in anchors if a.stance.leg == leg])]
     if not passed:
         return []
@@ -157,7 +161,9 @@ def _swing_anchors(
     rise = np.array([anchor.move for anchor in beside]) @ clip.up
     below = origin + carried + (rise - prints.height)[:, None] * clip.up
     site = Site(ground, prints, below, below, clip.leg, slopes.least)
-    return _anchors(site, np.zeros((len(spans), 2)), carried, slopes.aligned)
+    own = _anchors(site, np.zeros((len(spans), 2)), carried, slopes.aligned)
+    ways = rise[:, None] * clip.up
+    return [a if a.found else replace(a, point=a.point + way, foothold=None) for a, way in zip(own, ways, strict=True)]
 
 
 def _passed(clip: Clip, anchors: list[Anchor]) -> list[tuple[int, int, Anchor]]:
