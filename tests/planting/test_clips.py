@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ik2bone import Clip, plant
+from ik2bone import Clip, Settings, plant
 from ik2bone.joints import BALL_AHEAD, BALL_BELOW, TOES_SHARE
+from ik2bone.model import FASTEST
 from short_walk import LEG, POINTS, WALK, from_points, hills
-from walk import FLAT, HILLS
+from walk import FLAT, HILLS, make_walk
 
 
 def test_clip_takes_lists_and_single_precision() -> None:
@@ -28,8 +29,11 @@ def test_a_report_stays_when_the_callers_arrays_change() -> None:
     assert mine.report() == told
 
 
-def test_frames_may_be_as_fast_as_is_told() -> None:
-    assert np.isfinite(plant(Clip(1e4, **LEG), HILLS).rotations).all()
+@pytest.mark.parametrize("contacts", ["AUTO", "ALWAYS"])
+@pytest.mark.parametrize("frames", [4, 7, 10, 40, 1000])
+def test_frames_may_be_as_fast_as_is_told(frames, contacts) -> None:
+    clip = make_walk(seconds=frames / FASTEST, fps=FASTEST).clip
+    assert np.isfinite(plant(clip, HILLS, Settings(contacts=contacts)).rotations).all()
 
 
 def test_what_is_left_out_of_a_clip_has_defaults() -> None:
