@@ -141,7 +141,8 @@ def run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | Non
     ended = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
     if ended.returncode:
         lines = (ended.stdout + ended.stderr).strip().splitlines()
-        raise Failed(lines[-1] if lines else f"{command[0]} ended with {ended.returncode}")
+        told = [line for line in lines[:-1] if line.startswith(("FAILED", "ERROR"))] + lines[-1:]
+        raise Failed("; ".join(told) or f"{command[0]} ended with {ended.returncode}")
     return ended.stdout
 
 
