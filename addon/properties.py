@@ -196,12 +196,11 @@ def store(settings: IK2BONE_Settings, options: PlantingOptions) -> None:
         settings.surface_collection = None if chosen else collection
 
 
-def has_changed(settings: IK2BONE_Settings, stored: Any) -> bool:
+def has_changed(settings: IK2BONE_Settings, stored: dict[str, Any]) -> bool:
     """Whether the settings differ from those of a record; what either does not know does not count."""
-    known = stored if isinstance(stored, dict) else {}
-    if any(name in known and known[name] != getattr(settings, name) for name in OPTIONS):
+    if any(name in stored and stored[name] != getattr(settings, name) for name in OPTIONS):
         return True
-    surface = known.get("surface")
+    surface = stored.get("surface")
     if not isinstance(surface, str) or surface == surface_name(settings):
         return False
     # Several names have no pointers, nor has what was renamed or removed.

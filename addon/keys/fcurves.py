@@ -414,7 +414,7 @@ def _baked(frames: Frames, values: Array) -> Keys:
         keys[name][:, 0], keys[name][:, 1] = frames, values
     for name, item in BAKED.items():
         keys[name] = _number(name, item)
-    keys["back"] = _usual_back()
+    keys["back"] = bpy.types.Keyframe.bl_rna.properties["back"].default
     return keys
 
 
@@ -428,12 +428,8 @@ def _ours(frames: Frames, values: Array) -> dict[str, NDArray]:
 @lru_cache(maxsize=1)
 def _alike(count: int) -> dict[str, NDArray]:
     """What so many keys of ours have in common."""
-    items = {"amplitude": 0.0, "back": _usual_back()} | {name: _number(name, BAKED[name]) for name in BAKED}
-    return {name: np.full(count, item, KEY[name]) for name, item in items.items() if name not in ADDED}
-
-
-def _usual_back() -> float:
-    return bpy.types.Keyframe.bl_rna.properties["back"].default
+    keys = _baked(np.zeros(count), np.zeros(count))
+    return {name: keys[name].copy() for name in KEY.names if name not in {"co", *HANDLES, *ADDED}}
 
 
 def _replace(curve: FCurve, keys: Columns) -> None:

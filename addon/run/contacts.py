@@ -126,8 +126,7 @@ def place_row(action: Action, number: int, place: Sequence[float]) -> None:
     if not row.get("anchor"):
         raise Refusal(f"contact {number} of {row['bone']} has no anchor yet: plant the feet before it is moved")
     hands = [foot["bone"] for foot in record["report"].get("feet", ()) if foot.get("limb") == "hand"]
-    settings = record.get("settings")
-    if row["bone"] in hands or (isinstance(settings, dict) and settings.get("direction") == "NEAREST"):
+    if row["bone"] in hands or record["settings"].get("direction") == "NEAREST":
         raise Refusal(f"{row['bone']} holds on to the nearest surface: only feet that stand on the ground can be moved")
     number, chosen = standing_row(rows, number), row
     # Where the ball holds the foot, it is moved by as much as the heel.

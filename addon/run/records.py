@@ -34,7 +34,7 @@ RECORD = "ik2bone"
 PATHS = "ik2bone_paths"
 # The source that a planted action had before it was planted in place.
 ORIGIN = "ik2bone_origin"
-EMPTY: Record = {"channels": {}, "soles": {}, "report": {}}
+EMPTY: Record = {"settings": {}, "channels": {}, "soles": {}, "report": {}}
 # What planting writes of a bone.
 CHANNELS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler")
 # What a record tells of one sole in numbers, beside the leg length that it was measured at. Points and directions have
@@ -90,8 +90,8 @@ def _reading(action: Action | None) -> tuple[Record, str | None]:
 
 @lru_cache(maxsize=8)
 def read_record(text: str) -> tuple[Record, str | None]:
-    """The usable part of a record, with `channels`, `soles` and `report`, and what is wrong with the text or with the
-    contacts in it, if anything is.
+    """The usable part of a record, with `settings`, `channels`, `soles` and `report`, and what is wrong with the
+    text or with the contacts in it, if anything is.
 
     Cached because the panel reads the record on every redraw.
     """
@@ -101,8 +101,9 @@ def read_record(text: str) -> tuple[Record, str | None]:
         return EMPTY, f"is no JSON text that can be read ({error})"
     if not isinstance(data, dict):
         return EMPTY, f"is no JSON object but {cut(text)!r}"
-    channels, soles, report = (_object(data.get(name)) for name in EMPTY)
+    settings, channels, soles, report = (_object(data.get(name)) for name in EMPTY)
     usable = data | {
+        "settings": settings,
         "channels": {path: v for path, v in channels.items() if v is None or _shape(v) in ((3,), (4,))},
         "soles": {name: sole for name, sole in soles.items() if _is_sole(_object(sole))},
         "report": report if _is_report(report) else {},

@@ -141,8 +141,7 @@ def ground_on(context: Context, armature: Object, frame: int) -> Callable[[Array
     the point itself. A `Refusal` where these surfaces are gone.
     """
     record = records.read(layers.shown_action(armature))
-    chosen = record.get("settings")
-    name = chosen.get("surface") if isinstance(chosen, dict) else ""
+    name = record["settings"].get("surface")
     # Until then objects that were just linked or removed are missing, or there still.
     context.view_layer.update()
     surfaces = find_surfaces(context, armature, name if isinstance(name, str) else "")

@@ -59,7 +59,7 @@ class IK2BONE_PT_main(Sidebar, Panel):
         if len(armatures) > 1:
             _draw_names(layout, armatures)
         layout.operator("ik2bone.plant_feet", icon="CON_FLOOR")
-        if played and has_changed(settings, records.read(played[0]).get("settings")):
+        if played and has_changed(settings, records.read(played[0])["settings"]):
             draw_note(layout, context, CHANGED, "INFO")
         if bpy.ops.ik2bone.restore.poll():
             layout.operator("ik2bone.restore", icon="LOOP_BACK")

@@ -18,6 +18,21 @@ def _override_of(bpy):
     return found
 
 
+def _side_by_side(bpy, library, count):
+    """Selected overrides of the library's walker, the first of which is active."""
+    crowd = []
+    for number in range(count):
+        with bpy.data.libraries.load(library, link=True) as (_source, target):
+            target.objects = ["Walker"]
+        one = target.objects[0].override_create(remap_local_usages=False)
+        bpy.context.collection.objects.link(one)
+        one.location.x = 2.0 * number
+        one.select_set(True)
+        crowd.append(one)
+    bpy.context.view_layer.objects.active = crowd[0]
+    return crowd
+
+
 def test_a_linked_action_is_planted_into_a_local_copy(bpy, override):
     source = override.animation_data.action
     before = fingerprint.of_action(source)
@@ -97,16 +112,7 @@ def test_a_refused_override_stays_as_it_was(bpy, override):
 
 
 def test_a_crowd_of_overrides_is_planted_at_once_with_one_report(bpy, library, addon, options):
-    crowd = []
-    for number in range(3):
-        with bpy.data.libraries.load(library, link=True) as (_source, target):
-            target.objects = ["Walker"]
-        one = target.objects[0].override_create(remap_local_usages=False)
-        bpy.context.collection.objects.link(one)
-        one.location.x = 2.0 * number
-        one.select_set(True)
-        crowd.append(one)
-    bpy.context.view_layer.objects.active = crowd[0]
+    crowd = _side_by_side(bpy, library, 3)
     bpy.context.scene.render.fps = 30
     biped.make_slope(bpy)
     outcome = addon("run.pipeline").plant_all(bpy.context, crowd, options())
@@ -123,18 +129,8 @@ def planted_pair(bpy, walker, slope, tmp_path):
     path = str(tmp_path / "planted.blend")
     bpy.data.libraries.write(path, {walker})
     bpy.data.batch_remove({walker, *bpy.data.actions})
-    pair = []
-    for number in range(2):
-        with bpy.data.libraries.load(path, link=True) as (_source, target):
-            target.objects = ["Walker"]
-        one = target.objects[0].override_create(remap_local_usages=False)
-        bpy.context.collection.objects.link(one)
-        one.location.x = 2.0 * number
-        one.select_set(True)
-        pair.append(one)
     slope.select_set(False)
-    bpy.context.view_layer.objects.active = pair[0]
-    return pair
+    return _side_by_side(bpy, path, 2)
 
 
 @pytest.mark.parametrize("given", [{}, {"frame_range": "CURRENT"}, {"output": "NLA_LAYER"}])
