@@ -105,7 +105,7 @@ def _feet(plan: Plan) -> list[Data]:
     sole = plan.sole
     return [
         {
-            "limb": "hand" if plan.hands[leg] else "foot",
+            "limb": "hand" if plan.clip.hands[leg] else "foot",
             "heel": sole.heel[leg].tolist(),
             "ball": sole.ball_joint[leg].tolist(),
             "sole": [p[leg].tolist() for p in ([sole.ball] if plan.touching[leg] else [sole.heel, sole.ball])],
