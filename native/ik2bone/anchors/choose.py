@@ -18,7 +18,7 @@ from .anchor import Anchor, ride_of
 from .footprint import Footprints, Site, Slopes, Surface, footprints, slope_turns, stance_footprints
 from .lying import leave_lying
 from .search import best_shifts
-from .time import give_anchors_time
+from .time import give_time
 
 # A foot that does not stand for longer than this (s) follows the ground below it about so often, and so long before the
 # clip begins, or after it ends, it stands.
@@ -60,7 +60,7 @@ def find_anchors(
         anchors = _anchors(site, shifts, carried, slopes.aligned)
     ride = ride_of(anchors, clip.frames) if ride is None else ride
     anchors += _swing_anchors(clip, sole, ground, slopes, anchors, ride)
-    return give_anchors_time(clip, contacts, leave_lying(clip, sole, contacts, anchors), kept)
+    return give_time(clip, contacts, leave_lying(clip, sole, contacts, anchors), kept)
 
 
 def _wished(ground: Ground, prints: Footprints, places: Sequence[Place]) -> Array:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.choose import find_anchors
-from ..contacts.standing import Contacts, feet_that_stand
+from ..contacts.standing import Contacts, feet_that_stand, tell_hurried
 from ..contacts.steady import steady_feet
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, level_part
@@ -36,7 +36,8 @@ def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Arra
         grounded = bool(ask(ground, steady.ball, steady.up)[2].any())
     targets = replace(targets, turn=targets.turn @ still, to_ankle=clip.ankle - clip.ball)
     free, locked = np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked)
-    return Held(contacts, resting, targets, free, locked, grounded, feet.notes)
+    notes = feet.notes + tell_hurried(feet, contacts)
+    return Held(contacts, resting, targets, free, locked, grounded, notes)
 
 
 def follow_targets(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Targets:
