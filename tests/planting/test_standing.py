@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone.contacts.spans import Marks, Span, marks_of, no_marks, spans_of
-from ik2bone.contacts.standing import NEVER, Contacts, find_standing, tell_hurried
+from ik2bone.contacts.standing import NEVER, Contacts, feet_that_stand, tell_hurried
 from ik2bone.curves import runs
 from ik2bone.plan import Settings, plant
 from ik2bone.report import contact_spans, figures
@@ -203,7 +203,7 @@ def test_flying_clip_is_told_to_have_no_contact() -> None:
         moved[name] = getattr(clip, name).copy()
         moved[name][..., :3, 3] += time * [3.0, 0.0, 0.0]
     clip = replace(clip, **moved)
-    feet = find_standing(clip, measure_sole(clip))
+    feet = feet_that_stand(clip, measure_sole(clip), "AUTO", None)
     assert not feet.locked
     assert any("no foot ever stands still" in sentence for sentence in map(str, feet.notes))
 
@@ -214,6 +214,6 @@ def test_figure_that_hovers_for_a_moment_as_its_clip_ends_stands_on_no_spot(seco
     frames = round(30.0 * seconds)
     clip = pose.cut(np.zeros(frames, int))
     way = np.maximum(frames - 4 - np.arange(frames), 0)[:, None] / 30.0 * [0.0, 4.0, 1.0]
-    feet = find_standing(clip.moved(way), measure_sole(clip))
+    feet = feet_that_stand(clip.moved(way), measure_sole(clip), "AUTO", None)
     assert feet.locked == stands
     assert (NEVER in feet.notes) != stands

@@ -14,8 +14,8 @@ from ..ground.query import ask, support_of
 from ..model import Array, Clip, Ground, Mask
 from ..rotations import inverse_of, move_points
 from ..sole.measure import Sole
-from .anchor import Anchor, ride_of
-from .footprint import Footprints, Site, Slopes, Surface, footprints, slope_turns, stance_footprints
+from .anchor import Anchor, on_supports, ride_of
+from .footprint import Footprints, Site, Slopes, footprints, slope_turns, stance_footprints
 from .lying import leave_lying
 from .search import best_shifts
 from .time import give_time
@@ -122,21 +122,14 @@ def _anchors(site: Site, shifts: Array, carried: Array, aligned: bool) -> list[A
     prints, rows = site.prints, np.arange(len(shifts))
     points = prints.points + shifts[:, None]
     surface = site.ask(rows, points)
+    found = surface.found[:, 0]
     turns = slope_turns(prints.axes, points, surface) if aligned else np.tile(np.eye(3), (len(rows), 1, 1))
-    turns[~surface.found[:, 0]] = np.eye(3)
-    footholds = surface.hits[:, 0]
-    points = footholds + prints.height[:, None] * (turns @ prints.axes[0, :, 2])
-    return [_anchor(site, row, (points[row], turns[row], footholds[row]), carried[row], surface) for row in rows]
-
-
-def _anchor(site: Site, row: int, placed: tuple[Array, Array, Array], carried: Array, surface: Surface) -> Anchor:
-    """The anchor of one stance by its point, turn and foothold."""
-    prints, (point, turn, foothold), found = site.prints, placed, bool(surface.found[row, 0])
-    if not found:
-        point = foothold = prints.origin[row] + carried
-    anchor = Anchor(prints.spans[row], prints.parts[row], prints.origin[row], point, turn, found, foothold, carried)
-    frame = int(prints.frame[row])
-    return anchor.on(support_of(site.ground, foothold, frame), frame) if found else anchor
+    turns[~found] = np.eye(3)
+    holds = np.where(found[:, None], surface.hits[:, 0], prints.origin + carried)
+    points = holds + np.where(found, prints.height, 0.0)[:, None] * (turns @ prints.axes[0, :, 2])
+    placed = prints.spans, prints.parts, prints.origin, points, turns, found.tolist(), holds, carried
+    anchors = (Anchor(*row) for row in zip(*placed, strict=True))
+    return on_supports(anchors, site.ground, prints.frame.tolist())
 
 
 def _swing_anchors(
@@ -162,8 +155,8 @@ def _swing_anchors(
     below = origin + carried + (rise - prints.height)[:, None] * clip.up
     site = Site(ground, prints, below, below, clip.leg, slopes.least)
     own = _anchors(site, np.zeros((len(spans), 2)), carried, slopes.aligned)
-    ways = rise[:, None] * clip.up
-    return [a if a.found else replace(a, point=a.point + way, foothold=None) for a, way in zip(own, ways, strict=True)]
+    goals = [anchor.point + way for anchor, way in zip(own, rise[:, None] * clip.up, strict=True)]
+    return [a if a.found else replace(a, point=to, foothold=to) for a, to in zip(own, goals, strict=True)]
 
 
 def _passed(clip: Clip, anchors: list[Anchor]) -> list[tuple[int, int, Anchor]]:

@@ -36,14 +36,6 @@ class Limits:
     least: float = LEAST_CONTACT
 
 
-@dataclass(frozen=True)
-class Detection:
-    """Contacts `standing` (F, L, 2) of heels and balls, and whether a floor that moves has `carried` them back."""
-
-    standing: Mask
-    carried: bool
-
-
 def find_contacts(
     heel: Array,
     ball: Array,
@@ -83,7 +75,7 @@ def find_contacts(
         return np.zeros((*np.shape(heel)[:2], 2), bool)
     heel = array("heel", heel, ("frames", "legs", 3))
     ball = array("ball", ball, heel.shape)
-    return detect(heel, ball, fps=rate, leg=length, up=upward, limits=limits, exact=exact).standing
+    return detect(heel, ball, fps=rate, leg=length, up=upward, limits=limits, exact=exact)[0]
 
 
 def _limits(enter: float, leave: float, height: float, least: float) -> Limits:
@@ -105,16 +97,18 @@ def _positive(name: str, value: float) -> float:
 
 def detect(
     heel: Array, ball: Array, *, fps: float, leg: float, up: Array, limits: Limits | None = None, exact: bool = False
-) -> Detection:
-    """The contacts of `find_contacts`, for feet to be locked by unless `exact`, and what else was found on the way."""
+) -> tuple[Mask, bool]:
+    """The contacts (F, L, 2) of `find_contacts`, for feet to be locked by unless `exact`, and whether a moving floor
+    carries them back.
+    """
     seen = observe(np.stack([heel, ball], axis=2) / leg, fps, up)
     floor, carried = floor_velocities(seen)
     feet, limits = seen.over(floor), _adapted(limits or Limits(), seen.travel - floor, floor)
     fine = feet if exact else finer(feet)
     slow = _lasting(fine, _slow(fine, limits), limits)
     if exact:
-        return Detection(refined(feet, slow), carried)
-    return Detection(held_while_still(feet, _on_frames(fine, _settled(fine, slow), limits)), carried)
+        return refined(feet, slow), carried
+    return held_while_still(feet, _on_frames(fine, _settled(fine, slow), limits)), carried
 
 
 def hysteresis(slow: Mask, still: Mask) -> Mask:

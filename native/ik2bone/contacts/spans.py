@@ -68,7 +68,8 @@ def read_spans(source: str | Mapping[str, Any] | Sequence[Any]) -> list[Span]:
         if data.get("version", VERSION) != VERSION:
             raise ContactsError(f"version: expected {VERSION}, got {short(data['version'])}")
         if "contacts" not in data:
-            raise ContactsError(f"contacts: expected a list of spans, got an object with {_listed(data)}")
+            names = ", ".join(islice(data, 6)) or "nothing in it"
+            raise ContactsError(f"contacts: expected a list of spans, got an object with {names}")
         data = data["contacts"]
     if not isinstance(data, Sequence) or isinstance(data, str):
         raise ContactsError(f"contacts: expected a list of spans, got {short(data)}")
@@ -80,10 +81,6 @@ def _parse(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ContactsError(f"contacts: expected JSON text, got {text[:40]!r} ({error})") from None
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(islice(names, 6)) or "nothing in it"
 
 
 def _read_span(where: str, row: Any) -> Span:

@@ -43,26 +43,21 @@ class Contacts:
 
 
 def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> Contacts:
-    """When feet stand under mode 'AUTO', 'ALWAYS' or 'STORED', the last of which needs marks."""
-    if mode == "ALWAYS":
-        return _following(np.ones((clip.frames, clip.legs, 2), bool))
-    if mode != "STORED":
-        return find_standing(clip, sole, marks)
-    if marks is None:
-        raise ValueError("marks: expected those of stored contacts, got None")
-    return stand_as_stored(clip, sole, marks)
+    """When feet stand under mode 'AUTO', 'ALWAYS' or 'STORED': as detected, with what is enforced and without what is
+    forbidden; on every frame; or by spans alone, as they are.
 
-
-def find_standing(clip: Clip, sole: Sole, marks: Marks | None = None) -> Contacts:
-    """Detect contacts and apply what is enforced or forbidden.
-
-    In a clip in place they do not lock, since its feet go back with a floor that moves; only enforced ones do.
+    In a clip in place contacts do not lock, since its feet go back with a floor that moves; only enforced ones do.
     """
-    heel = move_points(clip.foot, sole.heel)
-    found = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    contacts = found.standing & (not _turns_in_the_air(found.standing))
-    marks, least = marks or no_marks(contacts.shape), LEAST_CONTACT * clip.fps
-    notes = (CARRIED,) if found.carried else () if contacts.any() else (NEVER,)
+    shape = clip.frames, clip.legs, 2
+    if mode == "ALWAYS":
+        return _following(np.ones(shape, bool))
+    heel, marks = move_points(clip.foot, sole.heel), marks or no_marks(shape)
+    standing, carried = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
+    if mode == "STORED":
+        stored = marks.standing if standing.any() and not carried else marks.enforced
+        return _locked(stored, stored, marks, stored) if stored.any() else _following(marks.standing, NOWHERE)
+    contacts, least = standing & (not _turns_in_the_air(standing)), LEAST_CONTACT * clip.fps
+    notes = (CARRIED,) if carried else () if contacts.any() else (NEVER,)
     if notes and not marks.enforced.any():
         contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
         return _following(marks.applied(contacts, least), *notes)
@@ -75,10 +70,8 @@ def separate_spots(clip: Clip, contacts: Mask) -> Mask:
     separate = contacts.copy()
     for (leg, start, end), (other, later, last) in pairwise(column_runs(contacts[..., 1])):
         if leg == other and contacts[end:later, leg, 0].all():
-            first, second = (
-                standing_place(clip.ball[:, leg], np.arange(*run)) for run in ((start, end), (later, last))
-            )
-            if np.linalg.norm(second - first) > SAME_SPOT * clip.leg:
+            places = [standing_place(clip.ball[:, leg], np.arange(*run)) for run in ((start, end), (later, last))]
+            if np.linalg.norm(places[1] - places[0]) > SAME_SPOT * clip.leg:
                 separate[end:later, leg] = False
     return separate
 
@@ -93,13 +86,6 @@ def tell_hurried(feet: Contacts, held: Mask) -> tuple[Note, ...]:
     beside = {span for pair in pairs if any(holds(feet.added, one) for one in pair) for span in pair}
     shorter = sum(holds(feet.standing & ~held, span) for span in beside)
     return (Note("contacts_shortened", {"count": shorter}),) if shorter else ()
-
-
-def stand_as_stored(clip: Clip, sole: Sole, marks: Marks) -> Contacts:
-    """Stand by spans alone, as they are; in a clip in place only enforced ones lock feet to anchors."""
-    found = detect(move_points(clip.foot, sole.heel), clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    standing = marks.standing if found.standing.any() and not found.carried else marks.enforced
-    return _locked(standing, standing, marks, standing) if standing.any() else _following(marks.standing, NOWHERE)
 
 
 def _locked(standing: Mask, kept: Mask, marks: Marks, found: Mask) -> Contacts:

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..anchors.anchor import rigid
 from ..checks import ROUNDING
 from ..curves import velocity
 from ..hands.nearest import WITHIN
 from ..model import JOINTS, Array, Clip, Ground, Mask
-from ..rotations import inverse_of, length_of, move_points, turn_vectors, unit
+from ..rotations import inverse_of, length_of, move_points, nearest_rotations, turn_vectors, unit
 from .query import Frames, MovingGround, Support, ask, may_move, support_of
 
 # A clip was made on a support if its feet are slower there than in the world by this share of both speeds, on the mean.
@@ -39,8 +38,11 @@ class Carrier:
 def _carrier_at(ground: Ground, point: Array, frame: int) -> Carrier | None:
     """What a point (3,) on the surface belongs to, if that moves."""
     support = support_of(ground, point, frame)
-    motion = support.motion
-    return None if motion is None else Carrier(support.name, rigid(motion @ inverse_of(motion[0])))
+    if support.motion is None:
+        return None
+    motion = support.motion @ inverse_of(support.motion[0])
+    motion[:, :3, :3] = nearest_rotations(motion[:, :3, :3])
+    return Carrier(support.name, motion)
 
 
 def find_carrier(clip: Clip, ground: Ground, up: Array | None) -> Carrier | None:

@@ -12,13 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..anchors.anchor import Anchor
+from ..anchors.anchor import Anchor, on_supports
 from ..anchors.footprint import STEEPEST
 from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAVE_SPEED, Stance, hysteresis, stances
 from ..contacts.spans import Marks
 from ..curves import fade, hann_average, odd_window, runs, velocity
 from ..ground.carrier import GroundSeen, moved_by, slower
-from ..ground.query import ask, support_of
+from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask
 from ..rotations import (
     dot,
@@ -179,11 +179,9 @@ def _anchors(
     wide &= settings.use_slope
     turns = _turns_onto(sole.up[leg], axes, normals, wide)
     goals = np.where(found[:, None], spots + np.einsum("nij,nj->ni", turns, origins - points), origins)
-    anchors = []
-    for span, frame, spot, *row in zip(spans, middles.tolist(), spots, origins, goals, turns, found, strict=True):
-        anchor = Anchor(span, "ball", *row)
-        anchors.append(anchor.on(support_of(ground, spot, frame), frame) if anchor.found else anchor)
-    return anchors
+    holds = np.where(found[:, None], spots, origins)
+    placed = spans, ["ball"] * len(spans), origins, goals, turns, found.tolist(), holds
+    return on_supports((Anchor(*row) for row in zip(*placed, strict=True)), ground, middles.tolist())
 
 
 def _turns_onto(known: Array, axes: Array, normals: Array, wide: Mask, window: int = 1) -> Array:

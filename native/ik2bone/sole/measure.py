@@ -119,7 +119,7 @@ def _own_scales(clip: Clip) -> Array:
 def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[str, ...]) -> Sole:
     """The soles of feet as they lie flat, with lengths in scene units, and all else in the spaces of scaled bones."""
     (own, toe), sizes = _own_scales(clip).swapaxes(0, 1), clip.foot_units
-    heel, ball, tip = (np.array(row) for row in zip(*map(FlatFoot.points, feet), strict=True))
+    heel, ball, tip = np.array([[foot.under(at) for at in (foot.heel, 0.0, foot.tip)] for foot in feet]).swapaxes(0, 1)
     forward, up, joint, into_toe = (
         np.array([getattr(foot, name) for foot in feet]) for name in ("forward", "up", "joint", "into_toe")
     )
@@ -159,7 +159,7 @@ def sole_points(clip: Clip, sole: Sole) -> Array:
 
 def _contacts(clip: Clip) -> Mask:
     """Contacts (F, L, 2) of ankles and balls, which are there before a sole is known."""
-    return detect(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up).standing
+    return detect(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)[0]
 
 
 def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
