@@ -16,10 +16,9 @@ import bpy
 import numpy as np
 from bpy.types import Action, Object
 from ik2bone.contacts.spans import ContactsError, Span, read_spans
-from ik2bone.hands.touch import with_floor_of
 from ik2bone.model import Clip
 from ik2bone.report import ROWS
-from ik2bone.sole.measure import Sole
+from ik2bone.sole.measure import Sole, with_own_floor
 
 from ..errors import Refusal, cut
 from ..keys import actions
@@ -220,7 +219,7 @@ def known_sole(limbs: Sequence[Limb], clip: Clip, record: Record) -> Sole | None
     if None in known or not np.allclose([sole["leg"] for sole in known], clip.leg, rtol=1e-3):
         return None
     rows = {name: np.array([sole[name] for sole in known], float) for name in SOLE}
-    return with_floor_of(clip, Sole(**rows, floor=0.0, source=tuple(sole["source"] for sole in known)))
+    return with_own_floor(clip, Sole(**rows, floor=0.0, source=tuple(sole["source"] for sole in known)))
 
 
 def soles_as_data(limbs: Sequence[Limb], sole: Sole, leg: float) -> dict[str, Any]:

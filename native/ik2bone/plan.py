@@ -315,7 +315,8 @@ def _plant_pose(
 def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, ground: Ground) -> list[Note]:
     """What the user should know about how this clip was planted."""
     notes = list(held.told)
-    asked, touching = settings.counts(clip), settings.touching(clip)
+    asked = np.ones(clip.legs, bool) if settings.asked is None else settings.asked
+    touching = settings.touching(clip)
     left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & touching & asked).sum())
     if left and not settings.always(clip.frames):
         notes.append(Note("never_rests", {"count": left, "of": int(asked.sum())}))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from ik2bone.anchors.anchor import Anchor
 from ik2bone.anchors.time import give_time
-from ik2bone.contacts.detect import stances
+from ik2bone.contacts.stance import stances
 from ik2bone.contacts.standing import separate_spots
 from walk import make_walk
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..contacts.detect import Stance
+from ..contacts.stance import Stance
 from ..ground.query import Support, ask, support_of
 from ..model import Array, Ground, Note
 from ..rotations import inverse_of, length_of, move_points, nearest_rotations, vector_from_matrix

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..contacts.detect import Stance
 from ..contacts.spans import Place
+from ..contacts.stance import Stance
 from ..ground.query import ask, support_of
 from ..model import Array, Clip, Ground, Mask
 from ..rotations import inverse_of, move_points

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.detect import Stance, stances
+from ..contacts.stance import Stance, stances
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, level_part
 from ..rotations import cross, dot, unit

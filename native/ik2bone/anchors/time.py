@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.detect import Stance, stances
+from ..contacts.stance import Stance, stances
 from ..curves import SHARPEST
 from ..model import Array, Clip, Mask
 from ..targets.lock import standing_core, standing_frames

@@ -14,10 +14,8 @@ from ..rotations import length_of
 from .events import held_while_still, refined
 from .footing import HEIGHT, find_spells, grounded
 from .paths import ENTER_SPEED, LEAVE_SPEED, REST, SAME_PLACE, Feet, finer, observe
-from .stance import LEAST_CONTACT, Stance, part_stances, stances
+from .stance import LEAST_CONTACT, part_stances
 from .treadmill import NEAR, floor_velocities
-
-__all__ = ["ENTER_SPEED", "LEAST_CONTACT", "LEAVE_SPEED", "Stance", "detect", "find_contacts", "stances"]
 
 # A runner's foot slides as it strikes the ground: for a figure faster than this (leg lengths a second) both speeds grow
 # in proportion to its own.

@@ -13,10 +13,10 @@ from ..model import Array, Clip, Mask, Note
 from ..rotations import move_points
 from ..sole.measure import Sole
 from ..targets.lock import standing_place
-from .detect import LEAST_CONTACT, detect
+from .detect import detect
 from .paths import SAME_PLACE
 from .spans import Marks, no_marks
-from .stance import Stance, stances
+from .stance import LEAST_CONTACT, Stance, stances
 
 # Feet that stand on a smaller share of the frames, and only on those with which the clip begins or ends, turn round in
 # the air there: what is left of a step beyond the clip is longer.

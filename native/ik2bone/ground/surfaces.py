@@ -99,7 +99,7 @@ class Surface:
             line, distance, triangle = self.mesh.crossings(move_points(inverse, points), ways)
             depth = distance / np.broadcast_to(length_of(ways), len(points))[line]
         normal = self._to_world(self.mesh.normals[triangle], frames[line])
-        looks_up = _along(normal, down, line) <= 0.0
+        looks_up = dot(normal, np.broadcast_to(down, points.shape)[line]) <= 0.0
         normal[~looks_up] *= -1.0
         return Levels(line, np.full(len(line), number), depth, normal, looks_up)
 
@@ -126,11 +126,6 @@ class Surface:
             for ahead in (distance > 0.0, distance < 0.0):
                 inside &= np.bincount(line[ahead], leaves[ahead], len(points)) > 0.0
         return inside
-
-
-def _along(vectors: Array, down: Array, line: Indices) -> Array:
-    """What vectors (N, 3) of lines (N,) have along their direction, (3,) for all or one a line."""
-    return dot(vectors, down if down.ndim == 1 else down[line])
 
 
 def _level_axes(down: Array) -> tuple[Array, Array]:

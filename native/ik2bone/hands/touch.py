@@ -14,8 +14,10 @@ import numpy as np
 
 from ..anchors.anchor import Anchor, on_supports
 from ..anchors.footprint import STEEPEST
-from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAVE_SPEED, Stance, hysteresis, stances
+from ..contacts.detect import hysteresis
+from ..contacts.paths import ENTER_SPEED, LEAVE_SPEED
 from ..contacts.spans import Marks
+from ..contacts.stance import LEAST_CONTACT, Stance, stances
 from ..curves import fade, hann_average, odd_window, runs, velocity
 from ..ground.carrier import GroundSeen, moved_by, slower
 from ..ground.query import ask
@@ -32,7 +34,7 @@ from ..rotations import (
     vector_from_matrix,
 )
 from ..settings import Settings
-from ..sole.measure import Sole, measure_sole, with_own_floor
+from ..sole.measure import Sole, measure_sole
 from ..targets.blend import WINDOW, Held, Targets, blend_targets, places_of
 from ..targets.lock import hold_feet, standing_place
 from ..targets.swing import clear
@@ -50,13 +52,6 @@ def measure_limbs(clip: Clip) -> Sole:
     if clip.hands.all():
         return hands
     return measure_sole(clip.choose(~clip.hands)).beside(hands, clip.hands)
-
-
-def with_floor_of(clip: Clip, sole: Sole) -> Sole:
-    """Soles that were measured from another clip of the same limbs, with the floor of this one."""
-    feet = ~clip.hands
-    floor = with_own_floor(clip.choose(feet), sole.choose(feet)).floor if feet.any() else clip.floors[0]
-    return replace(sole, floor=floor)
 
 
 def _palms(clip: Clip) -> Sole:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.detect import LEAST_CONTACT, detect
+from ..contacts.detect import detect
+from ..contacts.stance import LEAST_CONTACT
 from ..curves import quantile, runs
 from ..model import Array, Clip, Mask, Note, level_part, put_in
 from ..rotations import dot, inverse_of, length_of, move_points, turn_vectors, unit
@@ -139,9 +140,12 @@ def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[s
 
 
 def with_own_floor(clip: Clip, sole: Sole) -> Sole:
-    """Soles that were measured from another clip of the same feet, with the floor of this one."""
-    standing = _standing_heights(clip, _contacts(clip)[..., 1])
-    return replace(sole, floor=_floor_under(standing, sole.ball_height, clip.leg))
+    """Soles that were measured from another clip of the same limbs, with the floor under the feet of this one."""
+    if clip.hands.all():
+        return replace(sole, floor=clip.floors[0])
+    feet = clip.choose(~clip.hands)
+    standing = _standing_heights(feet, _contacts(feet)[..., 1])
+    return replace(sole, floor=_floor_under(standing, sole.ball_height[~clip.hands], feet.leg))
 
 
 def tell_doubts(clip: Clip, sole: Sole) -> list[Note]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..anchors.anchor import Anchor, StandingAnchors, ride_of, shortened
-from ..contacts.detect import Stance
+from ..contacts.stance import Stance
 from ..curves import smoothstep
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, Note, put_in
