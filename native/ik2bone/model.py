@@ -391,15 +391,6 @@ class Plan:
         led = {name: np.concatenate([row, getattr(self, name)]) for name, row in zip(BY_FRAME, first, strict=True)}
         return replace(self, **led, targets=self.targets.led_by(targets))
 
-    def carried_by(self, motion: Array) -> Plan:
-        """The same plan, made as seen from what moves by a rigid motion (F, 4, 4), in the world."""
-        hips = (motion[:, :3, :3] @ self.hips_offset[..., None])[..., 0]
-        return replace(self, hips_offset=hips, targets=self.targets.carried_by(motion))
-
-    def moved(self, hips: Array, targets: Array) -> Plan:
-        """The same plan with hips and targets moved on by (F, 3)."""
-        return replace(self, hips_offset=self.hips_offset + hips, targets=self.targets.moved(targets[:, None]))
-
     def noting(self, code: str, **data: Any) -> Plan:
         """The same plan with one more note."""
         return replace(self, notes=(*self.notes, Note(code, data)))

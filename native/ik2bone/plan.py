@@ -106,7 +106,8 @@ def _plant_where_made(
     ride, share = keep(ride_on, bearer, clip), settings.shares(clip.frames)[:, None]
     offset = None if offset is None else offset - (share * ride)[:, None]
     plan = _plant_aboard(keep, bearer, keep(Clip.moved, clip, ride), ground, settings, sole, offset)
-    return plan.moved(share * ride if offset is None else 0.0 * ride, (share - 1.0) * ride)
+    hips = plan.hips_offset + share * ride if offset is None else plan.hips_offset
+    return replace(plan, hips_offset=hips, targets=plan.targets.moved(((share - 1.0) * ride)[:, None]))
 
 
 def _plant_aboard(
@@ -124,7 +125,8 @@ def _plant_aboard(
         offset = turn_vectors(carrier.inverse[:, None], offset)
     seen = keep(moved_by, carrier.inverse, clip)
     plan = _plant(keep, seen, keep(GroundSeen, ground, carrier), settings.moved(carrier.inverse), sole, offset)
-    return plan.carried_by(carrier.motion)
+    hips = turn_vectors(carrier.motion, plan.hips_offset)
+    return replace(plan, hips_offset=hips, targets=plan.targets.carried_by(carrier.motion))
 
 
 def _moves_hips(settings: Settings, offset: Array | None) -> bool:
@@ -144,7 +146,9 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
     notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground)
     room = keep(_find_room, clip, sole, held, body)
     hips = keep(_find_hips, clip, held, body, room, moves)
-    moved, way = keep(_ways_of_joints, clip, hips, offset, settings.only("strength"))
+    # How far an earlier plan has moved the hip joints, without what the hips of this one would.
+    given = None if offset is None else offset - (strength[:, None] * hips)[:, None]
+    moved, way = keep(_ways_of_joints, clip, hips, given)
     held = keep(_hold_moved_hands, clip, sole, held, ground, floor, way)
     reached, pitch = keep(_within_reach, clip, held, body, way, room)
     toes, short = keep(_lay_toes, clip, sole, reached, settings.only(*BODY, "use_slope"), ground)
@@ -235,13 +239,11 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: b
     return ride + hips_offset(clip, targets, standing, ~held.locked, room, settings.max_drop, leans, wanted)
 
 
-def _ways_of_joints(clip: Clip, hips: Array, offset: Array | None, settings: Settings) -> tuple[Array, Array]:
-    """How far hip joints lie from where the clip has them (F, L, 3): before the hips go along, as much as is wanted,
-    and when these have gone the whole way (F, 3).
+def _ways_of_joints(clip: Clip, hips: Array, given: Array | None) -> tuple[Array, Array]:
+    """How far hip joints lie from where the clip has them (F, L, 3), nowhere if nothing is given: before the hips go
+    along, and after these have gone the whole way (F, 3).
     """
-    moved = np.zeros_like(clip.hip)
-    if offset is not None:
-        moved = offset - (settings.shares(clip.frames)[:, None] * hips)[:, None]
+    moved = np.zeros_like(clip.hip) if given is None else given
     return moved, hips[:, None] + moved
 
 

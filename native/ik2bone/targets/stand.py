@@ -31,19 +31,14 @@ def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Arra
         targets, contacts, resting = locked_targets(steady, sole, feet, ground, settings, ride)
         grounded = any(anchor.found for anchor in targets.anchors)
     else:
-        targets = follow_targets(steady, sole, ground, settings)
+        follow = lay_on_ground if mode == "ALWAYS" else follow_ground
+        targets = follow(steady, sole, ground, settings.slopes)
         contacts = resting = feet.standing
         grounded = bool(ask(ground, steady.ball, steady.up)[2].any())
     targets = replace(targets, turn=targets.turn @ still, to_ankle=clip.ankle - clip.ball)
     free, locked = np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked)
     notes = feet.notes + tell_hurried(feet, contacts)
     return Held(contacts, resting, targets, free, locked, grounded, notes)
-
-
-def follow_targets(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Targets:
-    """Where the feet shall go when they follow the ground frame by frame."""
-    follow = lay_on_ground if settings.always(clip.frames) else follow_ground
-    return follow(clip, sole, ground, settings.slopes)
 
 
 def locked_targets(
