@@ -212,7 +212,7 @@ def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
 
 
 def _rises(clip: Clip, held: Held, settings: Settings) -> Mask:
-    """Which of them stand (F, L)."""
+    """Which feet that may raise their heels stand (F, L)."""
     return held.contacts.any(axis=-1) & _may_rise(clip, held, settings)
 
 
@@ -248,8 +248,8 @@ def _ways_of_joints(clip: Clip, hips: Array, given: Array | None) -> tuple[Array
 
 
 def _hold_moved_hands(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings, way: Array) -> Held:
-    """How limbs hold on whose hands, where these follow a surface frame by frame, seek it from where the ways (F, L, 3)
-    of their joints take them.
+    """How limbs hold on after hands that follow a surface frame by frame have sought it from where they will be: moved
+    the ways (F, L, 3) of their joints.
     """
     hands = clip.hands
     if not (hands.any() and settings.always(clip.frames)):

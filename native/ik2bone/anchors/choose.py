@@ -70,15 +70,12 @@ def _wished(ground: Ground, prints: Footprints, places: Sequence[Place]) -> Arra
         for place in places:
             meets = place.start < span.end and span.start <= place.end
             if meets and (place.leg, place.part) == (span.leg, part):
-                wished[row] = _point_at(ground, place, int(frame))
+                point, start = np.array(place.point), max(place.start, 0)
+                motion = support_of(ground, point, start).motion
+                # What stands there goes along with its support.
+                way = np.eye(4) if motion is None else motion[frame] @ inverse_of(motion[start])
+                wished[row] = move_points(way, point)
     return wished
-
-
-def _point_at(ground: Ground, place: Place, frame: int) -> Array:
-    """Where a place is on a frame (3,): what stands there goes along with its support."""
-    point, start = np.array(place.point), max(place.start, 0)
-    motion = support_of(ground, point, start).motion
-    return point if motion is None else move_points(motion[frame] @ inverse_of(motion[start]), point)
 
 
 def _settle(

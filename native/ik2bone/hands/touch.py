@@ -157,9 +157,8 @@ def find_touches(path: Array, distance: Array, fps: float) -> Mask:
 def _anchors(
     clip: Clip, sole: Sole, path: Array, spans: list[Stance], ground: Ground, settings: Settings, within: Array
 ) -> list[Anchor]:
-    """The anchors of one limb's stances, which bring its point of the path (F, L, 3) onto the surface.
-
-    That is at most `within` (F, L) limb lengths away. Where it is wide, palm or sole come to lie along it.
+    """The anchors of one limb's stances, which bring its point of the path (F, L, 3) onto the surface, if that is at
+    most `within` (F, L) limb lengths away. Palms and soles come to lie along a surface that is wide enough.
     """
     if not spans:
         return []
