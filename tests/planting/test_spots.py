@@ -27,7 +27,7 @@ def in_time(clip, contacts):
     """The contacts that the left foot can hold, whose stances the ground moves nowhere, and their stances."""
     spans, nowhere = stances(contacts), np.zeros(3)
     anchors = [Anchor(span, "ball", nowhere, nowhere, np.eye(3), True, nowhere) for span in spans]
-    timely, held = give_time(clip, contacts, anchors)
+    timely, held = give_time(clip, contacts, anchors, np.zeros_like(contacts))
     assert [anchor.stance for anchor in held] == stances(timely)
     return timely, [span for span in stances(timely) if span.leg == 0]
 

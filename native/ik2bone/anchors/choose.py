@@ -10,9 +10,11 @@ import numpy as np
 
 from ..contacts.spans import Place
 from ..contacts.stance import Stance
+from ..contacts.standing import Contacts
 from ..ground.query import ask, support_of
 from ..model import Array, Clip, Ground, Mask
 from ..rotations import inverse_of, move_points
+from ..settings import Settings
 from ..sole.measure import Sole
 from .anchor import Anchor, on_supports, ride_of
 from .footprint import Footprints, Site, Slopes, footprints, slope_turns, stance_footprints
@@ -26,28 +28,19 @@ LONG = 0.6
 
 
 def find_anchors(
-    clip: Clip,
-    sole: Sole,
-    heel: Array,
-    contacts: Mask,
-    ground: Ground,
-    slopes: Slopes,
-    ride: Array | None = None,
-    kept: Mask | None = None,
-    places: Sequence[Place] = (),
+    clip: Clip, sole: Sole, heel: Array, feet: Contacts, ground: Ground, settings: Settings, ride: Array | None
 ) -> tuple[Mask, list[Anchor]]:
-    """Contacts (F, L, 2) that feet can hold, and an anchor for each stance of them, on the surface nearest to where the
-    foot stood, raised as the foot before it was.
+    """Contacts (F, L, 2) that feet can hold, one or more, and an anchor for each stance of them, on the surface nearest
+    to where the foot stood, raised as the foot before it was.
 
-    Frames in which feet need time to get from one anchor to the next are no contacts, unless they are `kept` (F, L, 2).
-    A foot that swings as the clip begins or ends, or for long, gets anchors there with the part "swing". `ride` (F, 3)
-    is how far the figure is carried over the frames, where that is not told by the supports it stands on. `places` are
-    where people want feet to stand, which are kept.
+    Frames in which feet need time to get from one anchor to the next are no contacts, unless they are kept. A foot that
+    swings as the clip begins or ends, or for long, gets anchors there with the part "swing". `heel` (F, L, 3) are the
+    heels' paths, `ride` (F, 3) is how far the figure is carried over the frames, where that is not told by the supports
+    it stands on. Places where people want feet to stand are kept.
     """
-    if not contacts.any():
-        return contacts, []
+    contacts, slopes = feet.standing, settings.slopes
     prints = stance_footprints(clip, sole, heel, contacts)
-    wished = _wished(ground, prints, places)
+    wished = _wished(ground, prints, settings.places)
     site, carried = _settle(clip, ground, slopes, prints, ride, wished)
     fixed = np.isfinite(wished).all(axis=1)
     shifts = best_shifts(clip, site, carried, fixed)
@@ -60,7 +53,7 @@ def find_anchors(
         anchors = _anchors(site, shifts, carried, slopes.aligned)
     ride = ride_of(anchors, clip.frames) if ride is None else ride
     anchors += _swing_anchors(clip, sole, ground, slopes, anchors, ride)
-    return give_time(clip, contacts, leave_lying(clip, sole, contacts, anchors), kept)
+    return give_time(clip, contacts, leave_lying(clip, sole, contacts, anchors), feet.kept)
 
 
 def _wished(ground: Ground, prints: Footprints, places: Sequence[Place]) -> Array:

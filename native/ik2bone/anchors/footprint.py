@@ -116,7 +116,7 @@ def stance_footprints(clip: Clip, sole: Sole, heel: Array, contacts: Mask) -> Fo
     goes along paths (F, L, 3).
     """
     spans = sorted(stances(contacts), key=lambda span: span.start)
-    held = [span.start + standing_frames(contacts[span.start : span.end, span.leg]) for span in spans]
+    held = [span.start + standing_frames(contacts[span.rows]) for span in spans]
     parts = ["ball" if contacts[frames[0], span.leg, 1] else "heel" for span, frames in zip(spans, held, strict=True)]
     paths = {"ball": clip.ball, "heel": heel}
     held_paths = [paths[part][:, span.leg] for span, part in zip(spans, parts, strict=True)]

@@ -21,13 +21,13 @@ from .anchor import Anchor
 HASTY = 20.0
 
 
-def give_time(clip: Clip, contacts: Mask, anchors: list[Anchor], kept: Mask | None = None) -> tuple[Mask, list[Anchor]]:
+def give_time(clip: Clip, contacts: Mask, anchors: list[Anchor], kept: Mask) -> tuple[Mask, list[Anchor]]:
     """Contacts (F, L, 2) and anchors without frames at the ends of stances that a foot needs to get to its next anchor
     in time: it slides off its place there, or climbs as the ground moves it. What is `kept` (F, L, 2) stays.
     """
     moves = {anchor.stance: anchor.move for anchor in anchors if anchor.part != "swing"}
     timely, spans = contacts.copy(), stances(contacts)
-    held = [span.start + standing_frames(contacts[span.start : span.end, span.leg]) for span in spans]
+    held = [span.start + standing_frames(contacts[span.rows]) for span in spans]
     spots = standing_places([clip.ball[:, span.leg] for span in spans], held)
     for row, (before, after) in enumerate(pairwise(spans)):
         if before.leg == after.leg:
@@ -43,7 +43,7 @@ def _part(
     spans: tuple[Stance, Stance],
     spots: tuple[Array, Array],
     climb: Array,
-    kept: Mask | None,
+    kept: Mask,
 ) -> None:
     """Shorten two stances (of contacts (F, L, 2), in place) until their foot has time to climb (3,) and to get from one
     of its anchors (3,) to the other, or until nothing but their cores is left.
@@ -62,27 +62,23 @@ def _part(
         contacts[end:start, spans[0].leg] = False
 
 
-def _core(contacts: Mask, span: Stance, kept: Mask | None) -> tuple[int, int]:
+def _core(contacts: Mask, span: Stance, kept: Mask) -> tuple[int, int]:
     """First frame, and the one after the last, of those that a stance takes its place from, or that are kept."""
-    rows = slice(span.start, span.end), span.leg
-    frames = standing_core(standing_frames(contacts[rows]))
-    if kept is not None:
-        frames = np.union1d(frames, np.flatnonzero(kept[rows].any(axis=-1)))
+    taken = standing_core(standing_frames(contacts[span.rows]))
+    frames = np.union1d(taken, np.flatnonzero(kept[span.rows].any(axis=-1)))
     return span.start + int(frames[0]), span.start + int(frames[-1]) + 1
 
 
 def _within(stance: Stance, held: Mask) -> Stance:
     """A stance without the frames at its ends on which its foot (F, L) is not held."""
-    frames = np.flatnonzero(held[stance.start : stance.end, stance.leg])
+    frames = np.flatnonzero(held[stance.rows])
     return Stance(stance.leg, stance.start + int(frames[0]), stance.start + int(frames[-1]) + 1)
 
 
 def standing_places(paths: Sequence[Array], frames: Sequence[NDArray[np.intp]]) -> Array:
-    """The `standing_place` (N, 3) of each path (F, 3) on its frames (indices), all at once."""
+    """The `standing_place` (N, 3) of each path (F, 3), one or more, on its frames (indices), all at once."""
     cores = [standing_core(each) for each in frames]
     counts = np.array([len(core) for core in cores], np.intp)
-    if not len(counts):
-        return np.zeros((0, 3))
     rows = np.concatenate([path[core] for path, core in zip(paths, cores, strict=True)])
     first = np.cumsum(counts) - counts
     return np.asarray(np.add.reduceat(rows, first) / counts[:, None])

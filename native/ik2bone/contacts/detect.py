@@ -136,8 +136,7 @@ def _slow(feet: Feet, limits: Limits) -> Mask:
     either = hysteresis(slow.any(axis=-1), still.any(axis=-1))
     heights, low = np.where(slow, feet.heights, np.inf), np.zeros_like(slow)
     for spell in grounded(feet, find_spells(feet, either), limits.height):
-        rows = slice(spell.start, spell.end), spell.leg
-        low[rows] = heights[rows] < heights[rows].min(axis=0) + limits.height
+        low[spell.rows] = heights[spell.rows] < heights[spell.rows].min(axis=0) + limits.height
     return hysteresis(slow & low, still)
 
 

@@ -41,7 +41,7 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     spells = _not_falling(feet, spells)
     if not spells:
         return []
-    heights = np.array([quantile(feet.lowest[s.start : s.end, s.leg], 0.5) for s in spells])
+    heights = np.array([quantile(feet.lowest[spell.rows], 0.5) for spell in spells])
     legs, starts, ends = np.array([(spell.leg, spell.start, spell.end) for spell in spells]).T
     step = STEP * feet.fps
     crest = _are_crests(starts, ends, heights, height, 0.5 * step)
@@ -68,8 +68,7 @@ def _not_falling(feet: Feet, spells: list[Stance]) -> list[Stance]:
         for spell in spells
         if spell.end == feet.frames
         or not sinks[spell.end]
-        or feet.lowest[spell.end : spell.end + soon, spell.leg].min()
-        >= feet.lowest[spell.start : spell.end, spell.leg].min() - SAME_PLACE
+        or feet.lowest[spell.end : spell.end + soon, spell.leg].min() >= feet.lowest[spell.rows].min() - SAME_PLACE
     ]
 
 
@@ -89,12 +88,12 @@ def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask) -> 
     """
     level = np.full(feet.lowest.shape, np.inf)
     for spell, height in zip(spells, heights, strict=True):
-        level[spell.start : spell.end, spell.leg] = height
+        level[spell.rows] = height
     alone, carry = level == level.min(axis=1, keepdims=True), np.zeros(len(spells), bool)
     soon = max(1, round(0.5 * STEP * feet.fps))
     for i, (spell, height) in enumerate(zip(spells, heights, strict=True)):
         start, end, path = spell.start, spell.end, feet.lowest[:, spell.leg]
-        time = np.count_nonzero(alone[start:end, spell.leg]) / feet.fps
+        time = np.count_nonzero(alone[spell.rows]) / feet.fps
         before, after = path[max(start - soon, 0) : start + 1], path[end - 1 : end + soon]
         # The foot is lifted, or at the top of a jump: one that is put down comes from above.
         lifted = _is_over(before, before[-1], height)

@@ -16,7 +16,7 @@ from ..targets.lock import standing_place
 from .detect import detect
 from .paths import SAME_PLACE
 from .spans import Marks, no_marks
-from .stance import LEAST_CONTACT, Stance, stances
+from .stance import LEAST_CONTACT, stances
 
 # Feet that stand on a smaller share of the frames, and only on those with which the clip begins or ends, turn round in
 # the air there: what is left of a step beyond the clip is longer.
@@ -78,13 +78,9 @@ def separate_spots(clip: Clip, contacts: Mask) -> Mask:
 
 def tell_hurried(feet: Contacts, held: Mask) -> tuple[Note, ...]:
     """A note about stances of which less is `held` (F, L, 2), so that their feet get to or from what people added."""
-
-    def holds(mask: Mask, span: Stance) -> bool:
-        return bool(mask[span.start : span.end, span.leg].any())
-
     pairs = [(a, b) for a, b in pairwise(stances(feet.standing)) if a.leg == b.leg]
-    beside = {span for pair in pairs if any(holds(feet.added, one) for one in pair) for span in pair}
-    shorter = sum(holds(feet.standing & ~held, span) for span in beside)
+    beside = {span for pair in pairs if any(feet.added[one.rows].any() for one in pair) for span in pair}
+    shorter = sum(bool((feet.standing & ~held)[span.rows].any()) for span in beside)
     return (Note("contacts_shortened", {"count": shorter}),) if shorter else ()
 
 
@@ -104,9 +100,8 @@ def _following(standing: Mask, *notes: Note) -> Contacts:
 def _turns_in_the_air(contacts: Mask) -> bool:
     """Whether what there is of contacts (F, L, 2) is hardly any, and beside the ends of the clip."""
     standing = contacts.any(axis=-1)
-    if float(standing.mean()) >= SELDOM:
-        return False
-    return not any(start > 0 and end < len(standing) for _, start, end in column_runs(standing))
+    at_ends = all(start == 0 or end == len(standing) for _, start, end in column_runs(standing))
+    return at_ends and float(standing.mean()) < SELDOM
 
 
 def _low(clip: Clip, sole: Sole, heel: Array) -> Mask:

@@ -49,8 +49,7 @@ def locked_targets(
     `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
     """
     heel = move_points(clip.foot, sole.heel)
-    given = settings.slopes, ride, feet.kept, settings.places
-    contacts, anchors = find_anchors(clip, sole, heel, feet.standing, ground, *given)
+    contacts, anchors = find_anchors(clip, sole, heel, feet, ground, settings, ride)
     hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, sole.ball_height)
     targets = blend_targets(clip, hold, anchors, ride)
     resting = resting_contacts(clip, sole, targets, contacts)
