@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Indices = NDArray[np.intp]
 # (points (N, 3), down (3,)) -> hits (N, 3), normals (N, 3), found (N,): for each point the surface nearest to it on the
 # line through it along `down`, in both directions; unit normals, turned against `down`. World space. Under direction
 # 'NEAREST' `down` is None: the nearest point of the surface in any direction, normals as the surface's own.

@@ -8,11 +8,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..contacts.stance import Stance, stances
 from ..curves import SHARPEST
-from ..model import Array, Clip, Mask
+from ..model import Array, Clip, Indices, Mask
 from ..targets.lock import standing_core, standing_frames
 from .anchor import Anchor
 
@@ -38,12 +37,7 @@ def give_time(clip: Clip, contacts: Mask, anchors: list[Anchor], kept: Mask) -> 
 
 
 def _part(
-    clip: Clip,
-    contacts: Mask,
-    spans: tuple[Stance, Stance],
-    spots: tuple[Array, Array],
-    climb: Array,
-    kept: Mask,
+    clip: Clip, contacts: Mask, spans: tuple[Stance, Stance], spots: tuple[Array, Array], climb: Array, kept: Mask
 ) -> None:
     """Shorten two stances (of contacts (F, L, 2), in place) until their foot has time to climb (3,) and to get from one
     of its anchors (3,) to the other, or until nothing but their cores is left.
@@ -75,7 +69,7 @@ def _within(stance: Stance, held: Mask) -> Stance:
     return Stance(stance.leg, stance.start + int(frames[0]), stance.start + int(frames[-1]) + 1)
 
 
-def standing_places(paths: Sequence[Array], frames: Sequence[NDArray[np.intp]]) -> Array:
+def standing_places(paths: Sequence[Array], frames: Sequence[Indices]) -> Array:
     """The `standing_place` (N, 3) of each path (F, 3), one or more, on its frames (indices), all at once."""
     cores = [standing_core(each) for each in frames]
     counts = np.array([len(core) for core in cores], np.intp)

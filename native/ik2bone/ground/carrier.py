@@ -12,9 +12,9 @@ import numpy as np
 from ..checks import ROUNDING
 from ..curves import velocity
 from ..hands.nearest import WITHIN
-from ..model import JOINTS, Array, Clip, Ground, Mask
+from ..model import JOINTS, Array, Clip, Ground, Indices, Mask
 from ..rotations import inverse_of, length_of, move_points, nearest_rotations, turn_vectors, unit
-from .query import Frames, MovingGround, Support, ask, may_move, support_of
+from .query import MovingGround, Support, ask, may_move, support_of
 
 # A clip was made on a support if its feet are slower there than in the world by this share of both speeds, on the mean.
 # Of 360 runs of real clips made on platforms that go by 0.02 to 3 leg lengths a second, rise, turn or rock, this finds
@@ -128,7 +128,7 @@ class GroundSeen:
         """As `ask`, on the first frame."""
         return self.ask(points, down, np.zeros(len(points), np.intp))
 
-    def ask(self, points: Array, down: Array | None, frames: Frames) -> tuple[Array, Array, Mask]:
+    def ask(self, points: Array, down: Array | None, frames: Indices) -> tuple[Array, Array, Mask]:
         """See `MovingGround`."""
         motion, back = self.carrier.motion[frames], self.carrier.inverse[frames]
         along = None if down is None else turn_vectors(motion, np.broadcast_to(down, points.shape))

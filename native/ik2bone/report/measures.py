@@ -50,12 +50,7 @@ FRAME_FIGURES = ("short", "knee_pop", "foot_pop")
 
 
 def figures(
-    before: Clip,
-    after: Clip,
-    plan: Plan,
-    ground: Ground,
-    frames: Sequence[int] | None = None,
-    allowed: float = SHORT,
+    before: Clip, after: Clip, plan: Plan, ground: Ground, frames: Sequence[int] | None = None, allowed: float = SHORT
 ) -> Data:
     """Figures of a planted clip: `before` and `after` hold the same figures over all and per foot.
 

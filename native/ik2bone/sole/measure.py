@@ -8,17 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..contacts.detect import detect
 from ..contacts.stance import LEAST_CONTACT
 from ..curves import quantile, runs
-from ..model import Array, Clip, Mask, Note, level_part, put_in
+from ..model import Array, Clip, Indices, Mask, Note, level_part, put_in
 from ..rotations import dot, inverse_of, length_of, move_points, turn_vectors, unit
 from ..targets.lock import standing_core
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
-
-Frames = NDArray[np.intp]
 
 # The share of a stance's frames in which a foot lies flat, those with the ankle lowest over the ball, and the share of
 # its stances, the flattest, that tell how it lies. By the flatter half of the stances heels of recorded clips lie up to
@@ -173,7 +170,7 @@ def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
     return [np.array([quantile(heights[frames, leg], 0.5) for frames in each]) for leg, each in enumerate(stances)]
 
 
-def _stances(clip: Clip, stands: Mask, leg: int) -> list[Frames]:
+def _stances(clip: Clip, stands: Mask, leg: int) -> list[Indices]:
     """The frames of each stance of a foot that stands on some frames (F,); where it never does, those of its lowest.
 
     What the clip's ends leave of a longer stance is told by others, if there are any.
@@ -216,7 +213,7 @@ def _common_height(standing: list[Array], leg: float) -> float:
     return float(heights[order][np.searchsorted(share, (0.5 - 1e-9, 0.5 + 1e-9))].mean())
 
 
-def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Frames]:
+def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Indices]:
     """The flat frames of the flattest of a foot's stances, from its contacts (F, 2) of heel and ball.
 
     Stances of the ball alone count where there are no others.
@@ -278,7 +275,7 @@ def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
     return replace(foot, heel=_struck_heel(clip, leg, foot, contacts[:, 1]))
 
 
-def _headings(clip: Clip, leg: int, frames: Frames) -> Array:
+def _headings(clip: Clip, leg: int, frames: Indices) -> Array:
     """Level unit directions (N, 3) in which a foot points on some frames."""
     level = level_part(clip.ball[frames, leg] - clip.ankle[frames, leg], clip.up)
     if quantile(length_of(level), 0.5) < 1e-3 * clip.leg:
