@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -115,15 +115,29 @@ def _largest_branch(armature: Object, name: str, legs: set[str]) -> int:
 
 
 def _refuse_upside_down(armature: Object, limbs: Iterable[Limb]) -> None:
-    """Refuse an object whose negative scale turns legs over that hang down under the same scale made positive."""
-    bones, upward = armature.data.bones, np.array(armature.matrix_world)[2, :3]
+    """Refuse a negative scale, of the object or of a parent, that turns legs over which hang down under the same scale
+    made positive.
+    """
+    bones, world = armature.data.bones, np.array(armature.matrix_world)
     for leg in (limb for limb in limbs if limb.is_leg):
         way = np.array(bones[leg.foot].head_local - bones[leg.thigh].head_local)
-        if upward @ way > 0.0 > upward @ (way * np.sign(armature.scale)):
-            raise Refusal(
-                f"{armature.name} has a negative scale, {', '.join(f'{scale:.3g}' for scale in armature.scale)}, "
-                "which turns it upside down: apply the scale, or make it positive"
-            )
+        for ob in _carriers(armature) if world[2, :3] @ way > 0.0 else ():
+            own = np.array(ob.matrix_world)
+            turned = own @ np.diag([*np.sign(ob.scale), 1.0]) @ np.linalg.inv(own) @ world
+            if turned[2, :3] @ way < 0.0:
+                raise Refusal(
+                    f"{ob.name} has a negative scale, {', '.join(f'{scale:.3g}' for scale in ob.scale)}, "
+                    f"which turns {'it' if ob == armature else armature.name} upside down: "
+                    "apply the scale, or make it positive"
+                )
+
+
+def _carriers(armature: Object) -> Iterator[Object]:
+    """The object, and its parents."""
+    part: Object | None = armature
+    while part is not None:
+        yield part
+        part = part.parent
 
 
 def _toes(armature: Object, legs: Iterable[Limb], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -301,9 +301,17 @@ def _trunk(tree: Tree, pair: Pair) -> int:
 
 
 def _is_ahead(rest: Tree, pair: Pair, other: Pair) -> bool:
-    """Whether limbs begin rather ahead of others or behind them than above: arms that hang are no legs."""
-    roots, others = (rest.heads[0, [limb.root for limb in limbs]].mean(axis=0) for limbs in (pair, other))
-    return bool(np.hypot(*(roots - others)[:2]) > abs(roots - others)[2])
+    """Whether limbs leave the trunk rather ahead of others or behind them than above: arms and wings that hang are no
+    legs.
+    """
+    tops, others = (rest.heads[0, _tops(rest, limbs)].mean(axis=0) for limbs in (pair, other))
+    return bool(np.hypot(*(tops - others)[:2]) > abs(tops - others)[2])
+
+
+def _tops(tree: Tree, pair: Pair) -> list[int]:
+    """The bones by which two limbs hang from what carries both."""
+    trunk = _trunk(tree, pair)
+    return [next(bone for bone in tree.line(limb.root) if tree.parents[bone] == trunk) for limb in pair]
 
 
 def arm_pairs(rest: Tree, legs: Sequence[Joints]) -> list[Pair]:

@@ -262,3 +262,11 @@ def test_a_skirt_is_not_taken_for_legs(bpy, walker):
     for side in (-1.5, 1.5):
         add_bones(bpy, armature, "Hips", [(side, 0, -height) for height in (1, 5.5, 10, 14.5, 18)], f"Leg{side}")
     assert chains.find_legs(armature, (1, 400)) == legs
+
+
+def test_wings_that_spread_from_above_the_hips_are_no_legs(bpy, addon):
+    armature = biped.make_walker(bpy)
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        joints = [(sign * (0.2 + 0.5 * step), -0.2, 1.4 - 0.4 * step) for step in range(4)]
+        add_bones(bpy, armature, "chest", [*joints, (sign * 2.2, -0.2, 0.1)], f"wing.{side}")
+    assert [leg.foot for leg in addon("rig.find").find_legs(armature, (1, biped.LAST))] == ["foot.L", "foot.R"]
