@@ -11,6 +11,7 @@ import ik2bone
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
 from ik2bone.ground.surfaces import Surface, Surfaces
+from ik2bone.model import Array
 from ik2bone.rotations import inverse_of, move_points
 from numpy.typing import NDArray
 
@@ -20,7 +21,6 @@ from ..stages import Progress, Stages, aside, finish, part_of
 from .choose import deformers, shows_collection
 from .motion import Instance, find_inner_motions, find_motions, find_unfollowed, instances_of, shown_by
 
-Array = NDArray[np.float64]
 # Volume of an object's axes over the cube of the longest under which it has no inverse worth the name.
 FLAT = 1e-9
 # Axes that differ by more than this share are scaled unevenly.

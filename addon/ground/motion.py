@@ -8,14 +8,13 @@ from collections.abc import Iterator, Sequence
 import bpy
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, Scene
-from numpy.typing import NDArray
+from ik2bone.model import Array
 
 from ..pose.evaluate import may_move, private_scene, step_worlds
 from ..pose.skins import vertices_of
 from ..stages import Progress, Stages
 from .choose import shows_collection
 
-Array = NDArray[np.float64]
 # The name of the object that shows it, and Blender's numbers for it.
 Instance = tuple[str, tuple[int, ...]]
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from bpy.types import FCurve, Object, PoseBone
 from ik2bone import multiply
+from ik2bone.model import Array
 from numpy.typing import NDArray
 
 from . import fcurves, rotations
 from .actions import Curves, assigned, curves_of
 
-Array = NDArray[np.float64]
 Frames = NDArray[np.int64]
 # Values of properties that no curve animates, by data path.
 Unkeyed = Mapping[str, Sequence[float]]

@@ -10,11 +10,11 @@ from math import ceil, floor, nan
 import bpy
 import numpy as np
 from bpy.types import FCurve
+from ik2bone.model import Array, Mask
 from numpy.typing import NDArray
 
 from .splines import fit, halves, has_room, split, straight
 
-Array = NDArray[np.float64]
 Frames = NDArray[np.int64]
 
 # Blender takes keys closer than this for one key.
@@ -104,7 +104,7 @@ def span(curve: FCurve) -> tuple[float, float]:
     return tuple(curve.range()) if len(curve.keyframe_points) else (nan, nan)
 
 
-def inside(keyed: NDArray, frames: Frames) -> NDArray[np.bool_]:
+def inside(keyed: NDArray, frames: Frames) -> Mask:
     """Which of the key times `keyed` lie between the first and the last of `frames`."""
     return (keyed > frames[0] - SAME_FRAME) & (keyed < frames[-1] + SAME_FRAME)
 
@@ -153,13 +153,13 @@ def _signature(keys: Columns) -> NDArray[np.float32]:
     return np.where(values == 0.0, NO_VALUE, values)
 
 
-def _are_changed(keys: Columns) -> NDArray[np.bool_]:
+def _are_changed(keys: Columns) -> Mask:
     """Which keys were signed and have other values now; keys that other tools insert have an amplitude."""
     signed = (keys["amplitude"] == 0.0) & (keys["period"] != 0.0) & ~_are_waves(keys)
     return signed & (keys["period"] != _signature(keys))
 
 
-def _are_waves(keys: Columns) -> NDArray[np.bool_]:
+def _are_waves(keys: Columns) -> Mask:
     """Which keys begin pieces that use amplitude and period."""
     return keys["interpolation"] == _number("interpolation", WAVE)
 
@@ -444,7 +444,7 @@ def _replace(curve: FCurve, keys: Columns) -> None:
     curve.update()
 
 
-def _put_back(curve: FCurve, keys: Keys, rows: NDArray[np.bool_]) -> None:
+def _put_back(curve: FCurve, keys: Keys, rows: Mask) -> None:
     """Set the handles of some keys, which Blender has worked out again meanwhile: those of automatic ones differ in
     their last bits, by 0.00003 at frame 5000.
     """

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 from ik2bone import multiply
+from ik2bone.model import Array
 from ik2bone.rotations import length_of
 from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 # Below this cosine of the middle angle the outer two angles turn about one axis, in double precision.
 GIMBAL_LOCK = 1e-9

@@ -6,20 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
+from bpy.types import Depsgraph, Object, PoseBone, Scene
+from ik2bone.model import Array, Mask
 from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..keys import actions
 from ..stages import Progress, Stages
 
-if TYPE_CHECKING:
-    from bpy.types import Depsgraph, Object, PoseBone, Scene
-
-Array = NDArray[np.float64]
 # What scenes of our own are called, and the empties in them.
 PRIVATE = ".ik2bone"
 
@@ -197,7 +194,7 @@ def _matrices(scene: Scene, objects: Sequence[Object], frame: int) -> list[Array
     return [np.array(ob.evaluated_get(depsgraph).matrix_world) for ob in objects]
 
 
-def heads(armature: Object, frames: list[int]) -> tuple[Array, NDArray[np.bool_]]:
+def heads(armature: Object, frames: list[int]) -> tuple[Array, Mask]:
     """World positions of all bone heads (F, B, 3) in the order of the pose bones, and whose channels move (B,)."""
     with stepping(armature) as step:
         heads, bases = zip(*[_heads(step(frame)) for frame in frames], strict=True)

@@ -5,30 +5,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
+from bpy.types import Bone, Object, PoseBone
 from ik2bone import hinge_of
 from ik2bone.kept import values_of
-from ik2bone.model import Clip
+from ik2bone.model import Array, Clip, Mask
 from ik2bone.rotations import inverse_of, nearest_rotations
 from mathutils import Matrix
 from numpy.typing import NDArray
 
+from ..bounded import Bounded
 from ..errors import Refusal
 from ..rig.controls import CARRYING
-from ..rig.find import Limb
+from ..rig.limb import Limb
 from ..stages import Progress, Stages, finish, part_of
 from . import curves
-from .evaluate import Array, Poses, read_poses, stepping
+from .evaluate import Poses, read_poses, stepping
 from .evaluate import present as present_pose
 from .palms import NO_PALM, find_palm
-
-if TYPE_CHECKING:
-    from bpy.types import Bone, Object, PoseBone
-
-    from ..bounded import Bounded
 
 UP = np.array([0.0, 0.0, 1.0])
 # A point counts as the tip of the toes when it lies before the ball, within this angle of the foot's level heading
@@ -275,16 +271,16 @@ def _refuse_broken(poses: Poses, names: list[str], frames: Sequence[int], step: 
         raise Refusal(f"bone {names[bone]} is scaled to nothing on frame {frames[row]}")
 
 
-def _are_broken(poses: Poses) -> NDArray[np.bool_]:
+def _are_broken(poses: Poses) -> Mask:
     """Frames (F,) with anything that nothing can be reckoned with."""
     return ~(_are_numbers(poses.world) & _are_numbers(poses.basis)).all(axis=(1, 2, 3))
 
 
-def _are_numbers(values: NDArray) -> NDArray[np.bool_]:
+def _are_numbers(values: NDArray) -> Mask:
     return np.abs(values) < INFINITE
 
 
-def _are_flat(poses: Poses) -> NDArray[np.bool_]:
+def _are_flat(poses: Poses) -> Mask:
     """Whether the axes of each bone span no volume to speak of (F, B)."""
     flat = np.zeros(poses.world.shape[:2], bool)
     for matrices in (poses.world, poses.basis):

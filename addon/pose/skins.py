@@ -7,24 +7,21 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Armature, Depsgraph, Object, Scene
 from ik2bone.kept import values_of
+from ik2bone.model import Array, Mask
 from ik2bone.rotations import length_of, move_points
 from ik2bone.sole.skin import Skin
 from numpy.typing import NDArray
 
 from ..bounded import Bounded
+from ..rig.limb import Limb
 from .evaluate import is_private, private_scene
-
-if TYPE_CHECKING:
-    from ..rig.find import Limb
-
-Array = NDArray[np.float64]
 
 # A vertex goes with a foot that has at least this share of its weights.
 MOST = 0.5
@@ -222,7 +219,7 @@ def _groups_of(body: Object, names: set[str]) -> list[int]:
     return [group.index for group in body.vertex_groups if group.name in names]
 
 
-def _most(foot: Array, toes: Array, every: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _most(foot: Array, toes: Array, every: Array) -> tuple[Mask, Mask]:
     """Which vertices go with a foot and which with its toes: what both have most of goes to the one with more."""
     have = foot + toes >= MOST * np.maximum(every, 1e-30)
     return have & (foot >= toes), have & (foot < toes)

@@ -5,23 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from bpy.types import Context, Object
+from ik2bone.model import Mask
 
 from ..errors import Refusal
 from ..keys import actions, fcurves, rotations
+from ..properties import PlantingOptions
 from .checks import Moving, check_chain, refuse_rest, refuse_unplaced, toe_trouble
 from .choose import choose_limbs
 from .controls import hips_control, line_of
 from .controls_named import named_hips
-from .find import Limb
-
-if TYPE_CHECKING:
-    from bpy.types import Context, Object
-
-    from ..properties import PlantingOptions
+from .limb import Limb
 
 SOME_LEGS = "only some of the legs are planted, so the hips stay"
 # Scales along an object's axes that differ by less than this factor are even: the tests' walker drifts by 0.0002 of its
@@ -47,7 +43,7 @@ class Body:
     told: tuple[str, ...]
 
     @property
-    def chosen(self) -> NDArray[np.bool_]:
+    def chosen(self) -> Mask:
         """Which of the planned limbs are to be turned."""
         return np.array([limb in self.limbs for limb in self.planned])
 

@@ -7,19 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
+from bpy.types import Constraint, Object, PoseBone
 
 from ..errors import Refusal
 from ..keys import actions, rotations
 from ..pose.evaluate import shown_channels, stepping
-
-if TYPE_CHECKING:
-    from bpy.types import Constraint, Object, PoseBone
-
-    from .find import Limb
+from .limb import Limb
 
 # Constraints that change nothing but a bone's scale.
 SCALING = {"COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}

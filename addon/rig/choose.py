@@ -5,15 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from bpy.types import Context, Object
 
 from ..errors import Refusal
-from .find import Limb, find_arms, find_legs, legs_of
-
-if TYPE_CHECKING:
-    from bpy.types import Context, Object
-
-    from ..properties import PlantingOptions
+from ..properties import PlantingOptions
+from .find import find_arms, find_legs, legs_of
+from .limb import Limb
 
 
 @dataclass(frozen=True)

@@ -7,54 +7,15 @@ tools generate. A limb that no profile explains has no controls, and is refused 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from bpy.types import Constraint, PoseBone
 
 from .checks import Moving
-
-if TYPE_CHECKING:
-    from bpy.types import Constraint, PoseBone
+from .limb import Switch
 
 # Constraints that carry a bone as a parent does: its channels act within what carries it.
 CARRYING = {"CHILD_OF", "ARMATURE"}
 # Constraints that bring a bone to the place of another one.
 PLACING = {"COPY_TRANSFORMS", "COPY_LOCATION"}
-
-
-class Switch(NamedTuple):
-    """A constraint, by its bone and name, whose influence decides whether keys of a control show.
-
-    They do so where it has influence (`on`), or where it has not its whole influence.
-    """
-
-    bone: str
-    constraint: str
-    on: bool
-
-
-@dataclass(frozen=True)
-class Control:
-    """A bone that takes keys for a part of a limb: thigh, shin, foot, toe, the ankle alone, or the knee.
-
-    For the knee it is the target of the pole, or a bone from whose rotation inverse kinematics starts. `moves` and
-    `turns` tell whether location and rotation are keyed, `goal` names the bone to whose head the ankle is drawn.
-    """
-
-    bone: str
-    part: str
-    moves: bool = False
-    turns: bool = True
-    goal: str | None = None
-    switch: Switch | None = None
-
-
-class Chain(NamedTuple):
-    """The bones of a limb by name: upper bone, lower bone, end, and toe where there is one."""
-
-    thigh: str
-    shin: str
-    foot: str
-    toe: str | None
 
 
 def switch_of(moving: Moving, constraint: Constraint, on: bool) -> Switch | None:

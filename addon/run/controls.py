@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-from ik2bone.model import Clip
+from ik2bone.model import Array, Clip, Mask
 from ik2bone.plan import Plan
-from numpy.typing import NDArray
 
 from ..errors import Hint, listed
 from ..keys import actions, rotations
@@ -19,13 +17,11 @@ from ..keys.actions import Curves
 from ..keys.channels import Channel
 from ..pose.sample import Sample
 from ..rig.controls_aim import RIGHT, Aim, misses, stretch
+from ..rig.limb import Limb
 from ..stages import Stages
+from .output import Output
 from .records import Record
-from .task import Array, Task
-
-if TYPE_CHECKING:
-    from ..rig.find import Limb
-    from .output import Output
+from .task import Task
 
 
 def steer(
@@ -54,7 +50,7 @@ def wanted(task: Task, clip: Clip, plan: Plan, offset: Array | None) -> Clip:
     return (planted if offset is None else planted.moved(offset)).cut(task.part)
 
 
-def _moves(task: Task, plan: Plan, offset: Array | None) -> NDArray[np.bool_]:
+def _moves(task: Task, plan: Plan, offset: Array | None) -> Mask:
     """On which of the written frames each planned limb is corrected (F, L)."""
     turns = (plan.rotations != [1.0, 0.0, 0.0, 0.0]).any(axis=(2, 3))
     moved = plan.hips_offset.any(axis=-1)[:, None] | (False if offset is None else offset.any(axis=-1))

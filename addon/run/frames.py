@@ -4,19 +4,15 @@
 from __future__ import annotations
 
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 import numpy as np
+from bpy.types import Scene
 from ik2bone.curves import smoothstep
 from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..keys import actions
-
-if TYPE_CHECKING:
-    from bpy.types import Scene
-
-    from ..properties import PlantingOptions
+from ..properties import PlantingOptions
 
 Bounds = tuple[int, int]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from math import ceil, floor
 from typing import Any
 
+from ik2bone.model import Array
 from ik2bone.plan import Plan
 
 from ..errors import Refusal
@@ -19,7 +20,7 @@ from .contacts import Rows
 from .frames import blend, usual_blend
 from .output import Output, write_keys
 from .refusals import refuse_unkeyable
-from .task import Array, Task
+from .task import Task
 from .transaction import keep_curves, keep_marks
 
 

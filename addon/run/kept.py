@@ -20,7 +20,7 @@ from ik2bone.plan import Plan
 from ..bounded import Bounded
 from ..pose import skins
 from ..pose.sample import Sample, sampling
-from ..rig.find import Limb
+from ..rig.limb import Limb
 from ..stages import Stages
 
 # The most frames of kept samples, and of kept plans: each take about 100 MB, 5 kB a frame.

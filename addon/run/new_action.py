@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ik2bone.model import Array
 from ik2bone.plan import Plan
 
 from ..keys import actions, fcurves
@@ -17,7 +18,7 @@ from ..stages import Stages
 from . import records
 from .contacts import Rows
 from .output import Derived, write_keys
-from .task import Array, Task
+from .task import Task
 from .transaction import keep_curves, keep_marks, switch, switch_to_copy
 
 

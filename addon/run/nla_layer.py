@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 import numpy as np
 from ik2bone import multiply
-from ik2bone.model import Clip
+from ik2bone.model import Array, Clip
 from ik2bone.plan import Plan
 from ik2bone.rotations import inverse_of, nearest_rotations, turn_vectors, unit
 
@@ -28,7 +28,7 @@ from .contacts import Rows
 from .frames import Bounds
 from .layers import Keep, Layer
 from .output import Derived, write_keys
-from .task import Array, Task
+from .task import Task
 from .transaction import keep_curves, keep_marks, named, on_error, switch
 
 CORRECTIONS, POSE = ".layer", ".pose"

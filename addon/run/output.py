@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from bpy.types import Action, Context, Object
 from ik2bone.contacts.spans import Marks
+from ik2bone.model import Array
 from ik2bone.plan import Plan
 from ik2bone.sole.measure import Sole
 
@@ -28,7 +29,7 @@ from ..stages import Progress, Stages
 from . import kept, layers, records
 from .contacts import Rows, marks_for, rows_to_store
 from .frames import Bounds, action_bounds, blend, choose_frames
-from .task import Array, Task
+from .task import Task
 from .transaction import on_error
 
 

@@ -18,7 +18,7 @@ from ik2bone import report
 from ik2bone.contacts.spans import Marks
 from ik2bone.ground.surfaces import Floor, Surfaces
 from ik2bone.hands.touch import measure_limbs
-from ik2bone.model import Clip
+from ik2bone.model import Array, Clip
 from ik2bone.plan import Plan
 from ik2bone.report.measures import SHORT
 from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_from_matrix
@@ -51,7 +51,7 @@ from .output import Output
 from .present import PresentPose
 from .refusals import refuse_numbers, refuse_shared, refuse_under_layers, refuse_uneditable, refuse_unshown, tell_locks
 from .sparse import thin
-from .task import Array, Task
+from .task import Task
 from .transaction import keep_pose, keep_settings, on_success
 
 OUTPUTS: dict[str, type[Output]] = {"NEW_ACTION": NewAction, "IN_PLACE": InPlace, "NLA_LAYER": NlaLayer}

@@ -24,7 +24,7 @@ from ik2bone.sole.measure import Sole
 from ..errors import Refusal, cut
 from ..keys import actions
 from ..keys.actions import LAYER, SOURCE, Assignment
-from ..rig.find import Limb
+from ..rig.limb import Limb
 
 # `channels` of a record: each written data path with the values that it had while nothing animated it, or None.
 Record = dict[str, Any]

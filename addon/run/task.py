@@ -7,15 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from bpy.types import Context, Object
+from ik2bone.model import Array
 from numpy.typing import NDArray
 
 from ..pose.sample import Sample, sampling
 from ..properties import PlantingOptions
 from ..rig.body import Body
-from ..rig.find import Limb
+from ..rig.limb import Limb
 from ..stages import Stages
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from bpy.props import FloatVectorProperty, IntProperty
 from bpy.types import Action, Context, Event, GizmoGroup, Object, Operator
 from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
 from ik2bone.ground.query import ask
+from ik2bone.model import Array
 from mathutils import Matrix
-from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..ground.choose import find_surfaces
@@ -26,8 +26,6 @@ from . import overlay
 from .contacts import ContactsOperator, Result
 from .panel import played_action
 from .rows import COLOURS, rows_on
-
-Array = NDArray[np.float64]
 
 UP = np.array([0.0, 0.0, 1.0])
 # The ground under the mouse is looked for at the height at which it was found before, so often.

@@ -14,7 +14,7 @@ SINGLE = 2e-6
 
 def limbs(addon):
     """The walker's legs, named, for changes must not decide what is found."""
-    return tuple(addon("rig.find").Limb(*(f"{part}.{side}" for part in biped.LEG)) for side in biped.SIDES)
+    return tuple(addon("rig.limb").Limb(*(f"{part}.{side}" for part in biped.LEG)) for side in biped.SIDES)
 
 
 def sampled(addon, walker):

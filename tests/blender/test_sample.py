@@ -224,7 +224,7 @@ def test_a_bone_scaled_to_nothing_is_refused(bpy, addon, walker, scaled, named):
 
 def test_an_armature_disabled_in_viewports_is_refused(bpy, addon, walker):
     walker.hide_viewport = True
-    legs = (addon("rig.find").Limb("LeftHip", "LeftKnee", "LeftAnkle", "LeftToe"),)
+    legs = (addon("rig.limb").Limb("LeftHip", "LeftKnee", "LeftAnkle", "LeftToe"),)
     for present in (False, True):
         with pytest.raises(addon("errors").Refusal, match="disabled in viewports"):
             addon("pose.sample").sample(walker, legs, None, [321], present=present)
