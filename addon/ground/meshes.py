@@ -205,9 +205,8 @@ def _read(
 
 def _made(content: Content, make: Callable[[], ik2bone.Mesh], kept: Bounded[ik2bone.Mesh]) -> Stages[ik2bone.Mesh]:
     """The kept mesh of some content, or a new one."""
-    found = kept.get(content)
-    if found is not None:
-        return kept.put(content, *found)
+    if (found := kept.find(content)) is not None:
+        return found
     made = yield from aside(make, Progress("building the ground", 0.0))
     return kept.put(content, made, content.size)
 

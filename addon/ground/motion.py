@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 import bpy
 import numpy as np
-from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, Scene
+from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
 from ik2bone.model import Array
 
-from ..pose.evaluate import may_move, private_scene, step_worlds
+from ..pose.evaluate import may_move, private_scene, read_frames, step_worlds
 from ..pose.skins import vertices_of
-from ..stages import Progress, Stages
+from ..stages import Stages
 from .choose import shows_collection
 
 # The name of the object that shows it, and Blender's numbers for it.
@@ -41,13 +41,8 @@ def find_inner_motions(owners: Sequence[Object], frames: Sequence[int]) -> Stage
     moving = [ob for ob in owners if any(may_move(inner) for inner in shown_by(ob))]
     if not moving or len(frames) < 2:
         return {}
-    scene, rows = private_scene(moving), []
-    try:
-        for number, frame in enumerate(frames):
-            rows.append(_instance_matrices(scene, moving, frame))
-            yield Progress(f"sampling frame {frame}", number / len(frames))
-    finally:
-        bpy.data.scenes.remove(scene)
+    with private_scene(moving) as scene:
+        rows = yield from read_frames(scene, frames, lambda depsgraph: _instance_matrices(depsgraph, moving))
     # What is hidden on some frames is taken as it is now.
     always = set.intersection(*(set(row) for row in rows))
     motions = {instance: np.array([row[instance] for row in rows]) for instance in always}
@@ -70,10 +65,8 @@ def instances_of(depsgraph: Depsgraph, owners: Sequence[Object]) -> Iterator[tup
             yield (owner.name_full, tuple(instance.persistent_id)), instance
 
 
-def _instance_matrices(scene: Scene, owners: Sequence[Object], frame: int) -> dict[Instance, Array]:
-    scene.frame_set(int(frame))
-    found = instances_of(scene.view_layers[0].depsgraph, owners)
-    return {name: np.array(instance.matrix_world) for name, instance in found}
+def _instance_matrices(depsgraph: Depsgraph, owners: Sequence[Object]) -> dict[Instance, Array]:
+    return {name: np.array(instance.matrix_world) for name, instance in instances_of(depsgraph, owners)}
 
 
 def _moves(ob: Object, matrices: Array) -> bool:
@@ -102,15 +95,13 @@ def _changing(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[O
     """Those of the objects whose evaluated shape is not the same on all of some frames."""
     if not objects:
         return []
-    scene, shapes = private_scene(objects), []
-    try:
-        for row in np.unique(np.linspace(0, len(frames) - 1, SHAPES).round().astype(int)):
-            scene.frame_set(int(frames[row]))
-            depsgraph = scene.view_layers[0].depsgraph
-            shapes.append([vertices_of(ob.evaluated_get(depsgraph).data) for ob in objects])
-            yield Progress(f"looking at surfaces on frame {frames[row]}", row / len(frames))
-    finally:
-        bpy.data.scenes.remove(scene)
+    rows = np.unique(np.linspace(0, len(frames) - 1, SHAPES).round().astype(int))
+    with private_scene(objects) as scene:
+        shapes = yield from read_frames(
+            scene,
+            [frames[row] for row in rows],
+            lambda depsgraph: [vertices_of(ob.evaluated_get(depsgraph).data) for ob in objects],
+        )
     return [ob for ob, first, *others in zip(objects, *shapes, strict=True) if any(_differ(first, o) for o in others)]
 
 

@@ -18,8 +18,6 @@ from .actions import Curves, assigned, curves_of
 Frames = NDArray[np.int64]
 # Values of properties that no curve animates, by data path.
 Unkeyed = Mapping[str, Sequence[float]]
-# Values of properties over frames (F, N), by data path.
-Sampled = Mapping[str, Array]
 
 # Bits of a turn this near to none are below what float32 channels hold.
 SAME_VALUE = 1e-5
@@ -51,27 +49,9 @@ class Channel:
         return [curves.find(self.path, index) for index in range(self.values.shape[1])]
 
 
-def read_rotation(
-    curves: Curves, bone: PoseBone, frames: Frames, unkeyed: Unkeyed, sampled: Sampled | None = None
-) -> Channel:
-    """The channels of the bone's own rotation mode."""
-    return read(curves, bone, rotations.property_of(bone.rotation_mode), frames, unkeyed, sampled)
-
-
-def read_location(
-    curves: Curves, bone: PoseBone, frames: Frames, unkeyed: Unkeyed, sampled: Sampled | None = None
-) -> Channel:
-    """The location channels of the bone."""
-    return read(curves, bone, "location", frames, unkeyed, sampled)
-
-
-def read(
-    curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Unkeyed, sampled: Sampled | None = None
-) -> Channel:
-    """A property of the bone, from what was `sampled` of these curves on these frames where that has it."""
+def read(curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Unkeyed) -> Channel:
+    """A property of the bone; where no curve animates it, its `unkeyed` value, or else that at present."""
     path = bone.path_from_id(name)
-    if sampled and path in sampled:
-        return Channel(bone.name, path, sampled[path].copy())
     return Channel(bone.name, path, values_of(curves, path, frames, unkeyed.get(path, getattr(bone, name))))
 
 

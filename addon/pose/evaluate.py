@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import bpy
 import numpy as np
@@ -17,6 +18,7 @@ from ..errors import Refusal
 from ..keys import actions
 from ..stages import Progress, Stages
 
+Value = TypeVar("Value")
 # What scenes of our own are called, and the empties in them.
 PRIVATE = ".ik2bone"
 
@@ -32,22 +34,22 @@ def stepping(armature: Object) -> Iterator[Callable[[int], Object]]:
     The user's handlers of frame changes hear these frames too, with that scene, because a rig may be posed by them:
     without them the pose would not be what playback shows. What a handler writes elsewhere stays as it left it.
     """
-    scene = private_scene([armature])
+    with private_scene([armature]) as scene:
+        yield lambda frame: _in_depsgraph(armature, _stepped(scene, frame))
+
+
+@contextmanager
+def private_scene(objects: Sequence[Object]) -> Iterator[Scene]:
+    """A scene that holds only these objects and keeps the time of the user's, for a while."""
+    scene = bpy.data.scenes.new(PRIVATE)
     try:
-        yield lambda frame: _evaluate(scene, armature, frame)
+        for ob in objects:
+            scene.collection.objects.link(ob)
+        for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
+            setattr(scene.render, name, getattr(bpy.context.scene.render, name))
+        yield scene
     finally:
         bpy.data.scenes.remove(scene)
-
-
-def private_scene(objects: Sequence[Object]) -> Scene:
-    """A scene that holds only these objects and keeps the time of the user's; to be removed by the caller."""
-    scene = bpy.data.scenes.new(PRIVATE)
-    for ob in objects:
-        scene.collection.objects.link(ob)
-    source, target = bpy.context.scene.render, scene.render
-    for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
-        setattr(target, name, getattr(source, name))
-    return scene
 
 
 def is_private(scene: Scene) -> bool:
@@ -55,9 +57,18 @@ def is_private(scene: Scene) -> bool:
     return scene.name.startswith(PRIVATE)
 
 
-def _evaluate(scene: Scene, armature: Object, frame: int) -> Object:
+def _stepped(scene: Scene, frame: int) -> Depsgraph:
     scene.frame_set(int(frame))
-    return _in_depsgraph(armature, scene.view_layers[0].depsgraph)
+    return scene.view_layers[0].depsgraph
+
+
+def read_frames(scene: Scene, frames: Sequence[int], reader: Callable[[Depsgraph], Value]) -> Stages[list[Value]]:
+    """What a function reads of a scene on each of some frames."""
+    rows = []
+    for number, frame in enumerate(frames):
+        rows.append(reader(_stepped(scene, frame)))
+        yield Progress(f"sampling frame {frame}", number / len(frames))
+    return rows
 
 
 def present(armature: Object) -> Object:
@@ -164,46 +175,30 @@ def step_worlds(objects: Sequence[Object], frames: Sequence[int]) -> Stages[Arra
     Frames are stepped in a scene of its own that holds only an empty under each of them, so that the user's scene
     stays where it is and neither shapes nor poses are worked out.
     """
-    rows = []
-    with _followers(objects) as (scene, empties):
-        for number, frame in enumerate(frames):
-            rows.append(_matrices(scene, empties, frame))
-            yield Progress(f"sampling frame {frame}", number / len(frames))
-    return np.array(rows).swapaxes(0, 1)
-
-
-@contextmanager
-def _followers(objects: Sequence[Object]) -> Iterator[tuple[Scene, list[Object]]]:
-    scene, empties = private_scene([]), []
+    empties = [bpy.data.objects.new(PRIVATE, None) for _ in objects]
     try:
-        for ob in objects:
-            empty = bpy.data.objects.new(PRIVATE, None)
-            empties.append(empty)
+        for ob, empty in zip(objects, empties, strict=True):
             empty.parent = ob
-            scene.collection.objects.link(empty)
-        yield scene, empties
+        with private_scene(empties) as scene:
+            rows = yield from read_frames(scene, frames, lambda depsgraph: _worlds(depsgraph, empties))
     finally:
         for empty in empties:
             bpy.data.objects.remove(empty)
-        bpy.data.scenes.remove(scene)
+    return np.array(rows).swapaxes(0, 1)
 
 
-def _matrices(scene: Scene, objects: Sequence[Object], frame: int) -> list[Array]:
-    scene.frame_set(int(frame))
-    depsgraph = scene.view_layers[0].depsgraph
+def _worlds(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[Array]:
     return [np.array(ob.evaluated_get(depsgraph).matrix_world) for ob in objects]
 
 
 def heads(armature: Object, frames: list[int]) -> tuple[Array, Mask]:
     """World positions of all bone heads (F, B, 3) in the order of the pose bones, and whose channels move (B,)."""
+    joints, bases = [], []
     with stepping(armature) as step:
-        heads, bases = zip(*[_heads(step(frame)) for frame in frames], strict=True)
-    moved = np.ptp(np.array(bases), axis=0).max(axis=-1) > 1e-5
-    return np.array(heads), moved
-
-
-def _heads(evaluated: Object) -> tuple[Array, Array]:
-    return _to_world(evaluated, read(evaluated, "head", 3)), read(evaluated, "matrix_basis", 16)
+        for evaluated in map(step, frames):
+            joints.append(_to_world(evaluated, read(evaluated, "head", 3)))
+            bases.append(read(evaluated, "matrix_basis", 16))
+    return np.array(joints), np.ptp(np.array(bases), axis=0).max(axis=-1) > 1e-5
 
 
 def _to_world(armature: Object, points: Array) -> Array:

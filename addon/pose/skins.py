@@ -74,8 +74,8 @@ def find_skins(armature: Object, limbs: Sequence[Limb]) -> tuple[Skin, ...] | No
         shown, rest = [copy.evaluated_get(depsgraph) for copy in copies], rest.evaluated_get(depsgraph)
         placed = [_placed_vertices(body, rest) for body in shown]
         told = values_of((placed, _told(armature, limbs, feet, bodies)))
-        if told in kept and all(map(_tells_edits, bodies)):
-            return kept.put(told, *kept[told])
+        if all(map(_tells_edits, bodies)) and (same := kept.find(told)) is not None:
+            return same
         found = [_points(body, rest, *where, feet) for body, where in zip(shown, placed, strict=True)]
     skins = tuple(_together(armature, limb, rows) for limb, rows in zip(limbs, zip(*found, strict=True), strict=True))
     return kept.put(told, skins, 1 + sum(len(skin.foot) + len(skin.toe) for skin in skins))
@@ -159,11 +159,10 @@ def _at_rest(armature: Object, bodies: Sequence[Object]) -> Iterator[tuple[Scene
         for modifier in copy.modifiers:
             if modifier.type == "ARMATURE" and modifier.object == armature:
                 modifier.object = rest
-    scene = private_scene([rest, *copies])
     try:
-        yield scene, rest, copies
+        with private_scene([rest, *copies]) as scene:
+            yield scene, rest, copies
     finally:
-        bpy.data.scenes.remove(scene)
         for ob in (rest, *copies):
             bpy.data.objects.remove(ob)
         bpy.data.armatures.remove(bones)

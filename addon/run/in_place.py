@@ -68,8 +68,8 @@ class InPlace(Output):
     def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
         """Key what was corrected."""
         keep_curves(self.undo, self.target, corrected)
-        unkeyed = keys.unkeyed_values(actions.curves_of(self.source), read)
-        return write_keys(self.target, task, corrected, (int(task.frames[0]), int(task.frames[-1])), unkeyed)
+        bounds = int(task.frames[0]), int(task.frames[-1])
+        return write_keys(self.target, task, corrected, bounds, self.unkeyed(read))
 
     def keep(self, task: Task, plan: Plan, _read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
         """Write the record over that of an earlier run."""

@@ -17,11 +17,11 @@ from ik2bone.plan import Plan
 from ik2bone.sole.measure import Sole
 
 from .. import properties
-from ..keys import actions
+from ..keys import actions, rotations
 from ..keys import channels as keys
 from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
-from ..pose.sample import Sample
+from ..pose.sample import Sample, sampling
 from ..properties import PlantingOptions
 from ..rig.armatures import find_armatures
 from ..rig.body import Body
@@ -91,7 +91,7 @@ class Output(ABC):
 
     def sample(self, task: Task) -> Stages[Sample]:
         """The source's pose over the whole, kept for a next run."""
-        self.before = yield from kept.sampled(*task.subject, task.whole.tolist())
+        self.before = yield from sampling(*task.subject, task.whole.tolist(), kept=kept.samples)
         return self.before
 
     def marks(self, task: Task) -> Marks | None:
@@ -114,9 +114,12 @@ class Output(ABC):
     def trial(self, task: Task, channels: list[Channel]) -> Stages[Sample]:
         """The pose over the whole as these channels would let it be, seen on a copy."""
         with self.showing(), actions.copy_playing(self.armature, self.shown) as copy:
-            unkeyed = keys.unkeyed_values(actions.curves_of(self.source), channels)
-            yield from write_keys(copy, task, channels, self.bounds, unkeyed)
+            yield from write_keys(copy, task, channels, self.bounds, self.unkeyed(channels))
             return (yield from task.sample())
+
+    def unkeyed(self, read: list[Channel]) -> dict[str, list[float]]:
+        """The values of what the source does not animate."""
+        return keys.unkeyed_values(actions.curves_of(self.source), read)
 
     @property
     def shown(self) -> Assignment:
@@ -205,10 +208,6 @@ class Derived(Output):
         own = [name for limb in legs for name in limb.bones]
         return list(dict.fromkeys([*own, *(bone.name for top in tops for bone in top.parent_recursive)]))
 
-    def unkeyed(self, read: list[Channel]) -> dict[str, list[float]]:
-        """The values of what the source does not animate."""
-        return keys.unkeyed_values(actions.curves_of(self.source), read)
-
     def record_of_all(
         self, task: Task, plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]
     ) -> records.Record:
@@ -230,9 +229,14 @@ def read_channels(
     controls = [control for limb in task.controlled for control in limb.controls]
     turned = [name for name, *_ in task.turned] + [control.bone for control in controls if control.turns]
     moved += ([hips] if with_hips and hips else []) + [control.bone for control in controls if control.moves]
-    given = task.frames, unkeyed, sampled
-    channels = [keys.read_rotation(curves, bones[name], *given) for name in dict.fromkeys(turned)]
-    return channels + [keys.read_location(curves, bones[name], *given) for name in dict.fromkeys(moved)]
+    parts = [(bones[name], rotations.property_of(bones[name].rotation_mode)) for name in dict.fromkeys(turned)]
+    parts += [(bones[name], "location") for name in dict.fromkeys(moved)]
+    return [
+        Channel(bone.name, path, sampled[path].copy())
+        if (path := bone.path_from_id(name)) in sampled
+        else keys.read(curves, bone, name, task.frames, unkeyed)
+        for bone, name in parts
+    ]
 
 
 def write_keys(

@@ -39,7 +39,7 @@ from ..rig.armatures import active_object
 from ..rig.body import find_body
 from ..rig.checks import check_chain
 from ..rig.controls_aim import RIGHT
-from ..stages import Progress, Stages, aside, finish, part_of
+from ..stages import Progress, Stages, aside, part_of
 from . import drawn, kept, layers, records
 from .all_actions import planting_each
 from .contacts import Rows
@@ -73,21 +73,11 @@ class Outcome(NamedTuple):
     reports: tuple[dict[str, Any], ...]
 
 
-def plant_feet(context: Context, armature: Object, options: PlantingOptions) -> Outcome:
-    """Plant the feet of one armature as the options say; a `Refusal` leaves the scene as it was."""
-    return plant_all(context, [armature], options)
-
-
-def plant_all(context: Context, armatures: Sequence[Object], options: PlantingOptions) -> Outcome:
-    """Plant the feet of every armature, or of none: a `Refusal` leaves the scene as it was.
+def planting(context: Context, armatures: Sequence[Object], options: PlantingOptions) -> Stages[Outcome]:
+    """Plant the feet of every armature, or of none: a `Refusal` leaves the scene as it was, and so does an early end.
 
     Armatures beside the active one that have no legs are left out.
     """
-    return finish(planting(context, armatures, options))
-
-
-def planting(context: Context, armatures: Sequence[Object], options: PlantingOptions) -> Stages[Outcome]:
-    """As `plant_all`, in stages; closed before its end it leaves the scene as it was."""
     refuse_numbers(options)
     refuse_shared(armatures, options)
     # Objects that the calling script has just linked are missing until then. Once for all armatures: after each of them
@@ -215,14 +205,15 @@ def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks
         marks=marks,
         asked=task.body.chosen,
     )
-    last = kept.last_plan(task.armature)
+    name = task.armature.name_full
+    last = kept.plans.find(name)
     try:
         plan = yield from aside(
             lambda: core.plant(clip, ground, settings, sole, offset, last), Progress("planning", 0.5)
         )
     except core.NoGround:
         raise _no_ground(task, ground) from None
-    return kept.keep_plan(task.armature, plan)
+    return kept.plans.put(name, plan, plan.clip.frames)
 
 
 def _no_ground(task: Task, ground: Surfaces | Floor) -> Refusal:

@@ -23,7 +23,8 @@ def sampled(bpy, walker, slope, addon):
 
     def sample(limbs=legs, hips="hips", frames=FRAMES):
         before = [id(value) for value, _ in kept.samples.values()]
-        found = stages.finish(kept.sampled(bpy.data.objects["Walker"], limbs, hips, list(frames)))
+        given = bpy.data.objects["Walker"], limbs, hips, list(frames)
+        found = stages.finish(addon("pose.sample").sampling(*given, kept=kept.samples))
         return found, id(found) in before
 
     kept.forget()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import biped
 import numpy as np
 import pytest
-from planted import plant, record_of
+from planted import outcome_of, plant, record_of
 
 CUBE = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
 FACES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
@@ -211,7 +211,7 @@ def test_gloves_touch_the_wall_instead_of_bones(bpy, arms):
 def test_feet_and_hands_are_told_apart(bpy, arms, options, addon):
     reach = _hands(bpy, arms, range(1, 76))[..., 1].max()
     _box(bpy, "Wall", scale=(3.0, 0.1, 3.0), location=(0.0, reach + 0.13, 0.0))
-    outcome = addon("run.pipeline").plant_feet(bpy.context, arms, options(bones=HANDS, direction="NEAREST"))
+    outcome = outcome_of(addon, bpy, [arms], options(bones=HANDS, direction="NEAREST"))
     assert outcome.summary.startswith("Planted 2 hands, ")
     assert [foot["limb"] for foot in record_of(arms)["report"]["feet"]] == ["hand", "hand"]
 
