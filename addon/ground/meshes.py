@@ -44,17 +44,14 @@ class Content:
         """Bit for bit."""
         if not isinstance(other, Content):
             return NotImplemented
-        return all(map(np.array_equal, *((_bits(part) for part in each.parts) for each in (self, other))))
+        # As whole numbers, which equal themselves whatever they stand for.
+        bits = ([part.view(f"u{part.itemsize}") for part in each.parts] for each in (self, other))
+        return all(map(np.array_equal, *bits))
 
     @property
     def size(self) -> int:
         """Bytes."""
         return sum(part.nbytes for part in self.parts)
-
-
-def _bits(values: NDArray) -> NDArray:
-    """The same memory as whole numbers, which equal themselves whatever they stand for."""
-    return values.view(f"u{values.itemsize}")
 
 
 def make_ground(

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import bpy
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
 from ik2bone.model import Array
+from numpy.typing import NDArray
 
-from ..pose.evaluate import may_move, private_scene, read_frames, step_worlds
+from ..pose.evaluate import may_move, private_scene, read_frames, step_scene, step_worlds
 from ..pose.skins import vertices_of
 from ..stages import Stages
 from .choose import shows_collection
@@ -42,7 +44,7 @@ def find_inner_motions(owners: Sequence[Object], frames: Sequence[int]) -> Stage
     if not moving or len(frames) < 2:
         return {}
     with private_scene(moving) as scene:
-        rows = yield from read_frames(scene, frames, lambda depsgraph: _instance_matrices(depsgraph, moving))
+        rows = yield from read_frames(partial(step_scene, scene), frames, lambda graph: _matrices(graph, moving))
     # What is hidden on some frames is taken as it is now.
     always = set.intersection(*(set(row) for row in rows))
     motions = {instance: np.array([row[instance] for row in rows]) for instance in always}
@@ -65,7 +67,7 @@ def instances_of(depsgraph: Depsgraph, owners: Sequence[Object]) -> Iterator[tup
             yield (owner.name_full, tuple(instance.persistent_id)), instance
 
 
-def _instance_matrices(depsgraph: Depsgraph, owners: Sequence[Object]) -> dict[Instance, Array]:
+def _matrices(depsgraph: Depsgraph, owners: Sequence[Object]) -> dict[Instance, Array]:
     return {name: np.array(instance.matrix_world) for name, instance in instances_of(depsgraph, owners)}
 
 
@@ -97,12 +99,13 @@ def _changing(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[O
         return []
     rows = np.unique(np.linspace(0, len(frames) - 1, SHAPES).round().astype(int))
     with private_scene(objects) as scene:
-        shapes = yield from read_frames(
-            scene,
-            [frames[row] for row in rows],
-            lambda depsgraph: [vertices_of(ob.evaluated_get(depsgraph).data) for ob in objects],
-        )
+        step, some = partial(step_scene, scene), [frames[row] for row in rows]
+        shapes = yield from read_frames(step, some, lambda graph: _shapes(graph, objects))
     return [ob for ob, first, *others in zip(objects, *shapes, strict=True) if any(_differ(first, o) for o in others)]
+
+
+def _shapes(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[NDArray[np.float32]]:
+    return [vertices_of(ob.evaluated_get(depsgraph).data) for ob in objects]
 
 
 def _differ(before: Array, after: Array) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import bpy
@@ -18,7 +19,7 @@ from ..errors import Refusal
 from ..keys import actions
 from ..stages import Progress, Stages
 
-Value = TypeVar("Value")
+Shown, Value = TypeVar("Shown"), TypeVar("Value")
 # What scenes of our own are called, and the empties in them.
 PRIVATE = ".ik2bone"
 
@@ -35,7 +36,7 @@ def stepping(armature: Object) -> Iterator[Callable[[int], Object]]:
     without them the pose would not be what playback shows. What a handler writes elsewhere stays as it left it.
     """
     with private_scene([armature]) as scene:
-        yield lambda frame: _in_depsgraph(armature, _stepped(scene, frame))
+        yield lambda frame: _in_depsgraph(armature, step_scene(scene, frame))
 
 
 @contextmanager
@@ -57,16 +58,19 @@ def is_private(scene: Scene) -> bool:
     return scene.name.startswith(PRIVATE)
 
 
-def _stepped(scene: Scene, frame: int) -> Depsgraph:
+def step_scene(scene: Scene, frame: int) -> Depsgraph:
+    """What a private scene shows on a frame."""
     scene.frame_set(int(frame))
     return scene.view_layers[0].depsgraph
 
 
-def read_frames(scene: Scene, frames: Sequence[int], reader: Callable[[Depsgraph], Value]) -> Stages[list[Value]]:
-    """What a function reads of a scene on each of some frames."""
+def read_frames(
+    step: Callable[[int], Shown], frames: Sequence[int], reader: Callable[[Shown], Value]
+) -> Stages[list[Value]]:
+    """What a function reads of what is shown on each of some frames."""
     rows = []
     for number, frame in enumerate(frames):
-        rows.append(reader(_stepped(scene, frame)))
+        rows.append(reader(step(frame)))
         yield Progress(f"sampling frame {frame}", number / len(frames))
     return rows
 
@@ -110,37 +114,31 @@ def read_poses(
 ) -> Stages[Poses]:
     """Step frames and copy numbers as they are; all else is done afterwards, for all frames at once.
 
-    `constraints` are those whose influences are read, by bone and name.
+    `constraints` are those whose influences are read, by bone and name, of muted ones 0.
     """
-    rows = []
-    for number, frame in enumerate(frames):
-        evaluated = step(frame)
-        rows.append((*_numbers(evaluated, names), _influences(evaluated, constraints)))
-        yield Progress(f"sampling frame {frame}", number / len(frames))
+    rows = yield from read_frames(step, frames, lambda evaluated: _numbers(evaluated, names, constraints))
     placed, pose, basis, scale, influences = (np.array(column, np.float64) for column in zip(*rows, strict=True))
     pose, basis = (flat.reshape(len(rows), -1, 4, 4).swapaxes(2, 3) for flat in (pose, basis))
     return Poses(placed, placed[:, None] @ pose, basis, scale, influences)
 
 
-def _numbers(evaluated: Object, names: Sequence[str]) -> tuple[NDArray, ...]:
+def _numbers(
+    evaluated: Object, names: Sequence[str], constraints: Sequence[tuple[str, str]]
+) -> tuple[NDArray | list[float], ...]:
     index = [evaluated.pose.bones.find(name) for name in names]
     sizes = {"matrix": 16, "matrix_basis": 16, "scale": 3}
     pose, basis, scale = (read(evaluated, name, size)[index] for name, size in sizes.items())
     for row, bone in enumerate(evaluated.pose.bones[name] for name in names):
         if bone.constraints:
             scale[row] = np.copysign(np.linalg.norm(shown_channels(evaluated, bone)[:3, :3], axis=0), scale[row])
-    return np.array(evaluated.matrix_world), pose, basis, scale
+    switches = [evaluated.pose.bones[bone].constraints[name] for bone, name in constraints]
+    influences = [0.0 if switch.mute else switch.influence for switch in switches]
+    return np.array(evaluated.matrix_world), pose, basis, scale, influences
 
 
 def shown_channels(evaluated: Object, bone: PoseBone) -> Array:
     """The channels (4, 4) by which a bone without constraints would be where this one is."""
     return np.array(evaluated.convert_space(pose_bone=bone, matrix=bone.matrix, from_space="POSE", to_space="LOCAL"))
-
-
-def _influences(evaluated: Object, constraints: Sequence[tuple[str, str]]) -> list[float]:
-    """Influences of constraints by bone and name, of muted ones 0."""
-    found = (evaluated.pose.bones[bone].constraints[name] for bone, name in constraints)
-    return [0.0 if constraint.mute else constraint.influence for constraint in found]
 
 
 def may_move(ob: Object) -> bool:
@@ -180,7 +178,7 @@ def step_worlds(objects: Sequence[Object], frames: Sequence[int]) -> Stages[Arra
         for ob, empty in zip(objects, empties, strict=True):
             empty.parent = ob
         with private_scene(empties) as scene:
-            rows = yield from read_frames(scene, frames, lambda depsgraph: _worlds(depsgraph, empties))
+            rows = yield from read_frames(partial(step_scene, scene), frames, lambda graph: _worlds(graph, empties))
     finally:
         for empty in empties:
             bpy.data.objects.remove(empty)

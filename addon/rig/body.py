@@ -13,9 +13,9 @@ from ik2bone.model import Mask
 from ..errors import Refusal
 from ..keys import actions, fcurves, rotations
 from ..properties import PlantingOptions
-from .checks import Moving, check_chain, refuse_rest, refuse_unplaced, toe_trouble
+from .checks import Moving, check_chain, line_of, refuse_rest, refuse_unplaced, toe_trouble
 from .choose import choose_limbs
-from .controls import hips_control, line_of
+from .controls import hips_control
 from .controls_named import named_hips
 from .limb import Limb
 
@@ -81,12 +81,12 @@ def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
     bones, moving = armature.pose.bones, Moving(armature)
     if generated := named_hips(moving):
         return generated
-    lines = [[leg.thigh, *(bone.name for bone in bones[leg.thigh].parent_recursive)] for leg in legs]
+    lines = [line_of(armature, leg.thigh) for leg in legs]
     shared = [name for name in lines[0][1:] if all(name in line for line in lines)]
     if not shared:
         return None
     # Controls of feet may carry more bones than a plain trunk has.
-    controls = [line_of(moving, control.bone) for leg in legs for control in leg.controls]
+    controls = [line_of(armature, control.bone) for leg in legs for control in leg.controls]
     apart = {name for line in (*lines, *controls) for name in line}
     carried = [_largest_branch(armature, name, apart) for name in shared]
     lowest = carried.index(max(carried))

@@ -73,7 +73,7 @@ class Moving:
         """Names of the bones that inverse kinematics on a bone moves, from below."""
         start = 0 if getattr(constraint, "use_tail", True) else 1
         end = start + constraint.chain_count if constraint.chain_count else None
-        return [moved.name for moved in [bone, *bone.parent_recursive][start:end]]
+        return line_of(self.armature, bone.name)[start:end]
 
     def active(self, bone: PoseBone) -> list[Constraint]:
         """Constraints that turn or move a bone, or may do so on some frame because they are keyed or driven."""
@@ -203,7 +203,7 @@ def check_chain(armature: Object, limbs: Iterable[Limb]) -> None:
 def _troubles(moving: Moving, limb: Limb) -> Iterator[str]:
     if limb.controls:
         # What moves these bones is explained by their controls, which are free to move.
-        yield from (f"{trouble}, so its rotation has no channels of its own" for trouble in _modes(moving, limb))
+        yield from _mode_troubles(moving, [control.bone for control in limb.controls if control.turns])
         return
     bones, between = moving.armature.pose.bones, _between(moving.armature, limb)
     if limb.loose and not moving.is_free(limb.foot):
@@ -217,24 +217,23 @@ def _troubles(moving: Moving, limb: Limb) -> Iterator[str]:
     for name in (limb.shin, *([] if limb.loose else [limb.foot]), *between):
         if not bones[name].bone.use_inherit_rotation:
             yield f"bone {name} does not inherit its parent's rotation, so the bones above cannot move it"
-    for name in limb.turned:
-        if trouble := _mode_trouble(moving, name):
-            yield f"{trouble}, so its rotation has no channels of its own"
+    yield from _mode_troubles(moving, limb.turned)
 
 
 def _between(armature: Object, limb: Limb) -> list[str]:
     """Names of the bones that lie between those of a limb, as twist bones do."""
-    line = [bone.name for bone in _up(armature.pose.bones[limb.shin if limb.loose else limb.foot])]
+    line = line_of(armature, limb.shin if limb.loose else limb.foot)
     return [name for name in line[1 : line.index(limb.thigh)] if name != limb.shin]
 
 
-def _up(bone: PoseBone) -> list[PoseBone]:
-    return [bone, *bone.parent_recursive]
+def line_of(armature: Object, name: str) -> list[str]:
+    """Names of a bone and of all above it, nearest first."""
+    return [name, *(above.name for above in armature.pose.bones[name].parent_recursive)]
 
 
-def _modes(moving: Moving, limb: Limb) -> Iterator[str]:
-    found = (_mode_trouble(moving, control.bone) for control in limb.controls if control.turns)
-    return (trouble for trouble in found if trouble)
+def _mode_troubles(moving: Moving, names: Iterable[str]) -> Iterator[str]:
+    found = filter(None, (_mode_trouble(moving, name) for name in names))
+    return (f"{trouble}, so its rotation has no channels of its own" for trouble in found)
 
 
 def _mode_trouble(moving: Moving, name: str) -> str | None:
@@ -247,7 +246,7 @@ def _mode_trouble(moving: Moving, name: str) -> str | None:
 def toe_trouble(moving: Moving, toe: str, foot: str) -> str | None:
     """What keeps toes from being turned by keys, if anything does: then they go with their foot as they do."""
     bones = moving.armature.pose.bones
-    line = [bone.name for bone in _up(bones[toe])]
+    line = line_of(moving.armature, toe)
     for name in line[: line.index(foot)]:
         if not bones[name].bone.use_inherit_rotation:
             return f"bone {name} does not inherit its parent's rotation"

@@ -26,12 +26,6 @@ def switch_of(moving: Moving, constraint: Constraint, on: bool) -> Switch | None
     return Switch(owner.name, constraint.name, on)
 
 
-def line_of(moving: Moving, name: str) -> list[str]:
-    """Names of a bone and of all above it, nearest first."""
-    bone = moving.armature.pose.bones[name]
-    return [bone.name, *(above.name for above in bone.parent_recursive)]
-
-
 def is_movable(moving: Moving, name: str) -> bool:
     """Whether there is such a bone, and keys of its location show within what carries it."""
     bone = moving.armature.pose.bones.get(name)

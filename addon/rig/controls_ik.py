@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from bpy.types import Constraint
 
-from .checks import Moving
-from .controls import is_movable, line_of, switch_of
+from .checks import Moving, line_of
+from .controls import is_movable, switch_of
 from .limb import Control, Limb
 
 # Constraints that turn a bone after another one, which they name as their target.
@@ -56,8 +56,8 @@ class _Solved:
         followed = self._followed(self.limb.foot)
         if followed is None:
             return ()
-        line = line_of(self.moving, self.solver.subtarget)
-        is_apart = self.limb.shin not in line_of(self.moving, self.limb.foot)
+        line = line_of(self.moving.armature, self.solver.subtarget)
+        is_apart = self.limb.shin not in line_of(self.moving.armature, self.limb.foot)
         sources = followed or ([self.limb.foot] if is_apart else [])
         if control := self._movable(name for name in line if self._carries(name, sources)):
             return self._reaching(control, "foot"), *self._turned_back()
@@ -119,14 +119,15 @@ class _Solved:
 
     def _carries(self, name: str, sources: list[str]) -> bool:
         """Whether a bone carries all others, of which there is one at least."""
-        return bool(sources) and all(name in line_of(self.moving, source) for source in sources)
+        return bool(sources) and all(name in line_of(self.moving.armature, source) for source in sources)
 
     def _movable(self, names: Iterable[str]) -> str | None:
         """Which to move of bones under one another: the lowest that has location keys, else the topmost.
 
         Those that carry the limb itself, or targets of others, would move more than this limb.
         """
-        bones, apart = self.moving.armature.pose.bones, {*line_of(self.moving, self.limb.thigh), *self._others()}
+        armature = self.moving.armature
+        bones, apart = armature.pose.bones, {*line_of(armature, self.limb.thigh), *self._others()}
         free = [name for name in names if name not in apart and is_movable(self.moving, name)]
         keyed = [name for name in free if bones[name].path_from_id("location") in self.moving.keyed]
         return next(iter(keyed or free[::-1]), None)
@@ -136,4 +137,4 @@ class _Solved:
         for bone, constraint in self.moving.solvers():
             if bone.name not in self.limb.bones and constraint != self.solver:
                 target = getattr(constraint, "subtarget", "") if constraint.target == self.moving.armature else ""
-                yield from line_of(self.moving, target) if target else ()
+                yield from line_of(self.moving.armature, target) if target else ()
