@@ -9,6 +9,7 @@ import bpy
 from bpy.types import Collection, Context, Object
 
 from ..errors import Refusal
+from ..pose.skins import bone_shapes_of
 
 # The glTF importer keeps its bone shapes here.
 IMPORTER_COLLECTION = "glTF_not_exported"
@@ -40,8 +41,7 @@ def _names(context: Context, name: str) -> list[str]:
 
 def bone_shapes() -> set[Object]:
     """Every object that some pose bone is drawn with."""
-    posed = (ob.pose.bones for ob in bpy.data.objects if ob.pose)
-    return {bone.custom_shape for bones in posed for bone in bones if bone.custom_shape}
+    return set().union(*(bone_shapes_of(ob) for ob in bpy.data.objects if ob.pose))
 
 
 def _named_surfaces(context: Context, armature: Object, name: str) -> list[Object]:

@@ -54,13 +54,6 @@ class Content:
         return sum(part.nbytes for part in self.parts)
 
 
-def make_ground(
-    depsgraph: Depsgraph, objects: Sequence[Object], leg: float, frames: Sequence[int] = (), nearest: bool = False
-) -> Surfaces:
-    """As `making_ground`, at once."""
-    return finish(making_ground(depsgraph, objects, leg, frames, nearest, Bounded(0)))
-
-
 def making_ground(
     depsgraph: Depsgraph,
     objects: Sequence[Object],

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 import bpy
@@ -115,12 +116,8 @@ def sampling(
     `frames` is then the current frame alone. A sample in bulk is taken from those `kept` and put there.
     """
     names = _bone_names(armature, limbs, hips)
-    if present:
-        poses = yield from read_poses(lambda _: present_pose(armature), names, frames, _switches(limbs))
-        _refuse_broken(poses, names, frames, lambda _: present_pose(armature))
-        return _sample(armature, limbs, hips, frames, poses)
-    if len(frames) <= FEW or not curves.tell_all(armature, names):
-        return (yield from _stepped(armature, limbs, hips, frames))
+    if present or len(frames) <= FEW or not curves.tell_all(armature, names):
+        return (yield from _stepped(armature, limbs, hips, frames, present))
     channels = yield from part_of(curves.read(armature, names, frames), 0.0, 0.4)
     told = None if kept is None else _told(armature, limbs, hips, frames, channels)
     if kept is not None and (same := kept.find(told)) is not None:
@@ -188,9 +185,11 @@ def _agree(found: Sample, frames: Sequence[int], seen: Poses) -> bool:
     )
 
 
-def _stepped(armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int]) -> Stages[Sample]:
+def _stepped(
+    armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int], present: bool = False
+) -> Stages[Sample]:
     names = _bone_names(armature, limbs, hips)
-    with stepping(armature) as step:
+    with nullcontext(lambda _: present_pose(armature)) if present else stepping(armature) as step:
         poses = yield from read_poses(step, names, frames, _switches(limbs))
         _refuse_broken(poses, names, frames, step)
     return _sample(armature, limbs, hips, frames, poses)

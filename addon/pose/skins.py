@@ -123,16 +123,14 @@ def find_end(armature: Object, limb: Limb) -> tuple[float, ...]:
 
 
 def _foot(bones: Armature, limb: Limb) -> Foot:
-    foot, toes = (_below(bones, name) if name else set() for name in (limb.foot, limb.toe))
+    foot, toes = (
+        {name, *(child.name for child in bones.bones[name].children_recursive)} if name else set()
+        for name in (limb.foot, limb.toe)
+    )
     ankle, knee = (np.array(bones.bones[name].head_local) for name in (limb.foot, limb.shin))
     length = sum(bones.bones[name].length for name in (limb.foot, limb.toe) if name)
     parts = (foot - toes, toes) if limb.end is None else (set(), set())
     return Foot(parts, ankle, NEAR * max(float(np.linalg.norm(knee - ankle)), length))
-
-
-def _below(bones: Armature, name: str) -> set[str]:
-    bone = bones.bones[name]
-    return {name} | {child.name for child in bone.children_recursive}
 
 
 def _is_body(ob: Object, armature: Object) -> bool:
@@ -199,7 +197,8 @@ def _weighed(
     body: Object, mesh: bpy.types.Mesh, points: Array, bones: set[str], feet: Sequence[Foot]
 ) -> list[list[Array]]:
     """Those of the points near each foot of which it, and its toes, have most of the weights that bones have."""
-    groups = [_groups_of(body, names) for names in (bones, *(part for foot in feet for part in foot.parts))]
+    parts = (bones, *(part for foot in feet for part in foot.parts))
+    groups = [[group.index for group in body.vertex_groups if group.name in names] for names in parts]
     near = [length_of(points - foot.ankle) < foot.reach for foot in feet]
     rows = np.flatnonzero(np.any(near, axis=0) & any(map(len, groups[1:])))
     of_row = [mesh.vertices[row].groups.values() for row in rows.tolist()]
@@ -211,11 +210,6 @@ def _weighed(
         [points[rows[near[foot][rows] & is_own]] for is_own in _most(parts[2 * foot], parts[2 * foot + 1], every)]
         for foot in range(len(feet))
     ]
-
-
-def _groups_of(body: Object, names: set[str]) -> list[int]:
-    """The vertex groups of these names."""
-    return [group.index for group in body.vertex_groups if group.name in names]
 
 
 def _most(foot: Array, toes: Array, every: Array) -> tuple[Mask, Mask]:

@@ -13,7 +13,7 @@ from ik2bone.hands.touch import measure_limbs
 from ik2bone.plan import Plan
 from ik2bone.sole.measure import Sole
 
-from ..ground.meshes import make_ground
+from ..ground.meshes import making_ground
 from ..ground.motion import find_motions
 from ..keys import actions
 from ..keys import channels as keys
@@ -23,7 +23,7 @@ from ..pose.sample import Sample, sample
 from ..pose.skins import find_skins
 from ..rig.body import Body
 from ..stages import Stages, finish
-from . import records
+from . import kept, records
 from .contacts import Rows
 from .frames import Bounds, action_bounds
 from .output import Output, read_channels
@@ -68,9 +68,8 @@ class PresentPose(Output):
         clip = sample(*task.subject, whole).clip.having(skins=find_skins(self.armature, limbs))
         if finish(find_motions(task.surfaces, whole)):
             depsgraph, near = self.context.evaluated_depsgraph_get(), self.options.direction == "NEAREST"
-            clip = as_made(
-                clip, make_ground(depsgraph, task.surfaces, clip.leg, whole, near), None if near else clip.up
-            )
+            ground = finish(making_ground(depsgraph, task.surfaces, clip.leg, whole, near, kept.meshes))
+            clip = as_made(clip, ground, None if near else clip.up)
         return records.known_sole(limbs, clip, records.read(self.played.action)) or measure_limbs(clip)
 
     def read(self, task: Task) -> list[Channel]:

@@ -19,11 +19,7 @@ from ..properties import PlantingOptions
 from . import layers, records
 from .frames import Bounds
 
-NUMBERS = {
-    "strength": "a share from 0 to 1",
-    "max_slope": "an angle in radians",
-    "max_drop": "a number of leg lengths",
-}
+NUMBERS = {"strength": "a share from 0 to 1", "max_slope": "an angle in radians", "max_drop": "a number of leg lengths"}
 
 
 def refuse_numbers(options: PlantingOptions) -> None:

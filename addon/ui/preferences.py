@@ -7,25 +7,20 @@ from typing import Any
 
 import bpy
 from bpy.app.handlers import load_post, persistent
-from bpy.props import BoolProperty
 from bpy.types import AddonPreferences, Context, Operator, Scene
 
 from ..properties import OPTIONS, PlantingOptions
 from . import manual
+from .contact_list import SHOWN, Shown
 from .panel import draw_options
 
 ADDON = __package__.rpartition(".")[0]
-SHOWN = ("live", "overlay", "bars")
 
 
-class IK2BONE_Preferences(PlantingOptions, AddonPreferences):
+class IK2BONE_Preferences(PlantingOptions, Shown, AddonPreferences):
     """The options of Plant Feet, and what is shown of contacts, in scenes in which nobody has changed any"""
 
     bl_idname = ADDON
-
-    live: BoolProperty(name="Live", description="Plant again at once whenever a contact is changed")
-    overlay: BoolProperty(name="Footprints", description="Show footprints and foot paths in the 3D view")
-    bars: BoolProperty(name="Bars in Dope Sheet", description="Show contacts as bars in the Dope Sheet")
 
     def draw(self, _context: Context) -> None:
         """All that does not depend on the scene."""

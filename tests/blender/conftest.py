@@ -104,6 +104,18 @@ def options(bpy: ModuleType) -> Callable[..., SimpleNamespace]:
 
 
 @pytest.fixture
+def ground_of(bpy: ModuleType, addon: Callable[[str], ModuleType]) -> Callable[..., Any]:
+    """Objects as ground, of which nothing is kept."""
+
+    def make(*objects: Any, leg: float = 1.0, frames: Any = (), nearest: bool = False) -> Any:
+        making, kept = addon("ground.meshes").making_ground, addon("bounded").Bounded(0)
+        graph = bpy.context.evaluated_depsgraph_get()
+        return addon("stages").finish(making(graph, objects, leg, frames, nearest, kept))
+
+    return make
+
+
+@pytest.fixture
 def override(bpy: ModuleType, library: str) -> Any:
     """A library override of the walker over a slope, playing the linked action."""
     import biped

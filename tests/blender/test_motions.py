@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from biped import make_mesh
@@ -13,9 +15,8 @@ FRAMES = range(1, 21)
 
 
 @pytest.fixture
-def ground_of(bpy, addon):
-    make = addon("ground.meshes").make_ground
-    return lambda *objects: make(bpy.context.evaluated_depsgraph_get(), objects, 1.0, list(FRAMES))
+def ground_of(ground_of):
+    return partial(ground_of, frames=list(FRAMES))
 
 
 def plane(bpy, name, size=1.0, height=0.0):

@@ -20,10 +20,6 @@ def _box(bpy, name="Box", **placing):
     return ob
 
 
-def _ground(bpy, addon, objects, frames=()):
-    return addon("ground.meshes").make_ground(bpy.context.evaluated_depsgraph_get(), objects, 1.0, frames, nearest=True)
-
-
 def _nearest_of_box(ob, points, steps=161):
     """Distances (N,) of points from a box, by a dense cloud of points on its faces: never less, and little more."""
     line = np.linspace(-1.0, 1.0, steps)
@@ -44,10 +40,10 @@ def _nearest_of_box(ob, points, steps=161):
         {"scale": (1.0, 0.0, 1.0)},
     ],
 )
-def test_the_nearest_point_is_that_of_the_world_however_an_object_is_placed(bpy, addon, placing):
+def test_the_nearest_point_is_that_of_the_world_however_an_object_is_placed(bpy, ground_of, placing):
     ob = _box(bpy, **placing)
     points = np.random.default_rng(0).uniform(-3.0, 3.0, (60, 3))
-    hits, normals, found = _ground(bpy, addon, [ob])(points, None)
+    hits, normals, found = ground_of(ob, nearest=True)(points, None)
     distance = np.linalg.norm(points - hits, axis=1)
     assert found.all()
     np.testing.assert_allclose(distance, _nearest_of_box(ob, points), atol=0.02)
@@ -58,16 +54,16 @@ def test_the_nearest_point_is_that_of_the_world_however_an_object_is_placed(bpy,
         assert (np.sum((points - hits) * normals, axis=1)[outside] > -1e-5).all()
 
 
-def test_of_several_surfaces_the_nearest_counts_and_is_told(bpy, addon):
+def test_of_several_surfaces_the_nearest_counts_and_is_told(bpy, ground_of):
     boxes = [_box(bpy, f"Box {i}", location=(3.0 * i, 0.0, 0.0), scale=(0.2, 0.4, 0.6)) for i in range(12)]
-    ground = _ground(bpy, addon, boxes)
+    ground = ground_of(*boxes, nearest=True)
     points = np.array([[3.0 * i + 0.3, 0.1, 0.1] for i in range(12)])
     hits, _, found = ground(points, None)
     np.testing.assert_allclose(hits, points - [0.1, 0.0, 0.0], atol=1e-5)
     assert [ground.support(hit, 0).name for hit in hits] == [box.name for box in boxes]
 
 
-def test_the_nearest_point_of_a_moving_surface_is_that_of_the_frame(bpy, addon):
+def test_the_nearest_point_of_a_moving_surface_is_that_of_the_frame(bpy, ground_of):
     ob = _box(bpy, scale=(0.2, 0.4, 0.6))
     for frame, x in ((1, 0.0), (11, 5.0)):
         ob.location.x = x
@@ -75,7 +71,7 @@ def test_the_nearest_point_of_a_moving_surface_is_that_of_the_frame(bpy, addon):
     for point in (p for curve in _curves(ob) for p in curve.keyframe_points):
         point.interpolation = "LINEAR"
     bpy.context.scene.frame_set(1)
-    ground = _ground(bpy, addon, [ob], range(1, 12))
+    ground = ground_of(ob, frames=range(1, 12), nearest=True)
     frames = np.arange(11)
     points = np.stack([0.5 * frames + 0.5, 0.1 + 0 * frames, 0.1 + 0 * frames], axis=1)
     hits, _, _ = ground.ask(points, None, frames)

@@ -19,12 +19,6 @@ def armature(bpy):
     return _armature(bpy, "Walker")
 
 
-@pytest.fixture
-def ground_of(bpy, addon):
-    make = addon("ground.meshes").make_ground
-    return lambda *objects: make(bpy.context.evaluated_depsgraph_get(), objects, 1.0)
-
-
 def _armature(bpy, name):
     ob = bpy.data.objects.new(name, bpy.data.armatures.new(name))
     bpy.context.collection.objects.link(ob)
