@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from . import fcurves, rotations
 from .actions import Curves, assigned, curves_of
+from .handmade import find_handmade, mark_generated
+from .keyframes import SAME_FRAME, Frames
 
-Frames = NDArray[np.int64]
 # Values of properties that no curve animates, by data path.
 Unkeyed = Mapping[str, Sequence[float]]
 
@@ -115,7 +116,7 @@ def moved(channel: Channel, placing: Array, offset: Array) -> Channel:
 def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
     """The property on the frame before `frame`, None where no component has a key before it."""
     found = channel.curves(curves)
-    if not any(fcurves.span(curve)[0] < frame - fcurves.SAME_FRAME for curve in found if curve):
+    if not any(fcurves.span(curve)[0] < frame - SAME_FRAME for curve in found if curve):
         return None
     return values_of(curves, channel.path, np.array([frame - 1]), channel.values[0])[0]
 
@@ -128,7 +129,7 @@ def count_handmade(curves: Curves, source: Curves, frames: Frames, paths: Iterab
     found: dict[str, list[tuple[Array, Array]]] = {path: [] for path in paths}
     for curve in (curve for curve in curves if curve.data_path in found):
         original = source.find(curve.data_path, curve.array_index)
-        found[curve.data_path].append(fcurves.find_handmade(curve, original, frames))
+        found[curve.data_path].append(find_handmade(curve, original, frames))
     rows = (map(np.concatenate, zip(*row, strict=True)) for row in found.values() if row)
     return sum(len(made) + int(np.isin(copies, made).sum()) for made, copies in rows)
 
@@ -175,4 +176,4 @@ def insert(armature: Object, channel: Channel, frame: int) -> None:
         curve = curves.ensure(channel.path, index, channel.bone)
         if not armature.animation_data.action:
             curve.keyframe_points.insert(frame, value)
-        fcurves.mark_generated(curve, frame)
+        mark_generated(curve, frame)

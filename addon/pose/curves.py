@@ -20,7 +20,7 @@ from ik2bone.rotations import inverse_of
 from numpy.typing import NDArray
 
 from ..keys import actions, channels, rotations
-from ..keys.channels import Frames
+from ..keys.keyframes import Frames
 from ..stages import Progress, Stages, part_of
 from .evaluate import Poses, is_layered, may_move, step_worlds
 

@@ -86,10 +86,11 @@ def without_idle(
 
     What an earlier run has written stays among them, so that it becomes what it was.
     """
+    controls = {control.bone for control in task.controls}
     pairs = [
         (old, new)
         for old, new in zip(read, corrected, strict=True)
-        if old.bone not in task.control_bones or old.path in record["channels"] or (old.values != new.values).any()
+        if old.bone not in controls or old.path in record["channels"] or (old.values != new.values).any()
     ]
     return [old for old, _ in pairs], [new for _, new in pairs]
 

@@ -12,8 +12,8 @@ from ik2bone.plan import Plan
 
 from ..errors import Refusal
 from ..keys import actions, fcurves
-from ..keys import channels as keys
 from ..keys.channels import Channel
+from ..keys.keyframes import Frames
 from ..stages import Stages
 from . import records
 from .contacts import Rows
@@ -32,7 +32,7 @@ class InPlace(Output):
         self.source = self.target = self.played
         self.record = records.read(self.played.action)
 
-    def shares(self, frames: keys.Frames) -> Array | None:
+    def shares(self, frames: Frames) -> Array | None:
         """Corrections always fade at ends within the action, or within keys that a manual frame range leaves out."""
         render = self.context.scene.render
         usual = usual_blend(len(frames), render.fps / render.fps_base)

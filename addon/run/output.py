@@ -21,6 +21,7 @@ from ..keys import actions, rotations
 from ..keys import channels as keys
 from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
+from ..keys.keyframes import Frames
 from ..pose.sample import Sample, sampling
 from ..properties import PlantingOptions
 from ..rig.armatures import find_armatures
@@ -82,7 +83,7 @@ class Output(ABC):
         whole = np.arange(self.bounds[0], self.bounds[1] + 1)
         return Task(self.context, self.armature, body, self.options, surfaces, frames, whole, self.shares(frames))
 
-    def shares(self, frames: keys.Frames) -> Array | None:
+    def shares(self, frames: Frames) -> Array | None:
         """How much of its correction each frame (F,) gets; None where all of them get the whole.
 
         Corrections come and go over as many frames as are asked for.
@@ -226,9 +227,8 @@ def read_channels(
     sampled = {path: values[task.part] for path, values in sample.channels.items()} if sample else {}
     bones, hips = task.armature.pose.bones, task.body.hips
     moved = [limb.foot for limb in task.body.limbs if limb.loose and not limb.controls]
-    controls = [control for limb in task.controlled for control in limb.controls]
-    turned = [name for name, *_ in task.turned] + [control.bone for control in controls if control.turns]
-    moved += ([hips] if with_hips and hips else []) + [control.bone for control in controls if control.moves]
+    turned = [name for name, *_ in task.turned] + [control.bone for control in task.controls if control.turns]
+    moved += ([hips] if with_hips and hips else []) + [control.bone for control in task.controls if control.moves]
     parts = [(bones[name], rotations.property_of(bones[name].rotation_mode)) for name in dict.fromkeys(turned)]
     parts += [(bones[name], "location") for name in dict.fromkeys(moved)]
     return [

@@ -63,15 +63,13 @@ def preferences_in(context: Context) -> Any:
 
 def use_defaults(scene: Scene, preferences: Any) -> None:
     """Give a scene the settings of the preferences."""
-    for owner, names in ((scene.ik2bone, OPTIONS), (scene.ik2bone_contacts, SHOWN)):
-        for name in names:
-            setattr(owner, name, getattr(preferences, name))
+    for owner, name in _settings_of(scene):
+        setattr(owner, name, getattr(preferences, name))
 
 
-def is_new(scene: Scene) -> bool:
-    """Whether nobody has changed a setting in a scene."""
-    owners = (scene.ik2bone, OPTIONS), (scene.ik2bone_contacts, SHOWN)
-    return not any(owner.is_property_set(name) for owner, names in owners for name in names)
+def _settings_of(scene: Scene) -> list[tuple[Any, str]]:
+    """The settings of a scene that preferences have too, each by its owner and its name."""
+    return [(scene.ik2bone, name) for name in OPTIONS] + [(scene.ik2bone_contacts, name) for name in SHOWN]
 
 
 @persistent
@@ -81,7 +79,7 @@ def _on_load(*_: Any) -> None:
     if preferences is None or bpy.data.filepath:
         return
     for scene in bpy.data.scenes:
-        if is_new(scene):
+        if not any(owner.is_property_set(name) for owner, name in _settings_of(scene)):
             use_defaults(scene, preferences)
 
 
