@@ -80,12 +80,11 @@ def test_one_outcome_tells_of_all(bpy, walker, slope, library_of_walks, addon, o
 
 def test_actions_of_others_and_of_other_bones_stay_as_they_are(bpy, walker, slope, addon):
     walk, actions = walker.animation_data.action, addon("keys.actions")
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     assign(twin, higher(walk, "of twin", 0.02))
-    curves = actions.curves_of(biped.make_action(bpy, actions, walker, "of a snake"))
+    curves = actions.curves_of(actions.new(walker, "of a snake"))
     curves.ensure('pose.bones["spine.001"].location', 0, "spine.001").keyframe_points.insert(1, 0.0)
-    biped.make_action(bpy, actions, walker, "empty")
+    actions.new(walker, "empty")
     bpy.context.view_layer.objects.active = walker
     plant(bpy, **ALL)
     assert [action.name for action in bpy.data.actions if "ik2bone" in action] == ["walk.planted"]
@@ -115,8 +114,7 @@ def test_in_place_all_actions_are_changed_themselves(bpy, walker, slope, library
 
 
 def test_several_characters_each_get_all_of_their_actions(bpy, walker, slope, library_of_walks):
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     twin.location.x = 1.0
     assign(twin, higher(library_of_walks[0], "of twin", 0.02))
     walker.select_set(True), twin.select_set(True)

@@ -182,8 +182,7 @@ def test_what_no_profile_explains_is_refused(bpy, slope, change, sentence):
 
 def test_a_target_that_is_another_object_is_refused(bpy, slope):
     walker = control_rig.make_ik_walker(bpy)
-    empty = bpy.data.objects.new("Target", None)
-    bpy.context.collection.objects.link(empty)
+    empty = biped.make_empty(bpy, "Target")
     ik_of(walker).target = empty
     refused(bpy, "bone thigh.L is moved by inverse kinematics on shin.L")
 

@@ -210,8 +210,7 @@ def test_corrections_come_and_go_over_the_frames_that_are_asked_for(bpy, walker,
 
 
 def test_whoever_shares_the_action_is_told(bpy, walker, slope, options, addon):
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     twin.animation_data.nla_tracks.new().strips.new("Walk strip", 1, bpy.data.actions["walk"])
     outcome = outcome_of(addon, bpy, [walker], options(output="IN_PLACE"))
     assert any("Walker.001 also plays walk and changes with it" in warning for warning in outcome.warnings)

@@ -11,6 +11,7 @@ import fingerprint
 import numpy as np
 import pytest
 from changes import change_rest, shape
+from moved import parent_to_a_moving_empty
 from planted import plant, values_of
 
 FRAMES = range(1, biped.LAST + 1)
@@ -79,9 +80,8 @@ def _change_mode(bpy, walker):
 
 
 def _lengthen_toe(bpy, walker):
-    bpy.ops.object.mode_set(mode="EDIT")
-    walker.data.edit_bones["toe.L"].tail.y += 0.02
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, walker) as bones:
+        bones["toe.L"].tail.y += 0.02
 
 
 def _change_inheritance(bpy, walker):
@@ -100,20 +100,8 @@ def _key_object(bpy, walker):
     bpy.context.scene.frame_set(1)
 
 
-def _parent_to_moving(bpy, walker):
-    empty = bpy.data.objects.new("Empty", None)
-    bpy.context.collection.objects.link(empty)
-    for frame in (1, 60):
-        empty.location.x = 0.01 * (frame - 1)
-        empty.keyframe_insert("location", frame=frame)
-    bpy.context.scene.frame_set(1)
-    walker.parent = empty
-
-
 def _constrain(bpy, walker):
-    target = bpy.data.objects.new("Target", None)
-    bpy.context.collection.objects.link(target)
-    target.location = (0.3, 0.0, 1.0)
+    target = biped.make_empty(bpy, "Target", (0.3, 0.0, 1.0))
     walker.pose.bones["hips"].constraints.new("COPY_LOCATION").target = target
 
 
@@ -158,7 +146,7 @@ def _step_with_a_handler(bpy, walker):
 
 CHANGES = [
     _move_key, _move_handle, _mute, _add_modifier, _remove_curves, _set_by_hand, _scale_by_hand, _change_mode,
-    change_rest, _lengthen_toe, _change_inheritance, _move_object, _key_object, _parent_to_moving, _constrain,
+    change_rest, _lengthen_toe, _change_inheritance, _move_object, _key_object, parent_to_a_moving_empty, _constrain,
     _constrain_for_some_frames, _drive, _play_another_action, _add_strip, _change_speed, _step_with_a_handler,
 ]  # fmt: skip
 

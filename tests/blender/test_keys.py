@@ -28,13 +28,8 @@ def actions(addon):
 @pytest.fixture
 def rig(bpy, actions):
     """An armature of one bone with an empty action, its bone and its curves."""
-    ob = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.collection.objects.link(ob)
-    bpy.context.view_layer.objects.active = ob
-    bpy.ops.object.mode_set(mode="EDIT")
-    ob.data.edit_bones.new('the "bone"').tail = (0.1, 0.2, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    assignment = biped.make_action(bpy, actions, ob, "Action")
+    ob = biped.make_bones(bpy, "Rig", [('the "bone"', None, (0, 0, 0), (0.1, 0.2, 1))])
+    assignment = actions.new(ob, "Action")
     actions.assign(ob, assignment)
     return ob, ob.pose.bones[0], actions.curves_of(assignment)
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from biped import make_mesh
+from biped import make_slope
 from ik2bone.ground.query import Support
 
 DOWN = np.array([0.0, 0.0, -1.0])
@@ -20,8 +20,7 @@ def ground_of(ground_of):
 
 
 def plane(bpy, name, size=1.0, height=0.0):
-    corners = [(-size, -size, height), (size, -size, height), (size, size, height), (-size, size, height)]
-    return make_mesh(bpy, name, corners, [(0, 1, 2, 3)])
+    return make_slope(bpy, name, rise=0.0, height=height, size=size)
 
 
 def key(ob, name, values):

@@ -87,16 +87,14 @@ def _curves(ob):
 @pytest.fixture
 def arms(bpy, walker):
     """The walker, standing still, with arms whose hands come forward twice, to 3 cm before y = 0.45."""
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = walker.data.edit_bones
-    for side, x in biped.SIDES.items():
-        line = [(x + 0.1 * np.sign(x), 0.0, 1.4), (x + 0.1 * np.sign(x), 0.02, 1.1), (x + 0.1 * np.sign(x), 0.05, 0.82)]
-        parent = bones["chest"]
-        for name, head, tail in zip(("arm", "fore"), line, line[1:], strict=False):
-            parent = biped._bone(walker, f"{name}.{side}", parent, head, tail)
-        x, y, z = line[-1]
-        biped._bone(walker, f"hand.{side}", parent, line[-1], (x, y + 0.01, z - 0.1))
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, walker) as bones:
+        for side, x in biped.SIDES.items():
+            line = [(x + 0.1 * np.sign(x), y, z) for y, z in ((0.0, 1.4), (0.02, 1.1), (0.05, 0.82))]
+            parent = bones["chest"]
+            for name, head, tail in zip(("arm", "fore"), line, line[1:], strict=False):
+                parent = biped.add_bone(bones, f"{name}.{side}", parent, head, tail)
+            x, y, z = line[-1]
+            biped.add_bone(bones, f"hand.{side}", parent, line[-1], (x, y + 0.01, z - 0.1))
     walker.animation_data_clear()
     for bone in walker.pose.bones:
         bone.location, bone.rotation_quaternion = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)

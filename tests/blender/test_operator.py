@@ -102,8 +102,7 @@ def test_without_hips_only_the_legs_are_written(bpy, walker, slope):
 
 
 def test_whoever_goes_on_playing_the_source_is_told(bpy, walker, slope, options, addon):
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     twin.animation_data.nla_tracks.new().strips.new("Walk strip", 1, bpy.data.actions["walk"])
     outcome = outcome_of(addon, bpy, [walker], options())
     assert any("Walker.001 also plays walk" in warning for warning in outcome.warnings)
@@ -175,8 +174,7 @@ def test_the_user_s_frame_stays(bpy, walker, slope):
 def test_the_armature_is_found_from_its_mesh_from_its_parent_or_as_the_only_one(bpy, walker, slope):
     body = biped.make_mesh(bpy, "Body", [(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
     body.modifiers.new("Armature", "ARMATURE").object = walker
-    empty = bpy.data.objects.new("Empty", None)
-    bpy.context.collection.objects.link(empty)
+    empty = biped.make_empty(bpy, "Empty")
     walker.parent = empty
     for active in (body, empty, None):
         bpy.context.view_layer.objects.active = active

@@ -96,9 +96,8 @@ def test_planting_afresh_forgets_what_earlier_runs_wrote(bpy, walker, slope):
 
 
 def test_another_character_with_the_same_source_gets_a_planted_action_of_its_own(bpy, walker, slope):
-    twin = walker.copy()
+    twin = biped.twin_of(bpy, walker)
     twin.location.x = 1.0
-    bpy.context.collection.objects.link(twin)
     plant(bpy)
     first = fingerprint.of_action(walker.animation_data.action)
     assert twin.animation_data.action.name == "walk"

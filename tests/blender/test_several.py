@@ -120,8 +120,7 @@ def test_an_error_in_a_later_one_takes_the_earlier_ones_back(bpy, pair, addon, m
 
 
 def test_twins_with_one_source_get_actions_of_their_own(bpy, walker, slope):
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     twin.location.x = 1.0
     _choose(bpy, walker, walker, twin)
     plant(bpy)
@@ -134,8 +133,7 @@ def test_twins_with_one_source_get_actions_of_their_own(bpy, walker, slope):
 
 
 def test_a_twin_planted_with_one_that_is_planted_already_takes_the_next_name(bpy, walker, slope):
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     _choose(bpy, walker, walker)
     plant(bpy)
     _choose(bpy, walker, walker, twin)
@@ -145,16 +143,14 @@ def test_a_twin_planted_with_one_that_is_planted_already_takes_the_next_name(bpy
 
 @pytest.mark.parametrize("given", [{"output": "IN_PLACE"}, {"frame_range": "CURRENT"}])
 def test_twins_that_would_write_one_action_arerefused(bpy, walker, slope, given):
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     _choose(bpy, walker, walker, twin)
     refused(bpy, "Walker and Walker.001 both play walk", **given)
 
 
 def test_twins_that_share_a_planted_action_arerefused(bpy, walker, slope):
     plant(bpy)
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     _choose(bpy, walker, walker, twin)
     refused(bpy, "Walker and Walker.001 both play walk.planted")
 
