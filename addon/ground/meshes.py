@@ -54,19 +54,20 @@ class Content:
         return sum(part.nbytes for part in self.parts)
 
 
+# The most bytes of what kept meshes are made from.
+BYTES = 100_000_000
+# Meshes by their contents.
+kept: Bounded[ik2bone.Mesh] = Bounded(BYTES)
+
+
 def making_ground(
-    depsgraph: Depsgraph,
-    objects: Sequence[Object],
-    leg: float,
-    frames: Sequence[int],
-    nearest: bool,
-    kept: Bounded[ik2bone.Mesh],
+    depsgraph: Depsgraph, objects: Sequence[Object], leg: float, frames: Sequence[int] = (), nearest: bool = False
 ) -> Stages[Surfaces]:
     """Take the evaluated meshes as ground for feet of legs so long; those without faces are left out.
 
     Meshes are taken as they are now, objects that move follow their motion over `frames` of the scene. Only with
     `nearest` a ground may be asked for the nearest points: then meshes hold what objects stretch unevenly stretched.
-    Meshes of the same content as those `kept` are taken from there.
+    A mesh of the same content as one that is kept is that.
     """
     motions = yield from part_of(find_motions(objects, frames), 0.0, 0.3)
     gone = [ob.name for ob, motion in motions.items() if any(_is_flat(matrix) for matrix in motion)]
@@ -74,18 +75,16 @@ def making_ground(
     owners, surfaces = [ob for ob in objects if shows_collection(ob)], []
     for ob in objects:
         yield Progress(f"reading {ob.name}", 0.3)
-        surfaces += yield from part_of(_surface(depsgraph, ob, motions.get(ob), nearest, kept), 0.3, 0.3)
+        surfaces += yield from part_of(_surface(depsgraph, ob, motions.get(ob), nearest), 0.3, 0.3)
     inner = yield from part_of(find_inner_motions(owners, frames), 0.3, 0.6)
-    surfaces += yield from part_of(_instances(depsgraph, owners, motions, inner, nearest, kept), 0.6, 0.7)
+    surfaces += yield from part_of(_instances(depsgraph, owners, motions, inner, nearest), 0.6, 0.7)
     shown = [ob for owner in owners for ob in shown_by(owner)]
     unfollowed = yield from part_of(find_unfollowed(list(dict.fromkeys([*objects, *shown])), frames), 0.7, 1.0)
     told = [f"{name} is scaled to nothing on some frames, and was left out" for name in gone]
     return Surfaces(tuple(surfaces), leg, (*told, *unfollowed, *_scattered(depsgraph, objects)))
 
 
-def _surface(
-    depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bool, kept: Bounded[ik2bone.Mesh]
-) -> Stages[list[Surface]]:
+def _surface(depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bool) -> Stages[list[Surface]]:
     """The object's own mesh, where it has one with faces."""
     if ob.type != "MESH":
         return []
@@ -98,11 +97,11 @@ def _surface(
     try:
         if not data.polygons:
             return []
-        content, make = _read(data, stretch, kept)
+        content, make = _read(data, stretch)
     finally:
         # Before anything else goes on: Blender may evaluate the object again meanwhile.
         evaluated.to_mesh_clear()
-    mesh = yield from _made(content, make, kept)
+    mesh = yield from _made(content, make)
     if stays_flat:
         return [Surface(mesh, ob.name)]
     shrink = inverse_of(stretch)
@@ -115,7 +114,6 @@ def _instances(
     motions: Mapping[Object, Array],
     inner: Mapping[Instance, Array],
     nearest: bool,
-    kept: Bounded[ik2bone.Mesh],
 ) -> Stages[list[Surface]]:
     """The meshes that objects show of their collections, named by those objects, which share what is the same.
 
@@ -132,7 +130,7 @@ def _instances(
         stretch = _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
         key = mesh.as_pointer(), stretch.tobytes()
         if key not in meshes:
-            meshes[key] = finish(_made(*_read(mesh, stretch, kept), kept))
+            meshes[key] = finish(_made(*_read(mesh, stretch)))
         owner = instance.parent.original
         placing = _placing(instance, inverse_of(stretch), motions.get(owner), inner.get(name))
         surfaces.append(Surface(meshes[key], owner.name, *placing))
@@ -174,9 +172,7 @@ def _may_scatter(ob: Object) -> bool:
     return nodes or ob.instance_type != "NONE"
 
 
-def _read(
-    data: bpy.types.Mesh, matrix: Array, kept: Bounded[ik2bone.Mesh]
-) -> tuple[Content, Callable[[], ik2bone.Mesh]]:
+def _read(data: bpy.types.Mesh, matrix: Array) -> tuple[Content, Callable[[], ik2bone.Mesh]]:
     """The content of a mesh moved by a matrix, and what makes its triangles if they are not kept.
 
     A face ends with the edge that leads back to its first vertex, so that vertices and edges of all corners tell which
@@ -193,7 +189,7 @@ def _read(
     return content, lambda: _moved(vertices, triangles, matrix)
 
 
-def _made(content: Content, make: Callable[[], ik2bone.Mesh], kept: Bounded[ik2bone.Mesh]) -> Stages[ik2bone.Mesh]:
+def _made(content: Content, make: Callable[[], ik2bone.Mesh]) -> Stages[ik2bone.Mesh]:
     """The kept mesh of some content, or a new one."""
     if (found := kept.find(content)) is not None:
         return found

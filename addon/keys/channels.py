@@ -45,9 +45,9 @@ class Channel:
         """The same property with other values."""
         return Channel(self.bone, self.path, values)
 
-    def curves(self, curves: Curves) -> list[FCurve | None]:
-        """The curve of each component, None where there is none."""
-        return [curves.find(self.path, index) for index in range(self.values.shape[1])]
+    def curves(self, curves: Curves) -> list[FCurve]:
+        """The curves of its components, of those that have one."""
+        return list(filter(None, (curves.find(self.path, index) for index in range(self.values.shape[1]))))
 
 
 def read(curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Unkeyed) -> Channel:
@@ -115,8 +115,7 @@ def moved(channel: Channel, placing: Array, offset: Array) -> Channel:
 
 def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
     """The property on the frame before `frame`, None where no component has a key before it."""
-    found = channel.curves(curves)
-    if not any(fcurves.span(curve)[0] < frame - SAME_FRAME for curve in found if curve):
+    if not any(fcurves.span(curve)[0] < frame - SAME_FRAME for curve in channel.curves(curves)):
         return None
     return values_of(curves, channel.path, np.array([frame - 1]), channel.values[0])[0]
 

@@ -47,6 +47,8 @@ INFINITE = float(np.sqrt(np.finfo(np.float32).max))
 FEW = 24
 # Shares of the leg, of a bone's axes and of its channels by which F-curves may differ from Blender's evaluation.
 SAME = 1e-5
+# The most frames of kept samples, which take 100 MB, 5 kB a frame.
+FRAMES = 20_000
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,10 @@ class Sample:
         return replace(self, placing=placing, channels=channels, **parts)
 
 
+# Samples by what they were made from.
+kept: Bounded[Sample] = Bounded(FRAMES)
+
+
 def sample(
     armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int], *, present: bool = False
 ) -> Sample:
@@ -107,20 +113,21 @@ def sampling(
     *,
     present: bool = False,
     prove: bool = True,
-    kept: Bounded[Sample] | None = None,
+    keep: bool = False,
 ) -> Stages[Sample]:
     """As `sample`, in stages.
 
     In bulk from F-curves where they tell all, else by stepping. F-curves are proven on some frames; without `prove`
     that is left to the caller. With `present` the pose is read as it stands in the scene, hand-set channels included;
-    `frames` is then the current frame alone. A sample in bulk is taken from those `kept` and put there.
+    `frames` is then the current frame alone. With `keep`, one in bulk is kept, or a kept one
+    of the same is taken.
     """
     names = _bone_names(armature, limbs, hips)
     if present or len(frames) <= FEW or not curves.tell_all(armature, names):
         return (yield from _stepped(armature, limbs, hips, frames, present))
     channels = yield from part_of(curves.read(armature, names, frames), 0.0, 0.4)
-    told = None if kept is None else _told(armature, limbs, hips, frames, channels)
-    if kept is not None and (same := kept.find(told)) is not None:
+    told = _told(armature, limbs, hips, frames, channels) if keep else None
+    if keep and (same := kept.find(told)) is not None:
         return same
     yield Progress("measuring limbs", 0.4)
     poses = channels.poses
@@ -128,7 +135,7 @@ def sampling(
         return (yield from part_of(_stepped(armature, limbs, hips, frames), 0.4, 1.0))
     found = replace(_sample(armature, limbs, hips, frames, poses), in_bulk=True, channels=channels.values)
     seen = (yield from part_of(proven(found, armature, limbs, hips), 0.4, 1.0)) if prove else found
-    return kept.put(told, found, len(frames)) if kept is not None and seen is found else seen
+    return kept.put(told, found, len(frames)) if keep and seen is found else seen
 
 
 def _told(

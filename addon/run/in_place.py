@@ -45,7 +45,7 @@ class InPlace(Output):
         channels, curves = super().read(task), actions.curves_of(self.source)
         refuse_unkeyable(curves, channels)
         for channel in channels:
-            for curve in filter(None, channel.curves(curves)):
+            for curve in channel.curves(curves):
                 for frame, before in task.faded_ends:
                     trouble = fcurves.trouble_beyond(curve, frame, before)
                     if trouble:

@@ -11,30 +11,21 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-import ik2bone
 from bpy.app.handlers import persistent
 from ik2bone.plan import Plan
 
 from ..bounded import Bounded
-from ..pose import skins
-from ..pose.sample import Sample
+from ..ground import meshes
+from ..pose import sample, skins
 
-# The most frames of kept samples, and of kept plans: each take about 100 MB, 5 kB a frame.
-FRAMES = 20_000
-# The most bytes of what kept meshes are made from.
-BYTES = 100_000_000
-
-
-samples: Bounded[Sample] = Bounded(FRAMES)
-# By the names of armatures their last plans, which next ones may take over parts of.
-plans: Bounded[Plan] = Bounded(FRAMES)
-meshes: Bounded[ik2bone.Mesh] = Bounded(BYTES)
+# By the names of armatures their last plans, which next ones may take over parts of: as large as samples.
+plans: Bounded[Plan] = Bounded(sample.FRAMES)
 
 
 def forget() -> None:
     """Keep nothing any longer."""
-    for kept in (samples, plans, meshes, skins.kept):
-        kept.clear()
+    for each in (sample.kept, plans, meshes.kept, skins.kept):
+        each.clear()
 
 
 @persistent

@@ -27,7 +27,7 @@ from ..properties import PlantingOptions
 from ..rig.armatures import find_armatures
 from ..rig.body import Body
 from ..stages import Progress, Stages
-from . import kept, layers, records
+from . import layers, records
 from .contacts import Rows, marks_for, rows_to_store
 from .frames import Bounds, action_bounds, blend, choose_frames
 from .task import Task
@@ -92,7 +92,7 @@ class Output(ABC):
 
     def sample(self, task: Task) -> Stages[Sample]:
         """The source's pose over the whole, kept for a next run."""
-        self.before = yield from sampling(*task.subject, task.whole.tolist(), kept=kept.samples)
+        self.before = yield from sampling(*task.subject, task.whole.tolist(), keep=True)
         return self.before
 
     def marks(self, task: Task) -> Marks | None:

@@ -226,7 +226,7 @@ def _no_ground(task: Task, ground: Surfaces | Floor) -> Refusal:
 def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Stages[Surfaces | Floor]:
     if task.surfaces:
         graph, near = task.context.view_layer.depsgraph, task.options.direction == "NEAREST"
-        ground = making_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near, kept.meshes)
+        ground = making_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near)
         return (yield from ground)
     return Floor((sole or measure_limbs(clip)).floor)
 

@@ -23,7 +23,7 @@ from ..pose.sample import Sample, sample
 from ..pose.skins import find_skins
 from ..rig.body import Body
 from ..stages import Stages, finish
-from . import kept, records
+from . import records
 from .contacts import Rows
 from .frames import Bounds, action_bounds
 from .output import Output, read_channels
@@ -68,7 +68,7 @@ class PresentPose(Output):
         clip = sample(*task.subject, whole).clip.having(skins=find_skins(self.armature, limbs))
         if finish(find_motions(task.surfaces, whole)):
             depsgraph, near = self.context.evaluated_depsgraph_get(), self.options.direction == "NEAREST"
-            ground = finish(making_ground(depsgraph, task.surfaces, clip.leg, whole, near, kept.meshes))
+            ground = finish(making_ground(depsgraph, task.surfaces, clip.leg, whole, near))
             clip = as_made(clip, ground, None if near else clip.up)
         return records.known_sole(limbs, clip, records.read(self.played.action)) or measure_limbs(clip)
 

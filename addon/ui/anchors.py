@@ -19,7 +19,7 @@ from ..errors import Refusal
 from ..ground.choose import find_surfaces
 from ..ground.meshes import making_ground
 from ..rig.armatures import find_armature
-from ..run import kept, layers, records
+from ..run import layers, records
 from ..run.contacts import place_row, standing_row, with_place
 from ..stages import finish
 from . import overlay
@@ -146,7 +146,7 @@ def ground_on(context: Context, armature: Object, frame: int) -> Callable[[Array
     # Objects that move between these two frames are followed, others are where they are.
     frames = frame, context.scene.frame_current
     graph, leg = context.view_layer.depsgraph, record["report"]["leg"]
-    ground = finish(making_ground(graph, surfaces, leg, frames, False, kept.meshes))
+    ground = finish(making_ground(graph, surfaces, leg, frames))
 
     def under(point: Array) -> Array:
         hits, _, found = ask(ground, point[None], UP)

@@ -105,12 +105,11 @@ def options(bpy: ModuleType) -> Callable[..., SimpleNamespace]:
 
 @pytest.fixture
 def ground_of(bpy: ModuleType, addon: Callable[[str], ModuleType]) -> Callable[..., Any]:
-    """Objects as ground, of which nothing is kept."""
+    """Objects as ground."""
 
-    def make(*objects: Any, leg: float = 1.0, frames: Any = (), nearest: bool = False) -> Any:
-        making, kept = addon("ground.meshes").making_ground, addon("bounded").Bounded(0)
+    def make(*objects: Any, leg: float = 1.0, **given: Any) -> Any:
         graph = bpy.context.evaluated_depsgraph_get()
-        return addon("stages").finish(making(graph, objects, leg, frames, nearest, kept))
+        return addon("stages").finish(addon("ground.meshes").making_ground(graph, objects, leg, **given))
 
     return make
 

@@ -23,9 +23,9 @@ def sampled(bpy, walker, slope, addon):
     kept, stages, legs = addon("run.kept"), addon("stages"), addon("rig.find").find_legs(walker, (1, biped.LAST))
 
     def sample(limbs=legs, hips="hips", frames=FRAMES):
-        before = [id(value) for value, _ in kept.samples.values()]
+        before = [id(value) for value, _ in addon("pose.sample").kept.values()]
         given = bpy.data.objects["Walker"], limbs, hips, list(frames)
-        found = stages.finish(addon("pose.sample").sampling(*given, kept=kept.samples))
+        found = stages.finish(addon("pose.sample").sampling(*given, keep=True))
         return found, id(found) in before
 
     kept.forget()
@@ -270,9 +270,9 @@ def test_the_mesh_of_an_unchanged_ground_is_made_once(bpy, walker, slope, addon)
     kept = addon("run.kept")
     kept.forget()
     plant(bpy)
-    meshes = list(kept.meshes.values())
+    meshes = list(addon("ground.meshes").kept.values())
     plant(bpy, strength=0.5)
-    assert list(kept.meshes.values()) == meshes and len(meshes) == 1
+    assert list(addon("ground.meshes").kept.values()) == meshes and len(meshes) == 1
 
 
 def test_the_content_of_a_mesh_is_the_same_bit_for_bit(addon):
@@ -312,16 +312,16 @@ def test_memory_is_bounded(bpy, walker, slope, addon, monkeypatch):
     kept.forget()
     plant(bpy)
     for most, count in ((2 * biped.LAST, 2), (2 * biped.LAST - 1, 1), (biped.LAST - 1, 0)):
-        monkeypatch.setattr(kept.samples, "most", most)
+        monkeypatch.setattr(addon("pose.sample").kept, "most", most)
         monkeypatch.setattr(kept.plans, "most", most)
         other = biped.make_walker(bpy, f"Other {count}")
         other.location.x = 0.1 * count
         bpy.context.view_layer.objects.active = other
         plant(bpy)
-        assert len(kept.samples) == len(kept.plans) == count
-    monkeypatch.setattr(kept.meshes, "most", 0)
+        assert len(addon("pose.sample").kept) == len(kept.plans) == count
+    monkeypatch.setattr(addon("ground.meshes").kept, "most", 0)
     plant(bpy)
-    assert not kept.meshes
+    assert not addon("ground.meshes").kept
 
 
 def test_what_was_used_last_stays(addon):
@@ -338,9 +338,9 @@ def test_nothing_is_kept_over_the_loading_of_a_file(bpy, walker, slope, addon, t
     plant(bpy)
     path = str(tmp_path / "scene.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
-    assert kept.samples and kept.plans and kept.meshes
+    assert addon("pose.sample").kept and kept.plans and addon("ground.meshes").kept
     bpy.ops.wm.open_mainfile(filepath=path)
-    assert not (kept.samples or kept.plans or kept.meshes)
+    assert not (addon("pose.sample").kept or kept.plans or addon("ground.meshes").kept)
 
 
 def test_runs_before_and_after_undo_give_the_same(bpy, walker, slope, addon):
@@ -349,6 +349,6 @@ def test_runs_before_and_after_undo_give_the_same(bpy, walker, slope, addon):
     first = values_of(walker, FRAMES)
     bpy.ops.ed.undo_push(message="Plant Feet")
     bpy.ops.ed.undo()
-    assert addon("run.kept").samples
+    assert addon("pose.sample").kept
     plant(bpy)
     assert values_of(bpy.data.objects["Walker"], FRAMES) == first

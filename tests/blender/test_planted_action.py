@@ -321,16 +321,17 @@ def test_of_the_planted_action_alone_what_moves_the_legs_is_evaluated(bpy, walke
     walker.pose.bones["chest"].keyframe_insert("location", frame=1)
     plant(bpy)
     module, actions, names, paths = addon("pose.evaluate"), addon("keys.actions"), set(), set()
-    evaluate = module._evaluate
+    step = module.step_scene
     monkeypatch.setattr(actions, "MANY", 0)
 
-    def watched(scene, armature, frame):
-        evaluated = evaluate(scene, armature, frame)
-        names.update(block.name for block in scene.view_layers[0].depsgraph.ids if isinstance(block, bpy.types.Action))
+    def watched(scene, frame):
+        depsgraph = step(scene, frame)
+        names.update(block.name for block in depsgraph.ids if isinstance(block, bpy.types.Action))
+        evaluated = walker.evaluated_get(depsgraph)
         paths.update(curve.data_path for curve in actions.curves_of(actions.assigned(evaluated)))
-        return evaluated
+        return depsgraph
 
-    monkeypatch.setattr(module, "_evaluate", watched)
+    monkeypatch.setattr(module, "step_scene", watched)
     plant(bpy, strength=0.5)
     assert len(names) == 1 and "walk" not in names
     assert any("thigh" in path for path in paths) and not any("chest" in path for path in paths)

@@ -298,5 +298,5 @@ def test_meshes_of_the_same_vertices_and_corners_but_other_faces_are_told_apart(
     vertices = [(0, 0, 0), (2, 0, 0), (2, 1, 2), (1, 2, 2), (0, 2, 0), (-1, 1, -1), (-1, 0, 0)]
     faces = [(0, 1, 2), (3, 4, 5, 6)], [(0, 1, 2, 3), (4, 5, 6)], [(0, 1, 2), (3, 4, 5, 6)]
     meshes = [make_mesh(bpy, "Mesh", vertices, of_mesh).data for of_mesh in faces]
-    first, other, same = (addon("ground.meshes")._read(mesh, np.eye(4), {})[0] for mesh in meshes)
+    first, other, same = (addon("ground.meshes")._read(mesh, np.eye(4))[0] for mesh in meshes)
     assert first == same != other
