@@ -15,7 +15,6 @@ from ..keys import actions, rotations
 from ..keys import channels as keys
 from ..keys.actions import Curves
 from ..keys.channels import Channel
-from ..pose.sample import Sample
 from ..rig.controls_aim import RIGHT, Aim, misses, stretch
 from ..rig.limb import Limb
 from ..stages import Stages
@@ -24,17 +23,16 @@ from .records import Record
 from .task import Task
 
 
-def steer(
-    output: Output, task: Task, before: Sample, plan: Plan, offset: Array | None, channels: list[Channel]
-) -> Stages[list[Channel]]:
+def steer(output: Output, plan: Plan, offset: Array | None, channels: list[Channel]) -> Stages[list[Channel]]:
     """The channels with those of controls so that the limbs' own bones come where the plan puts them.
 
     What the evaluated pose then misses is corrected once.
     """
-    goal, moves, seen = wanted(task, before.clip, plan, offset), _moves(task, plan, offset), before
+    task, seen = output.task, output.before
+    goal, moves = wanted(task, seen.clip, plan, offset), _moves(task, plan, offset)
     for again in (False, True) if moves.any() else ():
         if again:
-            seen = yield from output.trial(task, channels)
+            seen = yield from output.trial(channels)
         aims = [
             Aim(task.armature, limb, number, seen.cut(task.part), goal, moves[:, number], task.body.hips, again)
             for number, limb in enumerate(task.body.planned)

@@ -20,7 +20,6 @@ from .contacts import Rows
 from .frames import blend, usual_blend
 from .output import Output, write_keys
 from .refusals import refuse_unkeyable
-from .task import Task
 from .transaction import keep_curves, keep_marks
 
 
@@ -40,13 +39,13 @@ class InPlace(Output):
         reach = min(self.bounds[0], floor(first)), max(self.bounds[1], ceil(last))
         return blend(frames, reach, (self.options.blend_in or usual, self.options.blend_out or usual))
 
-    def read(self, task: Task) -> list[Channel]:
+    def read(self) -> list[Channel]:
         """As of any output; a `Refusal` where keys would not show, or what lies outside the frames would change."""
-        channels, curves = super().read(task), actions.curves_of(self.source)
+        channels, curves = super().read(), actions.curves_of(self.source)
         refuse_unkeyable(curves, channels)
         for channel in channels:
             for curve in channel.curves(curves):
-                for frame, before in task.faded_ends:
+                for frame, before in self.task.faded_ends:
                     trouble = fcurves.trouble_beyond(curve, frame, before)
                     if trouble:
                         raise Refusal(
@@ -55,7 +54,7 @@ class InPlace(Output):
                         )
         return channels
 
-    def told(self, _task: Task, _read: list[Channel]) -> Iterator[str]:
+    def told(self) -> Iterator[str]:
         """Who plays the action and changes with it, and which source it loses."""
         name, source = self.target.action.name, records.source_of(self.target.action)
         if source:
@@ -65,14 +64,14 @@ class InPlace(Output):
             )
         yield from self.told_of_players(self.target, True)
 
-    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
+    def write(self, corrected: list[Channel]) -> Stages[None]:
         """Key what was corrected."""
         keep_curves(self.undo, self.target, corrected)
-        bounds = int(task.frames[0]), int(task.frames[-1])
-        return write_keys(self.target, task, corrected, bounds, self.unkeyed(read))
+        bounds = int(self.task.frames[0]), int(self.task.frames[-1])
+        return write_keys(self.target, self.task, corrected, bounds, self.unkeyed(self.channels))
 
-    def keep(self, task: Task, plan: Plan, _read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
+    def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
         """Write the record over that of an earlier run."""
         keep_marks(self.undo, self.target.action)
-        record = self.full_record(task, plan, None, self.record["channels"], contacts, figures)
+        record = self.full_record(plan, None, self.record["channels"], contacts, figures)
         records.store(self.target.action, None, record)

@@ -138,31 +138,31 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
         on_success(undo, layers.remove, output.layer)
     with output.showing():
         yield Progress("finding limbs", 0.0)
-        task = output.task(find_body(context, armature, options, output.bounds), surfaces)
-        before = yield from part_of(output.sample(task), 0.0, 0.3)
-    marks, read = output.marks(task), output.read(task)
-    offset = yield from part_of(output.offset(task, before, read), 0.3, 0.4)
-    plan = yield from part_of(_plan(task, before.clip, output.sole(task, before), offset, marks), 0.4, 0.6)
-    corrected = _correct(task, before, plan, read, actions.curves_of(output.target))
+        task = output.task = output.choose_task(find_body(context, armature, options, output.bounds), surfaces)
+        before = output.before = yield from part_of(output.sample(), 0.0, 0.3)
+    marks, output.channels = output.marks(), output.read()
+    offset = yield from part_of(output.offset(), 0.3, 0.4)
+    plan = yield from part_of(_plan(task, before.clip, output.sole(), offset, marks), 0.4, 0.6)
+    corrected = _correct(task, before, plan, output.channels, actions.curves_of(output.target))
     if task.controlled:
-        corrected = yield from part_of(steer(output, task, before, plan, offset, corrected), 0.6, 0.65)
-        read, corrected = without_idle(task, output.record, read, corrected)
+        corrected = yield from part_of(steer(output, plan, offset, corrected), 0.6, 0.65)
+        output.channels, corrected = without_idle(task, output.record, output.channels, corrected)
     thinned = ()
     if task.is_thinned:
         corrected, *thinned = thin(task, plan, before, corrected)
-    locks = tell_locks(armature, actions.curves_of(output.target), read)
-    told = [*_tell(task), *locks, *output.told(task, read)]
-    yield from part_of(output.write(task, read, corrected), 0.65, 0.7)
+    locks = tell_locks(armature, actions.curves_of(output.target), output.channels)
+    told = [*_tell(task), *locks, *output.told()]
+    yield from part_of(output.write(corrected), 0.65, 0.7)
     # Limits that leave the source alone may hold what was planted.
     check_chain(armature, task.body.limbs)
     after, contacts, figures = yield from part_of(_report(task, plan, marks), 0.7, 1.0)
     warnings = (*told, *_tell_steps(task, before.clip, after))
     if task.controlled:
-        warnings += tell_controls(task, read, wanted(task, before.clip, plan, offset), after, figures)
+        warnings += tell_controls(task, output.channels, wanted(task, before.clip, plan, offset), after, figures)
     figures["told"] += (*warnings, *thinned)
     figures["hints"] = [sentence for sentence in figures["told"] if isinstance(sentence, Hint)]
     yield Progress("keeping what was written", 1.0)
-    output.keep(task, plan, read, contacts, figures)
+    output.keep(plan, contacts, figures)
     if not task.present:
         feet = [limb.foot for limb in task.body.planned]
         ways = drawn.paths_as_text(int(task.whole[0]), feet, before.clip, after)

@@ -92,9 +92,8 @@ def test_finds_legs_and_hips_of_recorded_clips(bpy, addon, data, clip, legs, hip
 @pytest.mark.parametrize(("bones", "found"), [(("thigh", "shin", "foot"), True), (("a", "b", "c"), False)])
 def test_names_tell_legs_where_weapons_or_props_hang_lower(bpy, addon, bones, found):
     walker = biped.make_walker(bpy)
-    with biped.editing(bpy, walker) as bones:
-        spear = bones.new("spear")
-        spear.head, spear.tail, spear.parent = (0.5, 0.0, -0.6), (0.5, 0.0, -0.7), bones["chest"]
+    with biped.editing(bpy, walker) as edited:
+        biped.add_bone(edited, "spear", edited["chest"], (0.5, 0.0, -0.6), (0.5, 0.0, -0.7))
     for side in "LR":
         for old, new in zip(("thigh", "shin", "foot"), bones, strict=True):
             walker.data.bones[f"{old}.{side}"].name = f"{new}.{side}"
