@@ -205,12 +205,8 @@ def _is_named(tree: Tree, pair: Pair) -> bool:
 
 def _standing(tree: Tree, pairs: list[Pair]) -> list[Pair]:
     """The pairs that end well under their roots, with nothing of the figure lower; even ones where no names tell."""
-    hanging = [pair for pair in pairs if _hangs(tree, pair) and (_is_even(pair[0]) or _is_named(tree, pair))]
+    hanging = [pair for pair in pairs if _hangs(tree, pair) and (pair[0].is_even(EVEN) or _is_named(tree, pair))]
     return [pair for pair in hanging if _over_lowest(tree, pair) < LOW * pair[0].reach]
-
-
-def _is_even(limb: Joints) -> bool:
-    return max(limb.upper, limb.lower) < EVEN * min(limb.upper, limb.lower)
 
 
 def _hangs(tree: Tree, pair: Pair) -> bool:

@@ -130,6 +130,10 @@ class Joints:
         """Upper plus lower length."""
         return self.upper + self.lower
 
+    def is_even(self, most: float) -> bool:
+        """Whether neither length is longer than the other one by this factor."""
+        return max(self.upper, self.lower) < most * min(self.upper, self.lower)
+
     @property
     def bones(self) -> tuple[int, int, int]:
         """The three bones from the root down."""
@@ -164,7 +168,7 @@ def _limbs(tree: Tree, guess: bool) -> Iterator[Joints]:
         for mid, lower_parts, lower in below:
             for root, upper_parts, upper in lines[mid]:
                 limb = Joints(root, mid, end, upper, lower)
-                if _is_proportionate(limb) and _ends_in_foot(tree, limb):
+                if limb.is_even(PROPORTION) and _ends_in_foot(tree, limb):
                     between = {root: upper_parts, mid: lower_parts}
                     if guess or not (upper_parts or lower_parts) or _are_segments(tree, limb, between):
                         yield limb
@@ -193,10 +197,6 @@ def _in_line(tree: Tree, part: Indices, upper: Indices, lower: Indices) -> Mask:
     aside = np.linalg.norm(away - along[..., None] * way, axis=-1)
     near = STRAIGHT * length
     return np.all((aside < near) & (along > -near) & (along < length + near), axis=0)
-
-
-def _is_proportionate(limb: Joints) -> bool:
-    return limb.upper < PROPORTION * limb.lower and limb.lower < PROPORTION * limb.upper
 
 
 def _ends_in_foot(tree: Tree, limb: Joints) -> bool:
