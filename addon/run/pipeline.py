@@ -32,7 +32,8 @@ from ..keys import actions
 from ..keys import channels as keys
 from ..keys.actions import Curves
 from ..keys.channels import Channel
-from ..pose.sample import Sample, proven, rest_clip
+from ..pose.clip import rest_clip
+from ..pose.sample import Sample, proven
 from ..pose.skins import find_skins
 from ..properties import PlantingOptions
 from ..rig.armatures import active_object
