@@ -272,27 +272,6 @@ def store_contacts(action: Action, rows: list[dict[str, Any]]) -> None:
     mark(action, {RECORD: as_text(record | {"contacts": rows})})
 
 
-def restore(armature: Object) -> str:
-    """Let the armature play the source of its planted action again, and tell its name; the planted one is kept."""
-    present = actions.assigned(armature)
-    actions.assign(armature, actions.counterpart(present, source_of(present.action)))
-    return give_back(armature, present.action)
-
-
-def give_back(armature: Object, planted: Action) -> str:
-    """Bring back what planting changed beside the action that plays, and tell the name of the source.
-
-    The source gets the contacts as they are by now, so that planting it again, by whomever, starts from them. Contacts
-    that cannot be read stay where they are, which is told.
-    """
-    source, record = source_of(planted), read(planted)
-    put_back(armature, record)
-    wrong = trouble(planted) or trouble(source)
-    if source.is_editable and "contacts" in record and not wrong:
-        store_contacts(source, record["contacts"])
-    return f"{source.name} without the contacts, for {wrong}" if wrong else source.name
-
-
 def put_back(armature: Object, record: Record) -> None:
     """Set what the source does not animate, which would keep the values that planting gave it."""
     for bone in armature.pose.bones if record["channels"] else ():
