@@ -154,7 +154,9 @@ def _placing(
 
 def _scattered(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[str]:
     """A sentence about meshes on which other things are scattered, which are not stood on."""
-    owners = {ob for ob in objects if ob.type == "MESH" and _may_scatter(ob)}
+    scatters = {"NODES", "PARTICLE_SYSTEM"}
+    meshes = [ob for ob in objects if ob.type == "MESH"]
+    owners = {ob for ob in meshes if ob.instance_type != "NONE" or any(each.type in scatters for each in ob.modifiers)}
     found: set[str] = set()
     for instance in depsgraph.object_instances if owners else ():
         if instance.is_instance and instance.parent and instance.parent.original in owners:
@@ -165,11 +167,6 @@ def _scattered(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[str]:
     return [f"objects scattered on {names} do not count as ground: make these instances real to stand on them"] * bool(
         found
     )
-
-
-def _may_scatter(ob: Object) -> bool:
-    nodes = any(modifier.type in {"NODES", "PARTICLE_SYSTEM"} for modifier in ob.modifiers)
-    return nodes or ob.instance_type != "NONE"
 
 
 def _read(data: bpy.types.Mesh, matrix: Array) -> tuple[Content, Callable[[], ik2bone.Mesh]]:

@@ -85,12 +85,10 @@ def find_unfollowed(objects: Sequence[Object], frames: Sequence[int]) -> Stages[
     now = bpy.context.scene.frame_current
     bodies = [ob for ob in objects if ob.rigid_body and ob.rigid_body.type == "ACTIVE"]
     told = [f"{ob.name} is simulated, and was taken where it is on frame {now}: bake it to keys" for ob in bodies]
-    changing = yield from _changing([ob for ob in objects if _may_change(ob)], frames)
+    meshes = [ob for ob in objects if ob.type == "MESH"]
+    may_change = [ob for ob in meshes if ob.modifiers or ob.data.shape_keys or ob.data.animation_data]
+    changing = yield from _changing(may_change, frames)
     return told + [f"{ob.name} changes its shape, and was taken as it is on frame {now}" for ob in changing]
-
-
-def _may_change(ob: Object) -> bool:
-    return ob.type == "MESH" and bool(ob.modifiers or ob.data.shape_keys or ob.data.animation_data)
 
 
 def _changing(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[Object]]:

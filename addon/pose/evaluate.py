@@ -53,11 +53,6 @@ def private_scene(objects: Sequence[Object]) -> Iterator[Scene]:
         bpy.data.scenes.remove(scene)
 
 
-def is_private(scene: Scene) -> bool:
-    """Whether a scene is such a one."""
-    return scene.name.startswith(PRIVATE)
-
-
 def step_scene(scene: Scene, frame: int) -> Depsgraph:
     """What a private scene shows on a frame."""
     scene.frame_set(int(frame))

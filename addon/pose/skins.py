@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..bounded import Bounded
 from ..rig.limb import Limb
-from .evaluate import is_private, private_scene
+from .evaluate import PRIVATE, private_scene
 
 # A vertex goes with a foot that has at least this share of its weights.
 MOST = 0.5
@@ -43,7 +43,8 @@ kept: Bounded[tuple[Skin, ...]] = Bounded(POINTS)
 @persistent
 def forget_edited(_scene: Scene, depsgraph: Depsgraph) -> None:
     """Keep no skins over an edit of any mesh; a scene of our own has all that is in it evaluated for the first time."""
-    if not is_private(depsgraph.scene) and any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
+    is_private = depsgraph.scene.name.startswith(PRIVATE)
+    if not is_private and any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
         kept.clear()
 
 

@@ -59,7 +59,8 @@ class _Solved:
         line = line_of(self.moving.armature, self.solver.subtarget)
         is_apart = self.limb.shin not in line_of(self.moving.armature, self.limb.foot)
         sources = followed or ([self.limb.foot] if is_apart else [])
-        if control := self._movable(name for name in line if self._carries(name, sources)):
+        lines = [line_of(self.moving.armature, source) for source in sources]
+        if lines and (control := self._movable(name for name in line if all(name in each for each in lines))):
             return self._reaching(control, "foot"), *self._turned_back()
         ankle = self._movable(line)
         if ankle is None or sources == [self.limb.foot]:
@@ -116,10 +117,6 @@ class _Solved:
                 return None
             found.append(constraint.subtarget)
         return found
-
-    def _carries(self, name: str, sources: list[str]) -> bool:
-        """Whether a bone carries all others, of which there is one at least."""
-        return bool(sources) and all(name in line_of(self.moving.armature, source) for source in sources)
 
     def _movable(self, names: Iterable[str]) -> str | None:
         """Which to move of bones under one another: the lowest that has location keys, else the topmost.
