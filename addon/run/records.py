@@ -114,13 +114,12 @@ def read_record(text: str) -> tuple[Record, str | None]:
     if not isinstance(data, dict):
         return EMPTY, f"is no JSON object but {cut(text)!r}"
     settings, channels, soles, report = (_object(data.get(name)) for name in EMPTY)
+    is_shown = _fits(report, REPORT) and report["leg"] > 0.0 and report["before"] and report["after"]
     usable = data | {
         "settings": settings,
         "channels": {path: v for path, v in channels.items() if v is None or _shape(v) in ((3,), (4,))},
         "soles": {name: sole for name, sole in soles.items() if _fits(sole, {"leg": (), "source": str} | SOLE)},
-        "report": report
-        if _fits(report, REPORT) and report["leg"] > 0.0 and report["before"] and report["after"]
-        else {},
+        "report": report if is_shown else {},
     }
     if "contacts" not in data:
         return usable, None
