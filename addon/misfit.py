@@ -47,7 +47,7 @@ def _made_for(wheel: str) -> str:
 
 
 class Told:
-    """What shows the sentence."""
+    """Draws the sentence that tells why."""
 
     def draw(self, _context: Context) -> None:
         """Tell it."""

@@ -54,7 +54,7 @@ def private_scene(objects: Sequence[Object]) -> Iterator[Scene]:
 
 
 def step_scene(scene: Scene, frame: int) -> Depsgraph:
-    """What a private scene shows on a frame."""
+    """The dependency graph of a private scene, evaluated on a frame."""
     scene.frame_set(int(frame))
     return scene.view_layers[0].depsgraph
 
@@ -62,7 +62,7 @@ def step_scene(scene: Scene, frame: int) -> Depsgraph:
 def read_frames(
     step: Callable[[int], Shown], frames: Sequence[int], reader: Callable[[Shown], Value]
 ) -> Stages[list[Value]]:
-    """What a function reads of what is shown on each of some frames."""
+    """What `reader` takes from what `step` shows, for each of the frames."""
     rows = []
     for number, frame in enumerate(frames):
         rows.append(reader(step(frame)))

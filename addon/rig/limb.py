@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Limbs by the names of their bones, and the bones that control those of which constraints move the bones."""
+"""Limbs, told by the names of their bones, and the controls that take the keys where constraints move these bones."""
 
 from __future__ import annotations
 
