@@ -97,6 +97,18 @@ def twin_of(bpy, ob):
     return twin
 
 
+def override_walker(bpy, library):
+    """A library override of the walker in a file, over a slope, playing what is linked."""
+    with bpy.data.libraries.load(library, link=True) as (_source, target):
+        target.objects = ["Walker"]
+    armature = bpy.data.objects["Walker"].override_create(remap_local_usages=True)
+    bpy.context.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.context.scene.render.fps = 30
+    make_slope(bpy)
+    return armature
+
+
 def add_bone(bones, name, parent, head, tail):
     bone = bones.new(name)
     bone.head, bone.tail, bone.parent = head, tail, parent

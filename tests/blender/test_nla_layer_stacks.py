@@ -169,13 +169,8 @@ def test_a_linked_strip_of_an_override_is_planted_by_a_local_layer(bpy, walker, 
     library = str(tmp_path / "strips.blend")
     bpy.data.libraries.write(library, {walker})
     session.reset(bpy)
-    with bpy.data.libraries.load(library, link=True) as (_source, target):
-        target.objects = ["Walker"]
-    armature = bpy.data.objects["Walker"].override_create(remap_local_usages=True)
-    bpy.context.collection.objects.link(armature)
-    bpy.context.view_layer.objects.active = armature
-    bpy.context.scene.render.fps, bpy.context.scene.frame_end = 30, biped.LAST
-    biped.make_slope(bpy)
+    armature = biped.override_walker(bpy, library)
+    bpy.context.scene.frame_end = biped.LAST
     before = poses(bpy, armature)
     for _ in range(2):
         plant(bpy, **LAYER)
