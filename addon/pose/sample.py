@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..bounded import Bounded
 from ..errors import Refusal
 from ..keys.keyframes import Frames
-from ..rig.controls import CARRYING
+from ..rig.checks import CARRYING
 from ..rig.limb import Limb
 from ..stages import Progress, Stages, finish, part_of
 from . import curves

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from bpy.types import Context, Object
+from bpy.types import Context, Object, PoseBone
 from ik2bone.model import Mask
 
 from ..errors import Refusal
@@ -15,10 +15,11 @@ from ..keys import actions, fcurves, rotations
 from ..properties import PlantingOptions
 from .checks import Moving, check_chain, line_of, refuse_rest, refuse_unplaced, toe_trouble
 from .choose import choose_limbs
-from .controls import hips_control
 from .controls_named import named_hips
 from .limb import Limb
 
+# Constraints that bring a bone to the place of another one.
+PLACING = {"COPY_TRANSFORMS", "COPY_LOCATION"}
 SOME_LEGS = "only some of the legs are planted, so the hips stay"
 # Scales along an object's axes that differ by less than this factor are even: the tests' walker drifts by 0.0002 of its
 # leg then, and by 0.005 at scales of 1, 1.2 and 0.9.
@@ -94,7 +95,7 @@ def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
     if any(moving.holds(bones[name]) for name in between):
         return None
     for name in shared[lowest:]:
-        if control := hips_control(moving, bones[name]):
+        if control := _hips_control(moving, bones[name]):
             return control
         if moving.holds(bones[name]):
             # What holds it in its place would do so under any ancestor that moves.
@@ -102,6 +103,14 @@ def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
         if moving.is_free(name):
             return name
     return None
+
+
+def _hips_control(moving: Moving, bone: PoseBone) -> str | None:
+    """The bone that moves a bone by the only constraint on that, if keys move it in turn."""
+    found = moving.active(bone)
+    if len(found) != 1 or found[0].type not in PLACING or found[0].target != moving.armature:
+        return None
+    return found[0].subtarget if moving.is_movable(found[0].subtarget) else None
 
 
 def _largest_branch(armature: Object, name: str, legs: set[str]) -> int:

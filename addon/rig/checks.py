@@ -15,12 +15,14 @@ from bpy.types import Constraint, Object, PoseBone
 from ..errors import Refusal
 from ..keys import actions, rotations
 from ..pose.evaluate import shown_channels, stepping
-from .limb import Limb
+from .limb import Limb, Switch
 
 # Constraints that change nothing but a bone's scale.
 SCALING = {"COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
 # Constraints that leave a bone's place alone and do not depend on it.
 PLACELESS = {"COPY_ROTATION", "LIMIT_ROTATION"} | SCALING
+# Constraints that carry a bone as a parent does: its channels act within what carries it.
+CARRYING = {"CHILD_OF", "ARMATURE"}
 # Constraints that act in some poses and not in others.
 LIMITING = {"LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_DISTANCE", "TRANSFORM"}
 # A bone is where its channels put it up to this, in radians and as a share of its distance from the origin and its
@@ -153,6 +155,20 @@ class Moving:
         bone = self.armature.pose.bones[name]
         connected = bone.bone.use_connect and bone.parent is not None
         return not (connected or any(bone.lock_location) or bone.path_from_id("location") in self.driven)
+
+    def is_movable(self, name: str) -> bool:
+        """Whether there is such a bone, and keys of its location show within what carries it."""
+        bone = self.armature.pose.bones.get(name)
+        if bone is None or name in self.reached or not self.is_free(name):
+            return False
+        return all(constraint.type in CARRYING for constraint in self.active(bone))
+
+    def switch_of(self, constraint: Constraint, on: bool) -> Switch | None:
+        """A constraint as a switch of controls, None where it has its whole influence on every frame."""
+        if not self.is_animated(constraint) and constraint.influence == 1.0:
+            return None
+        owner = next(bone for bone in self.armature.pose.bones if constraint in bone.constraints.values())
+        return Switch(owner.name, constraint.name, on)
 
 
 def _is_on(constraint: Constraint) -> bool:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from bpy.types import Constraint
 
 from .checks import Moving, line_of
-from .controls import is_movable, switch_of
 from .limb import Control, Limb
 
 # Constraints that turn a bone after another one, which they name as their target.
@@ -74,15 +73,15 @@ class _Solved:
 
     def knee(self) -> tuple[Control, ...]:
         """The target of the pole; without a pole the knee goes by how the two bones stand before they are solved."""
-        solver, on = self.solver, switch_of(self.moving, self.solver, True)
+        solver, on = self.solver, self.moving.switch_of(self.solver, True)
         if not solver.pole_target:
             return tuple(Control(name, "knee", switch=on) for name in self.limb.turned[:2])
-        is_ours = solver.pole_target == self.moving.armature and is_movable(self.moving, solver.pole_subtarget)
+        is_ours = solver.pole_target == self.moving.armature and self.moving.is_movable(solver.pole_subtarget)
         return (Control(solver.pole_subtarget, "knee", moves=True, turns=False, switch=on),) if is_ours else ()
 
     def forward(self) -> Iterator[Control]:
         """The bones themselves, where the solver may be without influence."""
-        if off := switch_of(self.moving, self.solver, False):
+        if off := self.moving.switch_of(self.solver, False):
             yield from (
                 Control(name, part, switch=off) for name, part in zip(self.limb.turned, ("thigh", "shin"), strict=False)
             )
@@ -90,14 +89,14 @@ class _Solved:
     def _reaching(self, name: str, part: str) -> Control:
         """A bone that the ankle is drawn to; its keys show without the solver too where the foot follows it always."""
         follows = self.moving.active(self.moving.armature.pose.bones[self.limb.foot])
-        is_left = part == "ankle" or any(switch_of(self.moving, each, False) for each in follows)
-        on = switch_of(self.moving, self.solver, True) if is_left else None
+        is_left = part == "ankle" or any(self.moving.switch_of(each, False) for each in follows)
+        on = self.moving.switch_of(self.solver, True) if is_left else None
         return Control(name, part, moves=True, turns=part == "foot", goal=self.solver.subtarget, switch=on)
 
     def _turned_back(self) -> Iterator[Control]:
         """The foot itself, where the only constraint that turns it may be without influence."""
         found = self.moving.active(self.moving.armature.pose.bones[self.limb.foot])
-        if len(found) == 1 and (off := switch_of(self.moving, found[0], False)):
+        if len(found) == 1 and (off := self.moving.switch_of(found[0], False)):
             yield Control(self.limb.foot, "foot", switch=off)
 
     def _turning(self, names: list[str], part: str) -> Iterator[Control]:
@@ -125,7 +124,7 @@ class _Solved:
         """
         armature = self.moving.armature
         bones, apart = armature.pose.bones, {*line_of(armature, self.limb.thigh), *self._others()}
-        free = [name for name in names if name not in apart and is_movable(self.moving, name)]
+        free = [name for name in names if name not in apart and self.moving.is_movable(name)]
         keyed = [name for name in free if bones[name].path_from_id("location") in self.moving.keyed]
         return next(iter(keyed or free[::-1]), None)
 

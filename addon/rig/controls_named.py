@@ -13,7 +13,6 @@ from bpy.types import PoseBone, bpy_prop_collection
 from ik2bone.model import JOINTS
 
 from .checks import Moving
-from .controls import is_movable, switch_of
 from .limb import Control, Limb, Switch
 
 # What names of Rigify end with: the side, and a number where they would be the same otherwise.
@@ -30,7 +29,7 @@ def named_limbs(moving: Moving) -> list[Limb]:
 def named_hips(moving: Moving) -> str | None:
     """The bone that carries the trunk of a generated rig."""
     names = HIPS if any(limb.is_leg for limb in named_limbs(moving)) else ()
-    return next((name for name in names if is_movable(moving, name)), None)
+    return next((name for name in names if moving.is_movable(name)), None)
 
 
 def _rigify_limbs(moving: Moving) -> Iterator[Limb]:
@@ -111,7 +110,7 @@ def _auto_rig_legs(moving: Moving) -> Iterator[Limb]:
         fk = [f"c_{part}_fk{side}" for part in ("thigh", "leg", "foot", "toes")]
         if all(name in bones for name in names[:3]):
             found = _both(moving, names[0], foot, fk, [f"c_toes_ik{side}"], None)
-            poles = [name for name in (f"c_leg_pole{side}",) if is_movable(moving, name)]
+            poles = [name for name in (f"c_leg_pole{side}",) if moving.is_movable(name)]
             knee = [Control(name, "knee", moves=True, turns=False, switch=found[0].switch) for name in poles if found]
             if found:
                 yield Limb(*names[:3], names[3] if names[3] in bones else None, controls=(*found, *knee))
@@ -125,7 +124,7 @@ def _both(
     The bone `switched` has a constraint for each set or for one, whose targets are named after the sets.
     """
     bones = moving.armature.pose.bones
-    switches = ((each, switch_of(moving, each, True)) for each in bones[switched].constraints)
+    switches = ((each, moving.switch_of(each, True)) for each in bones[switched].constraints)
     found = [
         (each, switch) for each, switch in switches if switch and re.search("_[fi]k", getattr(each, "subtarget", ""))
     ]
