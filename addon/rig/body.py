@@ -13,7 +13,7 @@ from ik2bone.model import Mask
 from ..errors import Refusal
 from ..keys import actions, fcurves, rotations
 from ..properties import PlantingOptions
-from .checks import Moving, check_chain, line_of, refuse_rest, refuse_unplaced, toe_trouble
+from .checks import Moving, check_chain, line_of, refuse_unposed, toe_trouble
 from .choose import choose_limbs
 from .controls_named import named_hips
 from .limb import Limb
@@ -55,8 +55,7 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     Where the rest pose leaves the legs open, they are told from the frames within `bounds`, those of the whole action,
     so that no choice of frames changes them.
     """
-    refuse_rest(armature)
-    refuse_unplaced(armature)
+    refuse_unposed(armature)
     choice = choose_limbs(context, armature, options, bounds)
     limbs = choice.limbs
     check_chain(armature, limbs)

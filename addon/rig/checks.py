@@ -193,14 +193,10 @@ def _is_moved(evaluated: Object, bone: PoseBone) -> bool:
     return bool(np.abs(turns[0] - turns[1]).max() > SAME or away > SAME * size)
 
 
-def refuse_rest(armature: Object) -> None:
-    """Refuse an armature that shows no pose at all."""
+def refuse_unposed(armature: Object) -> None:
+    """Refuse an armature that shows no pose at all, lies nowhere, or is scaled to nothing."""
     if armature.data.pose_position == "REST":
         raise Refusal(f"{armature.name} shows its rest position: switch it to pose position")
-
-
-def refuse_unplaced(armature: Object) -> None:
-    """Refuse an object that lies nowhere, or is scaled to nothing."""
     world = np.array(armature.matrix_world)
     # Blender takes the largest number of single precision for infinity.
     if not (np.abs(world) < np.finfo(np.float32).max).all():
