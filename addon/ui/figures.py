@@ -25,7 +25,10 @@ ACCELERATIONS = ("hips_peak", "hips_rms")
 UNIT = ", degrees"
 # Of what is told in leg lengths.
 LIMITS = {"drift": VISIBLE, "penetration": VISIBLE, "float": VISIBLE, "short": SHORT, "foot_pop": FOOT_POP}
-LENGTHS_IN_NOTES = {"feet_short": ("distance",), **{f"worse_{name}": SIDES for name in SPAN_FIGURES}}
+LENGTHS_IN_NOTES = {
+    "feet_short": ("distance",),
+    **{f"worse_{name}": SIDES for name in SPAN_FIGURES},
+}
 GOOD, NEUTRAL, LOOK, BAD, TOLD = "CHECKMARK", "BLANK1", "HIDE_OFF", "ERROR", "INFO"
 
 
