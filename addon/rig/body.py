@@ -5,24 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from bpy.types import Context, Object, PoseBone
+from ik2bone.model import Mask
 
 from ..errors import Refusal
 from ..keys import actions, fcurves, rotations
-from .checks import Moving, check_chain, refuse_rest, refuse_unplaced, toe_trouble
+from ..properties import PlantingOptions
+from .checks import Moving, check_chain, line_of, refuse_unposed, toe_trouble
 from .choose import choose_limbs
-from .controls import hips_control, line_of
 from .controls_named import named_hips
-from .find import Limb
+from .limb import Limb
 
-if TYPE_CHECKING:
-    from bpy.types import Context, Object
-
-    from ..properties import PlantingOptions
-
+# Constraints that bring a bone to the place of another one.
+PLACING = {"COPY_TRANSFORMS", "COPY_LOCATION"}
 SOME_LEGS = "only some of the legs are planted, so the hips stay"
 # Scales along an object's axes that differ by less than this factor are even: the tests' walker drifts by 0.0002 of its
 # leg then, and by 0.005 at scales of 1, 1.2 and 0.9.
@@ -47,7 +44,7 @@ class Body:
     told: tuple[str, ...]
 
     @property
-    def chosen(self) -> NDArray[np.bool_]:
+    def chosen(self) -> Mask:
         """Which of the planned limbs are to be turned."""
         return np.array([limb in self.limbs for limb in self.planned])
 
@@ -58,8 +55,7 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     Where the rest pose leaves the legs open, they are told from the frames within `bounds`, those of the whole action,
     so that no choice of frames changes them.
     """
-    refuse_rest(armature)
-    refuse_unplaced(armature)
+    refuse_unposed(armature)
     choice = choose_limbs(context, armature, options, bounds)
     limbs = choice.limbs
     check_chain(armature, limbs)
@@ -85,12 +81,12 @@ def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
     bones, moving = armature.pose.bones, Moving(armature)
     if generated := named_hips(moving):
         return generated
-    lines = [[leg.thigh, *(bone.name for bone in bones[leg.thigh].parent_recursive)] for leg in legs]
+    lines = [line_of(armature, leg.thigh) for leg in legs]
     shared = [name for name in lines[0][1:] if all(name in line for line in lines)]
     if not shared:
         return None
     # Controls of feet may carry more bones than a plain trunk has.
-    controls = [line_of(moving, control.bone) for leg in legs for control in leg.controls]
+    controls = [line_of(armature, control.bone) for leg in legs for control in leg.controls]
     apart = {name for line in (*lines, *controls) for name in line}
     carried = [_largest_branch(armature, name, apart) for name in shared]
     lowest = carried.index(max(carried))
@@ -98,7 +94,7 @@ def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
     if any(moving.holds(bones[name]) for name in between):
         return None
     for name in shared[lowest:]:
-        if control := hips_control(moving, bones[name]):
+        if control := _hips_control(moving, bones[name]):
             return control
         if moving.holds(bones[name]):
             # What holds it in its place would do so under any ancestor that moves.
@@ -106,6 +102,14 @@ def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
         if moving.is_free(name):
             return name
     return None
+
+
+def _hips_control(moving: Moving, bone: PoseBone) -> str | None:
+    """The bone that moves a bone by the only constraint on that, if keys move it in turn."""
+    found = moving.active(bone)
+    if len(found) != 1 or found[0].type not in PLACING or found[0].target != moving.armature:
+        return None
+    return found[0].subtarget if moving.is_movable(found[0].subtarget) else None
 
 
 def _largest_branch(armature: Object, name: str, legs: set[str]) -> int:
