@@ -36,9 +36,11 @@ def read_clip(path: Path) -> Object:
     before = set(bpy.data.objects)
     _read(path, CLIPS, "a clip")
     is_blend = path.suffix.lower() == BLEND
-    armatures = [ob for ob in bpy.data.objects if ob.type == "ARMATURE" and (is_blend or ob not in before)]
+    shown = bpy.context.view_layer.objects
+    armatures = [ob for ob in shown if ob.type == "ARMATURE" and (is_blend or ob not in before)]
     if not armatures:
-        raise Refusal(f"{path.name} holds no armature")
+        where = " in the view layer that it was saved with" if is_blend else ""
+        raise Refusal(f"{path.name} holds no armature{where}")
     armature = max(armatures, key=lambda ob: len(ob.data.bones))
     found = actions_of(armature)
     if found and not is_blend:
