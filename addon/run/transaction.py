@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import bpy
@@ -31,11 +31,12 @@ OWNED = re.compile(r'(.*?)(?:\["((?:[^"\\]|\\.)*)"\]|\.?(\w+))$')
 
 
 def on_error(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:
-    """Have something called if the run is refused, fails or is stopped."""
+    """Have something called if the run is refused, fails or is stopped; what was removed meanwhile stays away."""
 
     def leave(error: type[BaseException] | None, *_: object) -> None:
         if error:
-            call(*arguments)
+            with suppress(ReferenceError):
+                call(*arguments)
 
     undo.push(leave)
 
