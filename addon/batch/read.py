@@ -39,8 +39,9 @@ def read_clip(path: Path) -> Object:
     shown = bpy.context.view_layer.objects
     armatures = [ob for ob in shown if ob.type == "ARMATURE" and (is_blend or ob not in before)]
     if not armatures:
-        where = " in the view layer that it was saved with" if is_blend else ""
-        raise Refusal(f"{path.name} holds no armature{where}")
+        if is_blend:
+            raise Refusal(f"{path.name} holds no armature that its view layer has")
+        raise Refusal(f"{path.name} holds no armature")
     armature = max(armatures, key=lambda ob: len(ob.data.bones))
     found = actions_of(armature)
     if found and not is_blend:

@@ -270,7 +270,7 @@ def test_an_armature_that_the_view_layer_does_not_show_is_told(bpy, command, fil
     bpy.context.scene.collection.objects.unlink(walker)
     bpy.ops.wm.save_as_mainfile(filepath=str(files / "other.blend"))
     status, output = run(command, files, "other.blend", ground=None)
-    error = "other.blend holds no armature in the view layer that it was saved with"
+    error = "other.blend holds no armature that its view layer has"
     assert status == command.NOT_PLANTED and report_of(output, "other")["error"] == error
 
 
