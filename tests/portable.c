@@ -11,7 +11,7 @@
 #include "builds.h"
 #include "ik2b.h"
 
-enum { ROWS = 1000, WIDEST = 16 };
+enum { ROWS = 250, WIDEST = 16 };
 
 static double numbers[IK2B_MAX_ARGUMENTS][ROWS][WIDEST];
 static ik2b_array arrays[IK2B_MAX_ARGUMENTS];
