@@ -82,13 +82,13 @@ note(int i, ik2b_kind kind, int width)
 #define WIDTH_NUMBER 1
 #define WIDTH_DIRECTION 3
 #define WIDTH_MATRIX 16
-#define WIDTH(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of) WIDTH_##KIND,
+#define WIDTH(NAME, name, KIND, missing) WIDTH_##KIND,
 
 /* The first `given` options of a function that takes them all, in the order of the table. */
 static void
 fill_options(int first, int given, int count, ik2b_kind kind)
 {
-    static const int widths[] = {IK2B_OPTION_TABLE(WIDTH)};
+    static const int widths[] = {IK2B_OPTIONS_OF_POSE(WIDTH)};
     for (int i = 0; i < count; i++) {
         arrays[first + i].data = NULL;
         if (i < given) {
@@ -150,7 +150,7 @@ main(void)
 {
     for (int kind = IK2B_F32; kind <= IK2B_F64; kind++) {
         for (int given = 0; given <= IK2B_OPTIONS; given++) {
-            if (given <= IK2B_SOLVE_OPTIONS) {
+            if (given <= IK2B_SOLVE_OUT_MID - IK2B_SOLVE_POLE) {
                 solve((ik2b_kind)kind, given);
             }
             solve_pose((ik2b_kind)kind, given);

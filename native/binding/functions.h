@@ -28,9 +28,8 @@ typedef struct {
     ik2b_kind holds; /* of an output; IK2B_KINDS is the kind of the results */
 } parameter;
 
-/* Options that are one word for all rows. */
-#define IK2B_WORD_NUMBER(NAME, name, solve, orient, solve_pose, pole_of, first, second) NAME,
-enum { IK2B_WORD_TABLE(IK2B_WORD_NUMBER) WORDS };
+/* Options that are one word for all rows: the values of ik2b_bend and ik2b_roll. */
+enum { BEND, ROLL, WORDS };
 
 typedef struct {
     const char *name, *choices[2];

@@ -57,7 +57,7 @@ IK2B_IN_LINE bool
 remove_scale(limb *t)
 {
     for (int j = 0; j < 3; j++) {
-        double root = 1.0 / t->root_scale[j], mid = 1.0 / t->mid_scale[j];
+        double root = 1.0 / t->given_root_scale[j], mid = 1.0 / t->given_mid_scale[j];
         for (int i = 0; i < 3; i++) {
             t->root_matrix[4 * i + j] *= root;
             t->mid_matrix[4 * i + j] *= mid;
@@ -197,7 +197,7 @@ see_hinge(limb *t)
     d3_copy(t->given_hinge, hinge);
     get33(t->mid_inward, mid_inward);
     get44(t->root_matrix, frame);
-    double x = t->mid_scale[0], y = t->mid_scale[1], z = t->mid_scale[2];
+    double x = t->given_mid_scale[0], y = t->given_mid_scale[1], z = t->given_mid_scale[2];
     hinge[0] *= y * z;
     hinge[1] *= z * x;
     hinge[2] *= x * y;
@@ -229,6 +229,25 @@ see_direction(limb *t, bool careful, const double given[3], double dest[3])
     }
     d3_copy(seen, dest);
     return good;
+}
+
+/* Whether the end joint's matrix, or its goal, can be turned at all. */
+IK2B_IN_LINE bool
+check_end(limb *t, bool careful, const double matrix[16])
+{
+    double linear[3][3], inverse[3][3], determinant;
+    get44(matrix, linear);
+    bool good = invert(t, linear, inverse, &determinant);
+    double excess = bottom_excess(matrix);
+    for (int i = 0; i < 3; i++) {
+        excess += matrix[4 * i + 3] - matrix[4 * i + 3];
+    }
+    if (careful) {
+        if (excess != 0.0 || (!good && !d33_invert(linear, t->task.parallel, inverse))) {
+            t->invalid = 1.0;
+        }
+    }
+    return good & (excess == 0.0);
 }
 
 #endif

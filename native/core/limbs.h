@@ -14,11 +14,9 @@ enum { IK2B_TWIST_ANGLE, IK2B_CONE_OPENING, IK2B_HALF_LEAST, IK2B_HALF_MOST, IK2
 
 /* The whole call. */
 typedef struct {
-    uint64_t given;   /* a bit for each option that is given and not at its default */
-    uint64_t varying; /* a bit for each of them that is not one value for all rows */
-    ik2b_kind kind;   /* of the results */
-    bool nearest, rolling;
-    bool framed;         /* there are matrices */
+    uint64_t given; /* a bit for each option that is given and not at its default */
+    uint64_t varying; /* a bit for each option of numbers that is not one value for all rows */
+    ik2b_kind kind; /* of the results */
     double straight;     /* a mid joint so near to the line root-end, by the reach, is on it */
     double moved;        /* a stage that moves the end by less, by the reach, does not flag it */
     double polar_change; /* after a step that changes less, a rotation is as good as it gets */
@@ -33,15 +31,16 @@ typedef struct {
  * SSE2 has no way from comparisons of doubles to integers. */
 #define IK2B_INPUTS(NUMBER, NUMBERS)                                                               \
     NUMBERS(root_at, 3) NUMBERS(mid_at, 3) NUMBERS(end_at, 3) NUMBERS(target, 3)                   \
-    NUMBERS(root_matrix, 16) NUMBERS(mid_matrix, 16) NUMBERS(end_matrix, 16)                       \
-    NUMBERS(end_goal, 16)
+    NUMBERS(root_matrix, 16) NUMBERS(mid_matrix, 16) NUMBERS(given_end_matrix, 16)                 \
+    NUMBERS(given_end_goal, 16)
 
-/* Options as they are given (those that are numbers, by option; directions in the space of the
- * matrices, or mid's) and what follows from them. */
+/* The other options as they are given, and what follows from them. */
 #define IK2B_GIVEN(NUMBER, NUMBERS)                                                                \
-    NUMBERS(numbers, IK2B_SOLVE_OPTIONS) NUMBERS(given_pole, 3) NUMBERS(given_hinge, 3)            \
-    NUMBERS(given_axis, 3) NUMBERS(root_scale, 3) NUMBERS(mid_scale, 3) NUMBER(pole_weight)        \
-    NUMBER(pole_part) NUMBER(twist) NUMBER(soften) NUMBER(weight) NUMBER(cone_angle)               \
+    NUMBERS(given_pole, 3) NUMBER(given_pole_weight) NUMBER(given_twist) NUMBERS(given_hinge, 3)   \
+    NUMBER(given_soften) NUMBER(given_weight) NUMBER(given_min_angle) NUMBER(given_max_angle)      \
+    NUMBERS(given_cone_axis, 3) NUMBER(given_cone_angle) NUMBERS(given_root_scale, 3)              \
+    NUMBERS(given_mid_scale, 3) NUMBER(pole_weight) NUMBER(pole_part) NUMBER(twist)                \
+    NUMBER(soften) NUMBER(weight) NUMBER(cone_angle)                                               \
     NUMBERS(angle, IK2B_ANGLES) NUMBERS(sine, IK2B_ANGLES) NUMBERS(cosine, IK2B_ANGLES)            \
     NUMBER(bad_options) /* not 0 where one is not finite */
 
@@ -85,7 +84,8 @@ typedef struct {
     NUMBERS(root_turn, 4) NUMBERS(mid_turn, 4) NUMBERS(end_turn, 4)                                \
     NUMBER(kept) /* the corrections are the identity */                                            \
     NUMBERS(out_mid, 3) /* the mid joint in the caller's space */                                  \
-    NUMBERS(position, 3) NUMBER(miss) NUMBER(status)
+    NUMBERS(position, 3) NUMBER(miss) NUMBER(status)                                               \
+    NUMBERS(told, 3) /* pole or hinge of the pose */
 
 #define IK2B_NOTHING(NUMBER, NUMBERS)
 #define IK2B_LEFT(NUMBER, NUMBERS) IK2B_ENDS(NUMBER, NUMBERS) IK2B_RESULTS(NUMBER, NUMBERS)
@@ -212,7 +212,8 @@ put4(const double q[4], double dest[4])
     }
 }
 
-/* The bit of an option in `given` and `varying`. */
+/* The bit of an option in `given` and `varying`; words other than the default have one, too. */
+enum { IK2B_NEAREST_BEND = IK2B_OPTIONS, IK2B_ROLLING };
 #define IK2B_BIT(option) ((uint64_t)1 << IK2B_##option)
 
 IK2B_IN_LINE bool
@@ -254,7 +255,36 @@ as_single(double number)
     return (double)(float)number;
 }
 
-/* The same with care of any square; 0 for zero. */
+/* To single precision where results have it, so that what follows from a turn follows from what is
+ * returned. */
+IK2B_IN_LINE void
+round_turn(const limb *t, double turn[4])
+{
+    bool single = t->task.kind == IK2B_F32;
+    for (int i = 0; i < 4; i++) {
+        turn[i] = chosen(single, as_single(turn[i]), turn[i]);
+    }
+}
+
+/* Nothing turns, where this is true. */
+IK2B_IN_LINE void
+clear_turn(bool cleared, double turn[4])
+{
+    for (int i = 0; i < 4; i++) {
+        turn[i] = chosen(cleared, i == 0 ? 1.0 : 0.0, turn[i]);
+    }
+}
+
+/* Rows that stay have identities for corrections. */
+IK2B_IN_LINE bool
+clear_turns(limb *t)
+{
+    clear_turn(t->kept != 0.0, t->root_turn);
+    clear_turn(t->kept != 0.0, t->mid_turn);
+    return true;
+}
+
+/* The same as inverse_root with care of any square; 0 for zero. */
 IK2B_IN_LINE double
 careful_inverse_root(double square, bool careful)
 {
@@ -334,14 +364,25 @@ lanes_from(limbs *t, int first)
     return (limbs *)(void *)((double *)(void *)t + first);
 }
 
-/* A stage is a function `bool name(limb *t, bool careful)`. Without care it has no branch and tells
- * whether it could settle the limb; with care it settles every limb there is. Digits are the same.
- *
- * A pass is one or more stages over all lanes, without care. It takes the numbers that they read
- * and gives those of one part that they write; compilers leave out all others. In the end the limbs
- * that some pass could not settle go through all stages one by one, with care, as few rows do at
- * once. */
-#define IK2B_PASS(name, results, stages)                                                           \
+/* A stage for one limb and for all lanes, and when it is asked for: where all of the options `all`
+ * are given, any of `any` (or that is 0), and none of `none`. */
+typedef struct {
+    void (*settle)(limb *t);
+    void (*run)(limbs *t);
+    uint64_t all, any, none;
+} ik2b_stage;
+
+/* Stages in their order, to the NULL at the end; with care, up to one that finds the limb invalid.
+ */
+void ik2b_settle_stages(const ik2b_stage *const stages[], limb *t);
+void ik2b_run_stages(const ik2b_stage *const stages[], limbs *t);
+
+/* A pass over all lanes without care: of name##_body(limb *t, bool careful), which then has no
+ * branch and tells whether it could settle the limb; with care it settles every limb there is, with
+ * the same digits. A pass takes the numbers that are read and gives those of one part that are
+ * written; compilers leave out all others. In the end the limbs that some pass could not settle go
+ * through all stages one by one, with care, as few rows do at once. */
+#define IK2B_PASS(name, results)                                                                   \
     IK2B_IN_LINE void name##_part(limbs *part, const ik2b_task *task, int lanes)                   \
     {                                                                                              \
         IK2B_LANE_LOOP                                                                             \
@@ -349,7 +390,7 @@ lanes_from(limbs *t, int first)
             limb one;                                                                              \
             one.task = *task;                                                                      \
             IK2B_LIMB(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)                                         \
-            part->hard[k] = chosen(stages, part->hard[k], 1.0);                                    \
+            part->hard[k] = chosen(name##_body(&one, false), part->hard[k], 1.0);                  \
             results(IK2B_GIVE_NUMBER, IK2B_GIVE_NUMBERS)                                           \
         }                                                                                          \
     }                                                                                              \
@@ -365,5 +406,43 @@ lanes_from(limbs *t, int first)
             part = lanes_from(part, together);                                                     \
         }                                                                                          \
     }
+
+/* Makes name##_stage of name##_settle(limb *t) and name##_lanes(limbs *t, int together). */
+#define IK2B_STAGE_OF(name, ...)                                                                   \
+    IK2B_BUILDS(name##_runner, name##_lanes, (limbs * t), (t, IK2B_TOGETHER))                      \
+    static void name##_run(limbs *t)                                                               \
+    {                                                                                              \
+        name##_runner()(t);                                                                        \
+    }                                                                                              \
+    static const ik2b_stage name##_stage = {                                                       \
+        .settle = name##_settle, .run = name##_run, __VA_ARGS__};
+
+/* Makes name##_stage of an expression with `t` and `careful`, which writes this part of a limb. */
+#define IK2B_STAGE(name, results, expression, ...)                                                 \
+    IK2B_IN_LINE bool name##_body(limb *t, bool careful)                                           \
+    {                                                                                              \
+        (void)careful;                                                                             \
+        return expression;                                                                         \
+    }                                                                                              \
+    static void name##_settle(limb *t)                                                             \
+    {                                                                                              \
+        name##_body(t, true);                                                                      \
+    }                                                                                              \
+    IK2B_PASS(name, results)                                                                       \
+    IK2B_STAGE_OF(name, __VA_ARGS__)
+
+#define IK2B_ALWAYS .any = 0
+
+/* A stage that is all stages of a list. */
+#define IK2B_LIST(name, stages)                                                                    \
+    static void name##_settle(limb *t)                                                             \
+    {                                                                                              \
+        ik2b_settle_stages(stages, t);                                                             \
+    }                                                                                              \
+    static void name##_run(limbs *t)                                                               \
+    {                                                                                              \
+        ik2b_run_stages(stages, t);                                                                \
+    }                                                                                              \
+    const ik2b_stage name = {.settle = name##_settle, .run = name##_run};
 
 #endif

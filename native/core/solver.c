@@ -29,11 +29,68 @@ begin_task(ik2b_task *task, ik2b_kind kind)
     task->parallel = 16.0 * (single ? (double)FLT_EPSILON : DBL_EPSILON);
 }
 
+static bool
+is_asked(const ik2b_stage *stage, uint64_t given)
+{
+    return (given & stage->all) == stage->all && (!stage->any || (given & stage->any)) &&
+           !(given & stage->none);
+}
+
+void
+ik2b_settle_stages(const ik2b_stage *const stages[], limb *t)
+{
+    for (; *stages && t->invalid == 0.0; stages++) {
+        if (is_asked(*stages, t->task.given)) {
+            (*stages)->settle(t);
+        }
+    }
+}
+
+void
+ik2b_run_stages(const ik2b_stage *const stages[], limbs *t)
+{
+    for (; *stages; stages++) {
+        if (is_asked(*stages, t->task.given)) {
+            (*stages)->run(t);
+        }
+    }
+}
+
+/* What goes before all stages: with care, it is not done again. */
+IK2B_STAGE(remove_scale, IK2B_INPUTS, remove_scale(t),
+           .any = IK2B_BIT(ROOT_SCALE) | IK2B_BIT(MID_SCALE))
+static const ik2b_stage *const first_stages[] = {&remove_scale_stage, NULL};
+
+/* An invalid row keeps its joints. */
+static void
+refuse(limb *t)
+{
+    clear_turn(true, t->root_turn);
+    clear_turn(true, t->mid_turn);
+    clear_turn(true, t->end_turn);
+    d3_copy(t->mid_at, t->out_mid);
+    d3_copy(t->end_at, t->position);
+    d3_zero(t->told);
+    t->miss = (double)NAN;
+    t->status = IK2B_INVALID;
+}
+
+/* All stages with care. */
+static void
+settle(const ik2b_solver *solver, limb *t)
+{
+    t->invalid = 0.0;
+    ik2b_settle_stages(solver->stages, t);
+    if (t->invalid != 0.0) {
+        refuse(t);
+    }
+}
+
 /* The same in all lanes. */
 static void
 spread_options(limbs *t, const limb *from)
 {
-    enum { FIRST = IK2B_AT(numbers), LAST = IK2B_AT(cone_axis) + 2 };
+    enum { FIRST = IK2B_AT(given_pole), LAST = IK2B_AT(cone_axis) + 2 };
     const double *numbers = (const double *)from;
     t->task = from->task;
     t->lanes = IK2B_LANES;
@@ -65,9 +122,9 @@ store_row(const ik2b_array *array, int width, const double source[])
     }
 }
 
-/* Limbs that the passes could not settle. */
+/* A limb that the passes could not settle. */
 static void
-settle(work *w, int k)
+settle_lane(work *w, int k)
 {
     limbs *part = &w->tile;
     limb one;
@@ -78,8 +135,7 @@ settle(work *w, int k)
     if (one.task.varying) {
         ik2b_prepare(&one);
     }
-    one.invalid = 0.0;
-    w->solver->settle(&one);
+    settle(w->solver, &one);
     IK2B_RESULTS(IK2B_GIVE_NUMBER, IK2B_GIVE_NUMBERS)
 }
 
@@ -92,11 +148,17 @@ run_tile(void *context, int rows)
     if (t->task.varying) {
         ik2b_prepare_tile(t, w->row.bad_options);
     }
-    w->solver->run(t);
+    ik2b_run_stages(first_stages, t);
+    if (w->solver->run_plain && !t->task.given) {
+        w->solver->run_plain(t);
+    }
+    else {
+        ik2b_run_stages(w->solver->stages, t);
+    }
     bool any = any_lane(t->hard);
     for (int k = 0; any && k < rows; k++) {
         if (t->hard[k] != 0.0) {
-            settle(w, k);
+            settle_lane(w, k);
         }
     }
 }
@@ -115,8 +177,8 @@ load_limb(work *w, const ik2b_array *args)
     }
     for (int which = 0; which < IK2B_OPTIONS; which++) {
         if (t->task.varying >> which & 1) {
-            load_row(&args[solver->options[which]], ik2b_width_of(which),
-                     numbers_at(t, ik2b_place_of(&t->task, which)));
+            load_row(&args[solver->options[which]], ik2b_options[which].width,
+                     numbers_at(t, ik2b_options[which].place));
         }
     }
     ik2b_prepare(t);
@@ -144,11 +206,9 @@ run_row(const ik2b_array *args, void *context)
     work *w = context;
     limb *t = &w->row;
     load_limb(w, args);
-    if (is_given(&t->task, IK2B_BIT(ROOT_SCALE) | IK2B_BIT(MID_SCALE))) {
-        remove_scale(t);
-    }
     t->invalid = 0.0;
-    w->solver->settle(t);
+    ik2b_settle_stages(first_stages, t);
+    settle(w->solver, t);
     store_limb(w, args);
 }
 
@@ -172,8 +232,9 @@ list_moves(const work *w, ik2b_tiling *tiling)
     memcpy(tiling->move, solver->moves, (size_t)count * sizeof *tiling->move);
     for (int which = 0; task->varying && which < IK2B_OPTIONS; which++) {
         if (task->varying >> which & 1) {
-            tiling->move[count++] = (ik2b_move){solver->options[which], ik2b_width_of(which),
-                                                ik2b_place_of(task, which)};
+            tiling->move[count++] = (ik2b_move){solver->options[which],
+                                                ik2b_options[which].width,
+                                                ik2b_options[which].place};
         }
     }
     int outputs = solver->count - solver->inputs;
@@ -190,10 +251,9 @@ ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array
     work w;
     w.solver = solver;
     begin_task(&w.row.task, kind);
-    w.row.task.framed = solver->framed;
-    w.row.task.nearest = bend == IK2B_NEAREST;
-    w.row.task.rolling = roll == IK2B_ROLL_HINGE;
     ik2b_begin_options(&w.row, args, solver->options, extent);
+    w.row.task.given |= bend == IK2B_NEAREST ? IK2B_BIT(NEAREST_BEND) : 0;
+    w.row.task.given |= roll == IK2B_ROLL_HINGE ? IK2B_BIT(ROLLING) : 0;
     if (extent->count == 0) {
         run_row(args, &w);
         return;
