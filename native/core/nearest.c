@@ -133,7 +133,7 @@ ik2b_mesh_nearest(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *
     do {
         double p[3];
         nearest_place best;
-        load_vector(&args[IK2B_NEAREST_POINT], 3, p);
+        load_row(&args[IK2B_NEAREST_POINT], args[IK2B_NEAREST_POINT].data, 3, p);
         find_nearest(p, mesh, &best);
         store_hit(&args[IK2B_NEAREST_OUT_POINT], &args[IK2B_NEAREST_OUT_NORMAL],
                   &args[IK2B_NEAREST_OUT_TRIANGLE], best.point, best.triangle);

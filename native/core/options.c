@@ -144,8 +144,10 @@ begin_option(limb *t, const ik2b_array *array, int which, const ik2b_extent *ext
 {
     double *dest = numbers_at(t, ik2b_options[which].place);
     bool at_default = true, uniform = ik2b_options[which].width != MATRIX && is_uniform(array, extent);
+    if (uniform) {
+        load_row(array, array->data, ik2b_options[which].width, dest);
+    }
     for (int i = 0; uniform && i < ik2b_options[which].width; i++) {
-        dest[i] = load_element(array, array->data + i * array->inner[0]);
         at_default &= dest[i] == ik2b_options[which].missing;
     }
     t->task.given |= uniform && at_default ? 0 : (uint64_t)1 << which;

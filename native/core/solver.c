@@ -101,27 +101,6 @@ spread_options(limbs *t, const limb *from)
     }
 }
 
-/* One number, vector or matrix of one row. */
-static void
-load_row(const ik2b_array *array, int width, double dest[])
-{
-    for (int i = 0; i < (width == 16 ? 4 : 1); i++) {
-        const char *place = array->data + i * array->inner[0];
-        ptrdiff_t step = array->inner[width == 16];
-        for (int j = 0; j < (width == 16 ? 4 : width); j++) {
-            dest[4 * i + j] = load_element(array, place + j * step);
-        }
-    }
-}
-
-static void
-store_row(const ik2b_array *array, int width, const double source[])
-{
-    for (int i = 0; i < width; i++) {
-        store_element(array, array->data + i * array->inner[0], source[i]);
-    }
-}
-
 /* A limb that the passes could not settle. */
 static void
 settle_lane(work *w, int k)
@@ -170,14 +149,16 @@ load_limb(work *w, const ik2b_array *args)
     const ik2b_solver *solver = w->solver;
     for (int i = 0; i < solver->inputs; i++) {
         const ik2b_move *move = &solver->moves[i];
-        load_row(&args[move->argument], move->width, numbers_at(t, move->place));
+        const ik2b_array *array = &args[move->argument];
+        load_row(array, array->data, move->width, numbers_at(t, move->place));
     }
     if (t->task.varying == 0) {
         return;
     }
     for (int which = 0; which < IK2B_OPTIONS; which++) {
         if (t->task.varying >> which & 1) {
-            load_row(&args[solver->options[which]], ik2b_options[which].width,
+            const ik2b_array *array = &args[solver->options[which]];
+            load_row(array, array->data, ik2b_options[which].width,
                      numbers_at(t, ik2b_options[which].place));
         }
     }
@@ -195,7 +176,7 @@ store_limb(work *w, const ik2b_array *args)
             *(unsigned char *)array->data = (unsigned char)t->status;
         }
         else if (array->data) {
-            store_row(array, move->width, numbers_at(t, move->place));
+            store_row(array, array->data, move->width, numbers_at(t, move->place));
         }
     }
 }
