@@ -111,7 +111,8 @@ solve(ik2b_kind kind, int given)
     set_array(IK2B_SOLVE_OUT_MISS, kind, 1);
     set_array(IK2B_SOLVE_OUT_STATUS, IK2B_U8, 1);
     memcpy(args, arrays, sizeof args);
-    ik2b_solve(&extent, args, kind, given % 2 ? IK2B_NEAREST : IK2B_CARRIED);
+    ik2b_call call = {.kind = kind, .bend = given % 2 ? IK2B_NEAREST : IK2B_CARRIED};
+    ik2b_solve(&extent, args, &call);
     note(IK2B_SOLVE_OUT_MID, kind, 3);
     note(IK2B_SOLVE_OUT_END, kind, 3);
     note(IK2B_SOLVE_OUT_MISS, kind, 1);
@@ -134,8 +135,9 @@ solve_pose(ik2b_kind kind, int given)
         arrays[IK2B_POSE_OUT_END].data = NULL;
     }
     memcpy(args, arrays, sizeof args);
-    ik2b_roll roll = arrays[IK2B_POSE_HINGE].data ? IK2B_ROLL_HINGE : IK2B_ROLL_POSE;
-    ik2b_solve_pose(&extent, args, kind, IK2B_CARRIED, roll);
+    ik2b_call call = {.kind = kind,
+                      .roll = arrays[IK2B_POSE_HINGE].data ? IK2B_ROLL_HINGE : IK2B_ROLL_POSE};
+    ik2b_solve_pose(&extent, args, &call);
     note(IK2B_POSE_OUT_ROOT, kind, 4);
     note(IK2B_POSE_OUT_MID, kind, 4);
     note(IK2B_POSE_OUT_POSITION, kind, 3);

@@ -113,30 +113,30 @@ static const parameter nearest_parameters[IK2B_NEAREST_COUNT] = {
 };
 
 /* The table itself; all that is not told is zero. */
-#define ARGUMENTS(name_, parameters_, inputs_, count_, positional_, required_)                     \
+#define ARGUMENTS(name_, parameters_, inputs_, count_, positional_, required_, kernel_)            \
     .name = name_, .parameters = parameters_, .inputs = inputs_, .count = count_,                  \
-    .positional = positional_, .required = required_
+    .positional = positional_, .required = required_, .kernel = kernel_
 
 /* clang-format off */
 const function functions[FUNCTIONS] = {
-    [SOLVE] = {ARGUMENTS("solve", solve_parameters, IK2B_SOLVE_OUT_MID, IK2B_SOLVE_COUNT, 4, 4),
+    [SOLVE] = {ARGUMENTS("solve", solve_parameters, IK2B_SOLVE_OUT_MID, IK2B_SOLVE_COUNT, 4, 4, ik2b_solve),
                .type = SOLUTION, .takes_word = {[BEND] = true}},
-    [ORIENT] = {ARGUMENTS("orient", orient_parameters, IK2B_ORIENT_OUT_ROOT, IK2B_ORIENT_COUNT, 5, 5),
+    [ORIENT] = {ARGUMENTS("orient", orient_parameters, IK2B_ORIENT_OUT_ROOT, IK2B_ORIENT_COUNT, 5, 5, ik2b_orient),
                 .type = ROTATIONS, .takes_word = {[ROLL] = true},
                 .hinge = IK2B_ORIENT_HINGE},
-    [SOLVE_POSE] = {ARGUMENTS("solve_pose", pose_parameters, IK2B_POSE_OUT_ROOT, IK2B_POSE_COUNT, 4, 4),
+    [SOLVE_POSE] = {ARGUMENTS("solve_pose", pose_parameters, IK2B_POSE_OUT_ROOT, IK2B_POSE_COUNT, 4, 4, ik2b_solve_pose),
                     .type = POSE_SOLUTION, .takes_word = {[BEND] = true, [ROLL] = true},
                     .hinge = IK2B_POSE_HINGE,
                     .needs = {{IK2B_POSE_END_GOAL, IK2B_POSE_END_MATRIX},
                               {IK2B_POSE_OUT_END, IK2B_POSE_END_MATRIX}}},
-    [POLE_OF] = {ARGUMENTS("pole_of", pole_of_parameters, IK2B_POLE_OF_OUT, IK2B_POLE_OF_COUNT, 3, 3)},
-    [HINGE_OF] = {ARGUMENTS("hinge_of", hinge_of_parameters, IK2B_HINGE_OF_OUT, IK2B_HINGE_OF_COUNT, 3, 3)},
-    [MULTIPLY] = {ARGUMENTS("multiply", multiply_parameters, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT, 2, 2)},
-    [AGGREGATE] = {ARGUMENTS("aggregate", aggregate_parameters, IK2B_AGGREGATE_OUT, IK2B_AGGREGATE_COUNT, 4, 3),
+    [POLE_OF] = {ARGUMENTS("pole_of", pole_of_parameters, IK2B_POLE_OF_OUT, IK2B_POLE_OF_COUNT, 3, 3, ik2b_pole_of)},
+    [HINGE_OF] = {ARGUMENTS("hinge_of", hinge_of_parameters, IK2B_HINGE_OF_OUT, IK2B_HINGE_OF_COUNT, 3, 3, ik2b_hinge_of)},
+    [MULTIPLY] = {ARGUMENTS("multiply", multiply_parameters, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT, 2, 2, ik2b_multiply)},
+    [AGGREGATE] = {ARGUMENTS("aggregate", aggregate_parameters, IK2B_AGGREGATE_OUT, IK2B_AGGREGATE_COUNT, 4, 3, ik2b_aggregate),
                    .takes_parents = true},
-    [CROSSINGS] = {ARGUMENTS("crossings", crossings_parameters, IK2B_CROSSINGS_COUNT, IK2B_CROSSINGS_COUNT, 2, 2)},
-    [CAST] = {ARGUMENTS("cast", cast_parameters, IK2B_CAST_OUT_POINT, IK2B_CAST_COUNT, 2, 2), .type = HITS},
-    [NEAREST] = {ARGUMENTS("nearest", nearest_parameters, IK2B_NEAREST_OUT_POINT, IK2B_NEAREST_COUNT, 1, 1),
-                 .type = HITS},
+    [CROSSINGS] = {ARGUMENTS("crossings", crossings_parameters, IK2B_CROSSINGS_COUNT, IK2B_CROSSINGS_COUNT, 2, 2, NULL)},
+    [CAST] = {ARGUMENTS("cast", cast_parameters, IK2B_CAST_OUT_POINT, IK2B_CAST_COUNT, 2, 2, ik2b_mesh_cast), .type = HITS, .takes_mesh = true},
+    [NEAREST] = {ARGUMENTS("nearest", nearest_parameters, IK2B_NEAREST_OUT_POINT, IK2B_NEAREST_COUNT, 1, 1, ik2b_mesh_nearest),
+                 .type = HITS, .takes_mesh = true},
 };
 /* clang-format on */

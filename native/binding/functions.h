@@ -58,11 +58,13 @@ typedef enum { SOLUTION, ROTATIONS, POSE_SOLUTION, HITS, RESULT_TYPES } result_t
 
 typedef struct {
     const char *name;
+    ik2b_function *kernel;
     const parameter *parameters; /* inputs, then outputs, in the order of the core's enum */
     int inputs, count;
     int positional, required; /* so many may be given by position, and so many must be given */
     result_type type;         /* of several outputs */
     bool takes_parents;       /* before its inputs */
+    bool takes_mesh;          /* before all */
     bool takes_word[WORDS];
     int hinge; /* the input that roll='hinge' needs */
     struct {

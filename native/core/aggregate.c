@@ -208,8 +208,9 @@ aggregate_dimension(ik2b_array *args, const ik2b_joints *joints, int last, ptrdi
 }
 
 void
-ik2b_aggregate(const ik2b_extent *given, ik2b_array *args, const ik2b_joints *joints)
+ik2b_aggregate(const ik2b_extent *given, ik2b_array *args, const ik2b_call *call)
 {
+    const ik2b_joints *joints = call->joints;
     ik2b_walk walk;
     ik2b_extent extent = *given;
     ik2b_straighten(&extent, args, IK2B_AGGREGATE_COUNT);

@@ -73,6 +73,27 @@ typedef enum { IK2B_CARRIED, IK2B_NEAREST } ik2b_bend;
  * hinge. */
 typedef enum { IK2B_ROLL_POSE, IK2B_ROLL_HINGE } ik2b_roll;
 
+/* The joints of skeletons: a dimension of their own, whose stride each array of ik2b_aggregate holds
+ * in `stride`. parents[j] is -1 (then base) or less than j. */
+enum { IK2B_JOINT_ARRAYS = 6 };
+typedef struct {
+    ptrdiff_t count;
+    const ptrdiff_t *parents;
+    ptrdiff_t stride[IK2B_JOINT_ARRAYS];
+    double *scratch; /* the caller's, as many as ik2b_aggregate_scratch tells; overwritten */
+} ik2b_joints;
+
+/* What is the same for all rows of a call; a function reads what it needs. */
+typedef struct {
+    ik2b_kind kind; /* of the results */
+    ik2b_bend bend; /* of solve and solve_pose */
+    ik2b_roll roll; /* of orient and solve_pose */
+    const ik2b_joints *joints;
+    const struct ik2b_mesh *mesh;
+} ik2b_call;
+
+typedef void ik2b_function(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call);
+
 /* Every option: what it is, and in what order a function takes it. A missing number counts as the
  * default; a missing direction or matrix is all zero, which means none, but for the scales, whose
  * default is uniform. Numbers out of range are clamped.
@@ -142,7 +163,7 @@ enum {
     IK2B_SOLVE_OUT_STATUS,
     IK2B_SOLVE_COUNT
 };
-void ik2b_solve(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_bend bend);
+ik2b_function ik2b_solve;
 
 /* Arguments of ik2b_orient: aggregate transforms (4 x 4), points (3), options, corrections (4).
  * The bones turn to point from root to new mid and from new mid to new end; with S the joint's own
@@ -157,7 +178,7 @@ enum {
     IK2B_ORIENT_OUT_MID,
     IK2B_ORIENT_COUNT
 };
-void ik2b_orient(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_roll roll);
+ik2b_function ik2b_orient;
 
 /* Arguments of ik2b_solve_pose; the end joint's correction is missing without its matrix. */
 enum {
@@ -173,8 +194,7 @@ enum {
     IK2B_POSE_OUT_STATUS,
     IK2B_POSE_COUNT
 };
-void ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_bend bend,
-                     ik2b_roll roll);
+ik2b_function ik2b_solve_pose;
 
 /* No function takes more arguments. */
 #define IK2B_MAX_ARGUMENTS IK2B_POSE_COUNT
@@ -190,7 +210,7 @@ enum {
     IK2B_OPTIONS_OF_POLE_OF(IK2B_OF_POLE_OF) IK2B_POLE_OF_OUT,
     IK2B_POLE_OF_COUNT
 };
-void ik2b_pole_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind);
+ik2b_function ik2b_pole_of;
 
 /* Arguments of ik2b_hinge_of: matrices, end point, unit hinges in mid-joint space (zero: straight).
  */
@@ -201,14 +221,13 @@ enum {
     IK2B_HINGE_OF_OUT,
     IK2B_HINGE_OF_COUNT
 };
-void ik2b_hinge_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind);
+ik2b_function ik2b_hinge_of;
 
 /* Quaternion product q r, in double precision whatever the kind. */
 enum { IK2B_MULTIPLY_Q, IK2B_MULTIPLY_R, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT };
-void ik2b_multiply(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind);
+ik2b_function ik2b_multiply;
 
-/* Aggregate transforms. A row is one whole skeleton; the joints are a dimension of their own, whose
- * stride each array holds in joint_stride. parents[j] is -1 (then base) or less than j. */
+/* Aggregate transforms. A row is one whole skeleton. */
 enum {
     IK2B_AGGREGATE_TRANSLATION,
     IK2B_AGGREGATE_ROTATION, /* (4) of any length; zero: identity */
@@ -218,13 +237,8 @@ enum {
     IK2B_AGGREGATE_OUT,
     IK2B_AGGREGATE_COUNT
 };
-typedef struct {
-    ptrdiff_t count;
-    const ptrdiff_t *parents;
-    ptrdiff_t stride[IK2B_AGGREGATE_COUNT];
-    double *scratch; /* the caller's, as many as ik2b_aggregate_scratch tells; overwritten */
-} ik2b_joints;
+_Static_assert((int)IK2B_AGGREGATE_COUNT == (int)IK2B_JOINT_ARRAYS, "arrays of joints");
 ptrdiff_t ik2b_aggregate_scratch(const ik2b_extent *extent, ptrdiff_t joints);
-void ik2b_aggregate(const ik2b_extent *extent, ik2b_array *args, const ik2b_joints *joints);
+ik2b_function ik2b_aggregate;
 
 #endif

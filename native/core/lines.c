@@ -391,7 +391,7 @@ point_at(const line *l, double distance, double dest[3])
 }
 
 void
-ik2b_mesh_cast(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args)
+ik2b_mesh_cast(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
     ik2b_walk walk;
     if (!ik2b_walk_start(&walk, extent, args, IK2B_CAST_COUNT)) {
@@ -403,7 +403,7 @@ ik2b_mesh_cast(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *arg
         const tree_triangle *first = NULL;
         load_row(&args[IK2B_CAST_ORIGIN], args[IK2B_CAST_ORIGIN].data, 3, origin);
         load_row(&args[IK2B_CAST_DIRECTION], args[IK2B_CAST_DIRECTION].data, 3, direction);
-        if (set_line(&l, origin, direction) && (first = cast_at_tree(&l, mesh, &distance))) {
+        if (set_line(&l, origin, direction) && (first = cast_at_tree(&l, call->mesh, &distance))) {
             point_at(&l, distance, place);
         }
         store_hit(&args[IK2B_CAST_OUT_POINT], &args[IK2B_CAST_OUT_NORMAL],

@@ -68,7 +68,7 @@ enum {
     IK2B_CAST_OUT_TRIANGLE,
     IK2B_CAST_COUNT
 };
-void ik2b_mesh_cast(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args);
+ik2b_function ik2b_mesh_cast;
 
 /* The nearest point of the mesh. Outputs as those of ik2b_mesh_cast. */
 enum {
@@ -78,6 +78,6 @@ enum {
     IK2B_NEAREST_OUT_TRIANGLE,
     IK2B_NEAREST_COUNT
 };
-void ik2b_mesh_nearest(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args);
+ik2b_function ik2b_mesh_nearest;
 
 #endif

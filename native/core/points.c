@@ -71,7 +71,7 @@ IK2B_STAGE(leave_points, IK2B_RESULTS, leave_points(t, careful), IK2B_ALWAYS)
 #define IN_POLE_OF(NAME, name, KIND, missing) [IK2B_##NAME] = IK2B_POLE_OF_##NAME,
 
 void
-ik2b_solve(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_bend bend)
+ik2b_solve(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
     static const ik2b_move moves[] = {
         {IK2B_SOLVE_ROOT, 3, IK2B_AT(root_at)},    {IK2B_SOLVE_MID, 3, IK2B_AT(mid_at)},
@@ -84,7 +84,7 @@ ik2b_solve(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_ben
         &take_directions_stage, &see_limb_stage, &ik2b_place, &leave_points_stage, NULL};
     static const ik2b_solver solver = {
         moves, 4, 8, IK2B_SOLVE_COUNT, options, stages, run_plainly};
-    ik2b_run_solver(&solver, extent, args, kind, bend, IK2B_ROLL_POSE);
+    ik2b_run_solver(&solver, extent, args, call);
 }
 
 /* The pole that keeps the mid joint where it is; zero where nothing tells it. */
@@ -110,7 +110,7 @@ IK2B_STAGE(aim_at_end, IK2B_INPUTS, aim_at_end(t), IK2B_ALWAYS)
 IK2B_STAGE(read_pole, IK2B_RESULTS, read_pole(t), IK2B_ALWAYS)
 
 void
-ik2b_pole_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
+ik2b_pole_of(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
     static const ik2b_move moves[] = {
         {IK2B_POLE_OF_ROOT, 3, IK2B_AT(root_at)},
@@ -122,5 +122,5 @@ ik2b_pole_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
     static const ik2b_stage *const stages[] = {
         &aim_at_end_stage, &take_directions_stage, &see_limb_stage, &read_pole_stage, NULL};
     static const ik2b_solver solver = {moves, 3, 4, IK2B_POLE_OF_COUNT, options, stages, NULL};
-    ik2b_run_solver(&solver, extent, args, kind, IK2B_CARRIED, IK2B_ROLL_POSE);
+    ik2b_run_solver(&solver, extent, args, call);
 }

@@ -227,14 +227,14 @@ list_moves(const work *w, ik2b_tiling *tiling)
 
 void
 ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array *args,
-                ik2b_kind kind, ik2b_bend bend, ik2b_roll roll)
+                const ik2b_call *call)
 {
     work w;
     w.solver = solver;
-    begin_task(&w.row.task, kind);
+    begin_task(&w.row.task, call->kind);
     ik2b_begin_options(&w.row, args, solver->options, extent);
-    w.row.task.given |= bend == IK2B_NEAREST ? IK2B_BIT(NEAREST_BEND) : 0;
-    w.row.task.given |= roll == IK2B_ROLL_HINGE ? IK2B_BIT(ROLLING) : 0;
+    w.row.task.given |= call->bend == IK2B_NEAREST ? IK2B_BIT(NEAREST_BEND) : 0;
+    w.row.task.given |= call->roll == IK2B_ROLL_HINGE ? IK2B_BIT(ROLLING) : 0;
     if (extent->count == 0) {
         run_row(args, &w);
         return;

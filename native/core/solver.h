@@ -19,6 +19,6 @@ typedef struct {
 
 /* All rows. Moves args. */
 void ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array *args,
-                     ik2b_kind kind, ik2b_bend bend, ik2b_roll roll);
+                     const ik2b_call *call);
 
 #endif

@@ -37,8 +37,7 @@ IK2B_STAGE(keep_rolling_pose, IK2B_RESULTS, keep_pose(t, true), .all = IK2B_BIT(
 #define IN_ORIENT(NAME, name, KIND, missing) [IK2B_##NAME] = IK2B_ORIENT_##NAME,
 
 void
-ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_bend bend,
-                ik2b_roll roll)
+ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
     static const ik2b_move moves[] = {
         {IK2B_POSE_ROOT, 16, IK2B_AT(root_matrix)},  {IK2B_POSE_MID, 16, IK2B_AT(mid_matrix)},
@@ -65,7 +64,7 @@ ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2
         NULL,
     };
     static const ik2b_solver solver = {moves, 4, 10, IK2B_POSE_COUNT, options, stages, NULL};
-    ik2b_run_solver(&solver, extent, args, kind, bend, roll);
+    ik2b_run_solver(&solver, extent, args, call);
 }
 
 /* Gives a new bone the length of the present one; false where a lane needs care. */
@@ -134,7 +133,7 @@ IK2B_STAGE(aim_rolling_bones, IK2B_AIMS, aim_bones(t, careful, true), .all = IK2
 IK2B_STAGE(clear_turns, IK2B_RESULTS, clear_turns(t), IK2B_ALWAYS)
 
 void
-ik2b_orient(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_roll roll)
+ik2b_orient(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
     static const ik2b_move moves[] = {
         {IK2B_ORIENT_ROOT, 16, IK2B_AT(root_matrix)}, {IK2B_ORIENT_MID, 16, IK2B_AT(mid_matrix)},
@@ -147,7 +146,7 @@ ik2b_orient(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_ro
         &invert_frames_stage,     &see_bones_stage, &see_hinge_stage,   &aim_bones_stage,
         &aim_rolling_bones_stage, &ik2b_turn,       &clear_turns_stage, NULL};
     static const ik2b_solver solver = {moves, 5, 7, IK2B_ORIENT_COUNT, options, stages, NULL};
-    ik2b_run_solver(&solver, extent, args, kind, IK2B_CARRIED, roll);
+    ik2b_run_solver(&solver, extent, args, call);
 }
 
 /* cross(root - mid, end - mid) in mid-joint space; zero for a straight limb. */
@@ -209,7 +208,7 @@ read_hinge(limb *t, bool careful)
 IK2B_STAGE(read_hinge, IK2B_RESULTS, read_hinge(t, careful), IK2B_ALWAYS)
 
 void
-ik2b_hinge_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
+ik2b_hinge_of(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
     static const ik2b_move moves[] = {
         {IK2B_HINGE_OF_ROOT, 16, IK2B_AT(root_matrix)},
@@ -220,5 +219,5 @@ ik2b_hinge_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
     static const signed char options[IK2B_OPTIONS] = {0};
     static const ik2b_stage *const stages[] = {&read_hinge_stage, NULL};
     static const ik2b_solver solver = {moves, 3, 4, IK2B_HINGE_OF_COUNT, options, stages, NULL};
-    ik2b_run_solver(&solver, extent, args, kind, IK2B_CARRIED, IK2B_ROLL_POSE);
+    ik2b_run_solver(&solver, extent, args, call);
 }
