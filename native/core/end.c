@@ -13,7 +13,7 @@
 
 /* What takes vectors of the mid joint's frame to where the rounded turns leave them. */
 typedef struct {
-    double root[3][3], mid[3][3], frame[3][3], mid_frame[3][3], inward[3][3];
+    double root[3][3], mid[3][3], frame[3][3], mid_frame[3][3];
 } turned_frames;
 
 IK2B_IN_LINE void
@@ -21,9 +21,8 @@ find_turned_frames(limb *t, turned_frames *self)
 {
     d4_matrix(t->root_turn, self->root);
     d4_matrix(t->mid_turn, self->mid);
-    get44(t->root_matrix, self->frame);
-    get44(t->mid_matrix, self->mid_frame);
-    get33(t->inward, self->inward);
+    get_linear(t->root_matrix, self->frame);
+    get_linear(t->mid_matrix, self->mid_frame);
 }
 
 /* Where the rounded turns put the end joint. */
@@ -33,13 +32,13 @@ find_position(limb *t, bool careful, turned_frames *by)
     double lower[3], scale = careful ? 1.0 / t->scale : 1.0;
     d33_apply(by->mid, t->lower_mid, lower);
     d33_apply(by->mid_frame, lower, lower);
-    d33_apply(by->inward, lower, lower);
+    d33_apply(t->inward, lower, lower);
     d3_add(lower, t->mid, lower);
     d33_apply(by->root, lower, lower);
     d33_apply(by->frame, lower, lower);
     bool stays = t->kept != 0.0;
     for (int i = 0; i < 3; i++) {
-        double place = t->root_matrix[4 * i + 3] + lower[i] * scale;
+        double place = t->root_matrix[i][3] + lower[i] * scale;
         t->position[i] = chosen(stays, t->end_at[i], place);
     }
 }
@@ -49,16 +48,14 @@ find_position(limb *t, bool careful, turned_frames *by)
 IK2B_IN_LINE void
 turn_end_matrix(limb *t, turned_frames *by)
 {
-    double m[3][3], step[3][3], mid_inward[3][3];
-    get44(t->given_end_matrix, m);
-    get33(t->mid_inward, mid_inward);
-    d33_multiply(mid_inward, m, step);
+    double m[3][3], step[3][3];
+    get_linear(t->given_end_matrix, m);
+    d33_multiply(t->mid_inward, m, step);
     d33_multiply(by->mid, step, m);
     d33_multiply(by->mid_frame, m, step);
-    d33_multiply(by->inward, step, m);
+    d33_multiply(t->inward, step, m);
     d33_multiply(by->root, m, step);
-    d33_multiply(by->frame, step, m);
-    put33(m, t->turned);
+    d33_multiply(by->frame, step, t->turned);
 }
 
 IK2B_IN_LINE double
@@ -113,20 +110,15 @@ step_polar(double m[3][3])
     return step_between(m, 1.0, 0.5, 0.5 / determinant, cofactor);
 }
 
-/* The rotation nearest to the linear part of a matrix whose rows have so many numbers; a mirrored
- * one counts as its negative. */
+/* The rotation nearest to a matrix, in its place; a mirrored one counts as its negative. */
 IK2B_APART void
-find_polar(const limb *t, const double *source, int pitch, double dest[9])
+find_polar(double m[3][3], double enough)
 {
-    double m[3][3], change;
-    for (int i = 0; i < 3; i++) {
-        d3_copy(source + pitch * i, m[i]);
-    }
+    double change;
     begin_polar(m, true, &change);
-    for (int step = 1; change > t->task.polar_change && step < IK2B_POLAR_STEPS; step++) {
+    for (int step = 1; change > enough && step < IK2B_POLAR_STEPS; step++) {
         change = step_polar(m);
     }
-    put33(m, dest);
 }
 
 /* Both parts for lanes. `goes_on` is 0 where no further step is needed. */
@@ -243,7 +235,7 @@ least_axis(double h[3][3], double axis[3])
 /* Where only one of joint and goal is mirrored, the goal counts as -Q H, with Q the polar rotation
  * of its negative; nearest to it is Q turned half round about the least axis of H (Kabsch 1976). */
 static inline void
-turn_half_round(limb *t, double goal[3][3], double wanted[3][3])
+turn_half_round(double goal[3][3], double wanted[3][3])
 {
     double stretch[3][3], axis[3], half_turn[3][3], largest = 0.0;
     double side = handedness(goal);
@@ -266,7 +258,7 @@ turn_half_round(limb *t, double goal[3][3], double wanted[3][3])
         }
     }
     d33_multiply(wanted, half_turn, goal);
-    put33(goal, t->wanted);
+    memcpy(wanted, goal, 9 * sizeof **goal);
 }
 
 /* The goal's rotation for a joint that is mirrored where the goal is not, or the other way round.
@@ -274,13 +266,12 @@ turn_half_round(limb *t, double goal[3][3], double wanted[3][3])
 IK2B_IN_LINE bool
 match_hands(limb *t, bool careful)
 {
-    double joint[3][3], goal[3][3], wanted[3][3];
-    get44(t->given_end_matrix, joint);
-    get44(t->given_end_goal, goal);
+    double joint[3][3], goal[3][3];
+    get_linear(t->given_end_matrix, joint);
+    get_linear(t->given_end_goal, goal);
     bool good = handedness(joint) == handedness(goal);
     if (careful && !good) {
-        get33(t->wanted, wanted);
-        turn_half_round(t, goal, wanted);
+        turn_half_round(goal, t->wanted);
     }
     return good;
 }
@@ -317,15 +308,12 @@ quaternion_between(double a[3][3], double b[3][3], double q[4])
 IK2B_IN_LINE bool
 turn_end(limb *t, bool partly)
 {
-    double turned[3][3], wanted[3][3], own[3][3], step[4], first[4], whole[4], q[4];
-    get33(t->turned, turned);
-    get33(t->wanted, wanted);
-    quaternion_between(turned, wanted, q);
+    double step[4], first[4], whole[4], q[4];
+    quaternion_between(t->turned, t->wanted, q);
     if (partly) {
         double weight = t->weight;
-        get33(t->own, own);
-        quaternion_between(own, wanted, step);
-        quaternion_between(turned, own, first);
+        quaternion_between(t->own, t->wanted, step);
+        quaternion_between(t->turned, t->own, first);
         double sine = sqrt(d3_dot(step, step)), cosine = fabs(step[3]);
         double factor = sine > 0.0 ? (step[3] < 0.0 ? -1.0 : 1.0) / sine : 0.0;
         part_of_angle(weight, &sine, &cosine);
@@ -377,11 +365,13 @@ finish_end(limb *t, bool careful, bool has_goal, bool partly)
 static void
 find_polars_settle(limb *t)
 {
-    bool has_goal = is_given(&t->task, GOAL);
-    find_polar(t, t->turned, 3, t->turned);
-    find_polar(t, has_goal ? t->given_end_goal : t->given_end_matrix, 4, t->wanted);
-    if (has_goal && is_given(&t->task, IK2B_BIT(WEIGHT))) {
-        find_polar(t, t->given_end_matrix, 4, t->own);
+    const double enough = t->task.polar_change;
+    get_linear(is_given(&t->task, GOAL) ? t->given_end_goal : t->given_end_matrix, t->wanted);
+    find_polar(t->turned, enough);
+    find_polar(t->wanted, enough);
+    if (is_given(&t->task, IK2B_BIT(WEIGHT))) {
+        get_linear(t->given_end_matrix, t->own);
+        find_polar(t->own, enough);
     }
 }
 
@@ -389,9 +379,9 @@ IK2B_IN_LINE void
 find_polars_lanes(limbs *t, int together)
 {
     bool has_goal = is_given(&t->task, GOAL);
-    lane *const source[] = {t->turned, has_goal ? t->given_end_goal : t->given_end_matrix,
-                            t->given_end_matrix};
-    lane *const dest[] = {t->turned, t->wanted, t->own};
+    lane *const wanted = has_goal ? t->given_end_goal[0] : t->given_end_matrix[0];
+    lane *const source[] = {t->turned[0], wanted, t->given_end_matrix[0]};
+    lane *const dest[] = {t->turned[0], t->wanted[0], t->own[0]};
     int count = has_goal && is_given(&t->task, IK2B_BIT(WEIGHT)) ? 3 : 2;
     for (int i = 0; i < count; i++) {
         find_polar_lanes(t, source[i], i == 0 ? 3 : 4, dest[i], together);

@@ -86,15 +86,12 @@ keep_length(const double bone[3], bool careful, double new[3])
 IK2B_IN_LINE bool
 aim_bones(limb *t, bool careful, bool rolling)
 {
-    double root[3], mid[3], end[3], lower[3], normal[3], inward[3][3];
+    double root[3], mid[3], end[3], lower[3], normal[3];
     double upper_length, lower_length, line, rest;
-    for (int i = 0; i < 3; i++) {
-        root[i] = t->root_matrix[4 * i + 3];
-    }
+    get_origin(t->root_matrix, root);
     d3_copy(t->aim, end);
-    get33(t->inward, inward);
     d3_sub(t->mid_at, root, mid);
-    d33_apply(inward, mid, mid);
+    d33_apply(t->inward, mid, mid);
     bool good = d3_dot(mid, mid) < 1.0 / IK2B_LEAST_SQUARE;
     if (careful && (!good || t->scale != 1.0)) {
         seen_from_root(t, root, t->mid_at, mid);
@@ -120,7 +117,7 @@ aim_bones(limb *t, bool careful, bool rolling)
     d3_copy(normal, t->normal);
     bool same = !rolling & (t->on_end != 0.0), none = true;
     for (int i = 0; i < 3; i++) {
-        same &= t->mid_at[i] == t->mid_matrix[4 * i + 3];
+        same &= t->mid_at[i] == t->mid_matrix[i][3];
         none &= t->mid_at[i] == root[i];
     }
     bool finite = d3_excess(t->mid_at) == 0.0;
@@ -155,18 +152,18 @@ read_hinge(limb *t, bool careful)
 {
     double at[3], root[3], end[3], line[3], frame[3][3], inward[3][3], hinge[3], determinant;
     double root_frame[3][3], root_inward[3][3];
-    get44(t->mid_matrix, frame);
-    get44(t->root_matrix, root_frame);
+    get_linear(t->mid_matrix, frame);
+    get_linear(t->root_matrix, root_frame);
     bool good = invert(t, frame, inward, &determinant), finite = t->bad_options == 0.0;
     good &= invert(t, root_frame, root_inward, &determinant);
     double excess = bottom_excess(t->mid_matrix) + bottom_excess(t->root_matrix);
+    get_origin(t->mid_matrix, at);
+    get_origin(t->root_matrix, root);
     d3_copy(t->end_at, end);
     excess += d3_excess(end);
     for (int i = 0; i < 3; i++) {
-        at[i] = t->mid_matrix[4 * i + 3];
-        root[i] = t->root_matrix[4 * i + 3];
         for (int j = 0; j < 4; j++) {
-            excess += t->root_matrix[4 * i + j] - t->root_matrix[4 * i + j];
+            excess += t->root_matrix[i][j] - t->root_matrix[i][j];
         }
     }
     d3_sub(end, root, line);

@@ -187,28 +187,25 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
 IK2B_IN_LINE void
 lower_before_turn(limb *t, double dest[3])
 {
-    double root[3][3], frame[3][3], mid_inward[3][3], back[3];
+    double root[3][3], frame[3][3], back[3];
     d4_matrix(t->root_turn, root);
-    get44(t->root_matrix, frame);
-    get33(t->mid_inward, mid_inward);
+    get_linear(t->root_matrix, frame);
     for (int i = 0; i < 3; i++) {
         back[i] = root[0][i] * t->new_end[0] + root[1][i] * t->new_end[1] +
                   root[2][i] * t->new_end[2] - t->mid[i];
     }
     d33_apply(frame, back, back);
-    d33_apply(mid_inward, back, dest);
+    d33_apply(t->mid_inward, back, dest);
 }
 
 /* The upper bone in the mid joint's frame, unscaled. */
 IK2B_IN_LINE void
 upper_in_mid(limb *t, double upper[3])
 {
-    double mid_inward[3][3];
-    get33(t->mid_inward, mid_inward);
     for (int i = 0; i < 3; i++) {
-        upper[i] = t->mid_matrix[4 * i + 3] - t->root_matrix[4 * i + 3];
+        upper[i] = t->mid_matrix[i][3] - t->root_matrix[i][3];
     }
-    d33_apply(mid_inward, upper, upper);
+    d33_apply(t->mid_inward, upper, upper);
 }
 
 /* The mid joint's turn in all cases. */
