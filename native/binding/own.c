@@ -16,12 +16,12 @@ typedef struct {
 
 /* So many arguments by position. */
 static int
-check_given(const char *function, Py_ssize_t given, Py_ssize_t expected)
+check_given(const char *caller, Py_ssize_t given, Py_ssize_t expected)
 {
     if (given == expected) {
         return 0;
     }
-    PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, got %zd", function, expected, given);
+    PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, got %zd", caller, expected, given);
     return -1;
 }
 
@@ -46,10 +46,10 @@ acquire_contiguous(PyObject *object, const own_argument *expected, Py_buffer *vi
 
 /* The buffers of all arguments, which come by position: 0, or -1 with an exception. */
 static int
-acquire_buffers(const char *function, PyObject *const *args, Py_ssize_t given,
+acquire_buffers(const char *caller, PyObject *const *args, Py_ssize_t given,
                 const own_argument *expected, int count, Py_buffer views[])
 {
-    if (check_given(function, given, count) < 0) {
+    if (check_given(caller, given, count) < 0) {
         return -1;
     }
     for (int i = 0; i < count; i++) {
@@ -190,9 +190,9 @@ core_measure_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
 }
 
 const ik2b_mesh *
-mesh_of(const char *name, PyObject *const *args, Py_ssize_t given)
+mesh_of(const char *caller, PyObject *const *args, Py_ssize_t given)
 {
-    return check_given(name, given > 1 ? 1 : given, 1) < 0
+    return check_given(caller, given > 1 ? 1 : given, 1) < 0
                ? NULL
                : PyCapsule_GetPointer(args[0], capsule_name);
 }

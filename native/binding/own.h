@@ -10,7 +10,7 @@
 #include "mesh.h"
 
 /* The mesh that is the first argument of a function; NULL with an exception. */
-const ik2b_mesh *mesh_of(const char *function, PyObject *const *args, Py_ssize_t given);
+const ik2b_mesh *mesh_of(const char *caller, PyObject *const *args, Py_ssize_t given);
 
 typedef PyObject *given_by_place(PyObject *module, PyObject *const *args, Py_ssize_t given);
 

@@ -403,4 +403,4 @@ static const ik2b_stage *const stages[] = {
     &leave_pose_stage, &leave_pose_and_end_stage, &find_polars_stage, &keep_end_stage,
     &turn_end_stage,   &turn_end_partly_stage,    NULL};
 
-IK2B_LIST(ik2b_leave, stages)
+const ik2b_stage ik2b_leave = {.stages = stages};

@@ -363,18 +363,16 @@ lanes_from(limbs *t, int first)
     return (limbs *)(void *)((double *)(void *)t + first);
 }
 
-/* A stage for one limb and for all lanes, and when it is asked for: where all of the options `all`
- * are given, any of `any` (or that is 0), and none of `none`. */
-typedef struct {
+/* A stage, or a list of stages that ends with NULL: with care for one limb, and a pass over all lanes
+ * in the build that runs. It is asked for where all of the options `all` are given, any of `any` (or
+ * that is 0), and none of `none`. */
+typedef void ik2b_pass(limbs *t);
+typedef struct ik2b_stage {
     void (*settle)(limb *t);
-    void (*run)(limbs *t);
+    ik2b_pass *(*pass)(void);
+    const struct ik2b_stage *const *stages;
     uint64_t all, any, none;
 } ik2b_stage;
-
-/* Stages in their order, to the NULL at the end; with care, up to one that finds the limb invalid.
- */
-void ik2b_settle_stages(const ik2b_stage *const stages[], limb *t);
-void ik2b_run_stages(const ik2b_stage *const stages[], limbs *t);
 
 /* A pass over all lanes without care: of name##_body(limb *t, bool careful), which then has no
  * branch and tells whether it could settle the limb; with care it settles every limb there is, with
@@ -408,13 +406,9 @@ void ik2b_run_stages(const ik2b_stage *const stages[], limbs *t);
 
 /* Makes name##_stage of name##_settle(limb *t) and name##_lanes(limbs *t, int together). */
 #define IK2B_STAGE_OF(name, ...)                                                                   \
-    IK2B_BUILDS(name##_runner, name##_lanes, (limbs * t), (t, IK2B_TOGETHER))                      \
-    static void name##_run(limbs *t)                                                               \
-    {                                                                                              \
-        name##_runner()(t);                                                                        \
-    }                                                                                              \
+    IK2B_BUILDS(name##_pass, name##_lanes, (limbs * t), (t, IK2B_TOGETHER))                        \
     static const ik2b_stage name##_stage = {                                                       \
-        .settle = name##_settle, .run = name##_run, __VA_ARGS__};
+        .settle = name##_settle, .pass = name##_pass, __VA_ARGS__};
 
 /* Makes name##_stage of an expression with `t` and `careful`, which writes this part of a limb. */
 #define IK2B_STAGE(name, results, expression, ...)                                                 \
@@ -431,17 +425,5 @@ void ik2b_run_stages(const ik2b_stage *const stages[], limbs *t);
     IK2B_STAGE_OF(name, __VA_ARGS__)
 
 #define IK2B_ALWAYS .any = 0
-
-/* A stage that is all stages of a list. */
-#define IK2B_LIST(name, stages)                                                                    \
-    static void name##_settle(limb *t)                                                             \
-    {                                                                                              \
-        ik2b_settle_stages(stages, t);                                                             \
-    }                                                                                              \
-    static void name##_run(limbs *t)                                                               \
-    {                                                                                              \
-        ik2b_run_stages(stages, t);                                                                \
-    }                                                                                              \
-    const ik2b_stage name = {.settle = name##_settle, .run = name##_run};
 
 #endif

@@ -85,4 +85,4 @@ static const ik2b_stage *const stages[] = {
     NULL,
 };
 
-IK2B_LIST(ik2b_place, stages)
+const ik2b_stage ik2b_place = {.stages = stages};

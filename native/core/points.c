@@ -56,12 +56,6 @@ solve_plainly_body(limb *t, bool careful)
 IK2B_PASS(solve_plainly, IK2B_RESULTS)
 IK2B_BUILDS(plain_solver, solve_plainly_lanes, (limbs * t), (t, IK2B_TOGETHER))
 
-static void
-run_plainly(limbs *t)
-{
-    plain_solver()(t);
-}
-
 IK2B_STAGE(take_directions, IK2B_DIRECTIONS, take_directions(t),
            .any = IK2B_BIT(POLE) | IK2B_BIT(HINGE) | IK2B_BIT(CONE_AXIS))
 IK2B_STAGE(see_limb, IK2B_SEEN, see_limb(t, careful), IK2B_ALWAYS)
@@ -83,7 +77,7 @@ ik2b_solve(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
     static const ik2b_stage *const stages[] = {
         &take_directions_stage, &see_limb_stage, &ik2b_place, &leave_points_stage, NULL};
     static const ik2b_solver solver = {
-        moves, 4, 8, IK2B_SOLVE_COUNT, options, stages, run_plainly};
+        moves, 4, 8, IK2B_SOLVE_COUNT, options, stages, plain_solver};
     ik2b_run_solver(&solver, extent, args, call);
 }
 

@@ -9,11 +9,17 @@
 
 #include <float.h>
 
+/* More than any function has. */
+#define MOST_STAGES 40
+
 /* What is on its way: one row, and sixteen. */
 typedef struct {
     limb row;
     limbs tile;
     const ik2b_solver *solver;
+    int count; /* of the stages that the call asks for, and of their passes */
+    const ik2b_stage *stages[MOST_STAGES];
+    ik2b_pass *passes[MOST_STAGES];
 } work;
 
 static void
@@ -36,30 +42,26 @@ is_asked(const ik2b_stage *stage, uint64_t given)
            !(given & stage->none);
 }
 
-void
-ik2b_settle_stages(const ik2b_stage *const stages[], limb *t)
-{
-    for (; *stages && t->invalid == 0.0; stages++) {
-        if (is_asked(*stages, t->task.given)) {
-            (*stages)->settle(t);
-        }
-    }
-}
-
-void
-ik2b_run_stages(const ik2b_stage *const stages[], limbs *t)
+/* The stages that are asked for, after those found so far. */
+static void
+list_stages(work *w, const ik2b_stage *const stages[])
 {
     for (; *stages; stages++) {
-        if (is_asked(*stages, t->task.given)) {
-            (*stages)->run(t);
+        if (!is_asked(*stages, w->row.task.given)) {
+            continue;
         }
+        if ((*stages)->stages) {
+            list_stages(w, (*stages)->stages);
+            continue;
+        }
+        w->passes[w->count] = (*stages)->pass();
+        w->stages[w->count++] = *stages;
     }
 }
 
 /* What goes before all stages: with care, it is not done again. */
 IK2B_STAGE(remove_scale, IK2B_INPUTS, remove_scale(t),
            .any = IK2B_BIT(ROOT_SCALE) | IK2B_BIT(MID_SCALE))
-static const ik2b_stage *const first_stages[] = {&remove_scale_stage, NULL};
 
 /* An invalid row keeps its joints. */
 static void
@@ -77,10 +79,12 @@ refuse(limb *t)
 
 /* All stages with care. */
 static void
-settle(const ik2b_solver *solver, limb *t)
+settle(const work *w, limb *t)
 {
     t->invalid = 0.0;
-    ik2b_settle_stages(solver->stages, t);
+    for (int i = 0; i < w->count && t->invalid == 0.0; i++) {
+        w->stages[i]->settle(t);
+    }
     if (t->invalid != 0.0) {
         refuse(t);
     }
@@ -114,7 +118,7 @@ settle_lane(work *w, int k)
     if (one.task.varying) {
         ik2b_prepare(&one);
     }
-    settle(w->solver, &one);
+    settle(w, &one);
     IK2B_RESULTS(IK2B_GIVE_NUMBER, IK2B_GIVE_NUMBERS, IK2B_GIVE_MATRIX)
 }
 
@@ -127,12 +131,15 @@ run_tile(void *context, int rows)
     if (t->task.varying) {
         ik2b_prepare_tile(t, w->row.bad_options);
     }
-    ik2b_run_stages(first_stages, t);
-    if (w->solver->run_plain && !t->task.given) {
-        w->solver->run_plain(t);
+    if (is_asked(&remove_scale_stage, t->task.given)) {
+        remove_scale_pass()(t);
     }
-    else {
-        ik2b_run_stages(w->solver->stages, t);
+    bool plain = w->solver->plain && !t->task.given;
+    if (plain) {
+        w->solver->plain()(t);
+    }
+    for (int i = 0; i < w->count && !plain; i++) {
+        w->passes[i](t);
     }
     bool any = any_lane(t->hard);
     for (int k = 0; any && k < rows; k++) {
@@ -187,9 +194,10 @@ run_row(const ik2b_array *args, void *context)
     work *w = context;
     limb *t = &w->row;
     load_limb(w, args);
-    t->invalid = 0.0;
-    ik2b_settle_stages(first_stages, t);
-    settle(w->solver, t);
+    if (is_asked(&remove_scale_stage, t->task.given)) {
+        remove_scale(t);
+    }
+    settle(w, t);
     store_limb(w, args);
 }
 
@@ -235,6 +243,8 @@ ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array
     ik2b_begin_options(&w.row, args, solver->options, extent);
     w.row.task.given |= call->bend == IK2B_NEAREST ? IK2B_BIT(NEAREST_BEND) : 0;
     w.row.task.given |= call->roll == IK2B_ROLL_HINGE ? IK2B_BIT(ROLLING) : 0;
+    w.count = 0;
+    list_stages(&w, solver->stages);
     if (extent->count == 0) {
         run_row(args, &w);
         return;

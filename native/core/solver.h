@@ -14,7 +14,7 @@ typedef struct {
     int arguments; /* of the function */
     const signed char *options;
     const ik2b_stage *const *stages;
-    void (*run_plain)(limbs *t); /* all stages of a call without options, or NULL */
+    ik2b_pass *(*plain)(void); /* all stages of a call without options, or NULL */
 } ik2b_solver;
 
 /* All rows. Moves args. */

@@ -309,4 +309,4 @@ IK2B_STAGE(bend_mid, IK2B_RESULTS, turn_mid(t, careful, true), .all = IK2B_BIT(R
 static const ik2b_stage *const stages[] = {
     &turn_bones_stage, &roll_root_stage, &roll_root_partly_stage, &bend_mid_stage, NULL};
 
-IK2B_LIST(ik2b_turn, stages)
+const ik2b_stage ik2b_turn = {.stages = stages};
