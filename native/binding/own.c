@@ -80,13 +80,6 @@ check_length(const char *name, const Py_buffer *view, Py_ssize_t expected)
     return -1;
 }
 
-/* None, where the work was done. */
-static PyObject *
-none_if(bool done)
-{
-    return done ? Py_NewRef(Py_None) : NULL;
-}
-
 /* Meshes */
 
 static const char capsule_name[] = "ik2bone mesh";
@@ -186,7 +179,7 @@ core_measure_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
         Py_END_ALLOW_THREADS
     }
     release_buffers(views, 3);
-    return none_if(good);
+    return good ? Py_NewRef(Py_None) : NULL;
 }
 
 const ik2b_mesh *
@@ -242,39 +235,41 @@ smooth_rows(const Py_buffer views[CURVES], double stiffness, void *scratch)
     return good;
 }
 
-/* Raises MemoryError where there is none. */
-static void *
-allocate(size_t size)
+/* The curves, all of one length, and the number among them: 0, or -1 with an exception. */
+static int
+acquire_curves(const char *caller, PyObject *const *args, Py_ssize_t given,
+               const own_argument *expected, int count, Py_buffer views[], double *number)
 {
-    void *memory = PyMem_Malloc(size);
-    if (!memory) {
-        PyErr_NoMemory();
+    if (acquire_buffers(caller, args, given, expected, count, views) < 0) {
+        return -1;
     }
-    return memory;
+    for (int i = 0; i < count; i++) {
+        if (!expected[i].ndim) {
+            *number = PyFloat_AsDouble(args[i]);
+        }
+        else if (check_length(expected[i].name, &views[i], views[0].len / views[0].itemsize) < 0) {
+            return -1;
+        }
+    }
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 PyObject *
 core_smooth_within(PyObject *module, PyObject *const *args, Py_ssize_t given)
 {
     static const own_argument expected[CURVES] = {
-        {"wish", IK2B_F64, 2, false},    {"weight", IK2B_F64, 2, false},
-        {"floor", IK2B_F64, 2, false},   {"ceiling", IK2B_F64, 2, false},
-        {.name = "stiffness"}, {"out", IK2B_F64, 2, true}};
+        {"wish", IK2B_F64, 2, false},  {"weight", IK2B_F64, 2, false},
+        {"floor", IK2B_F64, 2, false}, {"ceiling", IK2B_F64, 2, false},
+        {.name = "stiffness"},         {"out", IK2B_F64, 2, true}};
     Py_buffer views[CURVES] = {{.obj = NULL}};
-    double stiffness = 0.0;
+    double stiffness;
     void *scratch = NULL;
+    bool good = acquire_curves("smooth_within", args, given, expected, CURVES, views, &stiffness) == 0;
     (void)module;
-    bool good = acquire_buffers("smooth_within", args, given, expected, CURVES, views) == 0;
-    for (int i = 0; good && i < CURVES; i++) {
-        const Py_ssize_t *shape = views[WISH].shape;
-        good = i == STIFFNESS || check_length(expected[i].name, &views[i], shape[0] * shape[1]) == 0;
+    if (good && !(scratch = PyMem_Malloc(ik2b_smooth_scratch((size_t)views[WISH].shape[1])))) {
+        PyErr_NoMemory();
     }
-    if (good) {
-        stiffness = PyFloat_AsDouble(args[STIFFNESS]);
-        good = (stiffness != -1.0 || !PyErr_Occurred()) &&
-               (scratch = allocate(ik2b_smooth_scratch((size_t)views[WISH].shape[1])));
-    }
-    if (good) {
+    if (scratch) {
         Py_BEGIN_ALLOW_THREADS
             good = smooth_rows(views, stiffness, scratch);
         Py_END_ALLOW_THREADS
@@ -285,7 +280,7 @@ core_smooth_within(PyObject *module, PyObject *const *args, Py_ssize_t given)
     }
     PyMem_Free(scratch);
     release_buffers(views, CURVES);
-    return none_if(good);
+    return good && scratch ? Py_NewRef(Py_None) : NULL;
 }
 
 PyObject *
@@ -295,21 +290,18 @@ core_fill_dips(PyObject *module, PyObject *const *args, Py_ssize_t given)
         {"values", IK2B_F64, 1, false}, {.name = "most"}, {"out", IK2B_F64, 1, true}};
     Py_buffer views[3] = {{.obj = NULL}};
     size_t *scratch = NULL;
-    double most = 0.0;
+    double most;
+    bool good = acquire_curves("fill_dips", args, given, expected, 3, views, &most) == 0;
     (void)module;
-    bool good = acquire_buffers("fill_dips", args, given, expected, 3, views) == 0 &&
-                check_length("out", &views[2], views[0].shape[0]) == 0;
-    if (good) {
-        most = PyFloat_AsDouble(args[1]);
-        good = (most != -1.0 || !PyErr_Occurred()) &&
-               (scratch = allocate((size_t)views[0].shape[0] * sizeof *scratch));
+    if (good && !(scratch = PyMem_New(size_t, (size_t)views[0].shape[0]))) {
+        PyErr_NoMemory();
     }
-    if (good) {
+    if (scratch) {
         Py_BEGIN_ALLOW_THREADS
             ik2b_fill_dips((size_t)views[0].shape[0], views[0].buf, most, scratch, views[2].buf);
         Py_END_ALLOW_THREADS
     }
     PyMem_Free(scratch);
     release_buffers(views, 3);
-    return none_if(good);
+    return scratch ? Py_NewRef(Py_None) : NULL;
 }

@@ -178,17 +178,6 @@ ik2b_aggregate_scratch(const ik2b_extent *extent, ptrdiff_t joints)
     return joints * (rows < FEW ? OF_ROW : OF_LANES) + TO_LINES;
 }
 
-/* So many rows on along the last dimension. */
-static void
-advance(ik2b_array *args, int last, ptrdiff_t rows)
-{
-    for (int i = 0; i < IK2B_AGGREGATE_COUNT; i++) {
-        if (args[i].data) {
-            args[i].data += rows * args[i].stride[last];
-        }
-    }
-}
-
 /* All rows along the last dimension. */
 static void
 aggregate_dimension(ik2b_array *args, const ik2b_joints *joints, int last, ptrdiff_t rows)
@@ -202,9 +191,9 @@ aggregate_dimension(ik2b_array *args, const ik2b_joints *joints, int last, ptrdi
         else {
             rows_runner()(args, joints, last, (int)count);
         }
-        advance(args, last, count);
+        ik2b_step(args, IK2B_AGGREGATE_COUNT, last, count);
     }
-    advance(args, last, -rows);
+    ik2b_step(args, IK2B_AGGREGATE_COUNT, last, -rows);
 }
 
 void

@@ -170,22 +170,21 @@ ik2b_begin_options(limb *t, const ik2b_array *args, const signed char *places,
                    const ik2b_extent *extent)
 {
     bool any = false;
-    for (int which = 0; which < IK2B_OPTIONS; which++) {
-        any |= places[which] > 0 && args[places[which]].data;
-    }
     t->weight = 1.0;
     t->bad_options = 0.0;
     d3_zero(t->pole);
     d3_zero(t->hinge);
     d3_zero(t->hinge_mid);
-    if (!any) {
-        return;
-    }
-    set_defaults(t);
     for (int which = 0; which < IK2B_OPTIONS; which++) {
         if (places[which] > 0 && args[places[which]].data) {
+            if (!any) {
+                set_defaults(t);
+            }
+            any = true;
             begin_option(t, &args[places[which]], which, extent);
         }
     }
-    ik2b_prepare(t);
+    if (any) {
+        ik2b_prepare(t);
+    }
 }

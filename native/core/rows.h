@@ -21,6 +21,9 @@ typedef struct {
 bool ik2b_walk_start(ik2b_walk *walk, const ik2b_extent *extent, ik2b_array *args, int count);
 bool ik2b_walk_next(ik2b_walk *walk);
 
+/* Moves the data of all arguments so many rows on along a dimension. */
+void ik2b_step(ik2b_array *args, int count, int dimension, ptrdiff_t rows);
+
 /* Joins dimensions that lie behind each other in all arguments and makes the longest the last, as
  * long loops need. The rows are the same, in another order. */
 void ik2b_straighten(ik2b_extent *extent, ik2b_array *args, int count);

@@ -17,6 +17,7 @@ typedef struct {
     limb row;
     limbs tile;
     const ik2b_solver *solver;
+    ik2b_tiling tiling;
     int count; /* of the stages that the call asks for, and of their passes */
     const ik2b_stage *stages[MOST_STAGES];
     ik2b_pass *passes[MOST_STAGES];
@@ -149,35 +150,27 @@ run_tile(void *context, int rows)
     }
 }
 
+/* One row. */
 static void
-load_limb(work *w, const ik2b_array *args)
+run_row(const ik2b_array *args, void *context)
 {
+    work *w = context;
     limb *t = &w->row;
-    const ik2b_solver *solver = w->solver;
-    for (int i = 0; i < solver->inputs; i++) {
-        const ik2b_move *move = &solver->moves[i];
+    const ik2b_tiling *tiling = &w->tiling;
+    for (int i = 0; i < tiling->inputs; i++) {
+        const ik2b_move *move = &tiling->move[i];
         const ik2b_array *array = &args[move->argument];
         load_row(array, array->data, move->width, numbers_at(t, move->place));
     }
-    if (t->task.varying == 0) {
-        return;
+    if (t->task.varying) {
+        ik2b_prepare(t);
     }
-    for (int which = 0; which < IK2B_OPTIONS; which++) {
-        if (t->task.varying >> which & 1) {
-            const ik2b_array *array = &args[solver->options[which]];
-            load_row(array, array->data, ik2b_options[which].width,
-                     numbers_at(t, ik2b_options[which].place));
-        }
+    if (is_asked(&remove_scale_stage, t->task.given)) {
+        remove_scale(t);
     }
-    ik2b_prepare(t);
-}
-
-static void
-store_limb(work *w, const ik2b_array *args)
-{
-    limb *t = &w->row;
-    for (int i = w->solver->inputs; i < w->solver->count; i++) {
-        const ik2b_move *move = &w->solver->moves[i];
+    settle(w, t);
+    for (int i = tiling->inputs; i < tiling->moves; i++) {
+        const ik2b_move *move = &tiling->move[i];
         const ik2b_array *array = &args[move->argument];
         if (array->data && array->kind == IK2B_U8) {
             *(unsigned char *)array->data = (unsigned char)t->status;
@@ -186,19 +179,6 @@ store_limb(work *w, const ik2b_array *args)
             store_row(array, array->data, move->width, numbers_at(t, move->place));
         }
     }
-}
-
-static void
-run_row(const ik2b_array *args, void *context)
-{
-    work *w = context;
-    limb *t = &w->row;
-    load_limb(w, args);
-    if (is_asked(&remove_scale_stage, t->task.given)) {
-        remove_scale(t);
-    }
-    settle(w, t);
-    store_limb(w, args);
 }
 
 static bool
@@ -213,20 +193,18 @@ has_tiles(const ik2b_extent *extent)
 
 /* What goes into a tile and out: the inputs, the options that vary, the outputs. */
 static void
-list_moves(const work *w, ik2b_tiling *tiling)
+list_moves(work *w)
 {
     const ik2b_solver *solver = w->solver;
-    const ik2b_task *task = &w->row.task;
-    int count = solver->inputs;
+    ik2b_tiling *tiling = &w->tiling;
+    int count = solver->inputs, outputs = solver->count - solver->inputs;
     memcpy(tiling->move, solver->moves, (size_t)count * sizeof *tiling->move);
-    for (int which = 0; task->varying && which < IK2B_OPTIONS; which++) {
-        if (task->varying >> which & 1) {
-            tiling->move[count++] = (ik2b_move){solver->options[which],
-                                                ik2b_options[which].width,
+    for (int which = 0; w->row.task.varying && which < IK2B_OPTIONS; which++) {
+        if (w->row.task.varying >> which & 1) {
+            tiling->move[count++] = (ik2b_move){solver->options[which], ik2b_options[which].width,
                                                 ik2b_options[which].place};
         }
     }
-    int outputs = solver->count - solver->inputs;
     memcpy(tiling->move + count, solver->moves + solver->inputs,
            (size_t)outputs * sizeof *tiling->move);
     tiling->inputs = count;
@@ -245,19 +223,18 @@ ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array
     w.row.task.given |= call->roll == IK2B_ROLL_HINGE ? IK2B_BIT(ROLLING) : 0;
     w.count = 0;
     list_stages(&w, solver->stages);
+    list_moves(&w);
     if (extent->count == 0) {
         run_row(args, &w);
         return;
     }
-    ik2b_tiling tiling;
-    tiling.arguments = solver->arguments;
-    tiling.tile = lanes_at(&w.tile, 0);
-    tiling.context = &w;
-    tiling.run = run_tile;
-    tiling.run_row = run_row;
-    list_moves(&w, &tiling);
+    w.tiling.arguments = solver->arguments;
+    w.tiling.tile = lanes_at(&w.tile, 0);
+    w.tiling.context = &w;
+    w.tiling.run = run_tile;
+    w.tiling.run_row = run_row;
     if (has_tiles(extent)) {
         spread_options(&w.tile, &w.row);
     }
-    ik2b_run_tiles(extent, args, &tiling);
+    ik2b_run_tiles(extent, args, &w.tiling);
 }

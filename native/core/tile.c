@@ -148,27 +148,16 @@ store_tile(stream streams[], int outputs, int count)
     }
 }
 
-/* From `rows` on along the last dimension. */
-static void
-shift_rows(ik2b_array *args, const ik2b_tiling *tiling, int last, ptrdiff_t rows)
-{
-    for (int i = 0; i < tiling->arguments; i++) {
-        if (args[i].data) {
-            args[i].data += rows * args[i].stride[last];
-        }
-    }
-}
-
 /* Rows from one on, one by one. */
 static void
 run_rows(ik2b_array *args, const ik2b_tiling *tiling, int last, ptrdiff_t first, ptrdiff_t rows)
 {
-    shift_rows(args, tiling, last, first);
+    ik2b_step(args, tiling->arguments, last, first);
     for (ptrdiff_t row = first; row < rows; row++) {
         tiling->run_row(args, tiling->context);
-        shift_rows(args, tiling, last, 1);
+        ik2b_step(args, tiling->arguments, last, 1);
     }
-    shift_rows(args, tiling, last, -rows);
+    ik2b_step(args, tiling->arguments, last, -rows);
 }
 
 /* All rows along the last dimension. */
