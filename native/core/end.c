@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end joint's correction: it keeps its orientation or takes that of a goal, by the nearest
- * rotations where matrices are not rigid.
+ * Where the corrections put the end joint, and its own: it keeps its orientation or takes that of a
+ * goal, by the nearest rotations where matrices are not rigid.
  */
 #include "frames.h"
 #include "place.h"

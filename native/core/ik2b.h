@@ -25,8 +25,8 @@
  *             the present one; softening, a parabola from soften * greatest on; clamping; weight
  *   bend.h    where on its circle the mid joint lies: carried, nearest, pole, twist
  *   cone.h    the legal arc of the circle, or the legal upper bone that misses least
- *   turn.h    the two bones' turns: shortest arcs, and the roll about the hinge
- *   end.h     the end joint's rotation nearest to a matrix
+ *   turn.c    the two bones' turns: shortest arcs, and the roll about the hinge
+ *   end.c     the end joint's rotation nearest to a matrix
  * place.c, points.c and transforms.c have their order and the functions below. Sixteen rows go
  * through a stage at once, see limbs.h; solver.c has how rows come to them, options.c options.
  */
@@ -73,23 +73,13 @@ typedef enum { IK2B_CARRIED, IK2B_NEAREST } ik2b_bend;
  * hinge. */
 typedef enum { IK2B_ROLL_POSE, IK2B_ROLL_HINGE } ik2b_roll;
 
-/* The joints of skeletons: a dimension of their own, whose stride each array of ik2b_aggregate holds
- * in `stride`. parents[j] is -1 (then base) or less than j. */
-enum { IK2B_JOINT_ARRAYS = 6 };
-typedef struct {
-    ptrdiff_t count;
-    const ptrdiff_t *parents;
-    ptrdiff_t stride[IK2B_JOINT_ARRAYS];
-    double *scratch; /* the caller's, as many as ik2b_aggregate_scratch tells; overwritten */
-} ik2b_joints;
-
 /* What is the same for all rows of a call; a function reads what it needs. */
 typedef struct {
     ik2b_kind kind; /* of the results */
     ik2b_bend bend; /* of solve and solve_pose */
     ik2b_roll roll; /* of orient and solve_pose */
-    const ik2b_joints *joints;
-    const struct ik2b_mesh *mesh;
+    const struct ik2b_joints *joints; /* of aggregate */
+    const struct ik2b_mesh *mesh;     /* of those that ask one, see mesh.h */
 } ik2b_call;
 
 typedef void ik2b_function(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call);
@@ -227,7 +217,8 @@ ik2b_function ik2b_hinge_of;
 enum { IK2B_MULTIPLY_Q, IK2B_MULTIPLY_R, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT };
 ik2b_function ik2b_multiply;
 
-/* Aggregate transforms. A row is one whole skeleton. */
+/* Aggregate transforms. A row is one whole skeleton; the joints are a dimension of their own, whose
+ * stride each array holds in `stride`. parents[j] is -1 (then base) or less than j. */
 enum {
     IK2B_AGGREGATE_TRANSLATION,
     IK2B_AGGREGATE_ROTATION, /* (4) of any length; zero: identity */
@@ -237,7 +228,12 @@ enum {
     IK2B_AGGREGATE_OUT,
     IK2B_AGGREGATE_COUNT
 };
-_Static_assert((int)IK2B_AGGREGATE_COUNT == (int)IK2B_JOINT_ARRAYS, "arrays of joints");
+typedef struct ik2b_joints {
+    ptrdiff_t count;
+    const ptrdiff_t *parents;
+    ptrdiff_t stride[IK2B_AGGREGATE_COUNT];
+    double *scratch; /* the caller's, as many as ik2b_aggregate_scratch tells; overwritten */
+} ik2b_joints;
 ptrdiff_t ik2b_aggregate_scratch(const ik2b_extent *extent, ptrdiff_t joints);
 ik2b_function ik2b_aggregate;
 

@@ -4,7 +4,7 @@
  *
  * WHAT IS MET. A triangle is closed: its edges and corners belong to it. A line meets a mesh in
  * places; one on an edge or corner that triangles share is one place, whichever and however many
- * they are, and no line slips through between two triangles that share an edge (lines.h tells how).
+ * they are, and no line slips through between two triangles that share an edge (lines.c tells how).
  * Triangles without area are never met, nor nearest, and lines do not meet triangles that they lie
  * in. Whether triangles share a corner is told by its coordinates.
  *
