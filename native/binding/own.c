@@ -264,7 +264,8 @@ core_smooth_within(PyObject *module, PyObject *const *args, Py_ssize_t given)
     Py_buffer views[CURVES] = {{.obj = NULL}};
     double stiffness;
     void *scratch = NULL;
-    bool good = acquire_curves("smooth_within", args, given, expected, CURVES, views, &stiffness) == 0;
+    bool good =
+        acquire_curves("smooth_within", args, given, expected, CURVES, views, &stiffness) == 0;
     (void)module;
     if (good && !(scratch = PyMem_Malloc(ik2b_smooth_scratch((size_t)views[WISH].shape[1])))) {
         PyErr_NoMemory();

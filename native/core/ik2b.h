@@ -75,9 +75,9 @@ typedef enum { IK2B_ROLL_POSE, IK2B_ROLL_HINGE } ik2b_roll;
 
 /* What is the same for all rows of a call; a function reads what it needs. */
 typedef struct {
-    ik2b_kind kind; /* of the results */
-    ik2b_bend bend; /* of solve and solve_pose */
-    ik2b_roll roll; /* of orient and solve_pose */
+    ik2b_kind kind;                   /* of the results */
+    ik2b_bend bend;                   /* of solve and solve_pose */
+    ik2b_roll roll;                   /* of orient and solve_pose */
     const struct ik2b_joints *joints; /* of aggregate */
     const struct ik2b_mesh *mesh;     /* of those that ask one, see mesh.h */
 } ik2b_call;

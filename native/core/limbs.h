@@ -14,9 +14,9 @@ enum { IK2B_TWIST_ANGLE, IK2B_CONE_OPENING, IK2B_HALF_LEAST, IK2B_HALF_MOST, IK2
 
 /* The whole call. */
 typedef struct {
-    uint64_t given; /* a bit for each option that is given and not at its default */
-    uint64_t varying; /* a bit for each option of numbers that is not one value for all rows */
-    ik2b_kind kind; /* of the results */
+    uint64_t given;      /* a bit for each option that is given and not at its default */
+    uint64_t varying;    /* a bit for each of them that is not one value for all rows */
+    ik2b_kind kind;      /* of the results */
     double straight;     /* a mid joint so near to the line root-end, by the reach, is on it */
     double moved;        /* a stage that moves the end by less, by the reach, does not flag it */
     double polar_change; /* after a step that changes less, a rotation is as good as it gets */
@@ -29,13 +29,13 @@ typedef struct {
 /* The numbers of one limb, in parts: NUMBER(name), NUMBERS(name, count) or MATRIX(name, rows).
  * Vectors are x, y, z; quaternions are w, x, y, z. What is true or false is 1 or 0, as
  * SSE2 has no way from comparisons of doubles to integers. */
-#define IK2B_INPUTS(NUMBER, NUMBERS, MATRIX)                                                               \
+#define IK2B_INPUTS(NUMBER, NUMBERS, MATRIX)                                                       \
     NUMBERS(root_at, 3) NUMBERS(mid_at, 3) NUMBERS(end_at, 3) NUMBERS(target, 3)                   \
-    MATRIX(root_matrix, 4) MATRIX(mid_matrix, 4) MATRIX(given_end_matrix, 4)                 \
+    MATRIX(root_matrix, 4) MATRIX(mid_matrix, 4) MATRIX(given_end_matrix, 4)                       \
     MATRIX(given_end_goal, 4)
 
 /* The other options as they are given, and what follows from them. */
-#define IK2B_GIVEN(NUMBER, NUMBERS, MATRIX)                                                                \
+#define IK2B_GIVEN(NUMBER, NUMBERS, MATRIX)                                                        \
     NUMBERS(given_pole, 3) NUMBER(given_pole_weight) NUMBER(given_twist) NUMBERS(given_hinge, 3)   \
     NUMBER(given_soften) NUMBER(given_weight) NUMBER(given_min_angle) NUMBER(given_max_angle)      \
     NUMBERS(given_cone_axis, 3) NUMBER(given_cone_angle) NUMBERS(given_root_scale, 3)              \
@@ -45,15 +45,15 @@ typedef struct {
     NUMBER(bad_options) /* not 0 where one is not finite */
 
 /* Directions in the limb's space; the hinge in the mid joint's frame, too. */
-#define IK2B_DIRECTIONS(NUMBER, NUMBERS, MATRIX)                                                           \
+#define IK2B_DIRECTIONS(NUMBER, NUMBERS, MATRIX)                                                   \
     NUMBERS(pole, 3) NUMBERS(hinge, 3) NUMBERS(hinge_mid, 3) NUMBERS(cone_axis, 3)
 
 /* The limb, seen from its root, in the root's frame where there are matrices: the space of the
  * parent's aggregate transform, in which the root's correction turns. Its lengths are multiplied by
  * `scale`, a power of two. */
-#define IK2B_SEEN(NUMBER, NUMBERS, MATRIX)                                                                 \
-    MATRIX(inward, 3) /* outer space to the frames of root and mid joint */                       \
-    MATRIX(mid_inward, 3) NUMBERS(mid, 3)                                                         \
+#define IK2B_SEEN(NUMBER, NUMBERS, MATRIX)                                                         \
+    MATRIX(inward, 3) /* outer space to the frames of root and mid joint */                        \
+    MATRIX(mid_inward, 3) NUMBERS(mid, 3)                                                          \
     NUMBERS(lower, 3) /* the bone from mid to end */                                               \
     NUMBERS(end, 3) NUMBERS(aim, 3)                                                                \
     NUMBERS(lower_mid, 3) /* in the mid joint's frame */                                           \
@@ -63,7 +63,7 @@ typedef struct {
     NUMBER(mirrored) NUMBER(on_end)                                                                \
     NUMBER(doubtful) /* something arbitrary decided the bend */
 
-#define IK2B_SOLUTION(NUMBER, NUMBERS, MATRIX)                                                             \
+#define IK2B_SOLUTION(NUMBER, NUMBERS, MATRIX)                                                     \
     NUMBER(least) NUMBER(greatest) NUMBERS(new_line, 3) NUMBER(new_distance)                       \
     NUMBERS(new_bend, 3) NUMBERS(circle_bend, 3) NUMBER(new_along) NUMBER(new_height)              \
     NUMBERS(new_mid, 3) NUMBERS(new_end, 3)                                                        \
@@ -76,11 +76,11 @@ typedef struct {
     NUMBER(limited) NUMBER(singular)
 
 /* Orientations of the end joint. */
-#define IK2B_ENDS(NUMBER, NUMBERS, MATRIX)                                                                 \
-    MATRIX(turned, 3) MATRIX(wanted, 3) MATRIX(own, 3)                                          \
+#define IK2B_ENDS(NUMBER, NUMBERS, MATRIX)                                                         \
+    MATRIX(turned, 3) MATRIX(wanted, 3) MATRIX(own, 3)                                             \
     NUMBER(goes_on) /* the iteration for one of these rotations */
 
-#define IK2B_RESULTS(NUMBER, NUMBERS, MATRIX)                                                              \
+#define IK2B_RESULTS(NUMBER, NUMBERS, MATRIX)                                                      \
     NUMBERS(root_turn, 4) NUMBERS(mid_turn, 4) NUMBERS(end_turn, 4)                                \
     NUMBER(kept) /* the corrections are the identity */                                            \
     NUMBERS(out_mid, 3) /* the mid joint in the caller's space */                                  \
@@ -88,15 +88,16 @@ typedef struct {
     NUMBERS(told, 3) /* pole or hinge of the pose */
 
 #define IK2B_NOTHING(NUMBER, NUMBERS, MATRIX)
-#define IK2B_LEFT(NUMBER, NUMBERS, MATRIX) IK2B_ENDS(NUMBER, NUMBERS, MATRIX) IK2B_RESULTS(NUMBER, NUMBERS, MATRIX)
+#define IK2B_LEFT(NUMBER, NUMBERS, MATRIX)                                                         \
+    IK2B_ENDS(NUMBER, NUMBERS, MATRIX) IK2B_RESULTS(NUMBER, NUMBERS, MATRIX)
 #define IK2B_AIMS(NUMBER, NUMBERS, MATRIX) IK2B_SOLUTION(NUMBER, NUMBERS, MATRIX) NUMBER(kept)
-#define IK2B_LIMB(NUMBER, NUMBERS, MATRIX)                                                                 \
-    IK2B_INPUTS(NUMBER, NUMBERS, MATRIX)                                                                   \
-    IK2B_GIVEN(NUMBER, NUMBERS, MATRIX)                                                                    \
-    IK2B_DIRECTIONS(NUMBER, NUMBERS, MATRIX)                                                               \
-    IK2B_SEEN(NUMBER, NUMBERS, MATRIX)                                                                     \
-    IK2B_SOLUTION(NUMBER, NUMBERS, MATRIX)                                                                 \
-    IK2B_ENDS(NUMBER, NUMBERS, MATRIX)                                                                     \
+#define IK2B_LIMB(NUMBER, NUMBERS, MATRIX)                                                         \
+    IK2B_INPUTS(NUMBER, NUMBERS, MATRIX)                                                           \
+    IK2B_GIVEN(NUMBER, NUMBERS, MATRIX)                                                            \
+    IK2B_DIRECTIONS(NUMBER, NUMBERS, MATRIX)                                                       \
+    IK2B_SEEN(NUMBER, NUMBERS, MATRIX)                                                             \
+    IK2B_SOLUTION(NUMBER, NUMBERS, MATRIX)                                                         \
+    IK2B_ENDS(NUMBER, NUMBERS, MATRIX)                                                             \
     IK2B_RESULTS(NUMBER, NUMBERS, MATRIX)
 
 #define IK2B_AS_NUMBER(name) double name;
@@ -363,9 +364,9 @@ lanes_from(limbs *t, int first)
     return (limbs *)(void *)((double *)(void *)t + first);
 }
 
-/* A stage, or a list of stages that ends with NULL: with care for one limb, and a pass over all lanes
- * in the build that runs. It is asked for where all of the options `all` are given, any of `any` (or
- * that is 0), and none of `none`. */
+/* A stage, or a list of stages that ends with NULL: with care for one limb, and a pass over all
+ * lanes in the build that runs. It is asked for where all of the options `all` are given, any of
+ * `any` (or that is 0), and none of `none`. */
 typedef void ik2b_pass(limbs *t);
 typedef struct ik2b_stage {
     void (*settle)(limb *t);
@@ -424,6 +425,7 @@ typedef struct ik2b_stage {
     IK2B_PASS(name, results)                                                                       \
     IK2B_STAGE_OF(name, __VA_ARGS__)
 
+/* The condition of a stage that every call asks for. */
 #define IK2B_ALWAYS .any = 0
 
 #endif

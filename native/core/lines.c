@@ -309,7 +309,8 @@ ik2b_mesh_crossings(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array
         double origin[3], direction[3];
         ptrdiff_t first = found->count;
         load_row(&args[IK2B_CROSSINGS_POINT], args[IK2B_CROSSINGS_POINT].data, 3, origin);
-        load_row(&args[IK2B_CROSSINGS_DIRECTION], args[IK2B_CROSSINGS_DIRECTION].data, 3, direction);
+        load_row(&args[IK2B_CROSSINGS_DIRECTION], args[IK2B_CROSSINGS_DIRECTION].data, 3,
+                 direction);
         if (set_line(&l, origin, direction)) {
             if (!cross_tree(&l, mesh, row, found)) {
                 return false;

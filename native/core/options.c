@@ -142,13 +142,14 @@ is_uniform(const ik2b_array *array, const ik2b_extent *extent)
 static void
 begin_option(limb *t, const ik2b_array *array, int which, const ik2b_extent *extent)
 {
-    double *dest = numbers_at(t, ik2b_options[which].place);
-    bool at_default = true, uniform = ik2b_options[which].width != MATRIX && is_uniform(array, extent);
+    const ik2b_option *option = &ik2b_options[which];
+    double *dest = numbers_at(t, option->place);
+    bool at_default = true, uniform = option->width != MATRIX && is_uniform(array, extent);
     if (uniform) {
-        load_row(array, array->data, ik2b_options[which].width, dest);
+        load_row(array, array->data, option->width, dest);
     }
-    for (int i = 0; uniform && i < ik2b_options[which].width; i++) {
-        at_default &= dest[i] == ik2b_options[which].missing;
+    for (int i = 0; uniform && i < option->width; i++) {
+        at_default &= dest[i] == option->missing;
     }
     t->task.given |= uniform && at_default ? 0 : (uint64_t)1 << which;
     t->task.varying |= uniform ? 0 : (uint64_t)1 << which;
