@@ -55,7 +55,6 @@ list_stages(work *w, const ik2b_stage *const stages[])
             list_stages(w, (*stages)->stages);
             continue;
         }
-        w->passes[w->count] = (*stages)->pass();
         w->stages[w->count++] = *stages;
     }
 }
@@ -235,6 +234,9 @@ ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array
     w.tiling.run_row = run_row;
     if (has_tiles(extent)) {
         spread_options(&w.tile, &w.row);
+        for (int i = 0; i < w.count; i++) {
+            w.passes[i] = w.stages[i]->pass();
+        }
     }
     ik2b_run_tiles(extent, args, &w.tiling);
 }
