@@ -140,10 +140,6 @@ class Settings:
         asked = None if self.asked is None else self.asked[limbs]
         return replace(self, marks=self.marks and self.marks.choose(limbs), asked=asked)
 
-    def counts(self, clip: Clip) -> Mask:
-        """Which limbs (L,) sentences for the user count."""
-        return np.ones(clip.legs, bool) if self.asked is None else self.asked
-
     def enforced(self, contacts: Mask) -> Mask:
         """Those contacts (F, L, 2) that people enforce; every frame under ALWAYS is nobody's wish."""
         if self.marks is None or self.always(len(contacts)):
