@@ -139,8 +139,9 @@ class Clip:
         values["skins"] = None if skins is None else tuple(skins)
         if skins is not None and len(skins) != legs:
             raise ValueError(f"skins: expected one for each of {legs} legs, got {len(skins)}")
-        for skin in skins or ():
+        for number, skin in enumerate(skins or ()):
             checks.kind("skins", skin, Skin, "a Skin for each leg")
+            _check_skin(f"skins[{number}]", skin)
         values.update({name: value.copy() for name, value in values.items() if isinstance(value, np.ndarray)})
 
     def _complete(self, ball: ArrayLike | None, tip: ArrayLike | None) -> None:
@@ -431,6 +432,14 @@ def _scales(scale: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     if not scales.all():
         raise ValueError("scale: expected numbers other than zero, got zero")
     return scales
+
+
+def _check_skin(name: str, skin: Skin) -> None:
+    """Refuse a skin whose points or directions are no numbers of the right shape; foot or toe may have no points."""
+    for part, shape in (("foot", ("points", 3)), ("toe", ("points", 3)), ("rest", (4, 4)), ("up", (3,))):
+        value = getattr(skin, part)
+        if getattr(value, "shape", None) != (0, 3):
+            checks.array(f"{name}.{part}", value, shape)
 
 
 def put_in(mine: NDArray[Any], theirs: NDArray[Any], limbs: Mask, axis: int = 1) -> NDArray[Any]:

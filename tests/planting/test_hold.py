@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone.contacts.detect import Stance
-from ik2bone.targets.lock import hold_feet
 from ik2bone.rotations import matrix_from_vector
+from ik2bone.targets.lock import hold_feet
 from walk import make_walk
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from ik2bone import Clip, Settings, plant
 from ik2bone.contacts.spans import Place, no_marks
+from ik2bone.sole.skin import Skin
 from short_walk import LEG, POINTS, WALK, from_points
 from walk import FLAT
 
@@ -20,6 +21,7 @@ def _broken(name, value):
 
 
 SINGULAR = np.diag([1.0, 0.0, 1.0, 1.0])
+SKIN = Skin(np.zeros((4, 3)), np.zeros((0, 3)), np.eye(4), np.array([0.0, 0.0, 1.0]))
 TRANSPOSED = np.swapaxes(LEG["shin"], -1, -2)
 
 
@@ -52,6 +54,20 @@ TRANSPOSED = np.swapaxes(LEG["shin"], -1, -2)
         ({"skins": 3}, TypeError, "skins: expected a sequence of one skin a leg, got int"),
         ({"skins": [1, 2]}, TypeError, "skins: expected a Skin for each leg, got int"),
         ({"skins": "ab"}, TypeError, "skins: expected a Skin for each leg, got 'a'"),
+        ({"fps": [[1], [2, 3]]}, ValueError, "fps: expected frames a second, got rows of different lengths"),
+        ({"has_toe": [[True], []]}, ValueError, r"has_toe: expected shape \(2,\), got rows of different lengths"),
+        (
+            {"foot": np.ma.masked_less(LEG["foot"], -0.5)},
+            ValueError,
+            r"foot: expected shape \(180, 2, 4, 4\), got masked values",
+        ),
+        ({"skins": [SKIN, replace(SKIN, foot=None)]}, TypeError, r"skins\[1\].foot: expected numbers .* got None"),
+        ({"skins": [replace(SKIN, rest=np.eye(3)), SKIN]}, ValueError, r"skins\[0\].rest: expected shape \(4, 4\)"),
+        (
+            {"skins": [replace(SKIN, up=np.full(3, np.nan)), SKIN]},
+            ValueError,
+            r"skins\[0\].up: expected finite numbers",
+        ),
         ({"fps": 2001}, ValueError, "fps: expected frames a second, more than 0 and up to 2000, got 2001"),
         ({"has_toe": [True, False]}, ValueError, "has_toe: expected toe, .* got None"),
         ({"palm": [[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]}, ValueError, "palm: expected unit vectors or zero, .* length 2"),
@@ -97,6 +113,7 @@ def test_points_that_are_wrong_are_refused_by_the_arguments_name(changes, error,
             "strength: expected a number from 0 to 1, or one a frame, got 1.5$",
         ),
         ({"strength": np.full((180, 2), 0.5)}, ValueError, r"strength: expected shape \(frames,\), got \(180, 2\)"),
+        ({"strength": [[1], [2, 3]]}, ValueError, "strength: expected a number from 0 to 1, .* rows of different"),
         ({"strength": None}, TypeError, "strength: expected a number from 0 to 1, or one a frame, got None"),
         ({"use_hips": "no"}, TypeError, "use_hips: expected True or False, got 'no'"),
         ({"contacts": np.array(["AUTO"])}, TypeError, "contacts: expected one of AUTO, .* got an array"),
@@ -129,6 +146,9 @@ def test_settings_for_another_clip_are_refused(settings, words) -> None:
     [
         ("here", TypeError, r"marks.places\[0\]: expected a Place, got 'here'"),
         (Place(2, "ball", 0, 9, (0.0, 0.0, 0.0)), ValueError, r"places\[0\].leg: expected 0 to 1, got 2"),
+        (Place(True, "ball", 0, 9, (0.0, 0.0, 0.0)), TypeError, r"\.leg: expected a whole number, got True"),
+        (Place(0, "ball", 0.5, 9, (0.0, 0.0, 0.0)), TypeError, r"\.start: expected a whole number, got float"),
+        (Place(0, "ball", 0, None, (0.0, 0.0, 0.0)), TypeError, r"\.end: expected a whole number, got None"),
         (Place(0, "toe", 0, 9, (0.0, 0.0, 0.0)), ValueError, r"\.part: expected one of heel, ball, got 'toe'"),
         (Place(0, "ball", 0, 9, (0.0, 1.0)), ValueError, r"places\[0\].point: expected shape \(3,\), got \(2,\)"),
         (Place(0, "ball", 0, 9, (np.nan, 0.0, 0.0)), ValueError, r"\.point: expected finite numbers, got nan"),
