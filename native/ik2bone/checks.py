@@ -82,6 +82,21 @@ def mask(name: str, value: Any, shape: tuple[int | str, ...]) -> NDArray[np.bool
     return values
 
 
+def some(name: str, value: Any, count: int) -> NDArray[np.bool_]:
+    """A mask (count,) of one or more of all."""
+    values = mask(name, value, (count,))
+    if not values.any():
+        raise ValueError(f"{name}: expected one or more of {count}, got none")
+    return values
+
+
+def part(name: str, frames: Any, count: int) -> None:
+    """Refuse what is no slice or array of indices of frames, and what holds none of them."""
+    kind(name, frames, slice | np.ndarray, "a slice")
+    if not len(np.arange(count)[frames]):
+        raise ValueError(f"{name}: expected one or more of {count} frames, got {frames}")
+
+
 def matrices(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArray[np.float64]:
     """Invertible affine matrices (..., 4, 4) of a shape, column vectors, as `array`."""
     values = array(name, value, shape)

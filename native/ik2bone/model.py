@@ -271,6 +271,8 @@ class Clip:
 
     def moved(self, offset: Array) -> Clip:
         """The same clip moved by an offset (F, 3), or each limb by its own (F, L, 3)."""
+        shape = (self.frames, self.legs, 3) if np.ndim(offset) == 3 else (self.frames, 3)
+        offset = checks.array("offset", offset, shape)
         each = offset if offset.ndim == 3 else offset[:, None]
         moved = {name: getattr(self, name) + each for name in ("ball", "tip")}
         for name in JOINTS:
@@ -282,10 +284,12 @@ class Clip:
         """The same clip over some of its frames; itself over all of them."""
         if isinstance(frames, slice) and frames.indices(self.frames) == (0, self.frames, 1):
             return self
+        checks.part("frames", frames, self.frames)
         return self.having(**{name: getattr(self, name)[frames] for name in ARRAYS})
 
     def choose(self, limbs: Mask) -> Clip:
         """The same clip with some of its limbs (L,); itself where those are all."""
+        limbs = checks.some("limbs", limbs, self.legs)
         if limbs.all():
             return self
         kept: dict[str, Any] = {name: getattr(self, name)[:, limbs] for name in ARRAYS}
@@ -366,9 +370,13 @@ class Plan:
         """The same plan over some of its frames, without the anchors that lie outside; itself over all of them."""
         from .ground.query import cut_ground  # built on this module
 
+        checks.kind("frames", frames, slice, "a slice")
         first, last, step = frames.indices(len(self.miss))
         if (first, last, step) == (0, len(self.miss), 1):
             return self
+        checks.part("frames", frames, len(self.miss))
+        if step != 1:
+            raise ValueError(f"frames: expected a slice of frames that follow one another, got {frames}")
         names = ("rotations", "hips_offset", "contacts", "resting", "enforced", "miss", "strength")
         parts = {name: getattr(self, name)[frames] for name in names}
         parts |= {"clip": self.clip.cut(frames), "ground": cut_ground(self.ground, frames)}
@@ -376,6 +384,7 @@ class Plan:
 
     def choose(self, limbs: Mask) -> Plan:
         """The same plan of some of its limbs (L,); itself where those are all."""
+        limbs = checks.some("limbs", limbs, len(self.hands))
         if limbs.all():
             return self
         by_frame = ("rotations", "contacts", "resting", "enforced", "miss")

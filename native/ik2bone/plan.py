@@ -202,7 +202,7 @@ def _plant_after_pose(
     """As `plant`, for a clip whose first frame is a calibration pose: that keeps its shape as far as it can."""
     later, after = keep(_after_first, clip, ground)
     plan = _plant_motion(keep, later, after, settings.cut(LATER), sole, None if offset is None else offset[LATER])
-    moved = plan.hips_offset[:1, None] if offset is None else offset[:1]
+    moved = np.broadcast_to(plan.hips_offset[:1, None] if offset is None else offset[:1], clip.hip[:1].shape)
     return plan.led_by(*_plant_pose(clip, plan.sole, ground, settings, moved)).noting("calibration_pose")
 
 

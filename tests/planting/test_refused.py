@@ -178,3 +178,31 @@ def test_what_is_no_clip_and_no_settings_is_told() -> None:
 def test_wrong_soles_and_offsets_are_refused_by_name(given, error, words) -> None:
     with pytest.raises(error, match=words):
         plant(WALK, FLAT, **given)
+
+
+@pytest.mark.parametrize(
+    ("part", "error", "words"),
+    [
+        (lambda whole: whole.choose([1, 0]), TypeError, r"limbs: expected booleans of shape \(2,\), got list"),
+        (lambda whole: whole.choose(np.array([True])), ValueError, r"limbs: expected shape \(2,\), got \(1,\)"),
+        (lambda whole: whole.choose([False, False]), ValueError, "limbs: expected one or more of 2, got none"),
+        (lambda whole: whole.cut(7), TypeError, "frames: expected a slice, got int"),
+        (lambda whole: whole.cut(slice(9, 9)), ValueError, r"frames: expected one or more of 180 frames, got slice\(9"),
+    ],
+)
+def test_parts_that_clips_and_plans_do_not_have_are_refused(plan, part, error, words) -> None:
+    for whole in (WALK, plan):
+        with pytest.raises(error, match=words):
+            part(whole)
+        assert whole.choose([True, False]).cut(slice(0, 9))
+
+
+def test_plans_are_of_frames_that_follow_one_another(plan) -> None:
+    with pytest.raises(ValueError, match=r"frames: expected a slice of frames that follow one another, got slice\(0"):
+        plan.cut(slice(0, 20, 2))
+
+
+@pytest.mark.parametrize("offset", [np.zeros(3), np.zeros((9, 3)), np.zeros((180, 1, 3)), [0.0, 0.0, 1.0]])
+def test_offsets_that_are_not_one_a_frame_are_refused(offset) -> None:
+    with pytest.raises(ValueError, match=r"offset: expected shape \(180, "):
+        WALK.moved(offset)
