@@ -134,7 +134,7 @@ def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
     masks = settings.marks.automatic, settings.marks.enforced, settings.marks.forbidden
     either = Marks(*(mask.any(axis=-1, keepdims=True) for mask in masks))
     if settings.contacts == "STORED":
-        return either.applied(either.automatic)[..., 0]
+        return either.standing[..., 0]
     return either.applied(touches[..., None], LEAST_CONTACT * fps)[..., 0]
 
 
