@@ -3,8 +3,27 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import ModuleType
 
+# What has classes or handlers, in the order in which they need each other.
+MODULES = [
+    "properties",
+    "run.kept",
+    "ui.operators",
+    "ui.icons",
+    "ui.panel",
+    "ui.contact_list",
+    "ui.contacts",
+    "ui.drag",
+    "ui.anchors",
+    "ui.drawing",
+    "ui.menus",
+    "ui.manual",
+    "ui.presets",
+    "ui.preferences",
+    "batch.command",
+]
 _registered: list[ModuleType] = []
 
 
@@ -15,7 +34,8 @@ def register() -> None:
     trouble = misfit.find_misfit()
     if trouble:
         print(trouble)
-    for module in (misfit,) if trouble else _modules():
+    modules = [import_module(f".{name}", __package__) for name in (["misfit"] if trouble else MODULES)]
+    for module in modules:
         module.register()
         _registered.append(module)
 
@@ -24,27 +44,3 @@ def unregister() -> None:
     """Unregister in reverse order."""
     while _registered:
         _registered.pop().unregister()
-
-
-def _modules() -> tuple[ModuleType, ...]:
-    """What has classes or handlers, in the order in which they need each other."""
-    from . import properties
-    from .batch import command
-    from .run import kept
-    from .ui import (
-        anchors,
-        contact_list,
-        contacts,
-        drag,
-        drawing,
-        icons,
-        manual,
-        menus,
-        operators,
-        panel,
-        preferences,
-        presets,
-    )
-
-    shown = icons, panel, contact_list, contacts, drag, anchors, drawing, menus, manual, presets, preferences
-    return properties, kept, operators, *shown, command

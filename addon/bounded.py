@@ -15,6 +15,11 @@ class Bounded(dict[Hashable, tuple[Value, int]]):
     def __init__(self, most: int) -> None:
         self.most = most
 
+    def find(self, key: Hashable) -> Value | None:
+        """A kept value, which becomes the one used last."""
+        found = self.pop(key, None)
+        return self.put(key, *found) if found else None
+
     def put(self, key: Hashable, value: Value, size: int) -> Value:
         """Keep a value as the one used last."""
         self.pop(key, None)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import bpy
-from bpy.types import AddonPreferences, Context, Panel, UILayout
+from bpy.types import AddonPreferences, Context, Panel
 
 WHEELS = Path(__file__).parent / "wheels"
 CURE = "install the extension file made for this system"
@@ -46,13 +46,17 @@ def _made_for(wheel: str) -> str:
     return f"{platforms.split('.')[0]} with Python {python[2]}.{python[3:]}{later}"
 
 
-def _draw(layout: UILayout) -> None:
-    column = layout.column(align=True)
-    for number, line in enumerate(textwrap.wrap(find_misfit() or "", WIDTH)):
-        column.label(text=line, icon="BLANK1" if number else "ERROR")
+class Told:
+    """Draws the sentence that tells why."""
+
+    def draw(self, _context: Context) -> None:
+        """Tell it."""
+        column = self.layout.column(align=True)
+        for number, line in enumerate(textwrap.wrap(find_misfit() or "", WIDTH)):
+            column.label(text=line, icon="BLANK1" if number else "ERROR")
 
 
-class IK2BONE_PT_misfit(Panel):
+class IK2BONE_PT_misfit(Told, Panel):
     """Why feet cannot be planted here"""
 
     bl_label = "Plant Feet"
@@ -60,19 +64,11 @@ class IK2BONE_PT_misfit(Panel):
     bl_region_type = "UI"
     bl_category = "IK2Bone"
 
-    def draw(self, _context: Context) -> None:
-        """Tell it."""
-        _draw(self.layout)
 
-
-class IK2BONE_misfit_preferences(AddonPreferences):
+class IK2BONE_misfit_preferences(Told, AddonPreferences):
     """The same among the preferences of add-ons."""
 
     bl_idname = __package__
-
-    def draw(self, _context: Context) -> None:
-        """Tell it."""
-        _draw(self.layout)
 
 
 CLASSES: tuple[type, ...] = (IK2BONE_PT_misfit, IK2BONE_misfit_preferences)

@@ -5,16 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import radians
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.types import Context
 
 from .ground.choose import shows_collection
 from .rig.armatures import find_armature
-
-if TYPE_CHECKING:
-    from bpy.types import Context
 
 
 def bone_suggestions(_owner: Any, context: Context, text: str) -> Iterator[str]:

@@ -119,10 +119,9 @@ def shoot(
 
 def _shoot(bpy, walking: Walker, body, stage: picture.Stage, report: dict) -> list[picture.Shot]:
     """Copies of one character's body under the action that it plays."""
-    scenery, leg = import_module(f"{session.ADDON}.ground.meshes"), walking.way.leg
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    ground = scenery.make_ground(depsgraph, [*stage.grounds, *stage.props], leg, walking.frames)
-    shots = []
+    meshes, stages = (import_module(f"{session.ADDON}.{name}") for name in ("ground.meshes", "stages"))
+    depsgraph, leg, shots = bpy.context.evaluated_depsgraph_get(), walking.way.leg, []
+    ground = stages.finish(meshes.making_ground(depsgraph, [*stage.grounds, *stage.props], leg, walking.frames))
     for instant in track.choose_instants(walking.clip, walking.way, stage.moves):
         frame = walking.frames[instant.row]
         bpy.context.scene.frame_set(frame)

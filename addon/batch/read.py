@@ -76,9 +76,7 @@ def play(armature: Object, action: Action) -> None:
     animation, scene = armature.animation_data, bpy.context.scene
     for track in animation.nla_tracks:
         track.mute = True
-    animation.action = action
-    if getattr(animation, "action_slot", True) is None and animation.action_suitable_slots:
-        animation.action_slot = animation.action_suitable_slots[0]
+    actions.put(animation, actions.fitting(armature, action))
     span = actions.curves_of(actions.assigned(armature)).span()
     if span is not None:
         scene.frame_start, scene.frame_end = floor(span[0]), ceil(span[1])

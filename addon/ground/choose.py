@@ -9,6 +9,7 @@ import bpy
 from bpy.types import Collection, Context, Object
 
 from ..errors import Refusal
+from ..pose.skins import bone_shapes_of
 
 # The glTF importer keeps its bone shapes here.
 IMPORTER_COLLECTION = "glTF_not_exported"
@@ -24,8 +25,8 @@ def find_surfaces(context: Context, armature: Object, name: str) -> list[Object]
         found = [ob for part in _names(context, name) for ob in _named_surfaces(context, armature, part)]
         return list(dict.fromkeys(found))
     shapes = bone_shapes()
-    visible = [ob for ob in context.view_layer.objects if ob.visible_get() and _is_solid(ob)]
-    return [ob for ob in visible if _is_ground(ob, shapes) and not is_under(ob, armature)]
+    solid = [ob for ob in context.view_layer.objects if ob.visible_get() and ob.display_type not in {"WIRE", "BOUNDS"}]
+    return [ob for ob in solid if _is_ground(ob, shapes) and not is_under(ob, armature)]
 
 
 def _names(context: Context, name: str) -> list[str]:
@@ -40,8 +41,7 @@ def _names(context: Context, name: str) -> list[str]:
 
 def bone_shapes() -> set[Object]:
     """Every object that some pose bone is drawn with."""
-    posed = (ob.pose.bones for ob in bpy.data.objects if ob.pose)
-    return {bone.custom_shape for bones in posed for bone in bones if bone.custom_shape}
+    return set().union(*(bone_shapes_of(ob) for ob in bpy.data.objects if ob.pose))
 
 
 def _named_surfaces(context: Context, armature: Object, name: str) -> list[Object]:
@@ -74,10 +74,6 @@ def _collection_surfaces(context: Context, armature: Object, name: str) -> list[
 def _is_evaluated(context: Context, ob: Object) -> bool:
     """Whether the scene has worked out the object's shape, which it does not while that is disabled in viewports."""
     return bool(ob.evaluated_get(context.view_layer.depsgraph).is_evaluated)
-
-
-def _is_solid(ob: Object) -> bool:
-    return ob.display_type not in {"WIRE", "BOUNDS"}
 
 
 def shows_collection(ob: Object) -> bool:

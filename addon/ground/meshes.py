@@ -11,6 +11,7 @@ import ik2bone
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
 from ik2bone.ground.surfaces import Surface, Surfaces
+from ik2bone.model import Array
 from ik2bone.rotations import inverse_of, move_points
 from numpy.typing import NDArray
 
@@ -20,7 +21,6 @@ from ..stages import Progress, Stages, aside, finish, part_of
 from .choose import deformers, shows_collection
 from .motion import Instance, find_inner_motions, find_motions, find_unfollowed, instances_of, shown_by
 
-Array = NDArray[np.float64]
 # Volume of an object's axes over the cube of the longest under which it has no inverse worth the name.
 FLAT = 1e-9
 # Axes that differ by more than this share are scaled unevenly.
@@ -44,7 +44,9 @@ class Content:
         """Bit for bit."""
         if not isinstance(other, Content):
             return NotImplemented
-        return all(map(np.array_equal, *((_bits(part) for part in each.parts) for each in (self, other))))
+        # As whole numbers, which equal themselves whatever they stand for.
+        bits = ([part.view(f"u{part.itemsize}") for part in each.parts] for each in (self, other))
+        return all(map(np.array_equal, *bits))
 
     @property
     def size(self) -> int:
@@ -52,31 +54,20 @@ class Content:
         return sum(part.nbytes for part in self.parts)
 
 
-def _bits(values: NDArray) -> NDArray:
-    """The same memory as whole numbers, which equal themselves whatever they stand for."""
-    return values.view(f"u{values.itemsize}")
-
-
-def make_ground(
-    depsgraph: Depsgraph, objects: Sequence[Object], leg: float, frames: Sequence[int] = (), nearest: bool = False
-) -> Surfaces:
-    """As `making_ground`, at once."""
-    return finish(making_ground(depsgraph, objects, leg, frames, nearest, Bounded(0)))
+# The most bytes of what kept meshes are made from.
+BYTES = 100_000_000
+# Meshes by their contents.
+kept: Bounded[ik2bone.Mesh] = Bounded(BYTES)
 
 
 def making_ground(
-    depsgraph: Depsgraph,
-    objects: Sequence[Object],
-    leg: float,
-    frames: Sequence[int],
-    nearest: bool,
-    kept: Bounded[ik2bone.Mesh],
+    depsgraph: Depsgraph, objects: Sequence[Object], leg: float, frames: Sequence[int] = (), nearest: bool = False
 ) -> Stages[Surfaces]:
     """Take the evaluated meshes as ground for feet of legs so long; those without faces are left out.
 
     Meshes are taken as they are now, objects that move follow their motion over `frames` of the scene. Only with
     `nearest` a ground may be asked for the nearest points: then meshes hold what objects stretch unevenly stretched.
-    Meshes of the same content as those `kept` are taken from there.
+    A mesh of the same content as one that is kept is that.
     """
     motions = yield from part_of(find_motions(objects, frames), 0.0, 0.3)
     gone = [ob.name for ob, motion in motions.items() if any(_is_flat(matrix) for matrix in motion)]
@@ -84,18 +75,16 @@ def making_ground(
     owners, surfaces = [ob for ob in objects if shows_collection(ob)], []
     for ob in objects:
         yield Progress(f"reading {ob.name}", 0.3)
-        surfaces += yield from part_of(_surface(depsgraph, ob, motions.get(ob), nearest, kept), 0.3, 0.3)
+        surfaces += yield from part_of(_surface(depsgraph, ob, motions.get(ob), nearest), 0.3, 0.3)
     inner = yield from part_of(find_inner_motions(owners, frames), 0.3, 0.6)
-    surfaces += yield from part_of(_instances(depsgraph, owners, motions, inner, nearest, kept), 0.6, 0.7)
+    surfaces += yield from part_of(_instances(depsgraph, owners, motions, inner, nearest), 0.6, 0.7)
     shown = [ob for owner in owners for ob in shown_by(owner)]
     unfollowed = yield from part_of(find_unfollowed(list(dict.fromkeys([*objects, *shown])), frames), 0.7, 1.0)
     told = [f"{name} is scaled to nothing on some frames, and was left out" for name in gone]
     return Surfaces(tuple(surfaces), leg, (*told, *unfollowed, *_scattered(depsgraph, objects)))
 
 
-def _surface(
-    depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bool, kept: Bounded[ik2bone.Mesh]
-) -> Stages[list[Surface]]:
+def _surface(depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bool) -> Stages[list[Surface]]:
     """The object's own mesh, where it has one with faces."""
     if ob.type != "MESH":
         return []
@@ -108,11 +97,11 @@ def _surface(
     try:
         if not data.polygons:
             return []
-        content, make = _read(data, stretch, kept)
+        content, make = _read(data, stretch)
     finally:
         # Before anything else goes on: Blender may evaluate the object again meanwhile.
         evaluated.to_mesh_clear()
-    mesh = yield from _made(content, make, kept)
+    mesh = yield from _made(content, make)
     if stays_flat:
         return [Surface(mesh, ob.name)]
     shrink = inverse_of(stretch)
@@ -125,7 +114,6 @@ def _instances(
     motions: Mapping[Object, Array],
     inner: Mapping[Instance, Array],
     nearest: bool,
-    kept: Bounded[ik2bone.Mesh],
 ) -> Stages[list[Surface]]:
     """The meshes that objects show of their collections, named by those objects, which share what is the same.
 
@@ -142,7 +130,7 @@ def _instances(
         stretch = _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
         key = mesh.as_pointer(), stretch.tobytes()
         if key not in meshes:
-            meshes[key] = finish(_made(*_read(mesh, stretch, kept), kept))
+            meshes[key] = finish(_made(*_read(mesh, stretch)))
         owner = instance.parent.original
         placing = _placing(instance, inverse_of(stretch), motions.get(owner), inner.get(name))
         surfaces.append(Surface(meshes[key], owner.name, *placing))
@@ -166,7 +154,9 @@ def _placing(
 
 def _scattered(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[str]:
     """A sentence about meshes on which other things are scattered, which are not stood on."""
-    owners = {ob for ob in objects if ob.type == "MESH" and _may_scatter(ob)}
+    scatters = {"NODES", "PARTICLE_SYSTEM"}
+    meshes = [ob for ob in objects if ob.type == "MESH"]
+    owners = {ob for ob in meshes if ob.instance_type != "NONE" or any(each.type in scatters for each in ob.modifiers)}
     found: set[str] = set()
     for instance in depsgraph.object_instances if owners else ():
         if instance.is_instance and instance.parent and instance.parent.original in owners:
@@ -179,14 +169,7 @@ def _scattered(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[str]:
     )
 
 
-def _may_scatter(ob: Object) -> bool:
-    nodes = any(modifier.type in {"NODES", "PARTICLE_SYSTEM"} for modifier in ob.modifiers)
-    return nodes or ob.instance_type != "NONE"
-
-
-def _read(
-    data: bpy.types.Mesh, matrix: Array, kept: Bounded[ik2bone.Mesh]
-) -> tuple[Content, Callable[[], ik2bone.Mesh]]:
+def _read(data: bpy.types.Mesh, matrix: Array) -> tuple[Content, Callable[[], ik2bone.Mesh]]:
     """The content of a mesh moved by a matrix, and what makes its triangles if they are not kept.
 
     A face ends with the edge that leads back to its first vertex, so that vertices and edges of all corners tell which
@@ -203,11 +186,10 @@ def _read(
     return content, lambda: _moved(vertices, triangles, matrix)
 
 
-def _made(content: Content, make: Callable[[], ik2bone.Mesh], kept: Bounded[ik2bone.Mesh]) -> Stages[ik2bone.Mesh]:
+def _made(content: Content, make: Callable[[], ik2bone.Mesh]) -> Stages[ik2bone.Mesh]:
     """The kept mesh of some content, or a new one."""
-    found = kept.get(content)
-    if found is not None:
-        return kept.put(content, *found)
+    if (found := kept.find(content)) is not None:
+        return found
     made = yield from aside(make, Progress("building the ground", 0.0))
     return kept.put(content, made, content.size)
 

@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import bpy
 import numpy as np
-from bpy.types import Depsgraph, DepsgraphObjectInstance, Object, Scene
+from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
+from ik2bone.model import Array
 from numpy.typing import NDArray
 
-from ..pose.evaluate import may_move, private_scene, step_worlds
+from ..pose.evaluate import may_move, private_scene, read_frames, step_scene, step_worlds
 from ..pose.skins import vertices_of
-from ..stages import Progress, Stages
+from ..stages import Stages
 from .choose import shows_collection
 
-Array = NDArray[np.float64]
 # The name of the object that shows it, and Blender's numbers for it.
 Instance = tuple[str, tuple[int, ...]]
 
@@ -42,13 +43,8 @@ def find_inner_motions(owners: Sequence[Object], frames: Sequence[int]) -> Stage
     moving = [ob for ob in owners if any(may_move(inner) for inner in shown_by(ob))]
     if not moving or len(frames) < 2:
         return {}
-    scene, rows = private_scene(moving), []
-    try:
-        for number, frame in enumerate(frames):
-            rows.append(_instance_matrices(scene, moving, frame))
-            yield Progress(f"sampling frame {frame}", number / len(frames))
-    finally:
-        bpy.data.scenes.remove(scene)
+    with private_scene(moving) as scene:
+        rows = yield from read_frames(partial(step_scene, scene), frames, lambda graph: _matrices(graph, moving))
     # What is hidden on some frames is taken as it is now.
     always = set.intersection(*(set(row) for row in rows))
     motions = {instance: np.array([row[instance] for row in rows]) for instance in always}
@@ -71,10 +67,8 @@ def instances_of(depsgraph: Depsgraph, owners: Sequence[Object]) -> Iterator[tup
             yield (owner.name_full, tuple(instance.persistent_id)), instance
 
 
-def _instance_matrices(scene: Scene, owners: Sequence[Object], frame: int) -> dict[Instance, Array]:
-    scene.frame_set(int(frame))
-    found = instances_of(scene.view_layers[0].depsgraph, owners)
-    return {name: np.array(instance.matrix_world) for name, instance in found}
+def _matrices(depsgraph: Depsgraph, owners: Sequence[Object]) -> dict[Instance, Array]:
+    return {name: np.array(instance.matrix_world) for name, instance in instances_of(depsgraph, owners)}
 
 
 def _moves(ob: Object, matrices: Array) -> bool:
@@ -91,28 +85,25 @@ def find_unfollowed(objects: Sequence[Object], frames: Sequence[int]) -> Stages[
     now = bpy.context.scene.frame_current
     bodies = [ob for ob in objects if ob.rigid_body and ob.rigid_body.type == "ACTIVE"]
     told = [f"{ob.name} is simulated, and was taken where it is on frame {now}: bake it to keys" for ob in bodies]
-    changing = yield from _changing([ob for ob in objects if _may_change(ob)], frames)
+    meshes = [ob for ob in objects if ob.type == "MESH"]
+    may_change = [ob for ob in meshes if ob.modifiers or ob.data.shape_keys or ob.data.animation_data]
+    changing = yield from _changing(may_change, frames)
     return told + [f"{ob.name} changes its shape, and was taken as it is on frame {now}" for ob in changing]
-
-
-def _may_change(ob: Object) -> bool:
-    return ob.type == "MESH" and bool(ob.modifiers or ob.data.shape_keys or ob.data.animation_data)
 
 
 def _changing(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[Object]]:
     """Those of the objects whose evaluated shape is not the same on all of some frames."""
     if not objects:
         return []
-    scene, shapes = private_scene(objects), []
-    try:
-        for row in np.unique(np.linspace(0, len(frames) - 1, SHAPES).round().astype(int)):
-            scene.frame_set(int(frames[row]))
-            depsgraph = scene.view_layers[0].depsgraph
-            shapes.append([vertices_of(ob.evaluated_get(depsgraph).data) for ob in objects])
-            yield Progress(f"looking at surfaces on frame {frames[row]}", row / len(frames))
-    finally:
-        bpy.data.scenes.remove(scene)
+    rows = np.unique(np.linspace(0, len(frames) - 1, SHAPES).round().astype(int))
+    with private_scene(objects) as scene:
+        step, some = partial(step_scene, scene), [frames[row] for row in rows]
+        shapes = yield from read_frames(step, some, lambda graph: _shapes(graph, objects))
     return [ob for ob, first, *others in zip(objects, *shapes, strict=True) if any(_differ(first, o) for o in others)]
+
+
+def _shapes(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[NDArray[np.float32]]:
+    return [vertices_of(ob.evaluated_get(depsgraph).data) for ob in objects]
 
 
 def _differ(before: Array, after: Array) -> bool:

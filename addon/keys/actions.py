@@ -354,5 +354,11 @@ def strips(ob: Object) -> Iterator[NlaStrip]:
     return (strip for strip in found if LAYER not in strip.action)
 
 
+def strips_alone(ob: Object) -> list[NlaStrip]:
+    """Those of an object that plays no action by itself."""
+    data = ob.animation_data
+    return [] if data is None or data.action else list(strips(ob))
+
+
 def _slot(action: Action, identifier: str | None) -> Any:
     return next((slot for slot in action.slots if slot.identifier == identifier), None)

@@ -9,17 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 from bpy.types import FCurve, Object, PoseBone
 from ik2bone import multiply
+from ik2bone.model import Array
 from numpy.typing import NDArray
 
 from . import fcurves, rotations
 from .actions import Curves, assigned, curves_of
+from .handmade import find_handmade, mark_generated
+from .keyframes import SAME_FRAME, Frames
 
-Array = NDArray[np.float64]
-Frames = NDArray[np.int64]
 # Values of properties that no curve animates, by data path.
 Unkeyed = Mapping[str, Sequence[float]]
-# Values of properties over frames (F, N), by data path.
-Sampled = Mapping[str, Array]
 
 # Bits of a turn this near to none are below what float32 channels hold.
 SAME_VALUE = 1e-5
@@ -46,32 +45,14 @@ class Channel:
         """The same property with other values."""
         return Channel(self.bone, self.path, values)
 
-    def curves(self, curves: Curves) -> list[FCurve | None]:
-        """The curve of each component, None where there is none."""
-        return [curves.find(self.path, index) for index in range(self.values.shape[1])]
+    def curves(self, curves: Curves) -> list[FCurve]:
+        """The curves of its components, of those that have one."""
+        return list(filter(None, (curves.find(self.path, index) for index in range(self.values.shape[1]))))
 
 
-def read_rotation(
-    curves: Curves, bone: PoseBone, frames: Frames, unkeyed: Unkeyed, sampled: Sampled | None = None
-) -> Channel:
-    """The channels of the bone's own rotation mode."""
-    return read(curves, bone, rotations.property_of(bone.rotation_mode), frames, unkeyed, sampled)
-
-
-def read_location(
-    curves: Curves, bone: PoseBone, frames: Frames, unkeyed: Unkeyed, sampled: Sampled | None = None
-) -> Channel:
-    """The location channels of the bone."""
-    return read(curves, bone, "location", frames, unkeyed, sampled)
-
-
-def read(
-    curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Unkeyed, sampled: Sampled | None = None
-) -> Channel:
-    """A property of the bone, from what was `sampled` of these curves on these frames where that has it."""
+def read(curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Unkeyed) -> Channel:
+    """A property of the bone; where no curve animates it, its `unkeyed` value, or else that at present."""
     path = bone.path_from_id(name)
-    if sampled and path in sampled:
-        return Channel(bone.name, path, sampled[path].copy())
     return Channel(bone.name, path, values_of(curves, path, frames, unkeyed.get(path, getattr(bone, name))))
 
 
@@ -134,8 +115,7 @@ def moved(channel: Channel, placing: Array, offset: Array) -> Channel:
 
 def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
     """The property on the frame before `frame`, None where no component has a key before it."""
-    found = channel.curves(curves)
-    if not any(fcurves.span(curve)[0] < frame - fcurves.SAME_FRAME for curve in found if curve):
+    if not any(fcurves.span(curve)[0] < frame - SAME_FRAME for curve in channel.curves(curves)):
         return None
     return values_of(curves, channel.path, np.array([frame - 1]), channel.values[0])[0]
 
@@ -148,7 +128,7 @@ def count_handmade(curves: Curves, source: Curves, frames: Frames, paths: Iterab
     found: dict[str, list[tuple[Array, Array]]] = {path: [] for path in paths}
     for curve in (curve for curve in curves if curve.data_path in found):
         original = source.find(curve.data_path, curve.array_index)
-        found[curve.data_path].append(fcurves.find_handmade(curve, original, frames))
+        found[curve.data_path].append(find_handmade(curve, original, frames))
     rows = (map(np.concatenate, zip(*row, strict=True)) for row in found.values() if row)
     return sum(len(made) + int(np.isin(copies, made).sum()) for made, copies in rows)
 
@@ -195,4 +175,4 @@ def insert(armature: Object, channel: Channel, frame: int) -> None:
         curve = curves.ensure(channel.path, index, channel.bone)
         if not armature.animation_data.action:
             curve.keyframe_points.insert(frame, value)
-        fcurves.mark_generated(curve, frame)
+        mark_generated(curve, frame)

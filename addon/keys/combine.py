@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 from ik2bone import multiply
+from ik2bone.model import Array
 from ik2bone.rotations import length_of, unit
-from numpy.typing import NDArray
 
 from . import rotations
 from .channels import Channel
-
-Array = NDArray[np.float64]
 
 # Blender takes the angle of a strip's quaternion from its cosine in single precision, which has this step below 1. So
 # there are no half angles between 0 and 0.00035, nor between that and 0.00049.

@@ -3,37 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Mapping
+from functools import lru_cache
 from math import ceil, floor, nan
 
 import bpy
 import numpy as np
 from bpy.types import FCurve
+from ik2bone.model import Array, Mask
 from numpy.typing import NDArray
 
+from .handmade import sign, signature
+from .keyframes import HANDLES, KEY, SAME_FRAME, Columns, Frames, Keys, column, inside, number_of, put, read, times
 from .splines import fit, halves, has_room, split, straight
 
-Array = NDArray[np.float64]
-Frames = NDArray[np.int64]
-
-# Blender takes keys closer than this for one key.
-SAME_FRAME = 0.01
 # Evaluating a curve on more frames than these takes longer than finding that it is flat (40 microseconds).
 MANY = 100
-# Every attribute of a key that Blender stores, in Blender's own types: others take seven times as long to read.
-KEY = np.dtype(
-    [
-        *((name, np.float32, 2) for name in ("co", "handle_left", "handle_right")),
-        *((name, np.float32) for name in ("amplitude", "back", "period")),
-        *((name, np.uint8) for name in ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")),
-        *((name, np.bool_) for name in ("select_control_point", "select_left_handle", "select_right_handle")),
-    ]
-)
-# Rows of that type.
-Keys = NDArray[np.void]
-# The same, or some attributes by name.
-Columns = Keys | Mapping[str, NDArray]
 # What a curve says about itself, besides keys, samples and modifiers.
 OWN = ("extrapolation", "mute", "lock", "hide", "select", "auto_smoothing", "color_mode", "color")
 # What a key says about the piece of curve that follows it.
@@ -50,20 +35,13 @@ ADDED |= dict.fromkeys(("select_control_point", "select_left_handle", "select_ri
 BAKED = {"interpolation": "LINEAR", "type": "GENERATED", **ADDED}
 # Pieces of these kinds can be cut in two; the others are formulas for the whole piece.
 CUT = ("CONSTANT", "LINEAR", "BEZIER")
-# Pieces of this kind alone use amplitude and period.
-WAVE = "ELASTIC"
-HANDLES = ("handle_left", "handle_right")
-# What tells whether a key was made or changed by hand.
-TOLD = ("co", "amplitude", "period", "interpolation", "type")
-# The period of keys whose value is zero: the smallest normal number, which tells them from keys without any.
-NO_VALUE = np.finfo(np.float32).tiny
 
 
 def evaluate(curve: FCurve, frames: Frames) -> Array:
     """Values of the curve (F,); those of keys, and of flat curves, are read in bulk, 15 times as fast and the same bit
     for bit.
     """
-    keys = _column(curve, "co")
+    keys = column(curve, "co")
     if _is_modified(curve):
         return _evaluated(curve, frames)
     if np.array_equal(keys[:, 0], frames):
@@ -85,83 +63,18 @@ def _evaluated(curve: FCurve, frames: Frames) -> Array:
 
 def _is_flat(curve: FCurve, value: float) -> bool:
     """Whether keys and handles all have one value, which pieces of the kinds that can be cut keep in between."""
-    kinds = {_number("interpolation", kind) for kind in CUT}
-    flat = all((_column(curve, name)[:, 1] == value).all() for name in ("co", *HANDLES))
-    return flat and kinds.issuperset(_column(curve, "interpolation").tolist())
+    kinds = {number_of("interpolation", kind) for kind in CUT}
+    flat = all((column(curve, name)[:, 1] == value).all() for name in ("co", *HANDLES))
+    return flat and kinds.issuperset(column(curve, "interpolation").tolist())
 
 
 def _is_modified(curve: FCurve) -> bool:
     return any(not modifier.mute for modifier in curve.modifiers)
 
 
-def times(curve: FCurve) -> Array:
-    """Frames of the curve's keys."""
-    return _column(curve, "co")[:, 0].astype(float)
-
-
 def span(curve: FCurve) -> tuple[float, float]:
     """First and last frame of the curve's keys, not a number where it has none; they are not read for it."""
     return tuple(curve.range()) if len(curve.keyframe_points) else (nan, nan)
-
-
-def inside(keyed: NDArray, frames: Frames) -> NDArray[np.bool_]:
-    """Which of the key times `keyed` lie between the first and the last of `frames`."""
-    return (keyed > frames[0] - SAME_FRAME) & (keyed < frames[-1] + SAME_FRAME)
-
-
-def find_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> tuple[Array, Array]:
-    """The frames of keys between the first and the last of `frames` that a tool made and somebody changed since, or
-    that neither a tool made nor the source has too; and the frames of those that the source has.
-    """
-    keys = {name: _column(curve, name) for name in TOLD}
-    points, generated = keys["co"], keys["type"] == _number("type", "GENERATED")
-    if generated.all() and (keys["period"] == _signature(keys)).all():
-        # As a run left them, which is what it finds most often.
-        return points[:0, 0], points[:0, 0]
-    rows = inside(points[:, 0], frames)
-    others, copies = rows & ~generated, np.zeros(len(rows), bool)
-    if source is not None and others.any():
-        # Frame and value of a key as one number, which makes the search 10 times as fast.
-        own, known = (both.view(np.int64)[:, 0] for both in (points, _column(source, "co")))
-        copies = others & np.isin(own, known)
-    return points[(rows & _are_changed(keys)) | (others & ~copies), 0], points[copies, 0]
-
-
-def mark_generated(curve: FCurve, frame: int) -> None:
-    """Give the key on a frame, which keeps the type it had before it was inserted again, the type of our keys."""
-    keys, here = read(curve), inside(times(curve), np.array([frame]))
-    keys["type"][here] = _number("type", "GENERATED")
-    keys[here] = _sign(keys[here])
-    # In bulk, because setting the type of a single key has the whole action evaluated again.
-    _set(curve, keys, ("type", "amplitude", "period"))
-
-
-def _sign(keys: Keys) -> Keys:
-    """Note the values of keys in their periods, which pieces without waves do not use.
-
-    Blender keeps the type of a key over which another is inserted, so that only this tells that a key was changed.
-    """
-    plain = ~_are_waves(keys)
-    keys["amplitude"][plain] = 0.0
-    keys["period"][plain] = _signature(keys)[plain]
-    return keys
-
-
-def _signature(keys: Columns) -> NDArray[np.float32]:
-    """What signed keys have for a period."""
-    values = keys["co"][:, 1]
-    return np.where(values == 0.0, NO_VALUE, values)
-
-
-def _are_changed(keys: Columns) -> NDArray[np.bool_]:
-    """Which keys were signed and have other values now; keys that other tools insert have an amplitude."""
-    signed = (keys["amplitude"] == 0.0) & (keys["period"] != 0.0) & ~_are_waves(keys)
-    return signed & (keys["period"] != _signature(keys))
-
-
-def _are_waves(keys: Columns) -> NDArray[np.bool_]:
-    """Which keys begin pieces that use amplitude and period."""
-    return keys["interpolation"] == _number("interpolation", WAVE)
 
 
 def copy(source: FCurve, target: FCurve) -> None:
@@ -185,7 +98,7 @@ def copy(source: FCurve, target: FCurve) -> None:
         setattr(target, name, getattr(source, name))
     if len(keys):
         # Blender has worked out the handles again meanwhile, down to the last bit not always the same.
-        _set(target, keys, HANDLES)
+        put(target, keys, HANDLES)
 
 
 def _clear(curve: FCurve) -> None:
@@ -319,7 +232,7 @@ def write(curve: FCurve, frames: Frames, values: Array, rows: NDArray[np.intp] |
     """
     start, end = span(curve)
     if not (start <= frames[0] - SAME_FRAME or end >= frames[-1] + SAME_FRAME):
-        _replace(curve, _ours(frames, values) if rows is None else _sign(_smooth(frames, values, rows)))
+        _replace(curve, _ours(frames, values) if rows is None else sign(_smooth(frames, values, rows)))
         return
     new, keys = _baked(frames, values) if rows is None else _smooth(frames, values, rows), read(curve)
     before, first, _ = _cut(keys, float(frames[0]), curve.evaluate(frames[0]))
@@ -332,7 +245,7 @@ def write(curve: FCurve, frames: Frames, values: Array, rows: NDArray[np.intp] |
         for name in PIECE:
             new[name][-1] = last[name]
         _free(new[-1:], after[:1])
-    keys = np.concatenate([before, _sign(new), after])
+    keys = np.concatenate([before, sign(new), after])
     _replace(curve, keys)
     _put_back(curve, keys, ~inside(keys["co"][:, 0], frames))
 
@@ -347,7 +260,7 @@ def _cut(keys: Keys, frame: float, value: float) -> tuple[Keys, np.void, Keys]:
     if len(here):
         return before, here[-1], after
     key = _baked(np.array([frame]), np.array([value]))[0]
-    if len(before) and before["interpolation"][-1] not in [_number("interpolation", kind) for kind in CUT]:
+    if len(before) and before["interpolation"][-1] not in [number_of("interpolation", kind) for kind in CUT]:
         before["interpolation"][-1] = key["interpolation"]
     elif len(before):
         for name in PIECE:
@@ -378,28 +291,13 @@ def _points(key: np.void, next_key: np.void) -> Array:
 def _free(*sides: Keys) -> None:
     """Keep Blender from moving automatic handles with a new neighbour, and with them the curve on the other side."""
     for side in sides:
-        side["handle_left_type"] = side["handle_right_type"] = _number("handle_left_type", "FREE")
-
-
-def read(curve: FCurve, names: Sequence[str] = KEY.names) -> Keys:
-    """What the curve's keys say."""
-    keys = np.empty(len(curve.keyframe_points), [(name, KEY[name]) for name in names])
-    for name in names:
-        keys[name] = _column(curve, name)
-    return keys
-
-
-def _column(curve: FCurve, name: str) -> NDArray:
-    """One attribute of all keys."""
-    values = np.empty((len(curve.keyframe_points), *KEY[name].shape), KEY[name].base)
-    curve.keyframe_points.foreach_get(name, values.reshape(-1))
-    return values
+        side["handle_left_type"] = side["handle_right_type"] = number_of("handle_left_type", "FREE")
 
 
 def _smooth(frames: Frames, values: Array, rows: NDArray[np.intp]) -> Keys:
     """New keys on some rows, not signed yet, with pieces between them that are nearest to all values."""
     keys, (inner, _) = _baked(frames[rows], values[rows]), fit(values[:, None], rows)
-    keys["interpolation"] = _number("interpolation", "BEZIER")
+    keys["interpolation"] = number_of("interpolation", "BEZIER")
     thirds = np.diff(frames[rows]) / 3.0
     keys["handle_right"][:-1] = np.column_stack([frames[rows[:-1]] + thirds, inner[:, 0, 0]])
     keys["handle_left"][1:] = np.column_stack([frames[rows[1:]] - thirds, inner[:, 1, 0]])
@@ -413,7 +311,7 @@ def _baked(frames: Frames, values: Array) -> Keys:
     for name in ("co", *HANDLES):
         keys[name][:, 0], keys[name][:, 1] = frames, values
     for name, item in BAKED.items():
-        keys[name] = _number(name, item)
+        keys[name] = number_of(name, item)
     keys["back"] = bpy.types.Keyframe.bl_rna.properties["back"].default
     return keys
 
@@ -422,7 +320,7 @@ def _ours(frames: Frames, values: Array) -> dict[str, NDArray]:
     """The same keys signed, by those attributes alone that Blender does not add."""
     keys = {"co": np.empty((len(frames), 2), np.float32), **_alike(len(frames))}
     keys["co"][:, 0], keys["co"][:, 1] = frames, values
-    return keys | {"period": _signature(keys)}
+    return keys | {"period": signature(keys)}
 
 
 @lru_cache(maxsize=1)
@@ -437,28 +335,18 @@ def _replace(curve: FCurve, keys: Columns) -> None:
     curve.keyframe_points.clear()
     curve.keyframe_points.add(len(keys["co"]))
     names = keys.keys() if isinstance(keys, Mapping) else keys.dtype.names
-    known = {name for name, item in ADDED.items() if name not in names or (keys[name] == _number(name, item)).all()}
+    known = {name for name, item in ADDED.items() if name not in names or (keys[name] == number_of(name, item)).all()}
     # Blender works out automatic handles.
     known |= set(HANDLES) if known >= {"handle_left_type", "handle_right_type"} else set()
-    _set(curve, keys, [name for name in names if name not in known])
+    put(curve, keys, [name for name in names if name not in known])
     curve.update()
 
 
-def _put_back(curve: FCurve, keys: Keys, rows: NDArray[np.bool_]) -> None:
+def _put_back(curve: FCurve, keys: Keys, rows: Mask) -> None:
     """Set the handles of some keys, which Blender has worked out again meanwhile: those of automatic ones differ in
     their last bits, by 0.00003 at frame 5000.
     """
     present = read(curve, HANDLES)
     for name in HANDLES:
         present[name][rows] = keys[name][rows]
-    _set(curve, present, HANDLES)
-
-
-def _set(curve: FCurve, keys: Columns, names: Sequence[str]) -> None:
-    for name in names:
-        curve.keyframe_points.foreach_set(name, np.ascontiguousarray(keys[name]).reshape(-1))
-
-
-@cache
-def _number(name: str, item: str | bool) -> int:
-    return item if isinstance(item, bool) else bpy.types.Keyframe.bl_rna.properties[name].enum_items[item].value
+    put(curve, present, HANDLES)

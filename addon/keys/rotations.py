@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 from ik2bone import multiply
+from ik2bone.model import Array
 from ik2bone.rotations import length_of
 from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 # Below this cosine of the middle angle the outer two angles turn about one axis, in double precision.
 GIMBAL_LOCK = 1e-9
@@ -96,13 +95,7 @@ def _axis_angles(quaternions: Array, before: Array) -> Array:
     ]
     sided = _same_side(axes, before[1:])
     angles = 2.0 * np.arctan2(np.sum(quaternions[:, 1:] * sided, axis=1), quaternions[:, 0])
-    return np.column_stack([_unwrapped(before[0], angles), sided])
-
-
-def _unwrapped(before: Array, angles: Array) -> Array:
-    """Angles (F, ...) without whole turns between neighbours, from `before` on."""
-    steps = np.diff(np.concatenate([[before], angles]), axis=0)
-    return angles - 2.0 * np.pi * np.cumsum(np.round(steps / (2.0 * np.pi)), axis=0)
+    return np.column_stack([np.unwrap(np.append(before[0], angles))[1:], sided])
 
 
 def _eulers(order: str, quaternions: Array, before: Array) -> Array:
@@ -111,7 +104,7 @@ def _eulers(order: str, quaternions: Array, before: Array) -> Array:
     steps = chain[1:, None, :] - chain[:-1, :, None]
     ways = np.abs(_whole_turns_near(steps, 0.0)).sum(axis=-1)
     chosen = _followed(ways.argmin(axis=-1))
-    return _unwrapped(before, both[np.arange(len(both)), chosen])
+    return np.unwrap(np.vstack([before, both[np.arange(len(both)), chosen]]), axis=0)[1:]
 
 
 def _followed(nearer: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -6,9 +6,8 @@ from __future__ import annotations
 from itertools import pairwise, product
 
 import numpy as np
+from ik2bone.model import Array
 from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 # Places that tell the shape of a piece, denser towards its ends as Chebyshev's points are, at which least squares keep
 # the largest misfit small.

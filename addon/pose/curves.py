@@ -9,22 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import bpy
 import ik2bone
 import numpy as np
+from bpy.types import AnimData, Bone, FCurve, Object, PoseBone
 from bpy.utils import escape_identifier
+from ik2bone.model import Array, Mask
 from ik2bone.rotations import inverse_of
 from numpy.typing import NDArray
 
 from ..keys import actions, channels, rotations
-from ..keys.channels import Frames
+from ..keys.keyframes import Frames
 from ..stages import Progress, Stages, part_of
-from .evaluate import Array, Poses, is_layered, may_move, step_worlds
-
-if TYPE_CHECKING:
-    from bpy.types import AnimData, Bone, FCurve, Object, PoseBone
+from .evaluate import Poses, is_layered, may_move, step_worlds
 
 # The bone and the property that a data path names, the bone with its quotes escaped.
 BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.(.*)|\[.*)$')
@@ -173,7 +171,7 @@ class Channels:
 
     rows: list[int]
     parents: NDArray[np.int64]
-    connected: NDArray[np.bool_]
+    connected: Mask
     rest: Array
     modes: list[str]
     paths: list[tuple[str, ...]]

@@ -6,20 +6,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TypeVar
 
 import bpy
 import numpy as np
+from bpy.types import Depsgraph, Object, PoseBone, Scene
+from ik2bone.model import Array, Mask
 from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..keys import actions
 from ..stages import Progress, Stages
 
-if TYPE_CHECKING:
-    from bpy.types import Depsgraph, Object, PoseBone, Scene
-
-Array = NDArray[np.float64]
+Shown, Value = TypeVar("Shown"), TypeVar("Value")
 # What scenes of our own are called, and the empties in them.
 PRIVATE = ".ik2bone"
 
@@ -35,32 +35,39 @@ def stepping(armature: Object) -> Iterator[Callable[[int], Object]]:
     The user's handlers of frame changes hear these frames too, with that scene, because a rig may be posed by them:
     without them the pose would not be what playback shows. What a handler writes elsewhere stays as it left it.
     """
-    scene = private_scene([armature])
+    with private_scene([armature]) as scene:
+        yield lambda frame: _in_depsgraph(armature, step_scene(scene, frame))
+
+
+@contextmanager
+def private_scene(objects: Sequence[Object]) -> Iterator[Scene]:
+    """A scene that holds only these objects and keeps the time of the user's, for a while."""
+    scene = bpy.data.scenes.new(PRIVATE)
     try:
-        yield lambda frame: _evaluate(scene, armature, frame)
+        for ob in objects:
+            scene.collection.objects.link(ob)
+        for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
+            setattr(scene.render, name, getattr(bpy.context.scene.render, name))
+        yield scene
     finally:
         bpy.data.scenes.remove(scene)
 
 
-def private_scene(objects: Sequence[Object]) -> Scene:
-    """A scene that holds only these objects and keeps the time of the user's; to be removed by the caller."""
-    scene = bpy.data.scenes.new(PRIVATE)
-    for ob in objects:
-        scene.collection.objects.link(ob)
-    source, target = bpy.context.scene.render, scene.render
-    for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
-        setattr(target, name, getattr(source, name))
-    return scene
-
-
-def is_private(scene: Scene) -> bool:
-    """Whether a scene is such a one."""
-    return scene.name.startswith(PRIVATE)
-
-
-def _evaluate(scene: Scene, armature: Object, frame: int) -> Object:
+def step_scene(scene: Scene, frame: int) -> Depsgraph:
+    """The dependency graph of a private scene, evaluated on a frame."""
     scene.frame_set(int(frame))
-    return _in_depsgraph(armature, scene.view_layers[0].depsgraph)
+    return scene.view_layers[0].depsgraph
+
+
+def read_frames(
+    step: Callable[[int], Shown], frames: Sequence[int], reader: Callable[[Shown], Value]
+) -> Stages[list[Value]]:
+    """What `reader` takes from what `step` shows, for each of the frames."""
+    rows = []
+    for number, frame in enumerate(frames):
+        rows.append(reader(step(frame)))
+        yield Progress(f"sampling frame {frame}", number / len(frames))
+    return rows
 
 
 def present(armature: Object) -> Object:
@@ -102,37 +109,31 @@ def read_poses(
 ) -> Stages[Poses]:
     """Step frames and copy numbers as they are; all else is done afterwards, for all frames at once.
 
-    `constraints` are those whose influences are read, by bone and name.
+    `constraints` are those whose influences are read, by bone and name, of muted ones 0.
     """
-    rows = []
-    for number, frame in enumerate(frames):
-        evaluated = step(frame)
-        rows.append((*_numbers(evaluated, names), _influences(evaluated, constraints)))
-        yield Progress(f"sampling frame {frame}", number / len(frames))
+    rows = yield from read_frames(step, frames, lambda evaluated: _numbers(evaluated, names, constraints))
     placed, pose, basis, scale, influences = (np.array(column, np.float64) for column in zip(*rows, strict=True))
     pose, basis = (flat.reshape(len(rows), -1, 4, 4).swapaxes(2, 3) for flat in (pose, basis))
     return Poses(placed, placed[:, None] @ pose, basis, scale, influences)
 
 
-def _numbers(evaluated: Object, names: Sequence[str]) -> tuple[NDArray, ...]:
+def _numbers(
+    evaluated: Object, names: Sequence[str], constraints: Sequence[tuple[str, str]]
+) -> tuple[NDArray | list[float], ...]:
     index = [evaluated.pose.bones.find(name) for name in names]
     sizes = {"matrix": 16, "matrix_basis": 16, "scale": 3}
     pose, basis, scale = (read(evaluated, name, size)[index] for name, size in sizes.items())
     for row, bone in enumerate(evaluated.pose.bones[name] for name in names):
         if bone.constraints:
             scale[row] = np.copysign(np.linalg.norm(shown_channels(evaluated, bone)[:3, :3], axis=0), scale[row])
-    return np.array(evaluated.matrix_world), pose, basis, scale
+    switches = [evaluated.pose.bones[bone].constraints[name] for bone, name in constraints]
+    influences = [0.0 if switch.mute else switch.influence for switch in switches]
+    return np.array(evaluated.matrix_world), pose, basis, scale, influences
 
 
 def shown_channels(evaluated: Object, bone: PoseBone) -> Array:
     """The channels (4, 4) by which a bone without constraints would be where this one is."""
     return np.array(evaluated.convert_space(pose_bone=bone, matrix=bone.matrix, from_space="POSE", to_space="LOCAL"))
-
-
-def _influences(evaluated: Object, constraints: Sequence[tuple[str, str]]) -> list[float]:
-    """Influences of constraints by bone and name, of muted ones 0."""
-    found = (evaluated.pose.bones[bone].constraints[name] for bone, name in constraints)
-    return [0.0 if constraint.mute else constraint.influence for constraint in found]
 
 
 def may_move(ob: Object) -> bool:
@@ -167,46 +168,30 @@ def step_worlds(objects: Sequence[Object], frames: Sequence[int]) -> Stages[Arra
     Frames are stepped in a scene of its own that holds only an empty under each of them, so that the user's scene
     stays where it is and neither shapes nor poses are worked out.
     """
-    rows = []
-    with _followers(objects) as (scene, empties):
-        for number, frame in enumerate(frames):
-            rows.append(_matrices(scene, empties, frame))
-            yield Progress(f"sampling frame {frame}", number / len(frames))
-    return np.array(rows).swapaxes(0, 1)
-
-
-@contextmanager
-def _followers(objects: Sequence[Object]) -> Iterator[tuple[Scene, list[Object]]]:
-    scene, empties = private_scene([]), []
+    empties = [bpy.data.objects.new(PRIVATE, None) for _ in objects]
     try:
-        for ob in objects:
-            empty = bpy.data.objects.new(PRIVATE, None)
-            empties.append(empty)
+        for ob, empty in zip(objects, empties, strict=True):
             empty.parent = ob
-            scene.collection.objects.link(empty)
-        yield scene, empties
+        with private_scene(empties) as scene:
+            rows = yield from read_frames(partial(step_scene, scene), frames, lambda graph: _worlds(graph, empties))
     finally:
         for empty in empties:
             bpy.data.objects.remove(empty)
-        bpy.data.scenes.remove(scene)
+    return np.array(rows).swapaxes(0, 1)
 
 
-def _matrices(scene: Scene, objects: Sequence[Object], frame: int) -> list[Array]:
-    scene.frame_set(int(frame))
-    depsgraph = scene.view_layers[0].depsgraph
+def _worlds(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[Array]:
     return [np.array(ob.evaluated_get(depsgraph).matrix_world) for ob in objects]
 
 
-def heads(armature: Object, frames: list[int]) -> tuple[Array, NDArray[np.bool_]]:
+def heads(armature: Object, frames: list[int]) -> tuple[Array, Mask]:
     """World positions of all bone heads (F, B, 3) in the order of the pose bones, and whose channels move (B,)."""
+    joints, bases = [], []
     with stepping(armature) as step:
-        heads, bases = zip(*[_heads(step(frame)) for frame in frames], strict=True)
-    moved = np.ptp(np.array(bases), axis=0).max(axis=-1) > 1e-5
-    return np.array(heads), moved
-
-
-def _heads(evaluated: Object) -> tuple[Array, Array]:
-    return _to_world(evaluated, read(evaluated, "head", 3)), read(evaluated, "matrix_basis", 16)
+        for evaluated in map(step, frames):
+            joints.append(_to_world(evaluated, read(evaluated, "head", 3)))
+            bases.append(read(evaluated, "matrix_basis", 16))
+    return np.array(joints), np.ptp(np.array(bases), axis=0).max(axis=-1) > 1e-5
 
 
 def _to_world(armature: Object, points: Array) -> Array:

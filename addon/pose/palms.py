@@ -5,15 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from bpy.types import Bone, Object
+from ik2bone.model import Array
 
-from ..rig.find import Limb
-from .evaluate import Array
-
-if TYPE_CHECKING:
-    from bpy.types import Bone, Object
+from ..rig.limb import Limb
 
 # Knuckles are the first joints of the fingers that lie at least this share of the forearm from the wrist, 0.3 to 0.5 on
 # the data folder's figures: bones of the palm begin at 0.15. Of shorter fingers the last joint counts, from the second.

@@ -4,43 +4,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
-from ik2bone import hinge_of
+from bpy.types import Bone, Object, PoseBone
 from ik2bone.kept import values_of
-from ik2bone.model import Clip
+from ik2bone.model import Array, Clip, Mask
 from ik2bone.rotations import inverse_of, nearest_rotations
 from mathutils import Matrix
 from numpy.typing import NDArray
 
+from ..bounded import Bounded
 from ..errors import Refusal
-from ..rig.controls import CARRYING
-from ..rig.find import Limb
+from ..keys.keyframes import Frames
+from ..rig.checks import CARRYING
+from ..rig.limb import Limb
 from ..stages import Progress, Stages, finish, part_of
 from . import curves
-from .evaluate import Array, Poses, read_poses, stepping
+from .clip import clip_of
+from .evaluate import Poses, read_poses, stepping
 from .evaluate import present as present_pose
-from .palms import NO_PALM, find_palm
 
-if TYPE_CHECKING:
-    from bpy.types import Bone, Object, PoseBone
-
-    from ..bounded import Bounded
-
-UP = np.array([0.0, 0.0, 1.0])
-# A point counts as the tip of the toes when it lies before the ball, within this angle of the foot's level heading
-# (cosine 0.6 is 53 degrees) and at this share of the distance from ankle to ball: 0.5 to 0.6 on the data folder's mocap
-# skeletons, while the glTF importer's tails of last bones repeat the length of the bone before (1.0).
-TIP_COSINE, TIP_SHARE = 0.6, (0.3, 0.8)
-# Share of the level foot length by which the toes reach beyond the ball where no bone tells it.
-TOES_SHARE = 1.0 / 3.0
-# Share of the shin by which a foot without a ball joint and with a useless tail goes on beyond the ankle.
-PAW_SHARE = 0.15
-# Sine of the angle (2 degrees) by which a limb has to be bent in the rest pose for that to be meant.
-MEANT = 0.035
 # Volume of a bone's axes over the cube of the longest under which it has no inverse: ten times what single precision
 # leaves of an axis scaled to zero.
 FLAT = 1e-6
@@ -50,6 +36,8 @@ INFINITE = float(np.sqrt(np.finfo(np.float32).max))
 FEW = 24
 # Shares of the leg, of a bone's axes and of its channels by which F-curves may differ from Blender's evaluation.
 SAME = 1e-5
+# The most frames of kept samples, which take 100 MB, 5 kB a frame.
+FRAMES = 20_000
 
 
 @dataclass(frozen=True)
@@ -63,7 +51,7 @@ class Sample:
     """
 
     clip: Clip
-    frames: NDArray[np.int64]
+    frames: Frames
     names: list[str]
     poses: Poses
     placing: dict[str, Array]
@@ -95,6 +83,10 @@ class Sample:
         return replace(self, placing=placing, channels=channels, **parts)
 
 
+# Samples by what they were made from.
+kept: Bounded[Sample] = Bounded(FRAMES)
+
+
 def sample(
     armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int], *, present: bool = False
 ) -> Sample:
@@ -110,32 +102,29 @@ def sampling(
     *,
     present: bool = False,
     prove: bool = True,
-    kept: Bounded[Sample] | None = None,
+    keep: bool = False,
 ) -> Stages[Sample]:
     """As `sample`, in stages.
 
     In bulk from F-curves where they tell all, else by stepping. F-curves are proven on some frames; without `prove`
     that is left to the caller. With `present` the pose is read as it stands in the scene, hand-set channels included;
-    `frames` is then the current frame alone. A sample in bulk is taken from those `kept` and put there.
+    `frames` is then the current frame alone. With `keep`, one in bulk is kept, or a kept one
+    of the same is taken.
     """
     names = _bone_names(armature, limbs, hips)
-    if present:
-        poses = yield from read_poses(lambda _: present_pose(armature), names, frames, _switches(limbs))
-        _refuse_broken(poses, names, frames, lambda _: present_pose(armature))
-        return _sample(armature, limbs, hips, frames, poses)
-    if len(frames) <= FEW or not curves.tell_all(armature, names):
-        return (yield from _stepped(armature, limbs, hips, frames))
+    if present or len(frames) <= FEW or not curves.tell_all(armature, names):
+        return (yield from _stepped(armature, limbs, hips, frames, present))
     channels = yield from part_of(curves.read(armature, names, frames), 0.0, 0.4)
-    told = None if kept is None else _told(armature, limbs, hips, frames, channels)
-    if kept is not None and told in kept:
-        return kept.put(told, *kept[told])
+    told = _told(armature, limbs, hips, frames, channels) if keep else None
+    if keep and (same := kept.find(told)) is not None:
+        return same
     yield Progress("measuring limbs", 0.4)
     poses = channels.poses
     if _are_broken(poses).any() or _are_flat(poses).any():
         return (yield from part_of(_stepped(armature, limbs, hips, frames), 0.4, 1.0))
     found = replace(_sample(armature, limbs, hips, frames, poses), in_bulk=True, channels=channels.values)
     seen = (yield from part_of(proven(found, armature, limbs, hips), 0.4, 1.0)) if prove else found
-    return kept.put(told, found, len(frames)) if kept is not None and seen is found else seen
+    return kept.put(told, found, len(frames)) if keep and seen is found else seen
 
 
 def _told(
@@ -192,9 +181,11 @@ def _agree(found: Sample, frames: Sequence[int], seen: Poses) -> bool:
     )
 
 
-def _stepped(armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int]) -> Stages[Sample]:
+def _stepped(
+    armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int], present: bool = False
+) -> Stages[Sample]:
     names = _bone_names(armature, limbs, hips)
-    with stepping(armature) as step:
+    with nullcontext(lambda _: present_pose(armature)) if present else stepping(armature) as step:
         poses = yield from read_poses(step, names, frames, _switches(limbs))
         _refuse_broken(poses, names, frames, step)
     return _sample(armature, limbs, hips, frames, poses)
@@ -208,7 +199,7 @@ def _sample(armature: Object, limbs: Sequence[Limb], hips: str | None, frames: S
     # Stretched bones of a control rig do not hand their scale on to the next ones.
     world |= {name: _evenly_scaled(world[name]) for limb in limbs if limb.controls for name in limb.bones}
     scale |= {name: np.ones_like(scale[name]) for limb in limbs if limb.controls for name in limb.bones}
-    clip = _clip(armature, limbs, world, scale)
+    clip = clip_of(armature, limbs, world, scale)
     return Sample(clip, np.array(frames, np.int64), names, poses, placing, _switches(limbs))
 
 
@@ -233,14 +224,6 @@ def _placing(posed: PoseBone, index: int, poses: Poses, world: dict[str, Array])
         return (world[parent.name] if parent else placed)[:, :3, :3] @ np.array(rest)[:3, :3]
     above = inverse_of(placed) @ world[parent.name] if parent else np.broadcast_to(np.eye(4), placed.shape)
     return placed[:, :3, :3] @ np.array([_location_axes(bone, Matrix(matrix)) for matrix in above])
-
-
-def rest_clip(armature: Object, limbs: Sequence[Limb]) -> Clip:
-    """The rest pose as a clip of one frame."""
-    world, bones = np.array(armature.matrix_world), armature.data.bones
-    names = _bone_names(armature, limbs, None)
-    poses = {name: (world @ np.array(bones[name].matrix_local))[None] for name in names}
-    return _clip(armature, limbs, poses, {name: np.ones((1, 3)) for name in names})
 
 
 def _bone_names(armature: Object, limbs: Sequence[Limb], hips: str | None) -> list[str]:
@@ -275,16 +258,16 @@ def _refuse_broken(poses: Poses, names: list[str], frames: Sequence[int], step: 
         raise Refusal(f"bone {names[bone]} is scaled to nothing on frame {frames[row]}")
 
 
-def _are_broken(poses: Poses) -> NDArray[np.bool_]:
+def _are_broken(poses: Poses) -> Mask:
     """Frames (F,) with anything that nothing can be reckoned with."""
     return ~(_are_numbers(poses.world) & _are_numbers(poses.basis)).all(axis=(1, 2, 3))
 
 
-def _are_numbers(values: NDArray) -> NDArray[np.bool_]:
+def _are_numbers(values: NDArray) -> Mask:
     return np.abs(values) < INFINITE
 
 
-def _are_flat(poses: Poses) -> NDArray[np.bool_]:
+def _are_flat(poses: Poses) -> Mask:
     """Whether the axes of each bone span no volume to speak of (F, B)."""
     flat = np.zeros(poses.world.shape[:2], bool)
     for matrices in (poses.world, poses.basis):
@@ -318,131 +301,3 @@ def _location_axes(bone: Bone, above: Matrix) -> Array:
 
     origin = place(0, 0, 0)
     return np.stack([place(1, 0, 0) - origin, place(0, 1, 0) - origin, place(0, 0, 1) - origin], axis=1)
-
-
-def _clip(armature: Object, limbs: Sequence[Limb], poses: dict[str, Array], scale: dict[str, Array]) -> Clip:
-    palms = [NO_PALM if limb.is_leg else find_palm(armature, limb) for limb in limbs]
-    feet = [_foot(limb, poses) for limb in limbs]
-    balls = [
-        _ball(armature, limb, poses) if limb.is_leg else _carry(poses[limb.foot], palm.point)
-        for limb, palm in zip(limbs, palms, strict=True)
-    ]
-    tips = [_tip(armature, limb, poses, ball) for limb, ball in zip(limbs, balls, strict=True)]
-    render = bpy.context.scene.render
-    return Clip(
-        # A character that was moved as a whole brings its floor with it, at the height of the object's origin.
-        floors=(float(armature.matrix_world.translation.z), 0.0),
-        fps=render.fps / render.fps_base,
-        thigh=np.stack([poses[limb.thigh] for limb in limbs], axis=1),
-        shin=np.stack([poses[limb.shin] for limb in limbs], axis=1),
-        foot=np.stack(feet, axis=1),
-        ball=np.stack(balls, axis=1),
-        tip=np.stack(tips, axis=1),
-        toe=np.stack([poses[limb.toe] if limb.toe else foot for limb, foot in zip(limbs, feet, strict=True)], axis=1),
-        has_toe=np.array([limb.toe is not None for limb in limbs]),
-        scale=np.stack([_scales(limb, scale) for limb in limbs], axis=1),
-        up=UP,
-        is_hand=np.array([not limb.is_leg for limb in limbs]),
-        palm=np.array([palm.normal for palm in palms]),
-        rest_hinge=np.array([_rest_hinge(armature, limb) for limb in limbs]),
-    )
-
-
-def _foot(limb: Limb, poses: dict[str, Array]) -> Array:
-    """The poses (F, 4, 4) of the foot; of a leg without one its end, which has no direction of its own."""
-    if limb.end is None:
-        return poses[limb.foot]
-    foot = np.tile(np.eye(4), (len(poses[limb.shin]), 1, 1))
-    foot[:, :3, 3] = _carry(poses[limb.shin], np.array(limb.end))
-    return foot
-
-
-def _rest_hinge(armature: Object, limb: Limb) -> Array:
-    """The hinge of a limb in the rest pose (3,), in the space of its lower bone; zero where it rests straight."""
-    bones, world = armature.data.bones, np.array(armature.matrix_world)
-    rest = {name: (world @ np.array(bones[name].matrix_local))[None] for name in limb.turned}
-    thigh, shin, foot = rest[limb.thigh][0], rest[limb.shin][0], _foot(limb, rest)[0]
-    upper, lower = thigh[:3, 3] - shin[:3, 3], foot[:3, 3] - shin[:3, 3]
-    sine = np.linalg.norm(np.cross(upper, lower)) / max(np.linalg.norm(upper) * np.linalg.norm(lower), 1e-300)
-    return np.asarray(hinge_of(thigh, shin, foot[:3, 3])) if sine > MEANT else np.zeros(3)
-
-
-def _scales(limb: Limb, scale: dict[str, Array]) -> Array:
-    """Own scales of thigh, shin, foot and toe (F, 4, 3)."""
-    ones = np.ones_like(scale[limb.shin])
-    foot, toe = ones if limb.end else scale[limb.foot], scale[limb.toe] if limb.toe else ones
-    return np.stack([scale[limb.thigh], scale[limb.shin], foot, toe], axis=1)
-
-
-def _ball(armature: Object, limb: Limb, world: dict[str, Array]) -> Array:
-    """The head of the toe bone, else the tail of the foot bone, unless that points up: then the shin's line goes on.
-
-    Toes that are moved within their foot do not take the ball along. A leg without a foot stands on its end.
-    """
-    if limb.end is not None:
-        return _foot(limb, world)[:, :3, 3]
-    foot = world[limb.foot]
-    if limb.toe:
-        head, follows = world[limb.toe][:, :3, 3], armature.data.bones[limb.toe].parent.name == limb.foot
-        return _carry(foot, _local(foot, head)) if follows else head
-    ankle, knee = foot[:, :3, 3], world[limb.shin][:, :3, 3]
-    tail = _carry(foot, np.array([0.0, armature.data.bones[limb.foot].length, 0.0]))
-    low = _lowest_quarter(ankle)
-    if np.median((tail - ankle)[low] @ UP) < 0.0:
-        return tail
-    return _carry(foot, _local(foot[low], ankle[low] + PAW_SHARE * (ankle - knee)[low]))
-
-
-def _tip(armature: Object, limb: Limb, world: dict[str, Array], ball: Array) -> Array:
-    """The tip of the toes: the farthest plausible of the toe bone's tail and its children's heads, else a guess."""
-    if limb.toe is None:
-        return ball
-    toe, foot = world[limb.toe], ball - world[limb.foot][:, :3, 3]
-    low = _lowest_quarter(ball)
-    heading, level_length = _level(foot[low])
-    size = float(np.median(np.linalg.norm(foot[low], axis=-1)))
-    points = [
-        (_forward(_carry(toe, point)[low] - ball[low], heading, size), point) for point in _ends(armature, limb.toe)
-    ]
-    forward, point = max(points, key=lambda end: end[0])
-    if forward <= 0.0:
-        point = _local(toe[low], ball[low] + heading * (TOES_SHARE * float(np.median(level_length))))
-    return _carry(toe, point)
-
-
-def _forward(end: Array, heading: Array, size: float) -> float:
-    """How far an end of the toes reaches along the foot's heading, zero where it cannot be their tip."""
-    forward = float(np.median(np.sum(end * heading, axis=-1)))
-    length = float(np.median(np.linalg.norm(end, axis=-1)))
-    plausible = TIP_SHARE[0] * size < length < TIP_SHARE[1] * size and forward > TIP_COSINE * length
-    return forward if plausible else 0.0
-
-
-def _ends(armature: Object, toe: str) -> list[Array]:
-    """The tail of the toe bone and the heads of its children in the rest pose, in the toe bone's space."""
-    bone = armature.data.bones[toe]
-    inverse = bone.matrix_local.inverted()
-    return [np.array(inverse @ end) for end in (bone.tail_local, *(child.head_local for child in bone.children))]
-
-
-def _carry(matrices: Array, point: Array) -> Array:
-    """A point fixed in a bone's space, in the world (F, 3)."""
-    return matrices[:, :3, :3] @ point + matrices[:, :3, 3]
-
-
-def _local(matrices: Array, points: Array) -> Array:
-    """The point in a bone's space (3,) that on the median frame lies where the world's points (F, 3) do."""
-    homogeneous = np.append(points, np.ones((len(points), 1)), axis=1)
-    return np.median(np.linalg.solve(matrices, homogeneous[..., None])[:, :3, 0], axis=0)
-
-
-def _lowest_quarter(ball: Array) -> NDArray[np.int64]:
-    """Frames on which the ball is lowest: there the foot is likeliest to stand, in clips that travel or do not."""
-    return np.argsort(ball @ UP, kind="stable")[: max(1, len(ball) // 4)]
-
-
-def _level(direction: Array) -> tuple[Array, Array]:
-    """Level unit headings and level lengths; a vertical direction has no heading (zero)."""
-    level = direction - (direction @ UP)[:, None] * UP
-    length = np.linalg.norm(level, axis=-1)
-    return level / np.maximum(length, 1e-30)[:, None], length

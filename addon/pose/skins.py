@@ -7,24 +7,21 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Armature, Depsgraph, Object, Scene
 from ik2bone.kept import values_of
+from ik2bone.model import Array, Mask
 from ik2bone.rotations import length_of, move_points
 from ik2bone.sole.skin import Skin
 from numpy.typing import NDArray
 
 from ..bounded import Bounded
-from .evaluate import is_private, private_scene
-
-if TYPE_CHECKING:
-    from ..rig.find import Limb
-
-Array = NDArray[np.float64]
+from ..rig.limb import Limb
+from .evaluate import PRIVATE, private_scene
 
 # A vertex goes with a foot that has at least this share of its weights.
 MOST = 0.5
@@ -46,7 +43,8 @@ kept: Bounded[tuple[Skin, ...]] = Bounded(POINTS)
 @persistent
 def forget_edited(_scene: Scene, depsgraph: Depsgraph) -> None:
     """Keep no skins over an edit of any mesh; a scene of our own has all that is in it evaluated for the first time."""
-    if not is_private(depsgraph.scene) and any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
+    is_private = depsgraph.scene.name.startswith(PRIVATE)
+    if not is_private and any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
         kept.clear()
 
 
@@ -77,8 +75,8 @@ def find_skins(armature: Object, limbs: Sequence[Limb]) -> tuple[Skin, ...] | No
         shown, rest = [copy.evaluated_get(depsgraph) for copy in copies], rest.evaluated_get(depsgraph)
         placed = [_placed_vertices(body, rest) for body in shown]
         told = values_of((placed, _told(armature, limbs, feet, bodies)))
-        if told in kept and all(map(_tells_edits, bodies)):
-            return kept.put(told, *kept[told])
+        if all(map(_tells_edits, bodies)) and (same := kept.find(told)) is not None:
+            return same
         found = [_points(body, rest, *where, feet) for body, where in zip(shown, placed, strict=True)]
     skins = tuple(_together(armature, limb, rows) for limb, rows in zip(limbs, zip(*found, strict=True), strict=True))
     return kept.put(told, skins, 1 + sum(len(skin.foot) + len(skin.toe) for skin in skins))
@@ -126,16 +124,14 @@ def find_end(armature: Object, limb: Limb) -> tuple[float, ...]:
 
 
 def _foot(bones: Armature, limb: Limb) -> Foot:
-    foot, toes = (_below(bones, name) if name else set() for name in (limb.foot, limb.toe))
+    foot, toes = (
+        {name, *(child.name for child in bones.bones[name].children_recursive)} if name else set()
+        for name in (limb.foot, limb.toe)
+    )
     ankle, knee = (np.array(bones.bones[name].head_local) for name in (limb.foot, limb.shin))
     length = sum(bones.bones[name].length for name in (limb.foot, limb.toe) if name)
     parts = (foot - toes, toes) if limb.end is None else (set(), set())
     return Foot(parts, ankle, NEAR * max(float(np.linalg.norm(knee - ankle)), length))
-
-
-def _below(bones: Armature, name: str) -> set[str]:
-    bone = bones.bones[name]
-    return {name} | {child.name for child in bone.children_recursive}
 
 
 def _is_body(ob: Object, armature: Object) -> bool:
@@ -162,11 +158,10 @@ def _at_rest(armature: Object, bodies: Sequence[Object]) -> Iterator[tuple[Scene
         for modifier in copy.modifiers:
             if modifier.type == "ARMATURE" and modifier.object == armature:
                 modifier.object = rest
-    scene = private_scene([rest, *copies])
     try:
-        yield scene, rest, copies
+        with private_scene([rest, *copies]) as scene:
+            yield scene, rest, copies
     finally:
-        bpy.data.scenes.remove(scene)
         for ob in (rest, *copies):
             bpy.data.objects.remove(ob)
         bpy.data.armatures.remove(bones)
@@ -203,7 +198,8 @@ def _weighed(
     body: Object, mesh: bpy.types.Mesh, points: Array, bones: set[str], feet: Sequence[Foot]
 ) -> list[list[Array]]:
     """Those of the points near each foot of which it, and its toes, have most of the weights that bones have."""
-    groups = [_groups_of(body, names) for names in (bones, *(part for foot in feet for part in foot.parts))]
+    parts = (bones, *(part for foot in feet for part in foot.parts))
+    groups = [[group.index for group in body.vertex_groups if group.name in names] for names in parts]
     near = [length_of(points - foot.ankle) < foot.reach for foot in feet]
     rows = np.flatnonzero(np.any(near, axis=0) & any(map(len, groups[1:])))
     of_row = [mesh.vertices[row].groups.values() for row in rows.tolist()]
@@ -217,12 +213,7 @@ def _weighed(
     ]
 
 
-def _groups_of(body: Object, names: set[str]) -> list[int]:
-    """The vertex groups of these names."""
-    return [group.index for group in body.vertex_groups if group.name in names]
-
-
-def _most(foot: Array, toes: Array, every: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _most(foot: Array, toes: Array, every: Array) -> tuple[Mask, Mask]:
     """Which vertices go with a foot and which with its toes: what both have most of goes to the one with more."""
     have = foot + toes >= MOST * np.maximum(every, 1e-30)
     return have & (foot >= toes), have & (foot < toes)

@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import bpy
 import numpy as np
+from bpy.types import Context, Object
 
 from ..ground.choose import deformers, is_under, shows_collection
-
-if TYPE_CHECKING:
-    from bpy.types import Context, Object
 
 # The pointer by which panels hand their armature to their buttons.
 HANDED = "ik2bone_armature"

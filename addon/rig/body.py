@@ -3,26 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from bpy.types import Context, Object, PoseBone
+from ik2bone.model import Mask
 
 from ..errors import Refusal
 from ..keys import actions, fcurves, rotations
-from .checks import Moving, check_chain, refuse_rest, refuse_unplaced, toe_trouble
+from ..properties import PlantingOptions
+from .checks import Moving, check_chain, line_of, refuse_unposed, toe_trouble
 from .choose import choose_limbs
-from .controls import hips_control, line_of
 from .controls_named import named_hips
-from .find import Limb
+from .limb import Limb
 
-if TYPE_CHECKING:
-    from bpy.types import Context, Object
-
-    from ..properties import PlantingOptions
-
+# Constraints that bring a bone to the place of another one.
+PLACING = {"COPY_TRANSFORMS", "COPY_LOCATION"}
 SOME_LEGS = "only some of the legs are planted, so the hips stay"
 # Scales along an object's axes that differ by less than this factor are even: the tests' walker drifts by 0.0002 of its
 # leg then, and by 0.005 at scales of 1, 1.2 and 0.9.
@@ -47,7 +44,7 @@ class Body:
     told: tuple[str, ...]
 
     @property
-    def chosen(self) -> NDArray[np.bool_]:
+    def chosen(self) -> Mask:
         """Which of the planned limbs are to be turned."""
         return np.array([limb in self.limbs for limb in self.planned])
 
@@ -58,8 +55,7 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     Where the rest pose leaves the legs open, they are told from the frames within `bounds`, those of the whole action,
     so that no choice of frames changes them.
     """
-    refuse_rest(armature)
-    refuse_unplaced(armature)
+    refuse_unposed(armature)
     choice = choose_limbs(context, armature, options, bounds)
     limbs = choice.limbs
     check_chain(armature, limbs)
@@ -85,12 +81,12 @@ def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
     bones, moving = armature.pose.bones, Moving(armature)
     if generated := named_hips(moving):
         return generated
-    lines = [[leg.thigh, *(bone.name for bone in bones[leg.thigh].parent_recursive)] for leg in legs]
+    lines = [line_of(armature, leg.thigh) for leg in legs]
     shared = [name for name in lines[0][1:] if all(name in line for line in lines)]
     if not shared:
         return None
     # Controls of feet may carry more bones than a plain trunk has.
-    controls = [line_of(moving, control.bone) for leg in legs for control in leg.controls]
+    controls = [line_of(armature, control.bone) for leg in legs for control in leg.controls]
     apart = {name for line in (*lines, *controls) for name in line}
     carried = [_largest_branch(armature, name, apart) for name in shared]
     lowest = carried.index(max(carried))
@@ -98,7 +94,7 @@ def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
     if any(moving.holds(bones[name]) for name in between):
         return None
     for name in shared[lowest:]:
-        if control := hips_control(moving, bones[name]):
+        if control := _hips_control(moving, bones[name]):
             return control
         if moving.holds(bones[name]):
             # What holds it in its place would do so under any ancestor that moves.
@@ -108,6 +104,14 @@ def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
     return None
 
 
+def _hips_control(moving: Moving, bone: PoseBone) -> str | None:
+    """The bone that moves a bone by the only constraint on that, if keys move it in turn."""
+    found = moving.active(bone)
+    if len(found) != 1 or found[0].type not in PLACING or found[0].target != moving.armature:
+        return None
+    return found[0].subtarget if moving.is_movable(found[0].subtarget) else None
+
+
 def _largest_branch(armature: Object, name: str, legs: set[str]) -> int:
     """Bones in the largest subtree under a bone that holds no leg; the trunk is the largest of all such subtrees."""
     branches = [child for child in armature.data.bones[name].children if child.name not in legs]
@@ -115,15 +119,29 @@ def _largest_branch(armature: Object, name: str, legs: set[str]) -> int:
 
 
 def _refuse_upside_down(armature: Object, limbs: Iterable[Limb]) -> None:
-    """Refuse an object whose negative scale turns legs over that hang down under the same scale made positive."""
-    bones, upward = armature.data.bones, np.array(armature.matrix_world)[2, :3]
+    """Refuse a negative scale, of the object or of a parent, that turns legs over which hang down under the same scale
+    made positive.
+    """
+    bones, world = armature.data.bones, np.array(armature.matrix_world)
     for leg in (limb for limb in limbs if limb.is_leg):
         way = np.array(bones[leg.foot].head_local - bones[leg.thigh].head_local)
-        if upward @ way > 0.0 > upward @ (way * np.sign(armature.scale)):
-            raise Refusal(
-                f"{armature.name} has a negative scale, {', '.join(f'{scale:.3g}' for scale in armature.scale)}, "
-                "which turns it upside down: apply the scale, or make it positive"
-            )
+        for ob in _carriers(armature) if world[2, :3] @ way > 0.0 else ():
+            own = np.array(ob.matrix_world)
+            turned = own @ np.diag([*np.sign(ob.scale), 1.0]) @ np.linalg.inv(own) @ world
+            if turned[2, :3] @ way < 0.0:
+                raise Refusal(
+                    f"{ob.name} has a negative scale, {', '.join(f'{scale:.3g}' for scale in ob.scale)}, "
+                    f"which turns {'it' if ob == armature else armature.name} upside down: "
+                    "apply the scale, or make it positive"
+                )
+
+
+def _carriers(armature: Object) -> Iterator[Object]:
+    """The object, and its parents."""
+    part: Object | None = armature
+    while part is not None:
+        yield part
+        part = part.parent
 
 
 def _toes(armature: Object, legs: Iterable[Limb], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -7,24 +7,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
+from bpy.types import Constraint, Object, PoseBone
 
 from ..errors import Refusal
 from ..keys import actions, rotations
 from ..pose.evaluate import shown_channels, stepping
-
-if TYPE_CHECKING:
-    from bpy.types import Constraint, Object, PoseBone
-
-    from .find import Limb
+from .limb import Limb, Switch
 
 # Constraints that change nothing but a bone's scale.
 SCALING = {"COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
 # Constraints that leave a bone's place alone and do not depend on it.
 PLACELESS = {"COPY_ROTATION", "LIMIT_ROTATION"} | SCALING
+# Constraints that carry a bone as a parent does: its channels act within what carries it.
+CARRYING = {"CHILD_OF", "ARMATURE"}
 # Constraints that act in some poses and not in others.
 LIMITING = {"LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_DISTANCE", "TRANSFORM"}
 # A bone is where its channels put it up to this, in radians and as a share of its distance from the origin and its
@@ -77,7 +75,7 @@ class Moving:
         """Names of the bones that inverse kinematics on a bone moves, from below."""
         start = 0 if getattr(constraint, "use_tail", True) else 1
         end = start + constraint.chain_count if constraint.chain_count else None
-        return [moved.name for moved in [bone, *bone.parent_recursive][start:end]]
+        return line_of(self.armature, bone.name)[start:end]
 
     def active(self, bone: PoseBone) -> list[Constraint]:
         """Constraints that turn or move a bone, or may do so on some frame because they are keyed or driven."""
@@ -158,6 +156,20 @@ class Moving:
         connected = bone.bone.use_connect and bone.parent is not None
         return not (connected or any(bone.lock_location) or bone.path_from_id("location") in self.driven)
 
+    def is_movable(self, name: str) -> bool:
+        """Whether there is such a bone, and keys of its location show within what carries it."""
+        bone = self.armature.pose.bones.get(name)
+        if bone is None or name in self.reached or not self.is_free(name):
+            return False
+        return all(constraint.type in CARRYING for constraint in self.active(bone))
+
+    def switch_of(self, constraint: Constraint, on: bool) -> Switch | None:
+        """A constraint as a switch of controls, None where it has its whole influence on every frame."""
+        if not self.is_animated(constraint) and constraint.influence == 1.0:
+            return None
+        owner = next(bone for bone in self.armature.pose.bones if constraint in bone.constraints.values())
+        return Switch(owner.name, constraint.name, on)
+
 
 def _is_on(constraint: Constraint) -> bool:
     switches = SWITCHES.get(constraint.type)
@@ -181,14 +193,10 @@ def _is_moved(evaluated: Object, bone: PoseBone) -> bool:
     return bool(np.abs(turns[0] - turns[1]).max() > SAME or away > SAME * size)
 
 
-def refuse_rest(armature: Object) -> None:
-    """Refuse an armature that shows no pose at all."""
+def refuse_unposed(armature: Object) -> None:
+    """Refuse an armature that shows no pose at all, lies nowhere, or is scaled to nothing."""
     if armature.data.pose_position == "REST":
         raise Refusal(f"{armature.name} shows its rest position: switch it to pose position")
-
-
-def refuse_unplaced(armature: Object) -> None:
-    """Refuse an object that lies nowhere, or is scaled to nothing."""
     world = np.array(armature.matrix_world)
     # Blender takes the largest number of single precision for infinity.
     if not (np.abs(world) < np.finfo(np.float32).max).all():
@@ -207,7 +215,7 @@ def check_chain(armature: Object, limbs: Iterable[Limb]) -> None:
 def _troubles(moving: Moving, limb: Limb) -> Iterator[str]:
     if limb.controls:
         # What moves these bones is explained by their controls, which are free to move.
-        yield from (f"{trouble}, so its rotation has no channels of its own" for trouble in _modes(moving, limb))
+        yield from _mode_troubles(moving, [control.bone for control in limb.controls if control.turns])
         return
     bones, between = moving.armature.pose.bones, _between(moving.armature, limb)
     if limb.loose and not moving.is_free(limb.foot):
@@ -221,24 +229,23 @@ def _troubles(moving: Moving, limb: Limb) -> Iterator[str]:
     for name in (limb.shin, *([] if limb.loose else [limb.foot]), *between):
         if not bones[name].bone.use_inherit_rotation:
             yield f"bone {name} does not inherit its parent's rotation, so the bones above cannot move it"
-    for name in limb.turned:
-        if trouble := _mode_trouble(moving, name):
-            yield f"{trouble}, so its rotation has no channels of its own"
+    yield from _mode_troubles(moving, limb.turned)
 
 
 def _between(armature: Object, limb: Limb) -> list[str]:
     """Names of the bones that lie between those of a limb, as twist bones do."""
-    line = [bone.name for bone in _up(armature.pose.bones[limb.shin if limb.loose else limb.foot])]
+    line = line_of(armature, limb.shin if limb.loose else limb.foot)
     return [name for name in line[1 : line.index(limb.thigh)] if name != limb.shin]
 
 
-def _up(bone: PoseBone) -> list[PoseBone]:
-    return [bone, *bone.parent_recursive]
+def line_of(armature: Object, name: str) -> list[str]:
+    """Names of a bone and of all above it, nearest first."""
+    return [name, *(above.name for above in armature.pose.bones[name].parent_recursive)]
 
 
-def _modes(moving: Moving, limb: Limb) -> Iterator[str]:
-    found = (_mode_trouble(moving, control.bone) for control in limb.controls if control.turns)
-    return (trouble for trouble in found if trouble)
+def _mode_troubles(moving: Moving, names: Iterable[str]) -> Iterator[str]:
+    found = filter(None, (_mode_trouble(moving, name) for name in names))
+    return (f"{trouble}, so its rotation has no channels of its own" for trouble in found)
 
 
 def _mode_trouble(moving: Moving, name: str) -> str | None:
@@ -251,7 +258,7 @@ def _mode_trouble(moving: Moving, name: str) -> str | None:
 def toe_trouble(moving: Moving, toe: str, foot: str) -> str | None:
     """What keeps toes from being turned by keys, if anything does: then they go with their foot as they do."""
     bones = moving.armature.pose.bones
-    line = [bone.name for bone in _up(bones[toe])]
+    line = line_of(moving.armature, toe)
     for name in line[: line.index(foot)]:
         if not bones[name].bone.use_inherit_rotation:
             return f"bone {name} does not inherit its parent's rotation"

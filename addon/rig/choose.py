@@ -5,15 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from bpy.types import Context, Object
 
 from ..errors import Refusal
-from .find import Limb, find_arms, find_legs, legs_of
-
-if TYPE_CHECKING:
-    from bpy.types import Context, Object
-
-    from ..properties import PlantingOptions
+from ..properties import PlantingOptions
+from .find import find_arms, find_legs, legs_of
+from .limb import Limb
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,8 @@ class Choice:
 
 def choose_limbs(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Choice:
     """The limbs meant by the properties `chains` and `bones`; legs are told from the frames within `bounds`."""
-    named, selected = _names(armature, options.bones), _selected(context, armature)
+    named = _names(armature, options.bones)
+    selected = [bone.name for bone in context.selected_pose_bones or () if bone.id_data == armature]
     if not named and options.chains == "SELECTED" and not selected:
         raise Refusal(f"no bones are selected on {armature.name}: select bones of the limbs to plant in pose mode")
     if not named and (options.chains == "LEGS" or not selected):
@@ -59,11 +58,6 @@ def names_in(text: str, known: Container[str]) -> list[str]:
         names.append(",".join(parts[:size]).strip())
         parts = parts[size:]
     return [name for name in names if name]
-
-
-def _selected(context: Context, armature: Object) -> list[str]:
-    bones = context.selected_pose_bones or ()
-    return [bone.name for bone in bones if bone.id_data == armature]
 
 
 def _limbs_near(armature: Object, names: Sequence[str], bounds: tuple[int, int]) -> tuple[Limb, ...]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import ik2bone
 import numpy as np
-from ik2bone.model import JOINTS, Clip
+from bpy.types import Object
+from ik2bone.model import JOINTS, Array, Clip, Mask
 from ik2bone.rotations import (
     dot,
     inverse_of,
@@ -27,18 +27,9 @@ from ik2bone.rotations import (
     unit,
     vector_from_matrix,
 )
-from numpy.typing import NDArray
 
-from ..pose.evaluate import Array
 from ..pose.sample import Sample
-
-if TYPE_CHECKING:
-    from bpy.types import Object
-
-    from .controls import Control
-    from .find import Limb
-
-Mask = NDArray[np.bool_]
+from .limb import Control, Limb
 
 # Joints that lie nearer than this share of the leg to where the plan puts them are right.
 RIGHT = 1e-3

@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
+from bpy.types import PoseBone, bpy_prop_collection
 from ik2bone.model import JOINTS
 
 from .checks import Moving
-from .controls import Chain, Control, Switch, is_movable, switch_of
-
-if TYPE_CHECKING:
-    from bpy.types import PoseBone, bpy_prop_collection
-
-    Bones = bpy_prop_collection[PoseBone]
+from .limb import Control, Limb, Switch
 
 # What names of Rigify end with: the side, and a number where they would be the same otherwise.
 SIDE = re.compile(r"([._-][LRlr])?(\.\d+)?$")
@@ -26,15 +21,7 @@ SIDE = re.compile(r"([._-][LRlr])?(\.\d+)?$")
 HIPS = ("torso", "c_root_master.x")
 
 
-class Named(NamedTuple):
-    """A limb of a generated rig: its own bones, and what controls them."""
-
-    chain: Chain
-    controls: tuple[Control, ...]
-    is_leg: bool = True
-
-
-def named_limbs(moving: Moving) -> list[Named]:
+def named_limbs(moving: Moving) -> list[Limb]:
     """The legs and arms of a generated rig, none where the armature is no such rig."""
     return [*_rigify_limbs(moving), *_auto_rig_legs(moving)]
 
@@ -42,10 +29,10 @@ def named_limbs(moving: Moving) -> list[Named]:
 def named_hips(moving: Moving) -> str | None:
     """The bone that carries the trunk of a generated rig."""
     names = HIPS if any(limb.is_leg for limb in named_limbs(moving)) else ()
-    return next((name for name in names if is_movable(moving, name)), None)
+    return next((name for name in names if moving.is_movable(name)), None)
 
 
-def _rigify_limbs(moving: Moving) -> Iterator[Named]:
+def _rigify_limbs(moving: Moving) -> Iterator[Limb]:
     """Limbs have a switch on the bone that carries them; feet roll under their control, paws only have one of the heel.
 
     What has neither is an arm.
@@ -61,8 +48,8 @@ def _rigify_limbs(moving: Moving) -> Iterator[Named]:
         toes = line[3:] or _rigify_toes(bones, line[2] if is_paw else "")
         found = _rigify_paw(moving, line[:3], toes) if is_paw else _rigify_controls(moving, line)
         if found:
-            chain = Chain(*(f"DEF-{name}" for name in line[:3]), f"DEF-{toes[0]}" if toes else None)
-            yield Named(chain, (*found, *_rigify_knee(moving, line)), is_paw or rolls)
+            names = *(f"DEF-{name}" for name in line[:3]), f"DEF-{toes[0]}" if toes else None
+            yield Limb(*names, is_leg=is_paw or rolls, controls=(*found, *_rigify_knee(moving, line)))
 
 
 def _derived(name: str, old: str, new: str) -> str:
@@ -80,7 +67,7 @@ def _rigify_line(org: PoseBone) -> list[str]:
     return [bone.name[4:] for bone in line]
 
 
-def _rigify_toes(bones: Bones, foot: str) -> list[str]:
+def _rigify_toes(bones: bpy_prop_collection, foot: str) -> list[str]:
     """The names of toes under a paw, which have one control for both kinds of kinematics."""
     below = bones[f"ORG-{foot}"].children if foot else ()
     names = [child.name[4:] for child in below if child.name.startswith("ORG-")]
@@ -114,7 +101,7 @@ def _rigify_knee(moving: Moving, line: Sequence[str]) -> Iterator[Control]:
             yield Control(_derived(line[0], "", "_ik"), "knee", switch=switch)
 
 
-def _auto_rig_legs(moving: Moving) -> Iterator[Named]:
+def _auto_rig_legs(moving: Moving) -> Iterator[Limb]:
     """Legs are what has a switch on the control of its foot."""
     bones = moving.armature.pose.bones
     for foot in (bone.name for bone in bones if bone.name.startswith("c_foot_ik.") and "ik_fk_switch" in bone):
@@ -123,10 +110,10 @@ def _auto_rig_legs(moving: Moving) -> Iterator[Named]:
         fk = [f"c_{part}_fk{side}" for part in ("thigh", "leg", "foot", "toes")]
         if all(name in bones for name in names[:3]):
             found = _both(moving, names[0], foot, fk, [f"c_toes_ik{side}"], None)
-            poles = [name for name in (f"c_leg_pole{side}",) if is_movable(moving, name)]
+            poles = [name for name in (f"c_leg_pole{side}",) if moving.is_movable(name)]
             knee = [Control(name, "knee", moves=True, turns=False, switch=found[0].switch) for name in poles if found]
             if found:
-                yield Named(Chain(*names[:3], names[3] if names[3] in bones else None), (*found, *knee))
+                yield Limb(*names[:3], names[3] if names[3] in bones else None, controls=(*found, *knee))
 
 
 def _both(
@@ -137,7 +124,7 @@ def _both(
     The bone `switched` has a constraint for each set or for one, whose targets are named after the sets.
     """
     bones = moving.armature.pose.bones
-    switches = ((each, switch_of(moving, each, True)) for each in bones[switched].constraints)
+    switches = ((each, moving.switch_of(each, True)) for each in bones[switched].constraints)
     found = [
         (each, switch) for each, switch in switches if switch and re.search("_[fi]k", getattr(each, "subtarget", ""))
     ]

@@ -5,25 +5,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
+from bpy.types import Bone, Object
 
 from ..errors import NoLegs, Refusal
 from ..keys import actions
 from ..pose.evaluate import heads, rest_heads
 from ..pose.skins import find_end
 from .checks import Moving
-from .controls import Chain, Control
 from .controls_ik import find_controls
 from .controls_named import named_limbs
-from .limb import MIRROR, PLACE, PROPORTION, STRAIGHT, Joints, Pair, Tree, are_branches, mirrored_pairs
-
-if TYPE_CHECKING:
-    from bpy.types import Bone, Object
+from .limb import Limb
+from .tree import MIRROR, PLACE, PROPORTION, STRAIGHT, Joints, Pair, Tree, are_branches, mirrored_pairs
 
 # Poses looked at over the range: enough to see a gait, and about 10 ms to evaluate.
 POSES = 12
@@ -51,37 +48,6 @@ EQUAL = 0.03
 INSTEP = 0.55
 SHIN_NAME = re.compile(r"leg|shin|calf|knee", re.IGNORECASE)
 FOOT_NAME = re.compile(r"foot|ankle", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Limb:
-    """Bone names of a limb, by what they are in a leg; its joints are their heads.
-
-    `toe` is None where no bone hangs under the foot. Of any other limb, such as an arm, they are those of its upper
-    bone, its lower bone and its end: `is_leg` is false. Further bones may lie between them, which follow the one above.
-    A `loose` foot does not hang under its shin and is moved beside it, as in clips whose inverse kinematics were baked.
-    A leg without a foot bone has its shin for a foot, and stands on the point `end` in the space of that. Where
-    constraints move the bones, `controls` take the keys.
-    """
-
-    thigh: str
-    shin: str
-    foot: str
-    toe: str | None
-    is_leg: bool = True
-    loose: bool = False
-    end: tuple[float, ...] | None = None
-    controls: tuple[Control, ...] = ()
-
-    @property
-    def turned(self) -> tuple[str, ...]:
-        """The names of thigh, shin and foot, if there is one."""
-        return tuple(dict.fromkeys((self.thigh, self.shin, self.foot)))
-
-    @property
-    def bones(self) -> tuple[str, ...]:
-        """The names from the thigh down, without what is missing."""
-        return self.turned + ((self.toe,) if self.toe else ())
 
 
 def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Limb, ...]:
@@ -119,8 +85,7 @@ def find_arms(armature: Object, legs: Sequence[Limb]) -> tuple[Limb, ...]:
 
 def _generated(armature: Object, is_leg: bool) -> tuple[Limb, ...]:
     """The legs of a generated rig, or its arms."""
-    limbs = [limb for limb in named_limbs(Moving(armature)) if limb.is_leg == is_leg]
-    return tuple(Limb(*limb.chain, is_leg=is_leg, controls=limb.controls) for limb in limbs)
+    return tuple(limb for limb in named_limbs(Moving(armature)) if limb.is_leg == is_leg)
 
 
 def legs_of(armature: Object, bones: Sequence[str], known: Iterable[Limb]) -> tuple[Limb, ...]:
@@ -141,10 +106,7 @@ def legs_of(armature: Object, bones: Sequence[str], known: Iterable[Limb]) -> tu
 def _controlled(armature: Object, limbs: Iterable[Limb]) -> tuple[Limb, ...]:
     """The same limbs, with their controls where they have any."""
     moving = Moving(armature)
-    return tuple(
-        limb if limb.end else replace(limb, controls=find_controls(moving, Chain(*limb.turned, limb.toe)))
-        for limb in limbs
-    )
+    return tuple(limb if limb.end else replace(limb, controls=find_controls(moving, limb)) for limb in limbs)
 
 
 def _limb(tree: Tree, root: int, mid: int, end: int) -> Joints:
@@ -243,12 +205,8 @@ def _is_named(tree: Tree, pair: Pair) -> bool:
 
 def _standing(tree: Tree, pairs: list[Pair]) -> list[Pair]:
     """The pairs that end well under their roots, with nothing of the figure lower; even ones where no names tell."""
-    hanging = [pair for pair in pairs if _hangs(tree, pair) and (_is_even(pair[0]) or _is_named(tree, pair))]
+    hanging = [pair for pair in pairs if _hangs(tree, pair) and (pair[0].is_even(EVEN) or _is_named(tree, pair))]
     return [pair for pair in hanging if _over_lowest(tree, pair) < LOW * pair[0].reach]
-
-
-def _is_even(limb: Joints) -> bool:
-    return max(limb.upper, limb.lower) < EVEN * min(limb.upper, limb.lower)
 
 
 def _hangs(tree: Tree, pair: Pair) -> bool:
@@ -301,9 +259,17 @@ def _trunk(tree: Tree, pair: Pair) -> int:
 
 
 def _is_ahead(rest: Tree, pair: Pair, other: Pair) -> bool:
-    """Whether limbs begin rather ahead of others or behind them than above: arms that hang are no legs."""
-    roots, others = (rest.heads[0, [limb.root for limb in limbs]].mean(axis=0) for limbs in (pair, other))
-    return bool(np.hypot(*(roots - others)[:2]) > abs(roots - others)[2])
+    """Whether limbs leave the trunk rather ahead of others or behind them than above: arms and wings that hang are no
+    legs.
+    """
+    tops, others = (rest.heads[0, _tops(rest, limbs)].mean(axis=0) for limbs in (pair, other))
+    return bool(np.hypot(*(tops - others)[:2]) > abs(tops - others)[2])
+
+
+def _tops(tree: Tree, pair: Pair) -> list[int]:
+    """The bones by which two limbs hang from what carries both."""
+    trunk = _trunk(tree, pair)
+    return [next(bone for bone in tree.line(limb.root) if tree.parents[bone] == trunk) for limb in pair]
 
 
 def arm_pairs(rest: Tree, legs: Sequence[Joints]) -> list[Pair]:

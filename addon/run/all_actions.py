@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import TypeVar
 
 import bpy
-from bpy.types import NlaStrip, Object
+from bpy.types import Object
 
 from ..errors import Refusal
 from ..keys import actions
@@ -31,7 +31,7 @@ def planting_each(
     alone: each action is planted as if the armature played it by itself, wherever strips put it in time.
     """
     _refuse_unsuitable(armature, options)
-    present, pose, strips = actions.assigned(armature), pose_of(armature), _strips_alone(armature)
+    present, pose, strips = actions.assigned(armature), pose_of(armature), actions.strips_alone(armature)
     own = list(dict.fromkeys(map(actions.assignment_of, strips))) or [present]
     every, planted, refused = [*_others(armature, own), *own], {}, {}
     if strips:
@@ -61,30 +61,9 @@ def planting_each(
     return planted, refused
 
 
-def _strips_alone(armature: Object) -> list[NlaStrip]:
-    """The NLA strips of an armature that plays no action by itself."""
-    return [] if armature.animation_data.action else list(actions.strips(armature))
-
-
 def _play_strips(armature: Object) -> None:
     armature.animation_data.action = None
     armature.animation_data.use_nla = True
-
-
-def planted_strips(armature: Object) -> list[NlaStrip]:
-    """The NLA strips that play planted actions, where those play alone."""
-    strips = _strips_alone(armature) if armature.animation_data else []
-    return [strip for strip in strips if records.source_of(strip.action)]
-
-
-def restore_strips(armature: Object) -> str:
-    """Let NLA strips play the sources of their planted actions again, and tell the names of these."""
-    names = {}
-    for strip in planted_strips(armature):
-        planted = actions.assignment_of(strip)
-        actions.put(strip, actions.counterpart(planted, records.source_of(planted.action)))
-        names[records.give_back(armature, planted.action)] = None
-    return ", ".join(names)
 
 
 def _refuse_unsuitable(armature: Object, options: PlantingOptions) -> None:
@@ -95,7 +74,7 @@ def _refuse_unsuitable(armature: Object, options: PlantingOptions) -> None:
         raise Refusal("an NLA layer lies over what the armature plays: choose another output to plant all actions")
     if data and data.use_tweak_mode:
         raise Refusal(f"{armature.name} is in tweak mode: leave it to plant all actions")
-    if data is None or not (data.action or _strips_alone(armature)):
+    if data is None or not (data.action or actions.strips_alone(armature)):
         raise Refusal(f"{armature.name} should play an action, by itself or in NLA strips, to plant all actions")
     if any(LAYER in action for action in actions.played_by(armature)) and not data.action:
         raise Refusal(f"{armature.name} has an NLA layer over its strips: restore that first to plant all actions")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from bpy.types import Action, Object
 from ik2bone.contacts.spans import ContactsError, Marks, Span, marks_of, read_spans
-from numpy.typing import NDArray
 
 from ..errors import Refusal
+from ..keys.keyframes import Frames
 from ..rig.body import Body
 from . import records
 
@@ -19,7 +19,7 @@ from . import records
 Rows = list[dict[str, Any]]
 
 
-def marks_for(body: Body, frames: NDArray[np.int64], rows: Rows | None, mode: str, armature: Object) -> Marks | None:
+def marks_for(body: Body, frames: Frames, rows: Rows | None, mode: str, armature: Object) -> Marks | None:
     """What people want of the contacts of all planned limbs over all frames of an action; None where nothing.
 
     A `Refusal` tells what is wrong with stored contacts, or that there are none although the mode is STORED.

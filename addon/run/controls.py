@@ -5,40 +5,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-from ik2bone.model import Clip
+from ik2bone.model import Array, Clip, Mask
 from ik2bone.plan import Plan
-from numpy.typing import NDArray
 
 from ..errors import Hint, listed
 from ..keys import actions, rotations
 from ..keys import channels as keys
 from ..keys.actions import Curves
 from ..keys.channels import Channel
-from ..pose.sample import Sample
 from ..rig.controls_aim import RIGHT, Aim, misses, stretch
+from ..rig.limb import Limb
 from ..stages import Stages
+from .output import Output
 from .records import Record
-from .task import Array, Task
-
-if TYPE_CHECKING:
-    from ..rig.find import Limb
-    from .output import Output
+from .task import Task
 
 
-def steer(
-    output: Output, task: Task, before: Sample, plan: Plan, offset: Array | None, channels: list[Channel]
-) -> Stages[list[Channel]]:
+def steer(output: Output, plan: Plan, offset: Array | None, channels: list[Channel]) -> Stages[list[Channel]]:
     """The channels with those of controls so that the limbs' own bones come where the plan puts them.
 
     What the evaluated pose then misses is corrected once.
     """
-    goal, moves, seen = wanted(task, before.clip, plan, offset), _moves(task, plan, offset), before
+    task, seen = output.task, output.before
+    goal, moves = wanted(task, seen.clip, plan, offset), _moves(task, plan, offset)
     for again in (False, True) if moves.any() else ():
         if again:
-            seen = yield from output.trial(task, channels)
+            seen = yield from output.trial(channels)
         aims = [
             Aim(task.armature, limb, number, seen.cut(task.part), goal, moves[:, number], task.body.hips, again)
             for number, limb in enumerate(task.body.planned)
@@ -54,7 +48,7 @@ def wanted(task: Task, clip: Clip, plan: Plan, offset: Array | None) -> Clip:
     return (planted if offset is None else planted.moved(offset)).cut(task.part)
 
 
-def _moves(task: Task, plan: Plan, offset: Array | None) -> NDArray[np.bool_]:
+def _moves(task: Task, plan: Plan, offset: Array | None) -> Mask:
     """On which of the written frames each planned limb is corrected (F, L)."""
     turns = (plan.rotations != [1.0, 0.0, 0.0, 0.0]).any(axis=(2, 3))
     moved = plan.hips_offset.any(axis=-1)[:, None] | (False if offset is None else offset.any(axis=-1))
@@ -90,10 +84,11 @@ def without_idle(
 
     What an earlier run has written stays among them, so that it becomes what it was.
     """
+    controls = {control.bone for control in task.controls}
     pairs = [
         (old, new)
         for old, new in zip(read, corrected, strict=True)
-        if old.bone not in task.control_bones or old.path in record["channels"] or (old.values != new.values).any()
+        if old.bone not in controls or old.path in record["channels"] or (old.values != new.values).any()
     ]
     return [old for old, _ in pairs], [new for _, new in pairs]
 

@@ -10,11 +10,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from ik2bone.model import Clip
+from ik2bone.model import Array, Clip
 from ik2bone.plan import Plan
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 # Decimals of stored directions: a print of a foot is then off by less than a thousandth of its length.
 DECIMALS = 4

@@ -4,19 +4,16 @@
 from __future__ import annotations
 
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 import numpy as np
+from bpy.types import Scene
 from ik2bone.curves import smoothstep
-from numpy.typing import NDArray
+from ik2bone.model import Array
 
 from ..errors import Refusal
 from ..keys import actions
-
-if TYPE_CHECKING:
-    from bpy.types import Scene
-
-    from ..properties import PlantingOptions
+from ..keys.keyframes import Frames
+from ..properties import PlantingOptions
 
 Bounds = tuple[int, int]
 
@@ -34,7 +31,7 @@ def action_bounds(assignment: actions.Assignment) -> Bounds:
     return floor(span[0]), ceil(span[1])
 
 
-def choose_frames(scene: Scene, options: PlantingOptions, bounds: Bounds) -> NDArray[np.int64]:
+def choose_frames(scene: Scene, options: PlantingOptions, bounds: Bounds) -> Frames:
     """The frames that `options.frame_range` means within the action's bounds."""
     wanted = wanted_frames(scene, options, bounds)
     first, last = max(wanted[0], bounds[0]), min(wanted[1], bounds[1])
@@ -51,7 +48,7 @@ def usual_blend(frames: int, fps: float) -> int:
     return max(1, min(round(FADE * fps), (frames - 1) // 2))
 
 
-def blend(frames: NDArray[np.int64], bounds: Bounds, lengths: tuple[int, int]) -> NDArray[np.float64] | None:
+def blend(frames: Frames, bounds: Bounds, lengths: tuple[int, int]) -> Array | None:
     """Shares (F,) of corrections that come and go over these lengths, at those ends that lie within the bounds.
 
     Zero at such an end; None where all frames get the whole. Lengths that overlap are shortened in proportion.

@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from math import ceil, floor
 from typing import Any
 
+from ik2bone.model import Array
 from ik2bone.plan import Plan
 
 from ..errors import Refusal
 from ..keys import actions, fcurves
-from ..keys import channels as keys
 from ..keys.channels import Channel
+from ..keys.keyframes import Frames
 from ..stages import Stages
 from . import records
 from .contacts import Rows
 from .frames import blend, usual_blend
 from .output import Output, write_keys
 from .refusals import refuse_unkeyable
-from .task import Array, Task
 from .transaction import keep_curves, keep_marks
 
 
@@ -31,7 +31,7 @@ class InPlace(Output):
         self.source = self.target = self.played
         self.record = records.read(self.played.action)
 
-    def shares(self, frames: keys.Frames) -> Array | None:
+    def shares(self, frames: Frames) -> Array | None:
         """Corrections always fade at ends within the action, or within keys that a manual frame range leaves out."""
         render = self.context.scene.render
         usual = usual_blend(len(frames), render.fps / render.fps_base)
@@ -39,13 +39,13 @@ class InPlace(Output):
         reach = min(self.bounds[0], floor(first)), max(self.bounds[1], ceil(last))
         return blend(frames, reach, (self.options.blend_in or usual, self.options.blend_out or usual))
 
-    def read(self, task: Task) -> list[Channel]:
+    def read(self) -> list[Channel]:
         """As of any output; a `Refusal` where keys would not show, or what lies outside the frames would change."""
-        channels, curves = super().read(task), actions.curves_of(self.source)
+        channels, curves = super().read(), actions.curves_of(self.source)
         refuse_unkeyable(curves, channels)
         for channel in channels:
-            for curve in filter(None, channel.curves(curves)):
-                for frame, before in task.faded_ends:
+            for curve in channel.curves(curves):
+                for frame, before in self.task.faded_ends:
                     trouble = fcurves.trouble_beyond(curve, frame, before)
                     if trouble:
                         raise Refusal(
@@ -54,7 +54,7 @@ class InPlace(Output):
                         )
         return channels
 
-    def told(self, _task: Task, _read: list[Channel]) -> Iterator[str]:
+    def told(self) -> Iterator[str]:
         """Who plays the action and changes with it, and which source it loses."""
         name, source = self.target.action.name, records.source_of(self.target.action)
         if source:
@@ -64,14 +64,14 @@ class InPlace(Output):
             )
         yield from self.told_of_players(self.target, True)
 
-    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
+    def write(self, corrected: list[Channel]) -> Stages[None]:
         """Key what was corrected."""
         keep_curves(self.undo, self.target, corrected)
-        unkeyed = keys.unkeyed_values(actions.curves_of(self.source), read)
-        return write_keys(self.target, task, corrected, (int(task.frames[0]), int(task.frames[-1])), unkeyed)
+        bounds = int(self.task.frames[0]), int(self.task.frames[-1])
+        return write_keys(self.target, self.task, corrected, bounds, self.unkeyed(self.channels))
 
-    def keep(self, task: Task, plan: Plan, _read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
+    def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
         """Write the record over that of an earlier run."""
         keep_marks(self.undo, self.target.action)
-        record = self.full_record(task, plan, None, self.record["channels"], contacts, figures)
+        record = self.full_record(plan, None, self.record["channels"], contacts, figures)
         records.store(self.target.action, None, record)

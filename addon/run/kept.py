@@ -8,51 +8,24 @@ by the package; so nothing kept is ever stale.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import bpy
-import ik2bone
 from bpy.app.handlers import persistent
-from bpy.types import Object
 from ik2bone.plan import Plan
 
 from ..bounded import Bounded
-from ..pose import skins
-from ..pose.sample import Sample, sampling
-from ..rig.find import Limb
-from ..stages import Stages
+from ..ground import meshes
+from ..pose import sample, skins
 
-# The most frames of kept samples, and of kept plans: each take about 100 MB, 5 kB a frame.
-FRAMES = 20_000
-# The most bytes of what kept meshes are made from.
-BYTES = 100_000_000
-
-
-samples: Bounded[Sample] = Bounded(FRAMES)
-plans: Bounded[Plan] = Bounded(FRAMES)
-meshes: Bounded[ik2bone.Mesh] = Bounded(BYTES)
+# By the names of armatures their last plans, which next ones may take over parts of: as large as samples.
+plans: Bounded[Plan] = Bounded(sample.FRAMES)
 
 
 def forget() -> None:
     """Keep nothing any longer."""
-    for kept in (samples, plans, meshes, skins.kept):
-        kept.clear()
-
-
-def sampled(armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int]) -> Stages[Sample]:
-    """As `sampling`, or the kept one if it was made from the same."""
-    return sampling(armature, limbs, hips, frames, kept=samples)
-
-
-def last_plan(armature: Object) -> Plan | None:
-    """The plan of an armature that a next one may take over parts of."""
-    return plans.get(armature.name_full, (None, 0))[0]
-
-
-def keep_plan(armature: Object, plan: Plan) -> Plan:
-    """Keep a plan in place of the last one of its armature."""
-    return plans.put(armature.name_full, plan, plan.clip.frames)
+    for each in (sample.kept, plans, meshes.kept, skins.kept):
+        each.clear()
 
 
 @persistent

@@ -17,7 +17,6 @@ from bpy.types import Action, AnimData, NlaStrip, NlaTrack, Object
 
 from ..keys import actions
 from ..keys.actions import LAYER, PUSHED, SOURCE, Assignment
-from . import records
 
 # Other marks of a layer's actions: one holds corrections over a source that was in a strip before, or the pose that
 # nothing keys.
@@ -117,15 +116,6 @@ def set_aside(keep: Keep, layer: Layer) -> None:
     if home:
         keep(setattr, layer.data, "action", layer.data.action)
         actions.put(layer.data, actions.assignment_of(home.strips[0]))
-
-
-def restore(armature: Object, layer: Layer) -> str:
-    """Let the armature play the source as it did before the layer, of which nothing stays, and tell its name."""
-    armature.animation_data.use_tweak_mode = False
-    set_aside(lambda *_: None, layer)
-    name = records.give_back(armature, layer.corrections.action)
-    remove(layer)
-    return name
 
 
 def remove(layer: Layer) -> None:

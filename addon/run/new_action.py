@@ -6,18 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ik2bone.model import Array
 from ik2bone.plan import Plan
 
 from ..keys import actions, fcurves
 from ..keys import channels as keys
 from ..keys.actions import Assignment
 from ..keys.channels import Channel
-from ..pose.sample import Sample
 from ..stages import Stages
 from . import records
 from .contacts import Rows
 from .output import Derived, write_keys
-from .task import Array, Task
 from .transaction import keep_curves, keep_marks, switch, switch_to_copy
 
 
@@ -36,38 +35,38 @@ class NewAction(Derived):
         self.target = self.played
         self.record = records.read(self.planted.action if self.planted else None)
 
-    def offset(self, task: Task, before: Sample, read: list[Channel]) -> Stages[Array | None]:
+    def offset(self) -> Stages[Array | None]:
         """Seen on a copy, because what is written twice over a key would round its handles twice."""
-        if self.planted is None or not self.again or task.moves_hips:
+        if self.planted is None or not self.again or self.task.moves_hips:
             return None
-        moved = yield from self.trial(task, read)
-        return moved.clip.hip - before.clip.hip
+        moved = yield from self.trial(self.channels)
+        return moved.clip.hip - self.before.clip.hip
 
     @property
     def shown(self) -> Assignment:
         """The planted action, where it keeps what this run does not write."""
         return self.planted if self.planted and self.again else self.source
 
-    def told(self, task: Task, read: list[Channel]) -> Iterator[str]:
+    def told(self) -> Iterator[str]:
         """Who goes on playing the source, and what is replaced in the planted action."""
         if self.planted:
-            yield from self._told_of_planted(self.planted, task, read)
-        yield from self._told_of_repeating(read)
+            yield from self._told_of_planted(self.planted)
+        yield from self._told_of_repeating()
         yield from self.told_of_players(self.source, False)
 
-    def _told_of_planted(self, planted: Assignment, task: Task, read: list[Channel]) -> Iterator[str]:
+    def _told_of_planted(self, planted: Assignment) -> Iterator[str]:
         curves, original = actions.curves_of(planted), actions.curves_of(self.source)
-        frames, paths = task.frames, [channel.path for channel in read]
+        frames, paths = self.task.frames, [channel.path for channel in self.channels]
         if not self.again:
-            frames, paths = task.whole, [curve.data_path for curve in curves]
+            frames, paths = self.task.whole, [curve.data_path for curve in curves]
         handmade = keys.count_handmade(curves, original, frames, paths)
         if handmade:
             yield "1 key made by hand was replaced" if handmade == 1 else f"{handmade} keys made by hand were replaced"
         yield from self.told_of_players(planted, planted.action.is_editable)
 
-    def _told_of_repeating(self, read: list[Channel]) -> Iterator[str]:
+    def _told_of_repeating(self) -> Iterator[str]:
         """A sentence about curves that no longer go on beyond the action where the scene does."""
-        scene, (first, last), paths = self.context.scene, self.bounds, {channel.path for channel in read}
+        scene, (first, last), paths = self.context.scene, self.bounds, {channel.path for channel in self.channels}
         goes_on = scene.frame_start < first or scene.frame_end > last
         curves = actions.curves_of(self.source)
         if goes_on and any(curve.data_path in paths and fcurves.repeats(curve) for curve in curves):
@@ -76,10 +75,10 @@ class NewAction(Derived):
                 f"{self.source.action.name}: set its manual frame range to all that is to be planted"
             )
 
-    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
+    def write(self, corrected: list[Channel]) -> Stages[None]:
         """Into the planted action, or a first copy, which plays from here on."""
         self._open(corrected)
-        return write_keys(self.target, task, corrected, self.bounds, self.unkeyed(read))
+        return write_keys(self.target, self.task, corrected, self.bounds, self.unkeyed(self.channels))
 
     def _open(self, corrected: list[Channel]) -> None:
         """Make the planted action what it is without the keys of this run: strips and scripts may point to it.
@@ -98,9 +97,9 @@ class NewAction(Derived):
             actions.overwrite(self.planted, self.source)
             switch(self.undo, self.armature, self.planted)
 
-    def keep(self, task: Task, plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
+    def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
         """Tie the planted action to its source."""
-        source, record = self.source.action, self.record_of_all(task, plan, read, contacts, figures)
+        source, record = self.source.action, self.record_of_all(plan, contacts, figures)
         for action in (source, self.target.action):
             keep_marks(self.undo, action)
         records.store(self.target.action, source, record)

@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 import numpy as np
 from ik2bone import multiply
-from ik2bone.model import Clip
+from ik2bone.model import Array, Clip
 from ik2bone.plan import Plan
 from ik2bone.rotations import inverse_of, nearest_rotations, turn_vectors, unit
 
@@ -21,14 +21,13 @@ from ..keys import actions, combine, fcurves
 from ..keys import channels as keys
 from ..keys.actions import LAYER, Assignment, Curves
 from ..keys.channels import Channel
-from ..pose.sample import Sample
 from ..stages import Stages
 from . import layers, records
 from .contacts import Rows
 from .frames import Bounds
 from .layers import Keep, Layer
 from .output import Derived, write_keys
-from .task import Array, Task
+from .task import Task
 from .transaction import keep_curves, keep_marks, named, on_error, switch
 
 CORRECTIONS, POSE = ".layer", ".pose"
@@ -66,27 +65,27 @@ class NlaLayer(Derived):
                     f"and the NLA would not keep the others: key all four, {remedy}"
                 )
 
-    def offset(self, task: Task, before: Sample, read: list[Channel]) -> Stages[Array | None]:
+    def offset(self) -> Stages[Array | None]:
         """Seen under a copy of the layer without what this run writes."""
-        if not self.again or task.moves_hips:
+        if not self.again or self.task.moves_hips:
             return None
         with ExitStack() as stack:
             copy = actions.copy(self.target)
             stack.callback(bpy.data.actions.remove, copy.action)
-            nothing = [channel.with_values(0.0 * channel.values + combine.neutral(channel)) for channel in read]
-            yield from self._key(copy, task, nothing)
+            nothing = [each.with_values(0.0 * each.values + combine.neutral(each)) for each in self.channels]
+            yield from self._key(copy, nothing)
             self._show(stack.callback, copy)
-            moved = yield from task.sample()
-            return moved.clip.hip - before.clip.hip
+            moved = yield from self.task.sample()
+            return moved.clip.hip - self.before.clip.hip
 
-    def told(self, task: Task, read: list[Channel]) -> Iterator[str]:
+    def told(self) -> Iterator[str]:
         """Where the source plays from now on, and what is replaced in the layer, left out of it or weakens it."""
         name, (first, last) = self.source.action.name, self.bounds
         if self.is_pushed:
             yield Hint(f"{name} plays in an NLA strip under the layer: edit it there in tweak mode")
         if self.layer:
-            paths = [channel.path for channel in read]
-            handmade = keys.count_handmade(actions.curves_of(self.target), Curves(None), task.frames, paths)
+            paths = [channel.path for channel in self.channels]
+            handmade = keys.count_handmade(actions.curves_of(self.target), Curves(None), self.task.frames, paths)
             if handmade:
                 yield f"keys made by hand were replaced in the layer: {handmade}"
             if layers.is_weakened(self.layer.corrections):
@@ -101,14 +100,14 @@ class NlaLayer(Derived):
         first, last = curves.span() or self.bounds
         return first < self.bounds[0] or last > self.bounds[1] or any(fcurves.goes_on(curve) for curve in curves)
 
-    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
+    def write(self, corrected: list[Channel]) -> Stages[None]:
         """Key the differences, in the action of the layer or in a first one."""
         if self.played != self.source:
             switch(self.undo, self.armature, self.source)
             records.put_back(self.armature, self.record)
         self._open()
-        yield from self._key(self.target, task, self._differences(task, read, corrected))
-        self._hold_pose(read)
+        yield from self._key(self.target, self._differences(corrected))
+        self._hold_pose()
         self._show(partial(on_error, self.undo), self.target)
         self.armature.update_tag(refresh={"TIME"})
         self.context.view_layer.update()
@@ -131,29 +130,30 @@ class NlaLayer(Derived):
         own.action.name = named(self.source.action.name, suffix)
         return own
 
-    def _key(self, assignment: Assignment, task: Task, channels: list[Channel]) -> Stages[None]:
+    def _key(self, assignment: Assignment, channels: list[Channel]) -> Stages[None]:
         neutral = {channel.path: combine.neutral(channel) for channel in channels}
-        return write_keys(assignment, task, channels, self.bounds, neutral)
+        return write_keys(assignment, self.task, channels, self.bounds, neutral)
 
-    def _differences(self, task: Task, read: list[Channel], corrected: list[Channel]) -> list[Channel]:
+    def _differences(self, corrected: list[Channel]) -> list[Channel]:
         """What the layer adds to the channels."""
         modes = {bone.name: bone.rotation_mode for bone in self.armature.pose.bones}
         turns = {
             old.bone: combine.turns_between(modes[old.bone], old.values, new.values)
-            for old, new in zip(read, corrected, strict=True)
+            for old, new in zip(self.channels, corrected, strict=True)
             if old.name != "location"
         }
-        _make_attainable(task, self.before.clip.choose(task.body.chosen).cut(task.part), modes, turns)
+        clip = self.before.clip.choose(self.task.body.chosen).cut(self.task.part)
+        _make_attainable(self.task, clip, modes, turns)
         return [
             old.with_values(new.values - old.values)
             if old.name == "location"
             else combine.difference(old, modes[old.bone], turns[old.bone])
-            for old, new in zip(read, corrected, strict=True)
+            for old, new in zip(self.channels, corrected, strict=True)
         ]
 
-    def _hold_pose(self, read: list[Channel]) -> None:
+    def _hold_pose(self) -> None:
         """Let an action hold what no key of the source tells, where that is no default."""
-        posed = [(channel, *part) for channel in read for part in self._posed(channel)]
+        posed = [(channel, *part) for channel in self.channels for part in self._posed(channel)]
         if not (self.pose or posed):
             return
         self.pose = self._own(self.pose, POSE)
@@ -194,9 +194,9 @@ class NlaLayer(Derived):
         scene, (first, last) = self.context.scene, actions.curves_of(self.source).span() or self.bounds
         return min(self.bounds[0], scene.frame_start, floor(first)), max(self.bounds[1], scene.frame_end, ceil(last))
 
-    def keep(self, task: Task, plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
+    def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
         """Tie the layer to its source."""
-        record = self.record_of_all(task, plan, read, contacts, figures)
+        record = self.record_of_all(plan, contacts, figures)
         records.mark(self.target.action, {records.RECORD: records.as_text(record)})
 
 

@@ -12,23 +12,25 @@ from typing import Any
 import numpy as np
 from bpy.types import Action, Context, Object
 from ik2bone.contacts.spans import Marks
+from ik2bone.model import Array
 from ik2bone.plan import Plan
 from ik2bone.sole.measure import Sole
 
 from .. import properties
-from ..keys import actions
+from ..keys import actions, rotations
 from ..keys import channels as keys
 from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
-from ..pose.sample import Sample
+from ..keys.keyframes import Frames
+from ..pose.sample import Sample, sampling
 from ..properties import PlantingOptions
 from ..rig.armatures import find_armatures
 from ..rig.body import Body
 from ..stages import Progress, Stages
-from . import kept, layers, records
+from . import layers, records
 from .contacts import Rows, marks_for, rows_to_store
 from .frames import Bounds, action_bounds, blend, choose_frames
-from .task import Array, Task
+from .task import Task
 from .transaction import on_error
 
 
@@ -37,14 +39,16 @@ class Output(ABC):
 
     `source` is the motion that is planted, `target` holds the keys that the written ones replace, `record` tells of an
     earlier run; `again` means that feet that are not planted now stay as that run planted them. A `layer` over what the
-    armature plays is set aside; `held` is the action that has the record of what showed. `before` is what was sampled
-    of the source.
+    armature plays is set aside; `held` is the action that has the record of what showed. The run adds what it goes on
+    by: its `task`, what was sampled of the source `before`, and the `channels` that it writes, as the source has them.
     """
 
     source: Assignment
     target: Assignment
     record: records.Record
+    task: Task
     before: Sample
+    channels: list[Channel]
     again = True
 
     def __init__(self, context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> None:
@@ -75,47 +79,49 @@ class Output(ABC):
         """The time in which the scene shows the source."""
         return nullcontext()
 
-    def task(self, body: Body, surfaces: tuple[Object, ...]) -> Task:
+    def choose_task(self, body: Body, surfaces: tuple[Object, ...]) -> Task:
         """What is planted: frames of the action, and how much of its correction each of them gets."""
         frames = choose_frames(self.context.scene, self.options, self.bounds)
         whole = np.arange(self.bounds[0], self.bounds[1] + 1)
         return Task(self.context, self.armature, body, self.options, surfaces, frames, whole, self.shares(frames))
 
-    def shares(self, frames: keys.Frames) -> Array | None:
+    def shares(self, frames: Frames) -> Array | None:
         """How much of its correction each frame (F,) gets; None where all of them get the whole.
 
         Corrections come and go over as many frames as are asked for.
         """
         return blend(frames, self.bounds, (self.options.blend_in, self.options.blend_out))
 
-    def sample(self, task: Task) -> Stages[Sample]:
+    def sample(self) -> Stages[Sample]:
         """The source's pose over the whole, kept for a next run."""
-        self.before = yield from kept.sampled(*task.subject, task.whole.tolist())
-        return self.before
+        return sampling(*self.task.subject, self.task.whole.tolist(), keep=True)
 
-    def marks(self, task: Task) -> Marks | None:
+    def marks(self) -> Marks | None:
         """What people want of contacts."""
-        return marks_for(task.body, task.whole, self.rows, self.options.contacts, self.armature)
+        return marks_for(self.task.body, self.task.whole, self.rows, self.options.contacts, self.armature)
 
-    def sole(self, task: Task, before: Sample) -> Sole | None:
+    def sole(self) -> Sole | None:
         """The soles, where they are known already."""
-        return records.known_sole(task.body.planned, before.clip, records.read(self.source.action))
+        return records.known_sole(self.task.body.planned, self.before.clip, records.read(self.source.action))
 
-    def offset(self, _task: Task, _before: Sample, _read: list[Channel]) -> Stages[Array | None]:
+    def offset(self) -> Stages[Array | None]:
         """How far an earlier run has moved the hip joints (F, L, 3) that this one leaves where they are."""
         yield from ()
         return None
 
-    def read(self, task: Task) -> list[Channel]:
+    def read(self) -> list[Channel]:
         """The channels that the run writes, as the source has them: rotations, then locations."""
-        return read_channels(task, actions.curves_of(self.source), {}, task.moves_hips, self.before)
+        return read_channels(self.task, actions.curves_of(self.source), {}, self.before)
 
-    def trial(self, task: Task, channels: list[Channel]) -> Stages[Sample]:
+    def trial(self, channels: list[Channel]) -> Stages[Sample]:
         """The pose over the whole as these channels would let it be, seen on a copy."""
         with self.showing(), actions.copy_playing(self.armature, self.shown) as copy:
-            unkeyed = keys.unkeyed_values(actions.curves_of(self.source), channels)
-            yield from write_keys(copy, task, channels, self.bounds, unkeyed)
-            return (yield from task.sample())
+            yield from write_keys(copy, self.task, channels, self.bounds, self.unkeyed(channels))
+            return (yield from self.task.sample())
+
+    def unkeyed(self, read: list[Channel]) -> dict[str, list[float]]:
+        """The values of what the source does not animate."""
+        return keys.unkeyed_values(actions.curves_of(self.source), read)
 
     @property
     def shown(self) -> Assignment:
@@ -123,7 +129,7 @@ class Output(ABC):
         return self.source
 
     @abstractmethod
-    def told(self, task: Task, read: list[Channel]) -> Iterator[str]:
+    def told(self) -> Iterator[str]:
         """Sentences about what else plays or changes with what will be written."""
 
     def told_of_players(self, assignment: Assignment, changes: bool) -> Iterator[str]:
@@ -140,11 +146,11 @@ class Output(ABC):
             yield f"NLA strips {play}: {', '.join(strips)}"
 
     @abstractmethod
-    def write(self, task: Task, read: list[Channel], corrected: list[Channel]) -> Stages[None]:
+    def write(self, corrected: list[Channel]) -> Stages[None]:
         """Let the scene show the corrected channels, for the report."""
 
     @abstractmethod
-    def keep(self, task: Task, plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]) -> None:
+    def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
         """Make what was written stay, with its record."""
 
     def new_record(self, source: Action | None, channels: dict[str, Any]) -> records.Record:
@@ -153,19 +159,13 @@ class Output(ABC):
         return {"source": name, "armature": self.armature.name, "settings": settings, "channels": channels}
 
     def full_record(
-        self,
-        task: Task,
-        plan: Plan,
-        source: Action | None,
-        channels: dict[str, Any],
-        found: Rows,
-        figures: dict[str, Any],
+        self, plan: Plan, source: Action | None, channels: dict[str, Any], found: Rows, figures: dict[str, Any]
     ) -> records.Record:
         """The same with contacts, report, and soles: feet on hills no longer tell how high they stand."""
         return self.new_record(source, channels) | {
-            "contacts": rows_to_store(task.body, self.rows, found, self.options.contacts, self.again),
+            "contacts": rows_to_store(self.task.body, self.rows, found, self.options.contacts, self.again),
             "report": figures,
-            "soles": self.record["soles"] | records.soles_as_data(task.body.planned, plan.sole, plan.clip.leg),
+            "soles": self.record["soles"] | records.soles_as_data(self.task.body.planned, plan.sole, plan.clip.leg),
         }
 
 
@@ -187,51 +187,50 @@ class Derived(Output):
             records.put_back(self.armature, self.record)
             yield
 
-    def read(self, task: Task) -> list[Channel]:
+    def read(self) -> list[Channel]:
         """Also what an earlier run wrote of these limbs and their hips and this one does not: as the source has it."""
         known = {path: values for path, values in self.record["channels"].items() if values is not None}
         curves, bones = actions.curves_of(self.source), self.armature.pose.bones
-        channels = read_channels(task, curves, known, task.moves_hips, self.before)
+        channels = read_channels(self.task, curves, known, self.before)
         paths = set(self.record["channels"] if self.again else ()) - {channel.path for channel in channels}
-        rows = ((bones[bone], name) for bone in self._bones(task) for name in records.CHANNELS)
+        rows = ((bones[bone], name) for bone in self._bones() for name in records.CHANNELS)
         left = [(bone, name) for bone, name in rows if bone.path_from_id(name) in paths]
-        return channels + [keys.read(curves, bone, name, task.frames, known) for bone, name in left]
+        return channels + [keys.read(curves, bone, name, self.task.frames, known) for bone, name in left]
 
-    def _bones(self, task: Task) -> list[str]:
+    def _bones(self) -> list[str]:
         """Names of the bones of limbs, and above legs where all of them are planted, so that no other needs these."""
-        legs, bones = task.body.limbs, self.armature.pose.bones
-        tops = [bones[limb.thigh] for limb in legs if limb.is_leg and task.body.chosen.all()]
-        own = [name for limb in legs for name in limb.bones]
+        body, bones = self.task.body, self.armature.pose.bones
+        tops = [bones[limb.thigh] for limb in body.limbs if limb.is_leg and body.chosen.all()]
+        own = [name for limb in body.limbs for name in limb.bones]
         return list(dict.fromkeys([*own, *(bone.name for top in tops for bone in top.parent_recursive)]))
 
-    def unkeyed(self, read: list[Channel]) -> dict[str, list[float]]:
-        """The values of what the source does not animate."""
-        return keys.unkeyed_values(actions.curves_of(self.source), read)
-
-    def record_of_all(
-        self, task: Task, plan: Plan, read: list[Channel], contacts: Rows, figures: dict[str, Any]
-    ) -> records.Record:
+    def record_of_all(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> records.Record:
         """A full record; afresh, nothing stays of what earlier runs wrote."""
-        unkeyed, channels = self.unkeyed(read), self.record["channels"] if self.again else {}
-        channels = channels | {channel.path: unkeyed.get(channel.path) for channel in read}
-        return self.full_record(task, plan, self.source.action, channels, contacts, figures)
+        unkeyed, channels = self.unkeyed(self.channels), self.record["channels"] if self.again else {}
+        channels = channels | {channel.path: unkeyed.get(channel.path) for channel in self.channels}
+        return self.full_record(plan, self.source.action, channels, contacts, figures)
 
 
 def read_channels(
-    task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], with_hips: bool, sample: Sample | None = None
+    task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], sample: Sample | None = None
 ) -> list[Channel]:
     """The rotations of all bones that are turned, the locations of loose feet and of the hips, and the channels of
     controls; those that were sampled from F-curves are not read again.
     """
     sampled = {path: values[task.part] for path, values in sample.channels.items()} if sample else {}
-    bones, hips = task.armature.pose.bones, task.body.hips
+    bones = task.armature.pose.bones
     moved = [limb.foot for limb in task.body.limbs if limb.loose and not limb.controls]
-    controls = [control for limb in task.controlled for control in limb.controls]
-    turned = [name for name, *_ in task.turned] + [control.bone for control in controls if control.turns]
-    moved += ([hips] if with_hips and hips else []) + [control.bone for control in controls if control.moves]
-    given = task.frames, unkeyed, sampled
-    channels = [keys.read_rotation(curves, bones[name], *given) for name in dict.fromkeys(turned)]
-    return channels + [keys.read_location(curves, bones[name], *given) for name in dict.fromkeys(moved)]
+    turned = [name for name, *_ in task.turned] + [control.bone for control in task.controls if control.turns]
+    moved += [task.body.hips] if task.moves_hips else []
+    moved += [control.bone for control in task.controls if control.moves]
+    parts = [(bones[name], rotations.property_of(bones[name].rotation_mode)) for name in dict.fromkeys(turned)]
+    parts += [(bones[name], "location") for name in dict.fromkeys(moved)]
+    return [
+        Channel(bone.name, path, sampled[path].copy())
+        if (path := bone.path_from_id(name)) in sampled
+        else keys.read(curves, bone, name, task.frames, unkeyed)
+        for bone, name in parts
+    ]
 
 
 def write_keys(

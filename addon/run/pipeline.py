@@ -18,7 +18,7 @@ from ik2bone import report
 from ik2bone.contacts.spans import Marks
 from ik2bone.ground.surfaces import Floor, Surfaces
 from ik2bone.hands.touch import measure_limbs
-from ik2bone.model import Clip
+from ik2bone.model import Array, Clip
 from ik2bone.plan import Plan
 from ik2bone.report.measures import SHORT
 from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_from_matrix
@@ -32,14 +32,15 @@ from ..keys import actions
 from ..keys import channels as keys
 from ..keys.actions import Curves
 from ..keys.channels import Channel
-from ..pose.sample import Sample, proven, rest_clip
+from ..pose.clip import rest_clip
+from ..pose.sample import Sample, proven
 from ..pose.skins import find_skins
 from ..properties import PlantingOptions
 from ..rig.armatures import active_object
 from ..rig.body import find_body
 from ..rig.checks import check_chain
 from ..rig.controls_aim import RIGHT
-from ..stages import Progress, Stages, aside, finish, part_of
+from ..stages import Progress, Stages, aside, part_of
 from . import drawn, kept, layers, records
 from .all_actions import planting_each
 from .contacts import Rows
@@ -51,7 +52,7 @@ from .output import Output
 from .present import PresentPose
 from .refusals import refuse_numbers, refuse_shared, refuse_under_layers, refuse_uneditable, refuse_unshown, tell_locks
 from .sparse import thin
-from .task import Array, Task
+from .task import Task
 from .transaction import keep_pose, keep_settings, on_success
 
 OUTPUTS: dict[str, type[Output]] = {"NEW_ACTION": NewAction, "IN_PLACE": InPlace, "NLA_LAYER": NlaLayer}
@@ -73,21 +74,11 @@ class Outcome(NamedTuple):
     reports: tuple[dict[str, Any], ...]
 
 
-def plant_feet(context: Context, armature: Object, options: PlantingOptions) -> Outcome:
-    """Plant the feet of one armature as the options say; a `Refusal` leaves the scene as it was."""
-    return plant_all(context, [armature], options)
-
-
-def plant_all(context: Context, armatures: Sequence[Object], options: PlantingOptions) -> Outcome:
-    """Plant the feet of every armature, or of none: a `Refusal` leaves the scene as it was.
+def planting(context: Context, armatures: Sequence[Object], options: PlantingOptions) -> Stages[Outcome]:
+    """Plant the feet of every armature, or of none: a `Refusal` leaves the scene as it was, and so does an early end.
 
     Armatures beside the active one that have no legs are left out.
     """
-    return finish(planting(context, armatures, options))
-
-
-def planting(context: Context, armatures: Sequence[Object], options: PlantingOptions) -> Stages[Outcome]:
-    """As `plant_all`, in stages; closed before its end it leaves the scene as it was."""
     refuse_numbers(options)
     refuse_shared(armatures, options)
     # Objects that the calling script has just linked are missing until then. Once for all armatures: after each of them
@@ -148,31 +139,31 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
         on_success(undo, layers.remove, output.layer)
     with output.showing():
         yield Progress("finding limbs", 0.0)
-        task = output.task(find_body(context, armature, options, output.bounds), surfaces)
-        before = yield from part_of(output.sample(task), 0.0, 0.3)
-    marks, read = output.marks(task), output.read(task)
-    offset = yield from part_of(output.offset(task, before, read), 0.3, 0.4)
-    plan = yield from part_of(_plan(task, before.clip, output.sole(task, before), offset, marks), 0.4, 0.6)
-    corrected = _correct(task, before, plan, read, actions.curves_of(output.target))
+        task = output.task = output.choose_task(find_body(context, armature, options, output.bounds), surfaces)
+        before = output.before = yield from part_of(output.sample(), 0.0, 0.3)
+    marks, output.channels = output.marks(), output.read()
+    offset = yield from part_of(output.offset(), 0.3, 0.4)
+    plan = yield from part_of(_plan(task, before.clip, output.sole(), offset, marks), 0.4, 0.6)
+    corrected = _correct(task, before, plan, output.channels, actions.curves_of(output.target))
     if task.controlled:
-        corrected = yield from part_of(steer(output, task, before, plan, offset, corrected), 0.6, 0.65)
-        read, corrected = without_idle(task, output.record, read, corrected)
+        corrected = yield from part_of(steer(output, plan, offset, corrected), 0.6, 0.65)
+        output.channels, corrected = without_idle(task, output.record, output.channels, corrected)
     thinned = ()
     if task.is_thinned:
         corrected, *thinned = thin(task, plan, before, corrected)
-    locks = tell_locks(armature, actions.curves_of(output.target), read)
-    told = [*_tell(task), *locks, *output.told(task, read)]
-    yield from part_of(output.write(task, read, corrected), 0.65, 0.7)
+    locks = tell_locks(armature, actions.curves_of(output.target), output.channels)
+    told = [*_tell(task), *locks, *output.told()]
+    yield from part_of(output.write(corrected), 0.65, 0.7)
     # Limits that leave the source alone may hold what was planted.
     check_chain(armature, task.body.limbs)
     after, contacts, figures = yield from part_of(_report(task, plan, marks), 0.7, 1.0)
     warnings = (*told, *_tell_steps(task, before.clip, after))
     if task.controlled:
-        warnings += tell_controls(task, read, wanted(task, before.clip, plan, offset), after, figures)
+        warnings += tell_controls(task, output.channels, wanted(task, before.clip, plan, offset), after, figures)
     figures["told"] += (*warnings, *thinned)
     figures["hints"] = [sentence for sentence in figures["told"] if isinstance(sentence, Hint)]
     yield Progress("keeping what was written", 1.0)
-    output.keep(task, plan, read, contacts, figures)
+    output.keep(plan, contacts, figures)
     if not task.present:
         feet = [limb.foot for limb in task.body.planned]
         ways = drawn.paths_as_text(int(task.whole[0]), feet, before.clip, after)
@@ -215,14 +206,15 @@ def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks
         marks=marks,
         asked=task.body.chosen,
     )
-    last = kept.last_plan(task.armature)
+    name = task.armature.name_full
+    last = kept.plans.find(name)
     try:
         plan = yield from aside(
             lambda: core.plant(clip, ground, settings, sole, offset, last), Progress("planning", 0.5)
         )
     except core.NoGround:
         raise _no_ground(task, ground) from None
-    return kept.keep_plan(task.armature, plan)
+    return kept.plans.put(name, plan, plan.clip.frames)
 
 
 def _no_ground(task: Task, ground: Surfaces | Floor) -> Refusal:
@@ -235,7 +227,7 @@ def _no_ground(task: Task, ground: Surfaces | Floor) -> Refusal:
 def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Stages[Surfaces | Floor]:
     if task.surfaces:
         graph, near = task.context.view_layer.depsgraph, task.options.direction == "NEAREST"
-        ground = making_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near, kept.meshes)
+        ground = making_ground(graph, task.surfaces, clip.leg, task.whole.tolist(), near)
         return (yield from ground)
     return Floor((sole or measure_limbs(clip)).floor)
 

@@ -13,7 +13,7 @@ from ik2bone.hands.touch import measure_limbs
 from ik2bone.plan import Plan
 from ik2bone.sole.measure import Sole
 
-from ..ground.meshes import make_ground
+from ..ground.meshes import making_ground
 from ..ground.motion import find_motions
 from ..keys import actions
 from ..keys import channels as keys
@@ -48,57 +48,56 @@ class PresentPose(Output):
         refuse_between(self.context.scene, self.played, bounds)
         return bounds
 
-    def task(self, body: Body, surfaces: tuple[Object, ...]) -> Task:
+    def choose_task(self, body: Body, surfaces: tuple[Object, ...]) -> Task:
         """The current frame alone."""
         frames = np.array([self.context.scene.frame_current])
         return Task(self.context, self.armature, body, self.options, surfaces, frames, frames, present=True)
 
-    def sample(self, task: Task) -> Stages[Sample]:
+    def sample(self) -> Stages[Sample]:
         """The pose as it stands."""
-        return task.sample()
+        return self.task.sample()
 
-    def marks(self, _task: Task) -> None:
+    def marks(self) -> None:
         """A pose stands with all its feet."""
 
-    def sole(self, task: Task, _before: Sample) -> Sole | None:
+    def sole(self) -> Sole | None:
         """As the action's record tells them, else as the whole action does, wherever that was made."""
         if self.bounds[1] == self.bounds[0]:
             return None
-        whole, limbs = range(self.bounds[0], self.bounds[1] + 1), task.body.planned
-        clip = sample(*task.subject, whole).clip.having(skins=find_skins(self.armature, limbs))
-        if finish(find_motions(task.surfaces, whole)):
+        whole, limbs = range(self.bounds[0], self.bounds[1] + 1), self.task.body.planned
+        clip = sample(*self.task.subject, whole).clip.having(skins=find_skins(self.armature, limbs))
+        if finish(find_motions(self.task.surfaces, whole)):
             depsgraph, near = self.context.evaluated_depsgraph_get(), self.options.direction == "NEAREST"
-            clip = as_made(
-                clip, make_ground(depsgraph, task.surfaces, clip.leg, whole, near), None if near else clip.up
-            )
+            ground = finish(making_ground(depsgraph, self.task.surfaces, clip.leg, whole, near))
+            clip = as_made(clip, ground, None if near else clip.up)
         return records.known_sole(limbs, clip, records.read(self.played.action)) or measure_limbs(clip)
 
-    def read(self, task: Task) -> list[Channel]:
+    def read(self) -> list[Channel]:
         """What the bones have now."""
-        channels = read_channels(task, Curves(None), {}, task.moves_hips)
+        channels = read_channels(self.task, Curves(None), {})
         refuse_unkeyable(actions.curves_of(self.played), channels)
         return channels
 
-    def trial(self, task: Task, channels: list[Channel]) -> Stages[Sample]:
+    def trial(self, channels: list[Channel]) -> Stages[Sample]:
         """The pose with these channels, which an error takes back."""
         for channel in channels:
-            keys.show(task.armature, channel)
+            keys.show(self.armature, channel)
         self.context.view_layer.update()
-        return task.sample()
+        return self.task.sample()
 
-    def told(self, _task: Task, _read: list[Channel]) -> Iterator[str]:
+    def told(self) -> Iterator[str]:
         """Nothing."""
         return iter(())
 
-    def write(self, task: Task, _read: list[Channel], corrected: list[Channel]) -> Stages[None]:
+    def write(self, corrected: list[Channel]) -> Stages[None]:
         """Pose only: keys would have all else evaluated again that was set by hand."""
         yield from ()
         for channel in corrected:
-            keys.show(task.armature, channel)
+            keys.show(self.armature, channel)
         self.context.view_layer.update()
         self.corrected = corrected
 
-    def keep(self, task: Task, _plan: Plan, read: list[Channel], _contacts: Rows, _figures: dict[str, Any]) -> None:
+    def keep(self, _plan: Plan, _contacts: Rows, _figures: dict[str, Any]) -> None:
         """Key the pose as it is now, in a copy of the action where that is linked."""
         action = self.played.action
         if action is None:
@@ -106,15 +105,15 @@ class PresentPose(Output):
         if action.is_editable:
             keep_curves(self.undo, self.played, self.corrected)
         else:
-            record, source = self._record_of_copy(read), records.source_of(action) or action
+            record, source = self._record_of_copy(), records.source_of(action) or action
             records.store(switch_to_copy(self.undo, self.armature, self.played).action, source, record)
         for channel in self.corrected:
-            keys.insert(task.armature, channel, int(task.frames[0]))
+            keys.insert(self.armature, channel, int(self.task.frames[0]))
 
-    def _record_of_copy(self, read: list[Channel]) -> records.Record:
+    def _record_of_copy(self) -> records.Record:
         """The record for a copy of a linked action: of a planted one its own, as an editable one keeps it too."""
         action = self.played.action
         if records.source_of(action):
             return records.read(action) | {"armature": self.armature.name}
-        unkeyed = keys.unkeyed_values(actions.curves_of(self.played), read)
-        return self.new_record(action, {channel.path: unkeyed.get(channel.path) for channel in read})
+        unkeyed = keys.unkeyed_values(actions.curves_of(self.played), self.channels)
+        return self.new_record(action, {channel.path: unkeyed.get(channel.path) for channel in self.channels})

@@ -16,15 +16,14 @@ import bpy
 import numpy as np
 from bpy.types import Action, Object
 from ik2bone.contacts.spans import ContactsError, Span, read_spans
-from ik2bone.hands.touch import with_floor_of
 from ik2bone.model import Clip
 from ik2bone.report import ROWS
-from ik2bone.sole.measure import Sole
+from ik2bone.sole.measure import Sole, with_own_floor
 
 from ..errors import Refusal, cut
 from ..keys import actions
 from ..keys.actions import LAYER, SOURCE, Assignment
-from ..rig.find import Limb
+from ..rig.limb import Limb
 
 # `channels` of a record: each written data path with the values that it had while nothing animated it, or None.
 Record = dict[str, Any]
@@ -37,12 +36,24 @@ ORIGIN = "ik2bone_origin"
 EMPTY: Record = {"settings": {}, "channels": {}, "soles": {}, "report": {}}
 # What planting writes of a bone.
 CHANNELS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler")
-# What a record tells of one sole in numbers, beside the leg length that it was measured at. Points and directions have
-# three; these have others.
-SOLE = [field.name for field in fields(Sole) if field.name not in ("floor", "source")]
+# What a record tells of one sole in numbers, beside the leg length that it was measured at: points and directions, but
+# for a height and two lengths.
+SOLE = {field.name: (3,) for field in fields(Sole) if field.name not in ("floor", "source")}
+SOLE |= {"ball_height": (), "lengths": (2,)}
 # Of a contact: where it stands, and how the sole lies there; what is no point or direction is left out.
 POINTS = ("anchor", "ahead", "up")
-SHAPES: dict[str, tuple[int, ...]] = {"leg": (), "ball_height": (), "lengths": (2,)}
+# What the editors show of a report, as `_fits` takes it: leg length, frames, sentences and notes, feet, figures before
+# and after, and where feet were out of reach.
+FIGURES = {f"{name}?": () for name, _ in ROWS}
+REPORT = {
+    "leg": (),
+    "frames": (2,),
+    "told": [str],
+    "notes?": [{}],
+    "feet?": [{"bone": str, "sole_height?": ()}],
+    "before": FIGURES,
+    "after": FIGURES | {"feet?": [{"short_at?": [{"start": int, "end": int}]}]},
+}
 # Records and files of contacts are nested six deep; Python's JSON functions give up at some hundreds.
 DEEPEST = 64
 # The largest number in single precision, and the last frame that Blender has.
@@ -102,11 +113,12 @@ def read_record(text: str) -> tuple[Record, str | None]:
     if not isinstance(data, dict):
         return EMPTY, f"is no JSON object but {cut(text)!r}"
     settings, channels, soles, report = (_object(data.get(name)) for name in EMPTY)
+    is_shown = _fits(report, REPORT) and report["leg"] > 0.0 and report["before"] and report["after"]
     usable = data | {
         "settings": settings,
         "channels": {path: v for path, v in channels.items() if v is None or _shape(v) in ((3,), (4,))},
-        "soles": {name: sole for name, sole in soles.items() if _is_sole(_object(sole))},
-        "report": report if _is_report(report) else {},
+        "soles": {name: sole for name, sole in soles.items() if _fits(sole, {"leg": (), "source": str} | SOLE)},
+        "report": report if is_shown else {},
     }
     if "contacts" not in data:
         return usable, None
@@ -165,11 +177,6 @@ def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _objects(values: Any) -> bool:
-    """Whether this is a list of JSON objects."""
-    return isinstance(values, list) and all(isinstance(value, dict) for value in values)
-
-
 def _shape(values: Any) -> tuple[int, ...] | None:
     """The shape of a number or of lists of numbers that single precision holds, None for anything else."""
     try:
@@ -179,36 +186,20 @@ def _shape(values: Any) -> tuple[int, ...] | None:
     return array.shape if array.dtype.kind in "if" and (np.abs(array) < LARGEST).all() else None
 
 
-def _is_sole(sole: dict[str, Any]) -> bool:
-    shapes = (_shape(sole.get(name)) == SHAPES.get(name, (3,)) for name in ("leg", *SOLE))
-    return all(shapes) and isinstance(sole.get("source"), str)
-
-
-def _is_report(report: dict[str, Any]) -> bool:
-    """Whether the editors can show the report: a leg length, frames, figures before and after, notes, sentences, feet
-    and where they were out of reach.
+def _fits(value: Any, wanted: Any) -> bool:
+    """Whether data are as a pattern tells: numbers by their shape, other things by their type, lists by that of every
+    item, and objects by what they hold; names with a question mark may be missing.
     """
-    leg, told, feet = report.get("leg"), report.get("told"), report.get("feet", [])
-    sides = [_object(report.get(side)) for side in ("before", "after")]
-    short = sides[1].get("feet", [])
-    return (
-        _shape(leg) == ()
-        and leg > 0.0
-        and _shape(report.get("frames")) == (2,)
-        and all(side and all(_shape(side.get(name, 0)) == () for name, _ in ROWS) for side in sides)
-        and isinstance(told, list)
-        and all(isinstance(text, str) for text in told)
-        and _objects(report.get("notes", []))
-        and _objects(feet)
-        and all(isinstance(foot.get("bone"), str) and _shape(foot.get("sole_height", 0)) == () for foot in feet)
-        and _objects(short)
-        and all(_are_spans(foot.get("short_at", [])) for foot in short)
-    )
-
-
-def _are_spans(values: Any) -> bool:
-    """Whether this is a list of JSON objects with whole numbers of frames for start and end."""
-    return _objects(values) and all(isinstance(row.get(name), int) for row in values for name in ("start", "end"))
+    if isinstance(wanted, tuple):
+        return _shape(value) == wanted
+    if isinstance(wanted, list):
+        return isinstance(value, list) and all(_fits(item, wanted[0]) for item in value)
+    if isinstance(wanted, dict):
+        parts = [(name.removesuffix("?"), name.endswith("?"), part) for name, part in wanted.items()]
+        return isinstance(value, dict) and all(
+            _fits(value[name], part) if name in value else may_lack for name, may_lack, part in parts
+        )
+    return isinstance(value, wanted)
 
 
 def known_sole(limbs: Sequence[Limb], clip: Clip, record: Record) -> Sole | None:
@@ -220,7 +211,7 @@ def known_sole(limbs: Sequence[Limb], clip: Clip, record: Record) -> Sole | None
     if None in known or not np.allclose([sole["leg"] for sole in known], clip.leg, rtol=1e-3):
         return None
     rows = {name: np.array([sole[name] for sole in known], float) for name in SOLE}
-    return with_floor_of(clip, Sole(**rows, floor=0.0, source=tuple(sole["source"] for sole in known)))
+    return with_own_floor(clip, Sole(**rows, floor=0.0, source=tuple(sole["source"] for sole in known)))
 
 
 def soles_as_data(limbs: Sequence[Limb], sole: Sole, leg: float) -> dict[str, Any]:
@@ -270,27 +261,6 @@ def store_contacts(action: Action, rows: list[dict[str, Any]]) -> None:
         raise Refusal(f"these contacts cannot be stored: {error}") from None
     record = {name: value for name, value in read(action).items() if value or name not in EMPTY}
     mark(action, {RECORD: as_text(record | {"contacts": rows})})
-
-
-def restore(armature: Object) -> str:
-    """Let the armature play the source of its planted action again, and tell its name; the planted one is kept."""
-    present = actions.assigned(armature)
-    actions.assign(armature, actions.counterpart(present, source_of(present.action)))
-    return give_back(armature, present.action)
-
-
-def give_back(armature: Object, planted: Action) -> str:
-    """Bring back what planting changed beside the action that plays, and tell the name of the source.
-
-    The source gets the contacts as they are by now, so that planting it again, by whomever, starts from them. Contacts
-    that cannot be read stay where they are, which is told.
-    """
-    source, record = source_of(planted), read(planted)
-    put_back(armature, record)
-    wrong = trouble(planted) or trouble(source)
-    if source.is_editable and "contacts" in record and not wrong:
-        store_contacts(source, record["contacts"])
-    return f"{source.name} without the contacts, for {wrong}" if wrong else source.name
 
 
 def put_back(armature: Object, record: Record) -> None:

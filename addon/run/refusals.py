@@ -19,11 +19,7 @@ from ..properties import PlantingOptions
 from . import layers, records
 from .frames import Bounds
 
-NUMBERS = {
-    "strength": "a share from 0 to 1",
-    "max_slope": "an angle in radians",
-    "max_drop": "a number of leg lengths",
-}
+NUMBERS = {"strength": "a share from 0 to 1", "max_slope": "an angle in radians", "max_drop": "a number of leg lengths"}
 
 
 def refuse_numbers(options: PlantingOptions) -> None:
@@ -116,7 +112,7 @@ def refuse_between(scene: Scene, assignment: Assignment, bounds: Bounds) -> None
 def refuse_unkeyable(curves: Curves, channels: Iterable[Channel]) -> None:
     """Refuse F-curves on which a new key would not show, or cannot be put."""
     for channel in channels:
-        for curve in filter(None, channel.curves(curves)):
+        for curve in channel.curves(curves):
             trouble = fcurves.trouble(curve)
             if trouble:
                 raise Refusal(f"the F-curve of {channel.name} of bone {channel.bone} {trouble}, so no key can be set")
@@ -128,7 +124,7 @@ def tell_locks(armature: Object, curves: Curves, channels: Sequence[Channel]) ->
     if bones:
         yield f"locked channels were keyed on the bones: {listed(list(bones))}"
     for name, is_so in (("locked", fcurves.is_locked), ("muted", fcurves.is_muted)):
-        found = {c.bone: None for c in channels if any(curve and is_so(curve) for curve in c.curves(curves))}
+        found = {c.bone: None for c in channels if any(map(is_so, c.curves(curves)))}
         if found:
             yield f"{name} F-curves were replaced on the bones: {listed(list(found))}"
 

@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from ik2bone.model import Array, Mask
 from ik2bone.plan import Plan
 from ik2bone.rotations import dot, length_of, unit
-from numpy.typing import NDArray
 
 from ..errors import Hint, listed
 from ..keys import rotations, splines
 from ..keys.channels import Channel
 from ..pose.sample import Sample
-from ..rig.controls import Control
 from ..rig.controls_aim import RIGHT
-from .task import Array, Task
+from ..rig.limb import Control
+from .task import Task
 
 # Of what joints may be off (leg lengths), half goes to keys that are left out, and a quarter to holding what moves by
 # less than that; the rest is for what the rig itself misses.
@@ -118,7 +118,7 @@ def _controls(task: Task) -> Iterator[tuple[int, Control]]:
                 yield number, control
 
 
-def _events(contacts: NDArray[np.bool_]) -> list[int]:
+def _events(contacts: Mask) -> list[int]:
     """The rows on which a contact (F, 2) of heel or ball starts or ends, and the first and the last one."""
     beside = np.pad(contacts, ((1, 1), (0, 0)))
     changes = contacts & ~(beside[:-2] & beside[2:])

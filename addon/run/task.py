@@ -7,15 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from bpy.types import Context, Object
-from numpy.typing import NDArray
+from ik2bone.model import Array
 
+from ..keys.keyframes import Frames
 from ..pose.sample import Sample, sampling
 from ..properties import PlantingOptions
 from ..rig.body import Body
-from ..rig.find import Limb
+from ..rig.limb import Control, Limb
 from ..stages import Stages
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -31,8 +30,8 @@ class Task:
     body: Body
     options: PlantingOptions
     surfaces: tuple[Object, ...]
-    frames: NDArray[np.int64]
-    whole: NDArray[np.int64]
+    frames: Frames
+    whole: Frames
     shares: Array | None = None
     present: bool = False
 
@@ -77,9 +76,9 @@ class Task:
         return [limb for limb in self.body.limbs if limb.controls]
 
     @property
-    def control_bones(self) -> set[str]:
-        """The bones that control them."""
-        return {control.bone for limb in self.controlled for control in limb.controls}
+    def controls(self) -> list[Control]:
+        """The controls of these."""
+        return [control for limb in self.controlled for control in limb.controls]
 
     @property
     def part(self) -> slice:

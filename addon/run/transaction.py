@@ -33,18 +33,17 @@ OWNED = re.compile(r'(.*?)(?:\["((?:[^"\\]|\\.)*)"\]|\.?(\w+))$')
 def on_error(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:
     """Have something called if the run is refused, fails or is stopped."""
 
-    def leave(error: type[BaseException] | None, *_: object) -> None:
-        if error:
-            call(*arguments)
-
-    undo.push(leave)
+    _at_end(undo, True, call, *arguments)
 
 
 def on_success(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:
     """Have something called at the end, unless the run is refused, fails or is stopped."""
+    _at_end(undo, False, call, *arguments)
 
+
+def _at_end(undo: ExitStack, has_failed: bool, call: Callable[..., Any], *arguments: Any) -> None:
     def leave(error: type[BaseException] | None, *_: object) -> None:
-        if not error:
+        if (error is not None) == has_failed:
             call(*arguments)
 
     undo.push(leave)

@@ -12,22 +12,20 @@ from bpy.props import FloatVectorProperty, IntProperty
 from bpy.types import Action, Context, Event, GizmoGroup, Object, Operator
 from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
 from ik2bone.ground.query import ask
+from ik2bone.model import Array
 from mathutils import Matrix
-from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..ground.choose import find_surfaces
 from ..ground.meshes import making_ground
 from ..rig.armatures import find_armature
-from ..run import kept, layers, records
+from ..run import layers, records
 from ..run.contacts import place_row, standing_row, with_place
 from ..stages import finish
 from . import overlay
 from .contacts import ContactsOperator, Result
 from .panel import played_action
 from .rows import COLOURS, rows_on
-
-Array = NDArray[np.float64]
 
 UP = np.array([0.0, 0.0, 1.0])
 # The ground under the mouse is looked for at the height at which it was found before, so often.
@@ -148,7 +146,7 @@ def ground_on(context: Context, armature: Object, frame: int) -> Callable[[Array
     # Objects that move between these two frames are followed, others are where they are.
     frames = frame, context.scene.frame_current
     graph, leg = context.view_layer.depsgraph, record["report"]["leg"]
-    ground = finish(making_ground(graph, surfaces, leg, frames, False, kept.meshes))
+    ground = finish(making_ground(graph, surfaces, leg, frames))
 
     def under(point: Array) -> Array:
         hits, _, found = ask(ground, point[None], UP)

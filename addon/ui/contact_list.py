@@ -75,15 +75,13 @@ def _jump(contacts: ContactList, context: Context) -> None:
         context.scene.frame_set(rows[contacts.active]["start"])
 
 
-def _show(_contacts: ContactList, _context: Context) -> None:
+def _show(_shown: Shown, _context: Context) -> None:
     drawing.show()
 
 
-class ContactList(PropertyGroup):
-    """What the list shows: a row for every contact on the action, and the one that was clicked on."""
+class Shown:
+    """Where contacts are shown, and whether each change of them is planted at once."""
 
-    rows: CollectionProperty(type=ContactRow)
-    active: IntProperty(name="Contact", update=_jump)
     live: BoolProperty(
         name="Live",
         description="Plant again at once, on the contacts as they stand in the list, whenever one is changed",
@@ -98,6 +96,17 @@ class ContactList(PropertyGroup):
         description="Show contacts as bars in the Dope Sheet and the timeline, where they are dragged by their ends",
         update=_show,
     )
+
+
+# The names of these.
+SHOWN = tuple(Shown.__annotations__)
+
+
+class ContactList(Shown, PropertyGroup):
+    """What the list shows: a row for every contact on the action, and the one that was clicked on."""
+
+    rows: CollectionProperty(type=ContactRow)
+    active: IntProperty(name="Contact", update=_jump)
 
 
 def edited(context: Context, *, keeps_times: bool = False) -> None:

@@ -13,10 +13,7 @@ from . import bars, overlay
 from .panel import redraw
 
 # By the property that switches it on: the editor, what draws, and when.
-DRAWN = {
-    "overlay": (SpaceView3D, overlay.draw, "POST_VIEW"),
-    "bars": (SpaceDopeSheetEditor, bars.draw, "POST_PIXEL"),
-}
+DRAWN = {"overlay": (SpaceView3D, overlay.draw, "POST_VIEW"), "bars": (SpaceDopeSheetEditor, bars.draw, "POST_PIXEL")}
 # The Dope Sheet's own shortcuts on its keys are in this keymap, too.
 KEYMAP = {"name": "Dopesheet", "space_type": "DOPESHEET_EDITOR"}
 _handlers: dict[str, Any] = {}

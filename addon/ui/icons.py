@@ -8,11 +8,9 @@ from typing import Any
 import bpy
 import bpy.utils.previews
 import numpy as np
-from numpy.typing import NDArray
+from ik2bone.model import Array, Mask
 
 from .rows import COLOURS, Colour
-
-Array = NDArray[np.float64]
 
 # Pixels of an icon a side: two for each that Blender shows it with on a screen of usual density.
 SIZE = 32
@@ -58,12 +56,12 @@ def _distance(across: Array, up: Array) -> Array:
     return away
 
 
-def _inside(across: Array, up: Array) -> NDArray[np.bool_]:
+def _inside(across: Array, up: Array) -> Mask:
     """Whether points lie within the outline: lines from there to the right cross it an odd number of times."""
     (x, y), (to_x, to_y) = SOLE.T, np.roll(SOLE, -1, axis=0).T
     passes = (y <= up[..., None]) != (to_y <= up[..., None])
     rise = np.where(to_y == y, 1.0, to_y - y)
-    crosses: NDArray[np.bool_] = passes & (across[..., None] < x + (up[..., None] - y) / rise * (to_x - x))
+    crosses: Mask = passes & (across[..., None] < x + (up[..., None] - y) / rise * (to_x - x))
     return crosses.sum(axis=-1) % 2 == 1
 
 

@@ -14,9 +14,8 @@ from .. import properties
 from ..errors import Refusal
 from ..properties import OPTIONS, PlantingOptions
 from ..rig.armatures import find_armature, find_armatures, why_no_armature
-from ..run import layers, records
-from ..run.all_actions import planted_strips, restore_strips
 from ..run.pipeline import planting
+from ..run.restore import is_planted, restore
 from .figures import short
 from .panel import draw_frames, draw_limbs, draw_options, redraw
 
@@ -162,20 +161,12 @@ class IK2BONE_OT_restore(Operator):
 
     def execute(self, context: Context) -> Result:
         """Assign the sources again."""
-        self.report({"INFO"}, f"Restored {', '.join(_restore(armature) for armature in _planted(context))}")
+        self.report({"INFO"}, f"Restored {', '.join(map(restore, _planted(context)))}")
         return {"FINISHED"}
 
 
 def _planted(context: Context) -> list[Object]:
-    """Those of the armatures that play planted actions, or a source under a layer."""
-    return [ob for ob in find_armatures(context) if records.source_of(layers.shown_action(ob)) or planted_strips(ob)]
-
-
-def _restore(armature: Object) -> str:
-    layer = layers.find(armature)
-    if planted_strips(armature):
-        return restore_strips(armature)
-    return layers.restore(armature, layer) if layer else records.restore(armature)
+    return [armature for armature in find_armatures(context) if is_planted(armature)]
 
 
 CLASSES: tuple[type, ...] = (IK2BONE_OT_plant_feet, IK2BONE_OT_restore)

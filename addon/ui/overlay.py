@@ -11,15 +11,13 @@ import bpy
 import gpu
 import numpy as np
 from gpu_extras.batch import batch_for_shader
-from numpy.typing import NDArray
+from ik2bone.model import Array
 
 from ..run import records
 from ..run.contacts import Rows, at_once
 from ..run.drawn import paths_in
 from .panel import played_action
 from .rows import COLOURS, SHORT, Colour, is_short, short_frames
-
-Array = NDArray[np.float64]
 
 # Half the width of a print by the distance from heel to ball (Winter, 2009: 0.3 and less), or where that is not known
 # in leg lengths; and corners of its rounded ends.

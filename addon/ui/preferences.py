@@ -7,25 +7,20 @@ from typing import Any
 
 import bpy
 from bpy.app.handlers import load_post, persistent
-from bpy.props import BoolProperty
 from bpy.types import AddonPreferences, Context, Operator, Scene
 
 from ..properties import OPTIONS, PlantingOptions
 from . import manual
+from .contact_list import SHOWN, Shown
 from .panel import draw_options
 
 ADDON = __package__.rpartition(".")[0]
-SHOWN = ("live", "overlay", "bars")
 
 
-class IK2BONE_Preferences(PlantingOptions, AddonPreferences):
+class IK2BONE_Preferences(PlantingOptions, Shown, AddonPreferences):
     """The options of Plant Feet, and what is shown of contacts, in scenes in which nobody has changed any"""
 
     bl_idname = ADDON
-
-    live: BoolProperty(name="Live", description="Plant again at once whenever a contact is changed")
-    overlay: BoolProperty(name="Footprints", description="Show footprints and foot paths in the 3D view")
-    bars: BoolProperty(name="Bars in Dope Sheet", description="Show contacts as bars in the Dope Sheet")
 
     def draw(self, _context: Context) -> None:
         """All that does not depend on the scene."""
@@ -68,15 +63,13 @@ def preferences_in(context: Context) -> Any:
 
 def use_defaults(scene: Scene, preferences: Any) -> None:
     """Give a scene the settings of the preferences."""
-    for owner, names in ((scene.ik2bone, OPTIONS), (scene.ik2bone_contacts, SHOWN)):
-        for name in names:
-            setattr(owner, name, getattr(preferences, name))
+    for owner, name in _settings_of(scene):
+        setattr(owner, name, getattr(preferences, name))
 
 
-def is_new(scene: Scene) -> bool:
-    """Whether nobody has changed a setting in a scene."""
-    owners = (scene.ik2bone, OPTIONS), (scene.ik2bone_contacts, SHOWN)
-    return not any(owner.is_property_set(name) for owner, names in owners for name in names)
+def _settings_of(scene: Scene) -> list[tuple[Any, str]]:
+    """The settings of a scene that preferences have too, each by its owner and its name."""
+    return [(scene.ik2bone, name) for name in OPTIONS] + [(scene.ik2bone_contacts, name) for name in SHOWN]
 
 
 @persistent
@@ -86,7 +79,7 @@ def _on_load(*_: Any) -> None:
     if preferences is None or bpy.data.filepath:
         return
     for scene in bpy.data.scenes:
-        if is_new(scene):
+        if not any(owner.is_property_set(name) for owner, name in _settings_of(scene)):
             use_defaults(scene, preferences)
 
 

@@ -68,8 +68,8 @@ def array(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArray[
     _refuse_shape(name, values, shape)
     values = np.asarray(values, np.float64)
     if not np.isfinite(values).all():
-        place = tuple(int(index) for index in np.argwhere(~np.isfinite(values))[0])
-        raise ValueError(f"{name}: expected finite numbers, got {values[place]}{_at(shape, place)}")
+        wrong = ~np.isfinite(values)
+        raise ValueError(f"{name}: expected finite numbers, got {values[wrong][0]}{_at(shape, wrong)}")
     return values
 
 
@@ -104,8 +104,7 @@ def matrices(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArr
         raise ValueError(f"{name}: expected matrices with the translation in the last column, got another last row")
     flat = is_flat(values[..., :3, :3])
     if flat.any():
-        place = tuple(int(index) for index in np.argwhere(flat)[0])
-        raise ValueError(f"{name}: expected invertible matrices, got a singular one{_at(shape, place)}")
+        raise ValueError(f"{name}: expected invertible matrices, got a singular one{_at(shape, flat)}")
     return values
 
 
@@ -141,7 +140,7 @@ def apart(name: str, points: NDArray[np.float64], others: NDArray[np.float64], w
     """Refuse joints (F, L, 3) that lie on `what` they hang from, (F, L, 3)."""
     together = ~(points != others).any(axis=-1)
     if together.any():
-        place = _at(("frames", "legs"), tuple(int(index) for index in np.argwhere(together)[0]))
+        place = _at(points.shape, together)
         raise ValueError(f"{name}: expected a bone with length, got the same place as {what}{place}")
 
 
@@ -157,10 +156,10 @@ def _written(shape: tuple[int | str, ...]) -> str:
     return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
 
 
-def _at(shape: tuple[int | str, ...], place: tuple[int, ...]) -> str:
-    """Where in an array over frames and legs something is."""
-    over_frames = len(shape) >= 2 and len(place) >= 2
-    return f" on frame {place[0]}, leg {place[1]}" if over_frames else ""
+def _at(shape: tuple[int | str, ...], wrong: NDArray[np.bool_]) -> str:
+    """Where the first thing wrong is in an array of a shape; those over frames and legs hold points or matrices."""
+    first = np.argwhere(wrong)[0]
+    return f" on frame {first[0]}, leg {first[1]}" if len(shape) >= 3 else ""
 
 
 def _kind(value: Any) -> str:

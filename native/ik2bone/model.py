@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Indices = NDArray[np.intp]
 # (points (N, 3), down (3,)) -> hits (N, 3), normals (N, 3), found (N,): for each point the surface nearest to it on the
 # line through it along `down`, in both directions; unit normals, turned against `down`. World space. Under direction
 # 'NEAREST' `down` is None: the nearest point of the surface in any direction, normals as the surface's own.
@@ -35,6 +36,8 @@ JOINTS = ("thigh", "shin", "foot", "toe")
 FASTEST = 2e3
 # What a clip holds for every frame and limb.
 ARRAYS = ("thigh", "shin", "foot", "ball", "tip", "toe", "scale")
+# What a plan holds for every frame.
+BY_FRAME = ("rotations", "hips_offset", "contacts", "resting", "enforced", "miss", "strength")
 
 
 @dataclass(frozen=True)
@@ -316,10 +319,9 @@ class Plan:
     notes        what the user should know; `str` words a note
 
     All lengths are in the clip's unit. Besides these, `targets` are where the feet should go, `sole` the soles as they
-    were measured. `locked` (L,) is false where limbs follow the ground without an anchor, `touching` (L,) is true where
-    they touch with one point instead of a sole, `hands` (L,) where they are no feet. `nearest` tells whether surfaces
-    were looked for in any direction, `slopes` how steep ground may be. `clip` and `ground` are what was planned, `kept`
-    is what a plan with other settings may take over.
+    were measured. `locked` (L,) is false where limbs follow the ground without an anchor. `nearest` tells whether
+    surfaces were looked for in any direction, `slopes` how steep ground may be. `clip` and `ground` are what was
+    planned, `kept` is what a plan with other settings may take over.
     """
 
     rotations: Array
@@ -332,8 +334,6 @@ class Plan:
     miss: Array
     strength: Array
     locked: Mask
-    touching: Mask
-    hands: Mask
     nearest: bool
     slopes: Slopes
     clip: Clip
@@ -345,6 +345,11 @@ class Plan:
     def anchors(self) -> tuple[Anchor, ...]:
         """The anchors of all contacts: where each standing heel or ball is held."""
         return tuple(anchor for anchor in self.targets.anchors if anchor.part != "swing")
+
+    @property
+    def touching(self) -> Mask:
+        """Which limbs (L,) touch with one point instead of a sole."""
+        return self.clip.hands | self.nearest
 
     def apply(self, clip: Clip) -> Clip:
         """The planted clip: transforms after the corrections and the move of the hips.
@@ -377,45 +382,25 @@ class Plan:
         checks.part("frames", frames, len(self.miss))
         if step != 1:
             raise ValueError(f"frames: expected a slice of frames that follow one another, got {frames}")
-        names = ("rotations", "hips_offset", "contacts", "resting", "enforced", "miss", "strength")
-        parts = {name: getattr(self, name)[frames] for name in names}
+        parts = {name: getattr(self, name)[frames] for name in BY_FRAME}
         parts |= {"clip": self.clip.cut(frames), "ground": cut_ground(self.ground, frames)}
         return replace(self, **parts, targets=self.targets.cut(first, last))
 
     def choose(self, limbs: Mask) -> Plan:
         """The same plan of some of its limbs (L,); itself where those are all."""
-        limbs = checks.some("limbs", limbs, len(self.hands))
+        limbs = checks.some("limbs", limbs, len(self.locked))
         if limbs.all():
             return self
-        by_frame = ("rotations", "contacts", "resting", "enforced", "miss")
-        parts = {name: getattr(self, name)[:, limbs] for name in by_frame}
-        parts |= {name: getattr(self, name)[limbs] for name in ("locked", "touching", "hands")}
+        parts = {name: getattr(self, name)[:, limbs] for name in BY_FRAME if name not in ("hips_offset", "strength")}
         parts |= {name: getattr(self, name).choose(limbs) for name in ("targets", "sole", "clip")}
-        return replace(self, **parts)
+        return replace(self, **parts, locked=self.locked[limbs])
 
     def led_by(self, rotations: Array, targets: Targets, miss: Array) -> Plan:
         """The same plan with one frame before it that stands nowhere, under the same hips."""
         nowhere = np.zeros_like(self.contacts[:1])
-        return replace(
-            self,
-            rotations=np.concatenate([rotations, self.rotations]),
-            hips_offset=np.concatenate([self.hips_offset[:1], self.hips_offset]),
-            contacts=np.concatenate([nowhere, self.contacts]),
-            resting=np.concatenate([nowhere, self.resting]),
-            enforced=np.concatenate([nowhere, self.enforced]),
-            miss=np.concatenate([miss, self.miss]),
-            strength=np.concatenate([self.strength[:1], self.strength]),
-            targets=self.targets.led_by(targets),
-        )
-
-    def carried_by(self, motion: Array) -> Plan:
-        """The same plan, made as seen from what moves by a rigid motion (F, 4, 4), in the world."""
-        hips = (motion[:, :3, :3] @ self.hips_offset[..., None])[..., 0]
-        return replace(self, hips_offset=hips, targets=self.targets.carried_by(motion))
-
-    def moved(self, hips: Array, targets: Array) -> Plan:
-        """The same plan with hips and targets moved on by (F, 3)."""
-        return replace(self, hips_offset=self.hips_offset + hips, targets=self.targets.moved(targets[:, None]))
+        first = rotations, self.hips_offset[:1], nowhere, nowhere, nowhere, miss, self.strength[:1]
+        led = {name: np.concatenate([row, getattr(self, name)]) for name, row in zip(BY_FRAME, first, strict=True)}
+        return replace(self, **led, targets=self.targets.led_by(targets))
 
     def noting(self, code: str, **data: Any) -> Plan:
         """The same plan with one more note."""

@@ -103,23 +103,12 @@ def _plant_where_made(
     bearer = keep(find_bearer, clip, ground) if climbs else None
     if bearer is None:
         return _plant(keep, clip, ground, settings, sole, offset)
-    return _plant_borne(keep, bearer, clip, ground, settings, sole, offset)
-
-
-def _plant_borne(
-    keep: Kept,
-    bearer: Carrier,
-    clip: Clip,
-    ground: Ground,
-    settings: Settings,
-    sole: Sole | None,
-    offset: Array | None,
-) -> Plan:
-    """As `plant`, for a clip that was made for something at rest, on what takes the figure along."""
+    # The clip was made for something at rest, and goes along with what moves instead.
     ride, share = keep(ride_on, bearer, clip), settings.shares(clip.frames)[:, None]
     offset = None if offset is None else offset - (share * ride)[:, None]
     plan = _plant_aboard(keep, bearer, keep(Clip.moved, clip, ride), ground, settings, sole, offset)
-    return plan.moved(share * ride if offset is None else 0.0 * ride, (share - 1.0) * ride)
+    hips = plan.hips_offset + share * ride if offset is None else plan.hips_offset
+    return replace(plan, hips_offset=hips, targets=plan.targets.moved(((share - 1.0) * ride)[:, None]))
 
 
 def _plant_aboard(
@@ -137,7 +126,8 @@ def _plant_aboard(
         offset = turn_vectors(carrier.inverse[:, None], offset)
     seen = keep(moved_by, carrier.inverse, clip)
     plan = _plant(keep, seen, keep(GroundSeen, ground, carrier), settings.moved(carrier.inverse), sole, offset)
-    return plan.carried_by(carrier.motion)
+    hips = turn_vectors(carrier.motion, plan.hips_offset)
+    return replace(plan, hips_offset=hips, targets=plan.targets.carried_by(carrier.motion))
 
 
 def _moves_hips(settings: Settings, offset: Array | None) -> bool:
@@ -163,13 +153,13 @@ def _plant_motion(
     notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground)
     room = keep(_find_room, clip, sole, held, body)
     hips = keep(_find_hips, clip, held, body, room, moves)
-    # How far the hip joints lie from where the clip has them, before the hips go along as much as is wanted.
-    moved = None if offset is None else offset - (strength[:, None] * hips)[:, None]
-    held = keep(_hold_moved_hands, clip, sole, held, ground, floor, hips, moved)
-    reached, pitch = keep(_within_reach, clip, held, body, moved, hips, room)
+    # How far an earlier plan has moved the hip joints, without what the hips of this one would.
+    given = None if offset is None else offset - (strength[:, None] * hips)[:, None]
+    moved, way = keep(_ways_of_joints, clip, hips, given)
+    held = keep(_hold_moved_hands, clip, sole, held, ground, floor, way)
+    reached, pitch = keep(_within_reach, clip, held, body, way, room)
     toes, short = keep(_lay_toes, clip, sole, reached, settings.only(*BODY, "use_slope"), ground)
     contacts = keep(_find_held, clip, sole, reached, ground, touch)
-    moved = np.zeros_like(clip.hip) if moved is None else moved
     turns, miss = solve_legs(clip, reached.targets, moved, hips, knees, strength)
     asked = settings.counts(clip)
     notes = [*notes, *tell_heels(strength[:, None] * pitch, _rises(clip, held, body) & asked)]
@@ -186,8 +176,6 @@ def _plant_motion(
         miss=miss,
         strength=strength.copy(),
         locked=held.locked.copy(),
-        touching=settings.touching(clip),
-        hands=clip.hands.copy(),
         nearest=settings.direction == "NEAREST",
         slopes=settings.slopes,
         clip=clip,
@@ -200,15 +188,10 @@ def _plant_after_pose(
     keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Plan:
     """As `plant`, for a clip whose first frame is a calibration pose: that keeps its shape as far as it can."""
-    later, after = keep(_after_first, clip, ground)
+    later, after = keep(Clip.cut, clip, LATER), keep(cut_ground, ground, LATER)
     plan = _plant_motion(keep, later, after, settings.cut(LATER), sole, None if offset is None else offset[LATER])
     moved = np.broadcast_to(plan.hips_offset[:1, None] if offset is None else offset[:1], clip.hip[:1].shape)
     return plan.led_by(*_plant_pose(clip, plan.sole, ground, settings, moved)).noting("calibration_pose")
-
-
-def _after_first(clip: Clip, ground: Ground) -> tuple[Clip, Ground]:
-    """Clip and ground without their first frame."""
-    return clip.cut(LATER), cut_ground(ground, LATER)
 
 
 def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides: bool) -> Held:
@@ -236,7 +219,7 @@ def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
 
 
 def _rises(clip: Clip, held: Held, settings: Settings) -> Mask:
-    """Which of them stand (F, L)."""
+    """Which feet that may raise their heels stand (F, L)."""
     return held.contacts.any(axis=-1) & _may_rise(clip, held, settings)
 
 
@@ -263,34 +246,32 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: b
     return ride + hips_offset(clip, targets, standing, ~held.locked, room, settings.max_drop, leans, wanted)
 
 
-def _hold_moved_hands(
-    clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings, hips: Array, moved: Array | None
-) -> Held:
-    """How limbs hold on whose hands, where these follow a surface frame by frame, seek it from where the hips and what
-    has `moved` (F, L, 3) take them.
+def _ways_of_joints(clip: Clip, hips: Array, given: Array | None) -> tuple[Array, Array]:
+    """How far hip joints lie from where the clip has them (F, L, 3), nowhere if nothing is given: before the hips go
+    along, and after these have gone the whole way (F, 3).
+    """
+    moved = np.zeros_like(clip.hip) if given is None else given
+    return moved, hips[:, None] + moved
+
+
+def _hold_moved_hands(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings, way: Array) -> Held:
+    """How limbs hold on after hands that follow a surface frame by frame have sought it from where they will be: moved
+    the ways (F, L, 3) of their joints.
     """
     hands = clip.hands
     if not (hands.any() and settings.always(clip.frames)):
         return held
-    way = _way_of_joints(clip, hips, moved)[:, hands]
+    way = way[:, hands]
     again = touch(clip.choose(hands).moved(way), sole.choose(hands), ground, settings.choose(hands))
     # What is free goes along with the hips later on.
     again = replace(again, targets=again.targets.moved(-again.free[..., None] * way))
     return again if hands.all() else held.choose(~hands).beside(again, hands)
 
 
-def _way_of_joints(clip: Clip, hips: Array, moved: Array | None) -> Array:
-    """How far hip joints have `moved` (F, L, 3), if they have, and go along with the hips (F, 3)."""
-    return hips[:, None] + (np.zeros_like(clip.hip) if moved is None else moved)
-
-
-def _within_reach(
-    clip: Clip, held: Held, settings: Settings, moved: Array | None, hips: Array, room: Array
-) -> tuple[Held, Array]:
-    """How limbs hold on as far as they reach from hip joints that have `moved` (F, L, 3) and then go along with the
-    hips, and how far their heels rise for it (F, L), radians, of which there is `room` (F, L).
+def _within_reach(clip: Clip, held: Held, settings: Settings, way: Array, room: Array) -> tuple[Held, Array]:
+    """How limbs hold on as far as they reach from hip joints that go some way (F, L, 3), and how far their heels rise
+    for it (F, L), radians, of which there is `room` (F, L).
     """
-    way = _way_of_joints(clip, hips, moved)
     targets, joint = held.targets.moved(held.free[..., None] * way), clip.hip + way
     standing = held.contacts.any(axis=-1)
     targets, pitch = raise_heels_to_reach(clip, targets, joint, standing, room)

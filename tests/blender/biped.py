@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import fingerprint
 import numpy as np
 
@@ -36,6 +38,13 @@ def animate(bpy, armature, key_frame, name="walk"):
     return armature
 
 
+def make_empty(bpy, name, place=(0.0, 0.0, 0.0)):
+    empty = bpy.data.objects.new(name, None)
+    bpy.context.collection.objects.link(empty)
+    empty.location = place
+    return empty
+
+
 def make_mesh(bpy, name, vertices, faces):
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(vertices, [], faces)
@@ -66,16 +75,42 @@ def make_bones(bpy, name, bones):
     """An armature of bones given by name, parent, head and tail."""
     armature = bpy.data.objects.new(name, bpy.data.armatures.new(name))
     bpy.context.collection.objects.link(armature)
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
-    for bone, parent, head, tail in bones:
-        _bone(armature, bone, armature.data.edit_bones.get(parent or ""), head, tail)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with editing(bpy, armature) as found:
+        for bone, parent, head, tail in bones:
+            add_bone(found, bone, found.get(parent or ""), head, tail)
     return armature
 
 
-def _bone(armature, name, parent, head, tail):
-    bone = armature.data.edit_bones.new(name)
+@contextmanager
+def editing(bpy, armature):
+    """The bones of an armature, to be changed in edit mode."""
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    yield armature.data.edit_bones
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def twin_of(bpy, ob):
+    """A copy of an object in the scene, which plays the same action."""
+    twin = ob.copy()
+    bpy.context.collection.objects.link(twin)
+    return twin
+
+
+def override_walker(bpy, library):
+    """A library override of the walker in a file, over a slope, playing what is linked."""
+    with bpy.data.libraries.load(library, link=True) as (_source, target):
+        target.objects = ["Walker"]
+    armature = bpy.data.objects["Walker"].override_create(remap_local_usages=True)
+    bpy.context.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.context.scene.render.fps = 30
+    make_slope(bpy)
+    return armature
+
+
+def add_bone(bones, name, parent, head, tail):
+    bone = bones.new(name)
     bone.head, bone.tail, bone.parent = head, tail, parent
     return bone
 
@@ -152,13 +187,3 @@ def thin(armature, step=7.3, interpolation="BEZIER"):
             point = curve.keyframe_points.insert(frame, value)
             point.interpolation, point.type = interpolation, "EXTREME"
         curve.update()
-
-
-def make_action(bpy, actions, ob, name):
-    """An action without keys, ready to take curves for the object."""
-    action = bpy.data.actions.new(name)
-    if not hasattr(action, "slots"):
-        return actions.Assignment(action)
-    slot = action.slots.new(id_type="OBJECT", name=ob.name)
-    action.layers.new("Layer").strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
-    return actions.Assignment(action, slot.identifier)

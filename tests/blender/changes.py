@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import biped
+
 
 def change_rest(bpy, walker):
-    bpy.ops.object.mode_set(mode="EDIT")
-    walker.data.edit_bones["shin.L"].tail.y += 0.05
-    walker.data.edit_bones["foot.L"].head.y += 0.05
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, walker) as bones:
+        bones["shin.L"].tail.y += 0.05
+        bones["foot.L"].head.y += 0.05
 
 
 def shape(bpy, slope):

@@ -104,15 +104,19 @@ def options(bpy: ModuleType) -> Callable[..., SimpleNamespace]:
 
 
 @pytest.fixture
+def ground_of(bpy: ModuleType, addon: Callable[[str], ModuleType]) -> Callable[..., Any]:
+    """Objects as ground."""
+
+    def make(*objects: Any, leg: float = 1.0, **given: Any) -> Any:
+        graph = bpy.context.evaluated_depsgraph_get()
+        return addon("stages").finish(addon("ground.meshes").making_ground(graph, objects, leg, **given))
+
+    return make
+
+
+@pytest.fixture
 def override(bpy: ModuleType, library: str) -> Any:
     """A library override of the walker over a slope, playing the linked action."""
     import biped
 
-    with bpy.data.libraries.load(library, link=True) as (_source, target):
-        target.objects = ["Walker"]
-    armature = bpy.data.objects["Walker"].override_create(remap_local_usages=True)
-    bpy.context.collection.objects.link(armature)
-    bpy.context.view_layer.objects.active = armature
-    bpy.context.scene.render.fps = 30
-    biped.make_slope(bpy)
-    return armature
+    return biped.override_walker(bpy, library)

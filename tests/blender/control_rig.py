@@ -87,12 +87,10 @@ def _bones(pole, foot, hips, toe, rides):
 
 def _set_rolls(bpy, armature):
     """Roll legs so that their Z axes point ahead, as people do for poles."""
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
-    for bone in armature.data.edit_bones:
-        if bone.name.startswith(("thigh", "shin")):
-            bone.align_roll((0, 1, 0))
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, armature) as bones:
+        for bone in bones:
+            if bone.name.startswith(("thigh", "shin")):
+                bone.align_roll((0, 1, 0))
 
 
 def _goal(foot, side):
@@ -151,15 +149,14 @@ def _add_switch(armature):
 
 def add_arms(bpy, armature):
     """Give a walker arms whose hands are drawn to controls, which go along with its hips at a constant height."""
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones, top = armature.data.edit_bones, biped.HIP + 0.45
-    for side, x in SIDES.items():
-        joints = [(2.0 * x, y, z) for y, z in ((0.0, top), (-0.03, top - 0.28), (0.2, top - 0.4), (0.3, top - 0.4))]
-        rows = (("upper_arm", "chest", 0), ("forearm", f"upper_arm.{side}", 1), ("hand", f"forearm.{side}", 2))
-        for name, above, joint in (*rows, ("hand_ik", "root", 2)):
-            bone = bones.new(f"{name}.{side}")
-            bone.head, bone.tail, bone.parent = joints[joint], joints[joint + 1], bones[above]
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, armature) as bones:
+        top = biped.HIP + 0.45
+        for side, x in SIDES.items():
+            joints = [(2.0 * x, y, z) for y, z in ((0.0, top), (-0.03, top - 0.28), (0.2, top - 0.4), (0.3, top - 0.4))]
+            rows = (("upper_arm", "chest", 0), ("forearm", f"upper_arm.{side}", 1), ("hand", f"forearm.{side}", 2))
+            for name, above, joint in (*rows, ("hand_ik", "root", 2)):
+                bone = bones.new(f"{name}.{side}")
+                bone.head, bone.tail, bone.parent = joints[joint], joints[joint + 1], bones[above]
     for side in SIDES:
         for bone, kind in (("forearm", "IK"), ("hand", "COPY_ROTATION")):
             constraint = armature.pose.bones[f"{bone}.{side}"].constraints.new(kind)

@@ -10,11 +10,13 @@ import numpy as np
 FRAMES = range(1, biped.LAST + 1)
 # Of single precision, on coordinates of up to two metres and as large scales.
 SINGLE = 2e-6
+# Where what moves them is.
+AWAY = (0.5, 0.3, 0.4)
 
 
 def limbs(addon):
     """The walker's legs, named, for changes must not decide what is found."""
-    return tuple(addon("rig.find").Limb(*(f"{part}.{side}" for part in biped.LEG)) for side in biped.SIDES)
+    return tuple(addon("rig.limb").Limb(*(f"{part}.{side}" for part in biped.LEG)) for side in biped.SIDES)
 
 
 def sampled(addon, walker):
@@ -47,16 +49,9 @@ def key(owner, name, values):
         owner.keyframe_insert(name, frame=frame)
 
 
-def make_empty(bpy, name="Goal", place=(0.5, 0.3, 0.4)):
-    empty = bpy.data.objects.new(name, None)
-    bpy.context.collection.objects.link(empty)
-    empty.location = place
-    return empty
-
-
 def constrain(bpy, walker, bone, kind="COPY_ROTATION", **values):
     constraint = walker.pose.bones[bone].constraints.new(kind)
-    constraint.target = make_empty(bpy)
+    constraint.target = biped.make_empty(bpy, "Goal", AWAY)
     constraint.target.rotation_euler = (0.4, 0.3, 0.2)
     for name, value in values.items():
         setattr(constraint, name, value)
@@ -93,13 +88,13 @@ def drive_the_object(bpy, walker):
 
 
 def constrain_the_object(bpy, walker):
-    goal = make_empty(bpy)
+    goal = biped.make_empty(bpy, "Goal", AWAY)
     key(goal, "location", [(0, 0, 0), (1, 0.5, 0.2)])
     walker.constraints.new("COPY_LOCATION").target = goal
 
 
 def parent_to_a_moving_empty(bpy, walker):
-    walker.parent = make_empty(bpy)
+    walker.parent = biped.make_empty(bpy, "Goal", AWAY)
     key(walker.parent, "rotation_euler", [(0, 0, 0), (0.2, 0, 1)])
 
 

@@ -18,6 +18,11 @@ def plant(bpy, **given):
     assert bpy.ops.ik2bone.plant_feet(**given) == {"FINISHED"}
 
 
+def outcome_of(addon, bpy, armatures, options):
+    """What the operator would tell of planting these armatures."""
+    return addon("stages").finish(addon("run.pipeline").planting(bpy.context, armatures, options))
+
+
 def between(first, last):
     """The option to plant these frames alone."""
     return {"frame_range": "CUSTOM", "frame_start": first, "frame_end": last}

@@ -14,15 +14,9 @@ def actions(addon):
     return addon("keys.actions")
 
 
-def _object(bpy, name):
-    ob = bpy.data.objects.new(name, None)
-    bpy.context.collection.objects.link(ob)
-    return ob
-
-
 def _animated(bpy, actions, name, keys=((1, 0.0), (10, 1.0))):
-    ob = _object(bpy, name)
-    assignment = biped.make_action(bpy, actions, ob, f"{name}Action")
+    ob = biped.make_empty(bpy, name)
+    assignment = actions.new(ob, f"{name}Action")
     curve = actions.curves_of(assignment).ensure(PATH, 0, "bone")
     for frame, value in keys:
         curve.keyframe_points.insert(frame, value)
@@ -46,7 +40,7 @@ def test_ensuring_a_curve_twice_gives_the_same_curve(bpy, actions):
 
 
 def test_an_object_without_animation_plays_nothing(bpy, actions):
-    ob = _object(bpy, "A")
+    ob = biped.make_empty(bpy, "A")
     assert actions.assigned(ob).action is None
     ob.animation_data_create()
     assert actions.assigned(ob).action is None
@@ -117,7 +111,7 @@ def test_only_curves_of_some_properties_are_overwritten_where_no_others_differ(b
 
 
 def test_the_curves_of_another_slot_are_not_seen(bpy, actions):
-    ob, other = _animated(bpy, actions, "A"), _object(bpy, "B")
+    ob, other = _animated(bpy, actions, "A"), biped.make_empty(bpy, "B")
     action = actions.assigned(ob).action
     if not hasattr(action, "slots"):
         pytest.skip("this Blender has no slots")
@@ -137,13 +131,12 @@ def test_a_manual_frame_range_counts_as_the_action_s(bpy, actions):
 
 
 def test_an_action_without_keys_has_no_span(bpy, actions):
-    assert actions.frame_span(biped.make_action(bpy, actions, _object(bpy, "A"), "Empty")) is None
+    assert actions.frame_span(actions.new(biped.make_empty(bpy, "A"), "Empty")) is None
 
 
 def test_other_players_and_strips_are_found(bpy, actions):
     ob = _animated(bpy, actions, "A")
-    twin = ob.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, ob)
     action = actions.assigned(ob).action
     strip = ob.animation_data.nla_tracks.new().strips.new("Walk", 1, action)
     assert set(actions.players(actions.assigned(ob))) == {ob, twin}

@@ -7,7 +7,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import heads, plant, refused
+from planted import heads, outcome_of, plant, refused
 from scene import report_of
 
 FRAMES = np.arange(1, biped.LAST + 1)
@@ -73,19 +73,18 @@ def test_every_action_is_planted_as_it_would_be_alone(bpy, walker, slope, librar
 
 
 def test_one_outcome_tells_of_all(bpy, walker, slope, library_of_walks, addon, options):
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(**ALL))
+    outcome = outcome_of(addon, bpy, [walker], options(**ALL))
     assert [line.partition(":")[0] for line in outcome.summary.splitlines()] == ["proud", "tired", "walk"]
     assert len(outcome.reports) == 3
 
 
 def test_actions_of_others_and_of_other_bones_stay_as_they_are(bpy, walker, slope, addon):
     walk, actions = walker.animation_data.action, addon("keys.actions")
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     assign(twin, higher(walk, "of twin", 0.02))
-    curves = actions.curves_of(biped.make_action(bpy, actions, walker, "of a snake"))
+    curves = actions.curves_of(actions.new(walker, "of a snake"))
     curves.ensure('pose.bones["spine.001"].location', 0, "spine.001").keyframe_points.insert(1, 0.0)
-    biped.make_action(bpy, actions, walker, "empty")
+    actions.new(walker, "empty")
     bpy.context.view_layer.objects.active = walker
     plant(bpy, **ALL)
     assert [action.name for action in bpy.data.actions if "ik2bone" in action] == ["walk.planted"]
@@ -97,7 +96,7 @@ def test_an_action_that_cannot_be_planted_is_told_and_stays(bpy, walker, slope, 
             for point in curve.keyframe_points:
                 point.co.y = float("nan")
             curve.update()
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(**ALL))
+    outcome = outcome_of(addon, bpy, [walker], options(**ALL))
     (told,) = [text for text in outcome.warnings if text.startswith("tired")]
     assert told.startswith("tired was not planted: bone thigh.L has a pose that is infinite or not a number")
     assert outcome.is_warning and told in outcome.summary
@@ -115,8 +114,7 @@ def test_in_place_all_actions_are_changed_themselves(bpy, walker, slope, library
 
 
 def test_several_characters_each_get_all_of_their_actions(bpy, walker, slope, library_of_walks):
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     twin.location.x = 1.0
     assign(twin, higher(library_of_walks[0], "of twin", 0.02))
     walker.select_set(True), twin.select_set(True)
@@ -178,7 +176,7 @@ def test_strips_are_told_in_one_outcome_and_those_refused_stay(bpy, sequence, ad
     odd = bpy.data.actions["proud"]
     curve = next(curve for curve in fingerprint.curves_of(odd) if "hips" in curve.data_path)
     curve.keyframe_points[10].co.y = np.nan
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(**ALL))
+    outcome = outcome_of(addon, bpy, [walker], options(**ALL))
     assert len(outcome.reports) == 2 and any(text.startswith("proud was not planted: ") for text in outcome.warnings)
     assert [strip.action.name for strip in track.strips] == ["walk.planted", "proud", "tired.planted", "walk.planted"]
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from biped import make_mesh, make_walker
-from planted import plant, record_of
+from planted import plant, record_of, refused
 
 
 @pytest.fixture
@@ -95,6 +95,15 @@ def test_a_negative_scale_that_turns_the_figure_upside_down_is_refused(bpy, walk
     walker.scale = scale
     with pytest.raises(RuntimeError, match="Walker has a negative scale, .*, which turns it upside down"):
         bpy.ops.ik2bone.plant_feet()
+
+
+def test_a_parent_s_negative_scale_that_turns_the_figure_upside_down_is_refused(bpy, walker, slope):
+    stage = bpy.data.objects.new("Stage", None)
+    bpy.context.collection.objects.link(stage)
+    walker.parent, stage.scale = stage, (2, 2, -2)
+    refused(bpy, "Stage has a negative scale, 2, 2, -2, which turns Walker upside down")
+    stage.scale = (-2, 2, 2)
+    plant(bpy)
 
 
 def test_a_mirrored_figure_is_planted(bpy, walker, slope):

@@ -41,7 +41,7 @@ def test_a_broken_record_stops_neither_panel_nor_restore_and_is_told_elsewhere(b
 def test_restoring_tells_that_broken_contacts_stay_where_they_are(bpy, walker, slope, addon):
     plant(bpy)
     walker.animation_data.action["ik2bone"] = json.dumps(record_of(walker) | {"contacts": [row(part="toe")]})
-    told = addon("run.records").restore(walker)
+    told = addon("run.restore").restore(walker)
     assert told.startswith("walk without the contacts, for property ik2bone of action walk.planted")
     assert "ik2bone" not in walker.animation_data.action
     refused(bpy, r"action walk.planted, .* contacts\[0\].part: expected one of heel, ball, got 'toe'")

@@ -139,7 +139,7 @@ def test_refuses_an_armature_that_shows_its_rest_position(addon, walker):
     armature, legs = walker
     armature.data.pose_position = "REST"
     with pytest.raises(addon("errors").Refusal, match="rest position"):
-        addon("rig.checks").refuse_rest(armature)
+        addon("rig.checks").refuse_unposed(armature)
 
 
 @pytest.fixture

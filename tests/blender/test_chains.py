@@ -92,11 +92,8 @@ def test_finds_legs_and_hips_of_recorded_clips(bpy, addon, data, clip, legs, hip
 @pytest.mark.parametrize(("bones", "found"), [(("thigh", "shin", "foot"), True), (("a", "b", "c"), False)])
 def test_names_tell_legs_where_weapons_or_props_hang_lower(bpy, addon, bones, found):
     walker = biped.make_walker(bpy)
-    bpy.context.view_layer.objects.active = walker
-    bpy.ops.object.mode_set(mode="EDIT")
-    spear = walker.data.edit_bones.new("spear")
-    spear.head, spear.tail, spear.parent = (0.5, 0.0, -0.6), (0.5, 0.0, -0.7), walker.data.edit_bones["chest"]
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, walker) as edited:
+        biped.add_bone(edited, "spear", edited["chest"], (0.5, 0.0, -0.6), (0.5, 0.0, -0.7))
     for side in "LR":
         for old, new in zip(("thigh", "shin", "foot"), bones, strict=True):
             walker.data.bones[f"{old}.{side}"].name = f"{new}.{side}"
@@ -189,9 +186,8 @@ def test_refuses_an_animal_without_legs(bpy, addon):
 
 def test_refuses_an_armature_without_bones(bpy, addon):
     bpy.ops.object.armature_add()
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.context.object.data.edit_bones.remove(bpy.context.object.data.edit_bones[0])
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, bpy.context.object) as bones:
+        bones.remove(bones[0])
     with pytest.raises(addon("errors").Refusal, match="has no bones"):
         addon("rig.find").find_legs(bpy.context.object, (1, 1))
 
@@ -238,14 +234,12 @@ def test_a_pose_of_nan_does_not_hide_the_legs(bpy, walker):
 
 def add_bones(bpy, armature, parent, joints, name):
     """A row of unkeyed bones under a bone, at rest positions in armature space."""
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
-    above = armature.data.edit_bones[parent]
-    for index, (head, tail) in enumerate(zip(joints, joints[1:], strict=False)):
-        bone = armature.data.edit_bones.new(f"{name}{index}")
-        bone.head, bone.tail, bone.parent = head, tail, above
-        above = bone
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, armature) as bones:
+        above = bones[parent]
+        for index, (head, tail) in enumerate(zip(joints, joints[1:], strict=False)):
+            bone = bones.new(f"{name}{index}")
+            bone.head, bone.tail, bone.parent = head, tail, above
+            above = bone
 
 
 def test_a_still_copy_of_the_legs_is_not_taken_for_them(bpy, walker):
@@ -262,3 +256,11 @@ def test_a_skirt_is_not_taken_for_legs(bpy, walker):
     for side in (-1.5, 1.5):
         add_bones(bpy, armature, "Hips", [(side, 0, -height) for height in (1, 5.5, 10, 14.5, 18)], f"Leg{side}")
     assert chains.find_legs(armature, (1, 400)) == legs
+
+
+def test_wings_that_spread_from_above_the_hips_are_no_legs(bpy, addon):
+    armature = biped.make_walker(bpy)
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        joints = [(sign * (0.2 + 0.5 * step), -0.2, 1.4 - 0.4 * step) for step in range(4)]
+        add_bones(bpy, armature, "chest", [*joints, (sign * 2.2, -0.2, 0.1)], f"wing.{side}")
+    assert [leg.foot for leg in addon("rig.find").find_legs(armature, (1, biped.LAST))] == ["foot.L", "foot.R"]

@@ -131,14 +131,12 @@ def test_any_three_bones_under_one_another_are_a_limb(bpy, walker, chosen, refus
 
 def test_a_figure_of_arms_alone_has_limbs_too(bpy, chosen, refused):
     walker = biped.make_walker(bpy)
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = walker.data.edit_bones
-    for name in [bone.name for bone in bones if bone.name.split(".")[0] == "toe"]:
-        bones.remove(bones[name])
-    # Turned over, the legs reach up.
-    for bone in bones:
-        bone.head.z, bone.tail.z = -bone.head.z, -bone.tail.z
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, walker) as bones:
+        for name in [bone.name for bone in bones if bone.name.split(".")[0] == "toe"]:
+            bones.remove(bones[name])
+        # Turned over, the legs reach up.
+        for bone in bones:
+            bone.head.z, bone.tail.z = -bone.head.z, -bone.tail.z
     walker.animation_data_clear()
     for side in "LR":
         for old, new in (("thigh", "a"), ("shin", "b"), ("foot", "c")):
@@ -175,12 +173,10 @@ def generated(bpy):
         part, dot, side = bone.name.partition(".")
         if dot:
             bone.name = f"MCH-toe_fk.{side}" if part == "toe" else f"{part}_fk.{side}"
-    bpy.ops.object.mode_set(mode="EDIT")
-    for side in "LR":
-        bones = rig.data.edit_bones
-        control, outer = bones.new(f"toe_fk.{side}"), bones[f"MCH-toe_fk.{side}"]
-        control.head, control.tail, control.parent = outer.head, outer.tail, outer
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, rig) as bones:
+        for side in "LR":
+            control, outer = bones.new(f"toe_fk.{side}"), bones[f"MCH-toe_fk.{side}"]
+            control.head, control.tail, control.parent = outer.head, outer.tail, outer
     rig.data["rig_id"] = "1a2b3c"
     return rig
 
@@ -204,10 +200,9 @@ def test_named_legs_of_a_generated_rig_stand_on_heels_and_balls(bpy, generated, 
 
 def test_the_only_leg_of_a_figure_is_one_where_its_bones_are_named_so(bpy, addon):
     rig = biped.make_walker(bpy)
-    bpy.ops.object.mode_set(mode="EDIT")
-    for name in [bone.name for bone in rig.data.edit_bones if bone.name.endswith(".R")]:
-        rig.data.edit_bones.remove(rig.data.edit_bones[name])
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, rig) as bones:
+        for name in [bone.name for bone in bones if bone.name.endswith(".R")]:
+            bones.remove(bones[name])
     options = SimpleNamespace(chains="AUTO", bones="thigh.L, shin.L, foot.L")
     choice = addon("rig.choose").choose_limbs(bpy.context, rig, options, (1, biped.LAST))
     assert [(limb.bones, limb.is_leg) for limb in choice.limbs] == [(("thigh.L", "shin.L", "foot.L", "toe.L"), True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import biped
 import pytest
-from planted import plant, record_of
+from planted import outcome_of, plant, record_of
 
 OUTPUTS = [{}, {"output": "IN_PLACE"}, {"frame_range": "CURRENT"}]
 
@@ -35,7 +35,7 @@ def test_hips_that_constraints_turn_or_scale_bring_feet_to_their_places(
     biped.make_slope(bpy, rise=0.1)
     _constrain(bpy, walker, "hips", kind, **settings)
     bpy.context.scene.frame_set(20)
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(**given))
+    outcome = outcome_of(addon, bpy, [walker], options(**given))
     after = outcome.reports[0]["after"]
     assert max(after["short"], after["drift"], after["penetration"]) < 1e-4
     assert after["hips_offset"] > 0.001

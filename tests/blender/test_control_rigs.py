@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from biped import RISE, SIDES
 from control_rig import HAND_MADE
-from planted import bone_curves, joints, plant, record_of, refused, stepped, stood, values_of
+from planted import bone_curves, joints, outcome_of, plant, record_of, refused, stepped, stood, values_of
 
 FRAMES = range(1, biped.LAST + 1)
 LEG = biped.THIGH + biped.SHIN
@@ -93,7 +93,7 @@ def test_the_present_pose_is_planted_and_keyed_on_its_frame(bpy, slope, addon, o
     walker = control_rig.make_ik_walker(bpy, pole="aside")
     scene = bpy.context.scene
     scene.frame_set(20)
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(frame_range="CURRENT"))
+    outcome = outcome_of(addon, bpy, [walker], options(frame_range="CURRENT"))
     assert all(max(foot["off"].values()) < 1e-3 * LEG for foot in outcome.reports[0]["feet"])
     scene.frame_set(21)
     scene.frame_set(20)
@@ -182,8 +182,7 @@ def test_what_no_profile_explains_is_refused(bpy, slope, change, sentence):
 
 def test_a_target_that_is_another_object_is_refused(bpy, slope):
     walker = control_rig.make_ik_walker(bpy)
-    empty = bpy.data.objects.new("Target", None)
-    bpy.context.collection.objects.link(empty)
+    empty = biped.make_empty(bpy, "Target")
     ik_of(walker).target = empty
     refused(bpy, "bone thigh.L is moved by inverse kinematics on shin.L")
 

@@ -8,6 +8,7 @@ import fingerprint
 import numpy as np
 import pytest
 from moved import (
+    AWAY,
     SINGLE,
     add_track,
     constrain,
@@ -17,7 +18,6 @@ from moved import (
     drive_the_object,
     error,
     key,
-    make_empty,
     move_the_object,
     parent_to_a_bone,
     parent_to_a_moving_empty,
@@ -81,10 +81,8 @@ def key_long_quaternions(bpy, walker):
 
 
 def key_the_location_of_a_connected_bone(bpy, walker):
-    bpy.context.view_layer.objects.active = walker
-    bpy.ops.object.mode_set(mode="EDIT")
-    walker.data.edit_bones["shin.L"].use_connect = True
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, walker) as bones:
+        bones["shin.L"].use_connect = True
     key(walker.pose.bones["shin.L"], "location", [(0.1, 0, 0), (0, 0.2, 0)])
 
 
@@ -148,7 +146,7 @@ def hang_under_a_row_of_empties(bpy, walker):
         ("Over", "QUATERNION", "rotation_quaternion", [(1, 0.2, 0, 0.7), (0.3, 0, 2, 0)]),
         ("Top", "AXIS_ANGLE", "rotation_axis_angle", [(1, 0, 0.5, 1), (4, 1, 0, 1)]),
     ):
-        empty = make_empty(bpy, name)
+        empty = biped.make_empty(bpy, name, AWAY)
         empty.rotation_mode = mode
         key(empty, prop, values)
         bpy.context.view_layer.update()

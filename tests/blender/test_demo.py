@@ -72,14 +72,14 @@ def test_the_walk_is_keyed_in_quaternions_of_unit_length(walk):
 
 
 @pytest.mark.parametrize("kind", ["hills", "hills+steps"])
-def test_the_mesh_of_a_ground_lies_at_the_heights_of_its_function(bpy, addon, kind):
+def test_the_mesh_of_a_ground_lies_at_the_heights_of_its_function(bpy, ground_of, kind):
     from demo import grounds
 
     place = {"centre": (3.0, -2.0), "base_height": 0.4, "leg": 1.7, "seed": 3, "heading": 2.0}
     mesh = grounds.make_ground(bpy, kind, size=(22.0, 9.0), **place)
     assert 95_000 < sum(len(face.vertices) - 2 for face in mesh.data.polygons) < 115_000
     bpy.context.view_layer.update()
-    ground = addon("ground.meshes").make_ground(bpy.context.evaluated_depsgraph_get(), [mesh], 1.7)
+    ground = ground_of(mesh, leg=1.7)
     points = np.random.default_rng(0).uniform(-3, 3, (200, 3)) + [3, -2, 0]
     hits, _normals, found = ground(points, np.array([0.0, 0.0, -1.0]))
     assert found.all()

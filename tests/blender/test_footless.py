@@ -17,10 +17,8 @@ RISE = 0.1
 
 
 def edit(bpy, armature, change):
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
-    change(armature.data.edit_bones)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, armature) as bones:
+        change(bones)
 
 
 def remove_feet(bones):

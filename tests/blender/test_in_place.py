@@ -7,7 +7,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import IN_PLACE, between, bone_curves, heads, plant, record_of, refused, values_of, written
+from planted import IN_PLACE, between, bone_curves, heads, outcome_of, plant, record_of, refused, values_of, written
 
 FRAMES = np.arange(1, biped.LAST + 1)
 
@@ -173,7 +173,7 @@ def test_a_curve_that_goes_on_straight_within_the_action_is_refused(bpy, walker,
 
 def test_a_planted_action_loses_its_source_and_tells_so(bpy, walker, slope, options, addon):
     plant(bpy)
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(output="IN_PLACE"))
+    outcome = outcome_of(addon, bpy, [walker], options(output="IN_PLACE"))
     told = "; ".join(outcome.warnings)
     assert "walk.planted is planted in place now, and no longer tied to its source walk" in told
     assert walker.animation_data.action.name == "walk.planted"
@@ -210,10 +210,9 @@ def test_corrections_come_and_go_over_the_frames_that_are_asked_for(bpy, walker,
 
 
 def test_whoever_shares_the_action_is_told(bpy, walker, slope, options, addon):
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     twin.animation_data.nla_tracks.new().strips.new("Walk strip", 1, bpy.data.actions["walk"])
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(output="IN_PLACE"))
+    outcome = outcome_of(addon, bpy, [walker], options(output="IN_PLACE"))
     assert any("Walker.001 also plays walk and changes with it" in warning for warning in outcome.warnings)
     assert any("NLA strips play walk and change with it: Walk strip" in warning for warning in outcome.warnings)
 

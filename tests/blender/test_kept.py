@@ -11,6 +11,7 @@ import fingerprint
 import numpy as np
 import pytest
 from changes import change_rest, shape
+from moved import parent_to_a_moving_empty
 from planted import plant, values_of
 
 FRAMES = range(1, biped.LAST + 1)
@@ -22,8 +23,9 @@ def sampled(bpy, walker, slope, addon):
     kept, stages, legs = addon("run.kept"), addon("stages"), addon("rig.find").find_legs(walker, (1, biped.LAST))
 
     def sample(limbs=legs, hips="hips", frames=FRAMES):
-        before = [id(value) for value, _ in kept.samples.values()]
-        found = stages.finish(kept.sampled(bpy.data.objects["Walker"], limbs, hips, list(frames)))
+        before = [id(value) for value, _ in addon("pose.sample").kept.values()]
+        given = bpy.data.objects["Walker"], limbs, hips, list(frames)
+        found = stages.finish(addon("pose.sample").sampling(*given, keep=True))
         return found, id(found) in before
 
     kept.forget()
@@ -78,9 +80,8 @@ def _change_mode(bpy, walker):
 
 
 def _lengthen_toe(bpy, walker):
-    bpy.ops.object.mode_set(mode="EDIT")
-    walker.data.edit_bones["toe.L"].tail.y += 0.02
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, walker) as bones:
+        bones["toe.L"].tail.y += 0.02
 
 
 def _change_inheritance(bpy, walker):
@@ -99,20 +100,8 @@ def _key_object(bpy, walker):
     bpy.context.scene.frame_set(1)
 
 
-def _parent_to_moving(bpy, walker):
-    empty = bpy.data.objects.new("Empty", None)
-    bpy.context.collection.objects.link(empty)
-    for frame in (1, 60):
-        empty.location.x = 0.01 * (frame - 1)
-        empty.keyframe_insert("location", frame=frame)
-    bpy.context.scene.frame_set(1)
-    walker.parent = empty
-
-
 def _constrain(bpy, walker):
-    target = bpy.data.objects.new("Target", None)
-    bpy.context.collection.objects.link(target)
-    target.location = (0.3, 0.0, 1.0)
+    target = biped.make_empty(bpy, "Target", (0.3, 0.0, 1.0))
     walker.pose.bones["hips"].constraints.new("COPY_LOCATION").target = target
 
 
@@ -157,7 +146,7 @@ def _step_with_a_handler(bpy, walker):
 
 CHANGES = [
     _move_key, _move_handle, _mute, _add_modifier, _remove_curves, _set_by_hand, _scale_by_hand, _change_mode,
-    change_rest, _lengthen_toe, _change_inheritance, _move_object, _key_object, _parent_to_moving, _constrain,
+    change_rest, _lengthen_toe, _change_inheritance, _move_object, _key_object, parent_to_a_moving_empty, _constrain,
     _constrain_for_some_frames, _drive, _play_another_action, _add_strip, _change_speed, _step_with_a_handler,
 ]  # fmt: skip
 
@@ -281,9 +270,9 @@ def test_the_mesh_of_an_unchanged_ground_is_made_once(bpy, walker, slope, addon)
     kept = addon("run.kept")
     kept.forget()
     plant(bpy)
-    meshes = list(kept.meshes.values())
+    meshes = list(addon("ground.meshes").kept.values())
     plant(bpy, strength=0.5)
-    assert list(kept.meshes.values()) == meshes and len(meshes) == 1
+    assert list(addon("ground.meshes").kept.values()) == meshes and len(meshes) == 1
 
 
 def test_the_content_of_a_mesh_is_the_same_bit_for_bit(addon):
@@ -323,16 +312,16 @@ def test_memory_is_bounded(bpy, walker, slope, addon, monkeypatch):
     kept.forget()
     plant(bpy)
     for most, count in ((2 * biped.LAST, 2), (2 * biped.LAST - 1, 1), (biped.LAST - 1, 0)):
-        monkeypatch.setattr(kept.samples, "most", most)
+        monkeypatch.setattr(addon("pose.sample").kept, "most", most)
         monkeypatch.setattr(kept.plans, "most", most)
         other = biped.make_walker(bpy, f"Other {count}")
         other.location.x = 0.1 * count
         bpy.context.view_layer.objects.active = other
         plant(bpy)
-        assert len(kept.samples) == len(kept.plans) == count
-    monkeypatch.setattr(kept.meshes, "most", 0)
+        assert len(addon("pose.sample").kept) == len(kept.plans) == count
+    monkeypatch.setattr(addon("ground.meshes").kept, "most", 0)
     plant(bpy)
-    assert not kept.meshes
+    assert not addon("ground.meshes").kept
 
 
 def test_what_was_used_last_stays(addon):
@@ -349,9 +338,9 @@ def test_nothing_is_kept_over_the_loading_of_a_file(bpy, walker, slope, addon, t
     plant(bpy)
     path = str(tmp_path / "scene.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
-    assert kept.samples and kept.plans and kept.meshes
+    assert addon("pose.sample").kept and kept.plans and addon("ground.meshes").kept
     bpy.ops.wm.open_mainfile(filepath=path)
-    assert not (kept.samples or kept.plans or kept.meshes)
+    assert not (addon("pose.sample").kept or kept.plans or addon("ground.meshes").kept)
 
 
 def test_runs_before_and_after_undo_give_the_same(bpy, walker, slope, addon):
@@ -360,6 +349,6 @@ def test_runs_before_and_after_undo_give_the_same(bpy, walker, slope, addon):
     first = values_of(walker, FRAMES)
     bpy.ops.ed.undo_push(message="Plant Feet")
     bpy.ops.ed.undo()
-    assert addon("run.kept").samples
+    assert addon("pose.sample").kept
     plant(bpy)
     assert values_of(bpy.data.objects["Walker"], FRAMES) == first

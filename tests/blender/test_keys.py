@@ -11,6 +11,10 @@ IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 MODES = ["QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
 
 
+def _rotation(keys, curves, bone, frames):
+    return keys.read(curves, bone, keys.rotations.property_of(bone.rotation_mode), frames, {})
+
+
 @pytest.fixture
 def keys(addon):
     return addon("keys.channels")
@@ -24,13 +28,8 @@ def actions(addon):
 @pytest.fixture
 def rig(bpy, actions):
     """An armature of one bone with an empty action, its bone and its curves."""
-    ob = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.collection.objects.link(ob)
-    bpy.context.view_layer.objects.active = ob
-    bpy.ops.object.mode_set(mode="EDIT")
-    ob.data.edit_bones.new('the "bone"').tail = (0.1, 0.2, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    assignment = biped.make_action(bpy, actions, ob, "Action")
+    ob = biped.make_bones(bpy, "Rig", [('the "bone"', None, (0, 0, 0), (0.1, 0.2, 1))])
+    assignment = actions.new(ob, "Action")
     actions.assign(ob, assignment)
     return ob, ob.pose.bones[0], actions.curves_of(assignment)
 
@@ -63,7 +62,7 @@ def test_a_correction_turns_the_bone_on_the_right_of_its_rotation(bpy, keys, rig
     _fill(curves, bone, name, [(1, 0.4), (9, -1.0), (20, 1.3)])
     frames, turns = np.arange(1, 21), _turns(20)
     before = [_basis(bpy, bone, frame) for frame in frames]
-    channel = keys.turned(keys.read_rotation(curves, bone, frames, {}), mode, turns)
+    channel = keys.turned(_rotation(keys, curves, bone, frames), mode, turns)
     keys.write(curves, channel, frames, (1, 20), {})
     for frame, turn, old in zip(frames, turns, before, strict=True):
         expected = old @ np.array(Quaternion(turn).to_matrix())
@@ -83,7 +82,11 @@ def test_no_correction_keeps_every_value_bit_for_bit(bpy, keys, rig, mode):
     _fill(curves, bone, name, [(1, 3.0), (4.4, -4.1), (9, -3.0), (20, 9.3)])
     frames, path = np.arange(1, 21), bone.path_from_id(name)
     before = _values(curves, path, frames)
-    channel = keys.turned(keys.read_rotation(curves, bone, frames, {}), mode, np.tile(IDENTITY, (20, 1)))
+    channel = keys.turned(
+        _rotation(keys, curves, bone, frames),
+        mode,
+        np.tile(IDENTITY, (20, 1)),
+    )
     keys.write(curves, channel, frames, (1, 20), {})
     np.testing.assert_array_equal(_values(curves, path, frames), before)
 
@@ -98,7 +101,7 @@ def test_frames_without_correction_keep_their_bits_among_corrected_ones(bpy, key
     frames = np.arange(1, 21)
     turns = _turns(20, size=0.1)
     turns[:5] = IDENTITY
-    channel = keys.read_rotation(curves, bone, frames, {})
+    channel = _rotation(keys, curves, bone, frames)
     corrected = keys.turned(channel, mode, turns)
     np.testing.assert_array_equal(corrected.values[:5], channel.values[:5])
     assert np.abs(corrected.values[8] - channel.values[8]).max() > 1e-3
@@ -119,7 +122,7 @@ def test_quaternions_continue_the_frame_before_the_range(bpy, keys, rig):
         curve.keyframe_points.insert(10, -value)
         curve.keyframe_points.insert(20, -value)
     frames = np.arange(10, 21)
-    channel = keys.read_rotation(curves, bone, frames, {})
+    channel = _rotation(keys, curves, bone, frames)
     before = keys.value_before(curves, channel, 10)
     np.testing.assert_array_equal(before, -IDENTITY)
     turned = keys.turned(channel, "QUATERNION", _turns(11, size=0.2), before)
@@ -134,7 +137,7 @@ def test_a_world_offset_moves_the_bone_by_just_that(bpy, keys, rig):
     frames, offset = np.arange(1, 11), np.column_stack([np.linspace(0, 0.02, 10)] * 3) * [1.0, -1.0, 2.0]
     before = [_head(bpy, ob, frame) for frame in frames]
     linear = np.array(ob.matrix_world.to_3x3() @ bone.bone.matrix_local.to_3x3())
-    channel = keys.moved(keys.read_location(curves, bone, frames, {}), np.tile(linear, (10, 1, 1)), offset)
+    channel = keys.moved(keys.read(curves, bone, "location", frames, {}), np.tile(linear, (10, 1, 1)), offset)
     keys.write(curves, channel, frames, (1, 10), {})
     after = [_head(bpy, ob, frame) for frame in frames]
     np.testing.assert_allclose(np.array(after) - before, offset, atol=1e-6)
@@ -149,7 +152,7 @@ def test_keys_are_marked_as_generated_and_lie_on_every_frame_of_the_range_only(b
     _ob, bone, curves = rig
     _fill(curves, bone, "location", [(1, 0.0), (5.5, 2.0), (7, 1.0), (10, 3.0), (14, 1.0)])
     frames = np.arange(4, 9)
-    keys.write(curves, keys.read_location(curves, bone, frames, {}), frames, (1, 14), {})
+    keys.write(curves, keys.read(curves, bone, "location", frames, {}), frames, (1, 14), {})
     for curve in curves:
         points = [(point.co.x, point.type) for point in curve.keyframe_points]
         generated = [(frame, "GENERATED") for frame in frames]
@@ -164,7 +167,7 @@ def test_the_curve_outside_the_range_keeps_its_shape(bpy, keys, rig, interpolati
     frames, path = np.arange(span[0], span[1] + 1), bone.path_from_id("location")
     outside = [frame for frame in np.arange(-2, 20, 0.25) if not span[0] <= frame <= span[1]]
     before = _values(curves, path, outside)
-    keys.write(curves, keys.read_location(curves, bone, frames, {}), frames, (1, 16), {})
+    keys.write(curves, keys.read(curves, bone, "location", frames, {}), frames, (1, 16), {})
     np.testing.assert_allclose(_values(curves, path, outside), before, atol=2e-6)
     kinds = {point.interpolation for point in curves.find(path, 0).keyframe_points if point.type != "GENERATED"}
     assert kinds <= {interpolation}
@@ -180,7 +183,7 @@ def test_automatic_handles_outside_the_range_and_beyond_its_neighbours_stay_bit_
         curve.update()
     before = [_raw(curve) for curve in curves]
     frames = np.arange(5029, 5034)
-    keys.write(curves, keys.read_location(curves, bone, frames, {}), frames, (5001, 5061), {})
+    keys.write(curves, keys.read(curves, bone, "location", frames, {}), frames, (5001, 5061), {})
     for curve, rows in zip(curves, before, strict=True):
         after = _raw(curve)
         kept = [row for row in rows if row in after]
@@ -195,7 +198,7 @@ def test_easing_that_ends_or_begins_at_the_range_keeps_its_shape(bpy, keys, rig,
     frames, path = np.arange(span[0], span[1] + 1), bone.path_from_id("location")
     outside = [frame for frame in np.arange(1, 16, 0.25) if not span[0] <= frame <= span[1]]
     before = _values(curves, path, outside)
-    keys.write(curves, keys.read_location(curves, bone, frames, {}), frames, (1, 16), {})
+    keys.write(curves, keys.read(curves, bone, "location", frames, {}), frames, (1, 16), {})
     np.testing.assert_allclose(_values(curves, path, outside), before, atol=1e-6)
 
 
@@ -208,7 +211,7 @@ def test_a_curve_that_ended_before_the_range_still_holds_its_value_outside(bpy, 
         curve.keyframe_points[1].amplitude = 3.0
     frames, path = np.arange(8, 11), bone.path_from_id("location")
     before = _values(curves, path, [2.5, 5.0, 7.0])
-    channel = keys.read_location(curves, bone, frames, {})
+    channel = keys.read(curves, bone, "location", frames, {})
     keys.write(curves, channel.with_values(channel.values + change), frames, (1, 20), {})
     np.testing.assert_allclose(_values(curves, path, [2.5, 5.0, 7.0]), before, atol=1e-6)
 
@@ -221,7 +224,7 @@ def test_modifiers_are_baked_over_the_whole_action(bpy, keys, rig):
         curve.modifiers.new("NOISE").strength = 3.0
     before = _values(curves, path, whole)
     frames = np.arange(5, 9)
-    keys.write(curves, keys.read_location(curves, bone, frames, {}), frames, (1, 20), {})
+    keys.write(curves, keys.read(curves, bone, "location", frames, {}), frames, (1, 20), {})
     assert not any(len(curve.modifiers) for curve in curves)
     np.testing.assert_array_equal(_values(curves, path, whole), before)
 
@@ -239,7 +242,7 @@ def test_a_property_that_was_not_animated_keeps_its_value_outside_the_range(bpy,
             curve.convert_to_samples(1, 21)
     bone.location = (0.5, 0.25, -1.0)
     frames, path = np.arange(5, 9), bone.path_from_id("location")
-    channel = keys.read_location(curves, bone, frames, {})
+    channel = keys.read(curves, bone, "location", frames, {})
     unkeyed = keys.unkeyed_values(curves, [channel])
     assert unkeyed == {path: [0.5, 0.25, -1.0]}
     keys.write(curves, channel.with_values(channel.values + 1.0), frames, (1, 20), unkeyed)
@@ -250,7 +253,7 @@ def test_hand_made_keys_within_the_range_are_counted(bpy, keys, actions, rig):
     _ob, bone, curves = rig
     frames = np.arange(5, 9)
     _fill(curves, bone, "location", [(1, 0.0), (6, 1.0), (20, 2.0)])
-    channel = keys.read_location(curves, bone, frames, {})
+    channel = keys.read(curves, bone, "location", frames, {})
     nothing = actions.Curves(None)
     assert keys.count_handmade(curves, nothing, frames, [channel.path]) == 3
     assert keys.count_handmade(curves, curves, frames, [channel.path]) == 0
@@ -282,7 +285,7 @@ def test_writing_twice_equals_writing_once(bpy, keys, rig):
     _ob, bone, curves = rig
     frames = np.arange(5, 9)
     _fill(curves, bone, "location", [(1, 0.0), (6, 1.0), (20, 2.0)])
-    channel = keys.read_location(curves, bone, frames, {})
+    channel = keys.read(curves, bone, "location", frames, {})
     keys.write(curves, channel, frames, (1, 20), {})
     once = [_raw(curve) for curve in curves]
     keys.write(curves, channel, frames, (1, 20), {})

@@ -11,12 +11,12 @@ DOWN = np.array([0.0, 0.0, -1.0])
 
 
 @pytest.fixture
-def level(bpy, addon):
+def level(bpy, ground_of):
     """The height of the level that a foot finds from a height, at the origin by default."""
 
     def find(height, at=(0.0, 0.0)):
         meshes = [ob for ob in bpy.context.view_layer.objects if ob.type == "MESH"]
-        ground = addon("ground.meshes").make_ground(bpy.context.evaluated_depsgraph_get(), meshes, 1.0)
+        ground = ground_of(*meshes)
         hits, _normals, found = ground(np.array([[*at, height]]), DOWN)
         assert found.all()
         return float(hits[0, 2])

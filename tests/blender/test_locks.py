@@ -7,7 +7,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import heads, plant, record_of, refused, values_of
+from planted import heads, outcome_of, plant, record_of, refused, values_of
 
 FRAMES = np.arange(1, biped.LAST + 1)
 
@@ -47,7 +47,7 @@ def test_the_lock_of_w_counts_where_there_is_one(bpy, slope, mode, counts):
 
 def test_locks_on_bones_are_told_of_a_pose_too(bpy, walker, slope, options, addon):
     walker.pose.bones["shin.L"].lock_rotation = (True, True, True)
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(frame_range="CURRENT"))
+    outcome = outcome_of(addon, bpy, [walker], options(frame_range="CURRENT"))
     assert "locked channels were keyed on the bones: shin.L" in outcome.warnings
 
 

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
-from biped import make_mesh
+from biped import make_slope
 from ik2bone.ground.query import Support
 
 DOWN = np.array([0.0, 0.0, -1.0])
@@ -13,14 +15,12 @@ FRAMES = range(1, 21)
 
 
 @pytest.fixture
-def ground_of(bpy, addon):
-    make = addon("ground.meshes").make_ground
-    return lambda *objects: make(bpy.context.evaluated_depsgraph_get(), objects, 1.0, list(FRAMES))
+def ground_of(ground_of):
+    return partial(ground_of, frames=list(FRAMES))
 
 
 def plane(bpy, name, size=1.0, height=0.0):
-    corners = [(-size, -size, height), (size, -size, height), (size, size, height), (-size, size, height)]
-    return make_mesh(bpy, name, corners, [(0, 1, 2, 3)])
+    return make_slope(bpy, name, rise=0.0, height=height, size=size)
 
 
 def key(ob, name, values):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import biped
 import numpy as np
 import pytest
-from planted import plant, record_of
+from planted import outcome_of, plant, record_of
 
 CUBE = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
 FACES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
@@ -18,10 +18,6 @@ def _box(bpy, name="Box", **placing):
         setattr(ob, key, value)
     bpy.context.view_layer.update()
     return ob
-
-
-def _ground(bpy, addon, objects, frames=()):
-    return addon("ground.meshes").make_ground(bpy.context.evaluated_depsgraph_get(), objects, 1.0, frames, nearest=True)
 
 
 def _nearest_of_box(ob, points, steps=161):
@@ -44,10 +40,10 @@ def _nearest_of_box(ob, points, steps=161):
         {"scale": (1.0, 0.0, 1.0)},
     ],
 )
-def test_the_nearest_point_is_that_of_the_world_however_an_object_is_placed(bpy, addon, placing):
+def test_the_nearest_point_is_that_of_the_world_however_an_object_is_placed(bpy, ground_of, placing):
     ob = _box(bpy, **placing)
     points = np.random.default_rng(0).uniform(-3.0, 3.0, (60, 3))
-    hits, normals, found = _ground(bpy, addon, [ob])(points, None)
+    hits, normals, found = ground_of(ob, nearest=True)(points, None)
     distance = np.linalg.norm(points - hits, axis=1)
     assert found.all()
     np.testing.assert_allclose(distance, _nearest_of_box(ob, points), atol=0.02)
@@ -58,16 +54,16 @@ def test_the_nearest_point_is_that_of_the_world_however_an_object_is_placed(bpy,
         assert (np.sum((points - hits) * normals, axis=1)[outside] > -1e-5).all()
 
 
-def test_of_several_surfaces_the_nearest_counts_and_is_told(bpy, addon):
+def test_of_several_surfaces_the_nearest_counts_and_is_told(bpy, ground_of):
     boxes = [_box(bpy, f"Box {i}", location=(3.0 * i, 0.0, 0.0), scale=(0.2, 0.4, 0.6)) for i in range(12)]
-    ground = _ground(bpy, addon, boxes)
+    ground = ground_of(*boxes, nearest=True)
     points = np.array([[3.0 * i + 0.3, 0.1, 0.1] for i in range(12)])
     hits, _, found = ground(points, None)
     np.testing.assert_allclose(hits, points - [0.1, 0.0, 0.0], atol=1e-5)
     assert [ground.support(hit, 0).name for hit in hits] == [box.name for box in boxes]
 
 
-def test_the_nearest_point_of_a_moving_surface_is_that_of_the_frame(bpy, addon):
+def test_the_nearest_point_of_a_moving_surface_is_that_of_the_frame(bpy, ground_of):
     ob = _box(bpy, scale=(0.2, 0.4, 0.6))
     for frame, x in ((1, 0.0), (11, 5.0)):
         ob.location.x = x
@@ -75,7 +71,7 @@ def test_the_nearest_point_of_a_moving_surface_is_that_of_the_frame(bpy, addon):
     for point in (p for curve in _curves(ob) for p in curve.keyframe_points):
         point.interpolation = "LINEAR"
     bpy.context.scene.frame_set(1)
-    ground = _ground(bpy, addon, [ob], range(1, 12))
+    ground = ground_of(ob, frames=range(1, 12), nearest=True)
     frames = np.arange(11)
     points = np.stack([0.5 * frames + 0.5, 0.1 + 0 * frames, 0.1 + 0 * frames], axis=1)
     hits, _, _ = ground.ask(points, None, frames)
@@ -91,16 +87,14 @@ def _curves(ob):
 @pytest.fixture
 def arms(bpy, walker):
     """The walker, standing still, with arms whose hands come forward twice, to 3 cm before y = 0.45."""
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = walker.data.edit_bones
-    for side, x in biped.SIDES.items():
-        line = [(x + 0.1 * np.sign(x), 0.0, 1.4), (x + 0.1 * np.sign(x), 0.02, 1.1), (x + 0.1 * np.sign(x), 0.05, 0.82)]
-        parent = bones["chest"]
-        for name, head, tail in zip(("arm", "fore"), line, line[1:], strict=False):
-            parent = biped._bone(walker, f"{name}.{side}", parent, head, tail)
-        x, y, z = line[-1]
-        biped._bone(walker, f"hand.{side}", parent, line[-1], (x, y + 0.01, z - 0.1))
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, walker) as bones:
+        for side, x in biped.SIDES.items():
+            line = [(x + 0.1 * np.sign(x), y, z) for y, z in ((0.0, 1.4), (0.02, 1.1), (0.05, 0.82))]
+            parent = bones["chest"]
+            for name, head, tail in zip(("arm", "fore"), line, line[1:], strict=False):
+                parent = biped.add_bone(bones, f"{name}.{side}", parent, head, tail)
+            x, y, z = line[-1]
+            biped.add_bone(bones, f"hand.{side}", parent, line[-1], (x, y + 0.01, z - 0.1))
     walker.animation_data_clear()
     for bone in walker.pose.bones:
         bone.location, bone.rotation_quaternion = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
@@ -211,7 +205,7 @@ def test_gloves_touch_the_wall_instead_of_bones(bpy, arms):
 def test_feet_and_hands_are_told_apart(bpy, arms, options, addon):
     reach = _hands(bpy, arms, range(1, 76))[..., 1].max()
     _box(bpy, "Wall", scale=(3.0, 0.1, 3.0), location=(0.0, reach + 0.13, 0.0))
-    outcome = addon("run.pipeline").plant_feet(bpy.context, arms, options(bones=HANDS, direction="NEAREST"))
+    outcome = outcome_of(addon, bpy, [arms], options(bones=HANDS, direction="NEAREST"))
     assert outcome.summary.startswith("Planted 2 hands, ")
     assert [foot["limb"] for foot in record_of(arms)["report"]["feet"]] == ["hand", "hand"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 
+import biped
 import fingerprint
 import numpy as np
 import pytest
@@ -98,8 +99,7 @@ def test_the_strip_of_the_track_that_plays_solo_is_meant(bpy, walker, slope):
 
 def test_the_strip_of_another_object_that_plays_the_source_is_told_once(bpy, walker, slope):
     strip = push_down(walker)
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     twin.animation_data.nla_tracks[0].strips[0].name = "Twin"
     plant(bpy)
     told = record_of(strip.action)["report"]["told"]

@@ -28,7 +28,7 @@ def test_a_strip_is_planted_by_a_layer_right_over_it_and_stays(bpy, addon, walke
     expected, source = planted_anew(bpy, walker, {}), walker.animation_data.action
     strip = push_down(walker)
     if above:
-        head = biped.make_action(bpy, addon("keys.actions"), walker, "nod")
+        head = addon("keys.actions").new(walker, "nod")
         curve = addon("keys.actions").curves_of(head).ensure('pose.bones["head"].rotation_quaternion', 1, "head")
         curve.keyframe_points.insert(200, 0.3)
         walker.animation_data.nla_tracks.new().strips.new("Nod", 200, head.action)
@@ -119,9 +119,8 @@ def test_each_slot_of_a_shared_action_gets_a_layer_of_its_own(bpy, walker, slope
 
 
 def test_two_armatures_that_share_an_action_get_a_layer_each(bpy, walker, slope):
-    twin = walker.copy()
+    twin = biped.twin_of(bpy, walker)
     twin.location.x = 1.0
-    bpy.context.collection.objects.link(twin)
     bpy.context.view_layer.update()
     walker.select_set(True), twin.select_set(True)
     plant(bpy, **LAYER)
@@ -170,13 +169,8 @@ def test_a_linked_strip_of_an_override_is_planted_by_a_local_layer(bpy, walker, 
     library = str(tmp_path / "strips.blend")
     bpy.data.libraries.write(library, {walker})
     session.reset(bpy)
-    with bpy.data.libraries.load(library, link=True) as (_source, target):
-        target.objects = ["Walker"]
-    armature = bpy.data.objects["Walker"].override_create(remap_local_usages=True)
-    bpy.context.collection.objects.link(armature)
-    bpy.context.view_layer.objects.active = armature
-    bpy.context.scene.render.fps, bpy.context.scene.frame_end = 30, biped.LAST
-    biped.make_slope(bpy)
+    armature = biped.override_walker(bpy, library)
+    bpy.context.scene.frame_end = biped.LAST
     before = poses(bpy, armature)
     for _ in range(2):
         plant(bpy, **LAYER)

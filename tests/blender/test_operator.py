@@ -9,7 +9,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import bone_curves, heads, plant, record_of, values_of
+from planted import bone_curves, heads, outcome_of, plant, record_of, values_of
 
 
 def test_feet_stand_on_the_surface_and_stay_there(bpy, walker, slope):
@@ -76,7 +76,7 @@ def test_strength_blends(bpy, walker, slope):
 
 def test_a_run_over_one_leg_leaves_the_other_leg_and_the_hips(bpy, walker, slope, options, addon):
     source = bpy.data.actions["walk"]
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(bones="shin.L"))
+    outcome = outcome_of(addon, bpy, [walker], options(bones="shin.L"))
     planted = walker.animation_data.action
     for name in ("thigh.R", "shin.R", "foot.R", "toe.R", "hips"):
         assert bone_curves(planted, name) == bone_curves(source, name)
@@ -102,10 +102,9 @@ def test_without_hips_only_the_legs_are_written(bpy, walker, slope):
 
 
 def test_whoever_goes_on_playing_the_source_is_told(bpy, walker, slope, options, addon):
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     twin.animation_data.nla_tracks.new().strips.new("Walk strip", 1, bpy.data.actions["walk"])
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options())
+    outcome = outcome_of(addon, bpy, [walker], options())
     assert any("Walker.001 also plays walk" in warning for warning in outcome.warnings)
     assert any("NLA strips keep playing walk: Walk strip" in warning for warning in outcome.warnings)
 
@@ -113,13 +112,13 @@ def test_whoever_goes_on_playing_the_source_is_told(bpy, walker, slope, options,
 def test_whoever_shares_the_planted_action_is_told(bpy, walker, slope, options, addon):
     plant(bpy)
     bpy.context.collection.objects.link(walker.copy())
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options())
+    outcome = outcome_of(addon, bpy, [walker], options())
     assert any("Walker.001 also plays walk.planted and changes with it" in warning for warning in outcome.warnings)
 
 
 def test_without_any_surface_the_clip_s_own_floor_is_used_and_told(bpy, walker, options, addon):
     before = heads(bpy, walker, range(1, biped.LAST + 1))
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options())
+    outcome = outcome_of(addon, bpy, [walker], options())
     assert any("own floor" in warning for warning in outcome.warnings)
     assert np.abs(heads(bpy, walker, range(1, biped.LAST + 1)) - before).max() < 0.03
 
@@ -175,8 +174,7 @@ def test_the_user_s_frame_stays(bpy, walker, slope):
 def test_the_armature_is_found_from_its_mesh_from_its_parent_or_as_the_only_one(bpy, walker, slope):
     body = biped.make_mesh(bpy, "Body", [(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
     body.modifiers.new("Armature", "ARMATURE").object = walker
-    empty = bpy.data.objects.new("Empty", None)
-    bpy.context.collection.objects.link(empty)
+    empty = biped.make_empty(bpy, "Empty")
     walker.parent = empty
     for active in (body, empty, None):
         bpy.context.view_layer.objects.active = active

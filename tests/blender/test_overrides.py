@@ -7,7 +7,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import between, heads, plant, record_of, values_of
+from planted import between, heads, outcome_of, plant, record_of, values_of
 
 FRAMES = range(1, biped.LAST + 1)
 
@@ -45,7 +45,7 @@ def test_a_linked_action_is_planted_into_a_local_copy(bpy, override):
 
 
 def test_what_stands_for_the_override_in_its_library_is_not_told(bpy, override, options, addon):
-    outcome = addon("run.pipeline").plant_feet(bpy.context, override, options())
+    outcome = outcome_of(addon, bpy, [override], options())
     assert outcome.warnings == ()
 
 
@@ -115,7 +115,7 @@ def test_a_crowd_of_overrides_is_planted_at_once_with_one_report(bpy, library, a
     crowd = _side_by_side(bpy, library, 3)
     bpy.context.scene.render.fps = 30
     biped.make_slope(bpy)
-    outcome = addon("run.pipeline").plant_all(bpy.context, crowd, options())
+    outcome = outcome_of(addon, bpy, crowd, options())
     played = [one.animation_data.action for one in crowd]
     assert len(set(played)) == 3 and all(action.library is None for action in played)
     assert len(outcome.reports) == 3 and outcome.summary.count("Planted 2 feet") == 3

@@ -7,6 +7,7 @@ import json
 from math import nan
 from types import SimpleNamespace
 
+import biped
 import pytest
 from planted import plant
 
@@ -92,8 +93,7 @@ def test_an_action_planted_in_place_has_a_report_and_no_way_back(bpy, walker, sl
 
 def test_several_armatures_are_named_before_the_button(bpy, walker, draw):
     assert draw("main").texts == []
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     for armature in (walker, twin):
         armature.select_set(True)
     assert draw("main").texts == ["Walker", "Walker.001"]
@@ -114,8 +114,7 @@ def test_the_only_armature_is_found_through_renaming_removal_and_newcomers(bpy, 
     walker.name = "Renamed"
     bpy.context.collection.objects.link(bpy.data.objects.new("A first one", None))
     assert find(bpy.context) == walker
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     assert find(bpy.context) is None
     bpy.data.objects.remove(walker)
     assert find(bpy.context) == twin

@@ -7,7 +7,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import heads, plant, record_of, values_of
+from planted import heads, outcome_of, plant, record_of, values_of
 
 FRAMES = np.arange(1, biped.LAST + 1)
 JOINTS = ("foot.L", "toe.L", "foot.R", "toe.R")
@@ -190,14 +190,14 @@ def test_planting_an_edited_source_takes_everything_afresh(bpy, walker, slope):
 def test_keys_made_by_hand_anywhere_are_counted_before_an_action_is_planted_afresh(bpy, walker, slope, options, addon):
     plant(bpy)
     walker.pose.bones["chest"].keyframe_insert("rotation_quaternion", frame=20)
-    again = addon("run.pipeline").plant_feet(bpy.context, walker, options())
+    again = outcome_of(addon, bpy, [walker], options())
     assert not any("by hand" in warning for warning in again.warnings)
     bpy.ops.ik2bone.restore()
-    afresh = addon("run.pipeline").plant_feet(bpy.context, walker, options())
+    afresh = outcome_of(addon, bpy, [walker], options())
     assert "4 keys made by hand were replaced" in afresh.warnings
 
 
 def test_untouched_copies_of_the_source_s_keys_are_not_taken_for_hand_made(bpy, walker, slope, options, addon):
     plant(bpy, **_part(20, 40))
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options())
+    outcome = outcome_of(addon, bpy, [walker], options())
     assert not any("by hand" in warning for warning in outcome.warnings)

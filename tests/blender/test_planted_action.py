@@ -10,7 +10,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import bone_curves, heads, plant, record_of, values_of
+from planted import bone_curves, heads, outcome_of, plant, record_of, values_of
 
 
 def test_the_planted_action_is_a_marked_copy_of_an_untouched_source(bpy, walker, slope):
@@ -96,9 +96,8 @@ def test_planting_afresh_forgets_what_earlier_runs_wrote(bpy, walker, slope):
 
 
 def test_another_character_with_the_same_source_gets_a_planted_action_of_its_own(bpy, walker, slope):
-    twin = walker.copy()
+    twin = biped.twin_of(bpy, walker)
     twin.location.x = 1.0
-    bpy.context.collection.objects.link(twin)
     plant(bpy)
     first = fingerprint.of_action(walker.animation_data.action)
     assert twin.animation_data.action.name == "walk"
@@ -194,9 +193,9 @@ def test_hand_made_keys_are_counted_before_they_are_replaced(bpy, walker, slope,
     for curve in fingerprint.curves_of(walker.animation_data.action):
         if "foot.L" in curve.data_path:
             curve.keyframe_points[4].type = curve.keyframe_points[8].type = "KEYFRAME"
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options())
+    outcome = outcome_of(addon, bpy, [walker], options())
     assert "8 keys made by hand were replaced" in outcome.warnings
-    again = addon("run.pipeline").plant_feet(bpy.context, walker, options())
+    again = outcome_of(addon, bpy, [walker], options())
     assert not any("by hand" in warning for warning in again.warnings)
 
 
@@ -207,7 +206,7 @@ def test_hand_made_keys_count_in_all_components_though_some_equal_the_source(bpy
     for curve in (c for c in fingerprint.curves_of(walker.animation_data.action) if c.data_path == path):
         for row in (10, 20, 30):
             curve.keyframe_points[row].type = "KEYFRAME"
-    warnings = addon("run.pipeline").plant_feet(bpy.context, walker, options()).warnings
+    warnings = outcome_of(addon, bpy, [walker], options()).warnings
     assert "12 keys made by hand were replaced" in warnings
 
 
@@ -220,9 +219,9 @@ def test_keys_inserted_over_planted_ones_are_counted(bpy, slope, options, addon,
     getattr(bone, name)[:] = [value + 0.1 for value in getattr(bone, name)]
     for frame in (10, 20, 20.5):
         bone.keyframe_insert(name, frame=frame)
-    warnings = addon("run.pipeline").plant_feet(bpy.context, walker, options()).warnings
+    warnings = outcome_of(addon, bpy, [walker], options()).warnings
     assert f"{3 * len(getattr(bone, name))} keys made by hand were replaced" in warnings
-    again = addon("run.pipeline").plant_feet(bpy.context, walker, options())
+    again = outcome_of(addon, bpy, [walker], options())
     assert not any("by hand" in warning for warning in again.warnings)
 
 
@@ -231,7 +230,7 @@ def test_keys_inserted_over_planted_ones_count_where_they_equal_the_source(bpy, 
     bone = walker.pose.bones["thigh.L"]
     bone.rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
     bone.keyframe_insert("rotation_quaternion", frame=9)
-    warnings = addon("run.pipeline").plant_feet(bpy.context, walker, options()).warnings
+    warnings = outcome_of(addon, bpy, [walker], options()).warnings
     assert "4 keys made by hand were replaced" in warnings
 
 
@@ -322,16 +321,17 @@ def test_of_the_planted_action_alone_what_moves_the_legs_is_evaluated(bpy, walke
     walker.pose.bones["chest"].keyframe_insert("location", frame=1)
     plant(bpy)
     module, actions, names, paths = addon("pose.evaluate"), addon("keys.actions"), set(), set()
-    evaluate = module._evaluate
+    step = module.step_scene
     monkeypatch.setattr(actions, "MANY", 0)
 
-    def watched(scene, armature, frame):
-        evaluated = evaluate(scene, armature, frame)
-        names.update(block.name for block in scene.view_layers[0].depsgraph.ids if isinstance(block, bpy.types.Action))
+    def watched(scene, frame):
+        depsgraph = step(scene, frame)
+        names.update(block.name for block in depsgraph.ids if isinstance(block, bpy.types.Action))
+        evaluated = walker.evaluated_get(depsgraph)
         paths.update(curve.data_path for curve in actions.curves_of(actions.assigned(evaluated)))
-        return evaluated
+        return depsgraph
 
-    monkeypatch.setattr(module, "_evaluate", watched)
+    monkeypatch.setattr(module, "step_scene", watched)
     plant(bpy, strength=0.5)
     assert len(names) == 1 and "walk" not in names
     assert any("thigh" in path for path in paths) and not any("chest" in path for path in paths)

@@ -45,19 +45,17 @@ def test_edit_mode(bpy, walker, ground):
 
 
 def test_no_legs(bpy, walker, ground):
-    bpy.ops.object.mode_set(mode="EDIT")
-    for bone in list(walker.data.edit_bones):
-        if bone.name.split(".")[0] in biped.LEG:
-            walker.data.edit_bones.remove(bone)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, walker) as bones:
+        for bone in list(bones):
+            if bone.name.split(".")[0] in biped.LEG:
+                bones.remove(bone)
     refused(bpy, "Walker has no legs")
 
 
 def test_a_foot_that_is_not_under_the_shin(bpy, walker, ground):
-    bpy.ops.object.mode_set(mode="EDIT")
-    for side in biped.SIDES:
-        walker.data.edit_bones[f"foot.{side}"].parent = None
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, walker) as bones:
+        for side in biped.SIDES:
+            bones[f"foot.{side}"].parent = None
     refused(bpy, "bone foot.L hangs under no shin, and no location keys take it along with shin.L")
 
 

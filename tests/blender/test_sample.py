@@ -82,8 +82,7 @@ def move_object(bpy, armature):
 
 
 def parent_to_animated_empty(bpy, armature):
-    empty = bpy.data.objects.new("Cart", None)
-    bpy.context.collection.objects.link(empty)
+    empty = biped.make_empty(bpy, "Cart")
     empty.keyframe_insert("rotation_euler", frame=300)
     empty.rotation_euler.z = 2.0
     empty.keyframe_insert("rotation_euler", frame=339)
@@ -107,8 +106,7 @@ def cut_inheritance(bpy, armature):
 
 
 def constrain_the_trunk(bpy, armature):
-    goal = bpy.data.objects.new("Goal", None)
-    bpy.context.collection.objects.link(goal)
+    goal = biped.make_empty(bpy, "Goal")
     goal.rotation_euler = (0.3, 0.2, 0.1)
     armature.pose.bones["Hips"].constraints.new("COPY_ROTATION").target = goal
 
@@ -224,7 +222,7 @@ def test_a_bone_scaled_to_nothing_is_refused(bpy, addon, walker, scaled, named):
 
 def test_an_armature_disabled_in_viewports_is_refused(bpy, addon, walker):
     walker.hide_viewport = True
-    legs = (addon("rig.find").Limb("LeftHip", "LeftKnee", "LeftAnkle", "LeftToe"),)
+    legs = (addon("rig.limb").Limb("LeftHip", "LeftKnee", "LeftAnkle", "LeftToe"),)
     for present in (False, True):
         with pytest.raises(addon("errors").Refusal, match="disabled in viewports"):
             addon("pose.sample").sample(walker, legs, None, [321], present=present)
@@ -288,10 +286,9 @@ def test_hinge_of_the_rest_pose_is_told_where_that_is_bent(bpy, addon, mirrored)
     from mathutils import Vector
 
     walker = biped.make_walker(bpy)
-    bpy.ops.object.mode_set(mode="EDIT")
-    thigh, shin = (walker.data.edit_bones[f"{name}.L"] for name in ("thigh", "shin"))
-    thigh.tail = shin.head = shin.head + Vector((0.0, 0.05, 0.0))
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, walker) as bones:
+        thigh, shin = (bones[f"{name}.L"] for name in ("thigh", "shin"))
+        thigh.tail = shin.head = shin.head + Vector((0.0, 0.05, 0.0))
     walker.scale.x = mirrored
     bpy.context.view_layer.update()
     found, legs, _ = sampled(bpy, addon, walker, range(1, 30))

@@ -7,7 +7,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import heads, plant, record_of, refused, values_of
+from planted import heads, outcome_of, plant, record_of, refused, values_of
 
 FRAMES = np.arange(1, biped.LAST + 1)
 
@@ -50,7 +50,7 @@ def test_each_is_planted_as_it_would_be_alone(bpy, pair):
 def test_they_are_told_by_name_on_lines_of_their_own_the_active_one_first(bpy, pair, options, addon):
     found = addon("rig.armatures").find_armatures(bpy.context)
     assert found == [pair[1], pair[0]]
-    outcome = addon("run.pipeline").plant_all(bpy.context, found, options())
+    outcome = outcome_of(addon, bpy, found, options())
     lines = outcome.summary.splitlines()
     assert [line.partition("Planted 2 feet, ")[0] for line in lines] == ["Other: ", "Walker: "]
 
@@ -120,8 +120,7 @@ def test_an_error_in_a_later_one_takes_the_earlier_ones_back(bpy, pair, addon, m
 
 
 def test_twins_with_one_source_get_actions_of_their_own(bpy, walker, slope):
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     twin.location.x = 1.0
     _choose(bpy, walker, walker, twin)
     plant(bpy)
@@ -134,8 +133,7 @@ def test_twins_with_one_source_get_actions_of_their_own(bpy, walker, slope):
 
 
 def test_a_twin_planted_with_one_that_is_planted_already_takes_the_next_name(bpy, walker, slope):
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     _choose(bpy, walker, walker)
     plant(bpy)
     _choose(bpy, walker, walker, twin)
@@ -145,16 +143,14 @@ def test_a_twin_planted_with_one_that_is_planted_already_takes_the_next_name(bpy
 
 @pytest.mark.parametrize("given", [{"output": "IN_PLACE"}, {"frame_range": "CURRENT"}])
 def test_twins_that_would_write_one_action_arerefused(bpy, walker, slope, given):
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     _choose(bpy, walker, walker, twin)
     refused(bpy, "Walker and Walker.001 both play walk", **given)
 
 
 def test_twins_that_share_a_planted_action_arerefused(bpy, walker, slope):
     plant(bpy)
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     _choose(bpy, walker, walker, twin)
     refused(bpy, "Walker and Walker.001 both play walk.planted")
 
@@ -190,7 +186,7 @@ def test_an_animated_prop_without_legs_is_left_out_and_told(bpy, pair, active, o
     before = fingerprint.of_action(sword.animation_data.action)
     _choose(bpy, bpy.data.objects[active], sword, *pair)
     found = addon("rig.armatures").find_armatures(bpy.context)
-    outcome = addon("run.pipeline").plant_all(bpy.context, found, options())
+    outcome = outcome_of(addon, bpy, found, options())
     assert sum(warning.startswith("left out: Sword has no legs") for warning in outcome.warnings) == 1
     assert [armature.animation_data.action.name for armature in pair] == ["walk.planted", "stroll.planted"]
     assert fingerprint.of_action(sword.animation_data.action) == before

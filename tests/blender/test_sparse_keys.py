@@ -8,7 +8,7 @@ import control_rig
 import fingerprint
 import numpy as np
 import pytest
-from planted import heads, plant, record_of, refused, values_of
+from planted import heads, outcome_of, plant, record_of, refused, values_of
 
 FRAMES = np.arange(1, biped.LAST + 1)
 SPARSE = {"sparse_keys": True}
@@ -80,7 +80,7 @@ def test_keys_are_where_feet_come_to_stand_and_leave_and_hold_between(bpy, rig):
 
 def test_the_number_of_keys_is_told_and_is_no_warning(bpy, slope, addon, options):
     walker = control_rig.make_ik_walker(bpy)
-    outcome = addon("run.pipeline").plant_feet(bpy.context, walker, options(sparse_keys=True))
+    outcome = outcome_of(addon, bpy, [walker], options(sparse_keys=True))
     count = len(keyed(walker, "foot_ik.L"))
     told = [text for text in outcome.reports[0]["told"] if text.startswith("keys left on 61 frames: ")]
     assert f"foot_ik.L {count}," in told[0] and not outcome.is_warning

@@ -59,8 +59,7 @@ def test_undo_leaves_everything_as_it_was(bpy, walker, slope, output):
 
 
 def test_progress_only_grows_and_says_what_is_done(bpy, walker, slope, options, addon):
-    twin = walker.copy()
-    bpy.context.collection.objects.link(twin)
+    twin = biped.twin_of(bpy, walker)
     steps = list(addon("run.pipeline").planting(bpy.context, [walker, twin], options()))
     shares = [step.share for step in steps]
     assert shares == sorted(shares) and 0.0 <= shares[0] < 0.1 and shares[-1] == 1.0

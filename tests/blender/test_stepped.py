@@ -104,10 +104,8 @@ def pull_by_the_toes(bpy, walker):
 
 
 def pull_by_a_bone_beside(bpy, walker):
-    bpy.context.view_layer.objects.active = walker
-    bpy.ops.object.mode_set(mode="EDIT")
-    biped._bone(walker, "nail", walker.data.edit_bones["toe.L"], (0.1, 0.21, 0.02), (0.1, 0.25, 0.02))
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, walker) as bones:
+        biped.add_bone(bones, "nail", bones["toe.L"], (0.1, 0.21, 0.02), (0.1, 0.25, 0.02))
     constrain(bpy, walker, "nail", "IK", chain_count=0)
 
 

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import biped
 import numpy as np
 import pytest
+from biped import make_mesh
 
 DOWN = np.array([0.0, 0.0, -1.0])
 
@@ -19,33 +21,13 @@ def armature(bpy):
     return _armature(bpy, "Walker")
 
 
-@pytest.fixture
-def ground_of(bpy, addon):
-    make = addon("ground.meshes").make_ground
-    return lambda *objects: make(bpy.context.evaluated_depsgraph_get(), objects, 1.0)
-
-
 def _armature(bpy, name):
-    ob = bpy.data.objects.new(name, bpy.data.armatures.new(name))
-    bpy.context.collection.objects.link(ob)
-    bpy.context.view_layer.objects.active = ob
-    bpy.ops.object.mode_set(mode="EDIT")
-    ob.data.edit_bones.new("bone").tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    return ob
-
-
-def _mesh(bpy, name, vertices, faces):
-    mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata(vertices, [], faces)
-    ob = bpy.data.objects.new(name, mesh)
-    bpy.context.collection.objects.link(ob)
-    return ob
+    return biped.make_bones(bpy, name, [("bone", None, (0, 0, 0), (0, 0, 1))])
 
 
 def _plane(bpy, name="Plane", height=0.0, size=1.0, looks_up=True):
     corners = [(-size, -size, height), (size, -size, height), (size, size, height), (-size, size, height)]
-    return _mesh(bpy, name, corners, [(0, 1, 2, 3) if looks_up else (3, 2, 1, 0)])
+    return make_mesh(bpy, name, corners, [(0, 1, 2, 3) if looks_up else (3, 2, 1, 0)])
 
 
 def _find(bpy, surfaces, armature, name):
@@ -278,7 +260,7 @@ def test_supports_are_the_nearest_surfaces(bpy, ground_of):
 
 
 def test_a_mesh_without_faces_is_no_surface(bpy, ground_of):
-    ground = ground_of(_mesh(bpy, "Points", [(0, 0, 0)], []))
+    ground = ground_of(make_mesh(bpy, "Points", [(0, 0, 0)], []))
     _hits, _normals, found = ground(np.zeros((2, 3)), DOWN)
     assert ground.names == [] and not found.any() and ground.support(np.zeros(3), 0).name == ""
 
@@ -305,7 +287,9 @@ def test_a_mesh_answers_as_blenders_own_tree(bpy):
 
 
 def test_vertices_that_are_no_numbers_are_left_out(bpy, ground_of):
-    plane = _mesh(bpy, "Broken", [(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, float("nan"))], [(0, 1, 2), (0, 2, 3)])
+    plane = make_mesh(
+        bpy, "Broken", [(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, float("nan"))], [(0, 1, 2), (0, 2, 3)]
+    )
     _, _, found = ground_of(plane)(np.array([[0.5, 0.0, 1.0], [-0.5, 0.0, 1.0]]), DOWN)
     assert found.tolist() == [True, False]
 
@@ -313,6 +297,6 @@ def test_vertices_that_are_no_numbers_are_left_out(bpy, ground_of):
 def test_meshes_of_the_same_vertices_and_corners_but_other_faces_are_told_apart(bpy, addon):
     vertices = [(0, 0, 0), (2, 0, 0), (2, 1, 2), (1, 2, 2), (0, 2, 0), (-1, 1, -1), (-1, 0, 0)]
     faces = [(0, 1, 2), (3, 4, 5, 6)], [(0, 1, 2, 3), (4, 5, 6)], [(0, 1, 2), (3, 4, 5, 6)]
-    meshes = [_mesh(bpy, "Mesh", vertices, of_mesh).data for of_mesh in faces]
-    first, other, same = (addon("ground.meshes")._read(mesh, np.eye(4), {})[0] for mesh in meshes)
+    meshes = [make_mesh(bpy, "Mesh", vertices, of_mesh).data for of_mesh in faces]
+    first, other, same = (addon("ground.meshes")._read(mesh, np.eye(4))[0] for mesh in meshes)
     assert first == same != other

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import biped
 import numpy as np
 import pytest
 from planted import heads, plant, record_of
@@ -13,16 +14,13 @@ FRAMES = range(1, 62)
 
 def split(bpy, armature, names, share=0.5):
     """Put a second bone into each thigh and shin, which carries the knee or the foot on."""
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = armature.data.edit_bones
-    for side in "LR":
-        for part, below in (("thigh", "shin"), ("shin", "foot")):
-            upper, second = bones[f"{part}.{side}"], bones.new(names.format(part, side))
-            second.head, second.tail = upper.head.lerp(upper.tail, share), upper.tail.copy()
-            second.roll, upper.tail, second.parent = upper.roll, second.head.copy(), upper
-            bones[f"{below}.{side}"].parent = second
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, armature) as bones:
+        for side in "LR":
+            for part, below in (("thigh", "shin"), ("shin", "foot")):
+                upper, second = bones[f"{part}.{side}"], bones.new(names.format(part, side))
+                second.head, second.tail = upper.head.lerp(upper.tail, share), upper.tail.copy()
+                second.roll, upper.tail, second.parent = upper.roll, second.head.copy(), upper
+                bones[f"{below}.{side}"].parent = second
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
@@ -51,16 +49,13 @@ def test_toes_begin_after_the_instep(bpy, walker, slope):
     plant(bpy)
     toes = heads(bpy, walker, FRAMES, ("toe.L", "toe.R"))
     bpy.ops.ik2bone.restore()
-    bpy.context.view_layer.objects.active = walker
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = walker.data.edit_bones
-    for side in "LR":
-        foot, toe = bones[f"foot.{side}"], bones[f"toe.{side}"]
-        instep, tip = bones.new(f"instep.{side}"), bones.new(f"tip.{side}")
-        instep.head, instep.tail, instep.parent = foot.head.lerp(foot.tail, 0.3), foot.tail, foot
-        tip.head, tip.tail, tip.parent = toe.tail, 2.0 * toe.tail - toe.head, toe
-        toe.parent = instep
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, walker) as bones:
+        for side in "LR":
+            foot, toe = bones[f"foot.{side}"], bones[f"toe.{side}"]
+            instep, tip = bones.new(f"instep.{side}"), bones.new(f"tip.{side}")
+            instep.head, instep.tail, instep.parent = foot.head.lerp(foot.tail, 0.3), foot.tail, foot
+            tip.head, tip.tail, tip.parent = toe.tail, 2.0 * toe.tail - toe.head, toe
+            toe.parent = instep
     plant(bpy)
     np.testing.assert_allclose(heads(bpy, walker, FRAMES, ("toe.L", "toe.R")), toes, atol=1e-5)
     assert {path.split('"')[1] for path in record_of(walker)["channels"]} >= {"toe.L", "toe.R"}
@@ -95,13 +90,11 @@ def test_bones_in_one_place_are_one_knee(bpy, walker, slope):
     plant(bpy)
     feet = heads(bpy, walker, FRAMES)
     bpy.ops.ik2bone.restore()
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = walker.data.edit_bones
-    for side in "LR":
-        double = bones.new(f"double.{side}")
-        double.head, double.tail, double.parent = bones[f"shin.{side}"].head, (0.0, 0.3, 0.5), bones[f"thigh.{side}"]
-        bones[f"shin.{side}"].use_connect, bones[f"shin.{side}"].parent = False, double
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with biped.editing(bpy, walker) as bones:
+        for side in "LR":
+            thigh, shin = bones[f"thigh.{side}"], bones[f"shin.{side}"]
+            shin.use_connect = False
+            shin.parent = biped.add_bone(bones, f"double.{side}", thigh, shin.head, (0.0, 0.3, 0.5))
     with np.errstate(all="raise", under="ignore"):
         plant(bpy)
     np.testing.assert_allclose(heads(bpy, walker, FRAMES), feet, atol=1e-5)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from grounds import Part, Parts, plate
 from ik2bone.anchors.choose import find_anchors
-from ik2bone.anchors.footprint import Slopes
+from ik2bone.contacts.standing import Contacts
+from ik2bone.plan import Settings
 from ik2bone.rotations import move_points
 from ik2bone.sole.measure import measure_sole
 from walk import FLAT, HILLS, height_field, make_walk
@@ -15,12 +16,14 @@ from walk import FLAT, HILLS, height_field, make_walk
 TREAD, RISER = 0.62, 0.15
 
 
-def found(walk, ground, **options):
+def found(walk, ground, kept=None):
     """Contacts and anchors, those of swings left out, of a walk on a ground."""
     clip, sole = walk.clip, measure_sole(walk.clip)
     contacts = np.stack([np.zeros_like(walk.standing), walk.standing], axis=-1)
     heel = move_points(clip.foot, sole.heel)
-    contacts, anchors = find_anchors(clip, sole, heel, contacts, ground, Slopes(), **options)
+    nothing = np.zeros_like(contacts)
+    feet = Contacts(contacts, True, nothing if kept is None else kept, nothing, nothing[..., 0])
+    contacts, anchors = find_anchors(clip, sole, heel, feet, ground, Settings(), None)
     return contacts, [anchor for anchor in anchors if anchor.part != "swing"]
 
 

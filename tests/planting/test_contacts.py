@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from gaits import EASES, STYLES, make_gait, make_loose_gait, make_rest, on_treadmill, retargeted
-from ik2bone.contacts.detect import find_contacts, hysteresis, stances
+from ik2bone.contacts.detect import find_contacts, hysteresis
 from ik2bone.contacts.paths import noise_of, observe
+from ik2bone.contacts.stance import stances
 from ik2bone.contacts.treadmill import floor_velocities
 from ik2bone.curves import runs
 from runs import RUNS, make_run

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone import Clip
-from ik2bone.contacts.detect import stances
 from ik2bone.contacts.spans import no_marks
+from ik2bone.contacts.stance import stances
 from ik2bone.hips import hips_offset
 from ik2bone.plan import Settings, plant
 from ik2bone.reach import own_reach

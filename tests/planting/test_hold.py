@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone.contacts.detect import Stance
+from ik2bone.contacts.stance import Stance
 from ik2bone.rotations import matrix_from_vector
 from ik2bone.targets.lock import hold_feet
 from walk import make_walk

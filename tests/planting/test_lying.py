@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from ik2bone.anchors.lying import lie_along
 from ik2bone.contacts.spans import Marks
-from ik2bone.hands.touch import measure_limbs, with_floor_of
+from ik2bone.hands.touch import measure_limbs
 from ik2bone.plan import Settings, plant
 from ik2bone.rotations import move_points
+from ik2bone.sole.measure import with_own_floor
 from walk import FLAT, HILLS, height_field, in_place, make_walk, planted
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -22,7 +23,7 @@ def _planted_twice(clip, ground, settings=None):
     """A clip planted once, and that planted again with the soles as the first run measured them."""
     sole = measure_limbs(clip)
     once = planted(clip, plant(clip, ground, settings, sole))
-    return once, planted(once, plant(once, ground, settings, with_floor_of(once, sole)))
+    return once, planted(once, plant(once, ground, settings, with_own_floor(once, sole)))
 
 
 def _apart(path, other):
@@ -48,7 +49,7 @@ def test_level_feet_are_tilted_by_the_second_run_if_the_first_did_not(make) -> N
     clip = make(make_walk().clip)
     sole = measure_limbs(clip)
     level = planted(clip, plant(clip, SLOPE, Settings(use_slope=False), sole))
-    again = planted(level, plant(level, SLOPE, None, with_floor_of(level, sole)))
+    again = planted(level, plant(level, SLOPE, None, with_own_floor(level, sole)))
     once = planted(clip, plant(clip, SLOPE, None, sole))
     turns = [np.einsum("flij,j->fli", foot[..., :3, :3], UP) for foot in (again.foot, once.foot)]
     assert np.median(np.linalg.norm(turns[0] - turns[1], axis=-1)) < np.radians(1.0)

@@ -36,6 +36,7 @@ TRANSPOSED = np.swapaxes(LEG["shin"], -1, -2)
         ({"shin": [[1.0, 2.0], [3.0]]}, ValueError, r"shin: expected shape .* got rows of different lengths"),
         (_broken("shin", np.nan), ValueError, "shin: expected finite numbers, got nan on frame 3, leg 1"),
         (_broken("foot", SINGULAR), ValueError, "foot: expected invertible matrices, got a singular one on frame 3"),
+        ({"rest_hinge": [[0.0, 0.0, np.nan]] * 2}, ValueError, "rest_hinge: expected finite numbers, got nan$"),
         ({"shin": TRANSPOSED}, ValueError, "shin: expected matrices with the translation in the last column"),
         ({"shin": LEG["thigh"]}, ValueError, "shin: expected a bone with length, got the same place as the thigh on"),
         ({"ball": np.zeros((180, 3))}, ValueError, r"ball: expected shape \(180, 2, 3\)"),

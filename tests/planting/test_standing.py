@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone.contacts.spans import Marks, Span, marks_of, no_marks, spans_of
-from ik2bone.contacts.standing import NEVER, find_standing
+from ik2bone.contacts.standing import NEVER, Contacts, feet_that_stand, tell_hurried
 from ik2bone.curves import runs
 from ik2bone.plan import Settings, plant
 from ik2bone.report import contact_spans, figures
@@ -97,8 +97,18 @@ def test_contacts_that_enforced_ones_shorten_are_told() -> None:
     plans = [plant(clip, FLAT, Settings(marks=marked(clip, span))) for span in (shortening, idle)]
     assert [(plan.contacts & ~other.contacts).any() for other in plans] == [True, False]
     told = [[sentence for sentence in map(str, other.notes) if "shorter" in sentence] for other in plans]
-    assert len(told[0]) == 1 and "a foot needs time" in told[0][0]
+    assert len(told[0]) == 1 and "made 2 others shorter, because a foot needs time" in told[0][0]
     assert not told[1]
+
+
+@pytest.mark.parametrize(("leg", "count"), [(0, 1), (1, 0)])
+def test_contacts_are_told_as_shortened_only_beside_what_people_added(leg, count) -> None:
+    standing = np.zeros((40, 2, 2), bool)
+    standing[5:15, 0] = standing[18:30, 0] = standing[10:20, 1] = True
+    held, added = standing.copy(), np.zeros_like(standing)
+    held[13:15, 0], added[18:20, leg, 1] = False, True
+    notes = tell_hurried(Contacts(standing, True, added, added, added[..., 0]), held)
+    assert [note.data["count"] for note in notes] == [count] * count
 
 
 @pytest.mark.parametrize("mode", ["AUTO", "STORED"])
@@ -194,7 +204,7 @@ def test_flying_clip_is_told_to_have_no_contact() -> None:
         moved[name] = getattr(clip, name).copy()
         moved[name][..., :3, 3] += time * [3.0, 0.0, 0.0]
     clip = replace(clip, **moved)
-    feet = find_standing(clip, measure_sole(clip))
+    feet = feet_that_stand(clip, measure_sole(clip), "AUTO", None)
     assert not feet.locked
     assert any("no foot ever stands still" in sentence for sentence in map(str, feet.notes))
 
@@ -205,6 +215,6 @@ def test_figure_that_hovers_for_a_moment_as_its_clip_ends_stands_on_no_spot(seco
     frames = round(30.0 * seconds)
     clip = pose.cut(np.zeros(frames, int))
     way = np.maximum(frames - 4 - np.arange(frames), 0)[:, None] / 30.0 * [0.0, 4.0, 1.0]
-    feet = find_standing(clip.moved(way), measure_sole(clip))
+    feet = feet_that_stand(clip.moved(way), measure_sole(clip), "AUTO", None)
     assert feet.locked == stands
     assert (NEVER in feet.notes) != stands

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..contacts.detect import Stance
-from ..ground.query import Support, ask
+from ..contacts.stance import Stance
+from ..ground.query import Support, ask, support_of
 from ..model import Array, Ground, Note
 from ..rotations import inverse_of, length_of, move_points, nearest_rotations, turn_vectors, vector_from_matrix
 
@@ -22,10 +22,10 @@ TWIST = 30.0
 class Anchor:
     """One standing of one foot: where `part` of it ("ball" or "heel") stood in the clip and stands now, world space.
 
-    `origin` and `point` are the joint or heel point before and after, `turn` (3, 3) maps the clip's level ground onto
-    the slope, `found` tells whether there was a surface, and `foothold` where that lies under the point. They hold as
-    the foot comes to stand, the figure `carried` (3,) so far by then; a `support` that moves takes them along by its
-    `motion` (F, 4, 4) from there.
+    `origin` and `point` (3,) are the joint or heel point before and after, `turn` (3, 3) maps the clip's level ground
+    onto the slope, `found` tells whether there was a surface, and `foothold` (3,) where that lies under the point:
+    without one that is the point itself. They hold as the foot comes to stand, the figure `carried` (3,) so far by
+    then; a `support` that moves takes them along by its `motion` (F, 4, 4) from there.
     """
 
     stance: Stance
@@ -34,7 +34,7 @@ class Anchor:
     point: Array
     turn: Array
     found: bool
-    foothold: Array | None = None
+    foothold: Array
     carried: Array = field(default_factory=lambda: np.zeros(3))
     support: str = ""
     motion: Array | None = None
@@ -68,11 +68,11 @@ class Anchor:
 
     def points(self, frames: int) -> Array:
         """Where the standing point is (F, 3)."""
-        return moved_by(self.motion, self.point, frames)
+        return self._ridden(self.point, frames)
 
     def footholds(self, frames: int) -> Array:
         """Where the surface lies under it (F, 3)."""
-        return moved_by(self.motion, self.point if self.foothold is None else self.foothold, frames)
+        return self._ridden(self.foothold, frames)
 
     def turns(self, frames: int) -> Array:
         """How the foot is turned (F, 3, 3)."""
@@ -80,19 +80,17 @@ class Anchor:
             return np.broadcast_to(self.turn, (frames, 3, 3))
         return nearest_rotations(self.motion[:, :3, :3]) @ self.turn
 
+    def _ridden(self, point: Array, frames: int) -> Array:
+        """A point (3,) over frames (F, 3), which moves with the support."""
+        if self.motion is None:
+            return np.broadcast_to(point, (frames, 3))
+        return self.motion[:, :3, :3] @ point + self.motion[:, :3, 3]
 
-def moved_by(motion: Array | None, point: Array, frames: int) -> Array:
-    """A point (3,) over frames (F, 3), moved along by a motion (F, 4, 4)."""
-    if motion is None:
-        return np.broadcast_to(point, (frames, 3))
-    return motion[:, :3, :3] @ point + motion[:, :3, 3]
 
-
-def rigid(motion: Array) -> Array:
-    """A motion (F, 4, 4) without what it scales."""
-    result = motion.copy()
-    result[:, :3, :3] = nearest_rotations(motion[:, :3, :3])
-    return result
+def on_supports(anchors: Iterable[Anchor], ground: Ground, frames: Iterable[int]) -> list[Anchor]:
+    """The anchors on what their footholds belong to, each where that is on its frame."""
+    pairs = zip(anchors, frames, strict=True)
+    return [a.on(support_of(ground, a.foothold, frame), frame) if a.found else a for a, frame in pairs]
 
 
 def ride_of(anchors: Iterable[Anchor], frames: int) -> Array:

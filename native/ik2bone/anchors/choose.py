@@ -8,17 +8,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..contacts.detect import Stance
 from ..contacts.spans import Place
+from ..contacts.stance import Stance
+from ..contacts.standing import Contacts
 from ..ground.query import ask, support_of
 from ..model import Array, Clip, Ground, Mask
 from ..rotations import inverse_of, move_points
+from ..settings import Settings
 from ..sole.measure import Sole
-from .anchor import Anchor, ride_of
-from .footprint import Footprints, Site, Slopes, Surface, footprints, slope_turns, stance_footprints
+from .anchor import Anchor, on_supports, ride_of
+from .footprint import Footprints, Site, Slopes, footprints, slope_turns, stance_footprints
 from .lying import leave_lying
 from .search import best_shifts
-from .time import give_anchors_time
+from .time import give_time
 
 # A foot that does not stand for longer than this (s) follows the ground below it about so often, and so long before the
 # clip begins, or after it ends, it stands.
@@ -26,28 +28,19 @@ LONG = 0.6
 
 
 def find_anchors(
-    clip: Clip,
-    sole: Sole,
-    heel: Array,
-    contacts: Mask,
-    ground: Ground,
-    slopes: Slopes,
-    ride: Array | None = None,
-    kept: Mask | None = None,
-    places: Sequence[Place] = (),
+    clip: Clip, sole: Sole, heel: Array, feet: Contacts, ground: Ground, settings: Settings, ride: Array | None
 ) -> tuple[Mask, list[Anchor]]:
-    """Contacts (F, L, 2) that feet can hold, and an anchor for each stance of them, on the surface nearest to where the
-    foot stood, raised as the foot before it was.
+    """Contacts (F, L, 2) that feet can hold, one or more, and an anchor for each stance of them, on the surface nearest
+    to where the foot stood, raised as the foot before it was.
 
-    Frames in which feet need time to get from one anchor to the next are no contacts, unless they are `kept` (F, L, 2).
-    A foot that swings as the clip begins or ends, or for long, gets anchors there with the part "swing". `ride` (F, 3)
-    is how far the figure is carried over the frames, where that is not told by the supports it stands on. `places` are
-    where people want feet to stand, which are kept.
+    Frames in which feet need time to get from one anchor to the next are no contacts, unless they are kept. A foot that
+    swings as the clip begins or ends, or for long, gets anchors there with the part "swing". `heel` (F, L, 3) are the
+    heels' paths, `ride` (F, 3) is how far the figure is carried over the frames, where that is not told by the supports
+    it stands on. Places where people want feet to stand are kept.
     """
-    if not contacts.any():
-        return contacts, []
+    contacts, slopes = feet.standing, settings.slopes
     prints = stance_footprints(clip, sole, heel, contacts)
-    wished = _wished(ground, prints, places)
+    wished = _wished(ground, prints, settings.places)
     site, carried = _settle(clip, ground, slopes, prints, ride, wished)
     fixed = np.isfinite(wished).all(axis=1)
     shifts = best_shifts(clip, site, carried, fixed)
@@ -60,7 +53,7 @@ def find_anchors(
         anchors = _anchors(site, shifts, carried, slopes.aligned)
     ride = ride_of(anchors, clip.frames) if ride is None else ride
     anchors += _swing_anchors(clip, sole, ground, slopes, anchors, ride)
-    return give_anchors_time(clip, contacts, leave_lying(clip, sole, contacts, anchors), kept)
+    return give_time(clip, contacts, leave_lying(clip, sole, contacts, anchors), feet.kept)
 
 
 def _wished(ground: Ground, prints: Footprints, places: Sequence[Place]) -> Array:
@@ -70,15 +63,12 @@ def _wished(ground: Ground, prints: Footprints, places: Sequence[Place]) -> Arra
         for place in places:
             meets = place.start < span.end and span.start <= place.end
             if meets and (place.leg, place.part) == (span.leg, part):
-                wished[row] = _point_at(ground, place, int(frame))
+                point, start = np.array(place.point), max(place.start, 0)
+                motion = support_of(ground, point, start).motion
+                # What stands there goes along with its support.
+                way = np.eye(4) if motion is None else motion[frame] @ inverse_of(motion[start])
+                wished[row] = move_points(way, point)
     return wished
-
-
-def _point_at(ground: Ground, place: Place, frame: int) -> Array:
-    """Where a place is on a frame (3,): what stands there goes along with its support."""
-    point, start = np.array(place.point), max(place.start, 0)
-    motion = support_of(ground, point, start).motion
-    return point if motion is None else move_points(motion[frame] @ inverse_of(motion[start]), point)
 
 
 def _settle(
@@ -122,21 +112,14 @@ def _anchors(site: Site, shifts: Array, carried: Array, aligned: bool) -> list[A
     prints, rows = site.prints, np.arange(len(shifts))
     points = prints.points + shifts[:, None]
     surface = site.ask(rows, points)
+    found = surface.found[:, 0]
     turns = slope_turns(prints.axes, points, surface) if aligned else np.tile(np.eye(3), (len(rows), 1, 1))
-    turns[~surface.found[:, 0]] = np.eye(3)
-    footholds = surface.hits[:, 0]
-    points = footholds + prints.height[:, None] * (turns @ prints.axes[0, :, 2])
-    return [_anchor(site, row, (points[row], turns[row], footholds[row]), carried[row], surface) for row in rows]
-
-
-def _anchor(site: Site, row: int, placed: tuple[Array, Array, Array], carried: Array, surface: Surface) -> Anchor:
-    """The anchor of one stance by its point, turn and foothold."""
-    prints, (point, turn, foothold), found = site.prints, placed, bool(surface.found[row, 0])
-    if not found:
-        point = foothold = prints.origin[row] + carried
-    anchor = Anchor(prints.spans[row], prints.parts[row], prints.origin[row], point, turn, found, foothold, carried)
-    frame = int(prints.frame[row])
-    return anchor.on(support_of(site.ground, foothold, frame), frame) if found else anchor
+    turns[~found] = np.eye(3)
+    holds = np.where(found[:, None], surface.hits[:, 0], prints.origin + carried)
+    points = holds + np.where(found, prints.height, 0.0)[:, None] * (turns @ prints.axes[0, :, 2])
+    placed = prints.spans, prints.parts, prints.origin, points, turns, found.tolist(), holds, carried
+    anchors = (Anchor(*row) for row in zip(*placed, strict=True))
+    return on_supports(anchors, site.ground, prints.frame.tolist())
 
 
 def _swing_anchors(
@@ -162,8 +145,8 @@ def _swing_anchors(
     below = origin + carried + (rise - prints.height)[:, None] * clip.up
     site = Site(ground, prints, below, below, clip.leg, slopes.least)
     own = _anchors(site, np.zeros((len(spans), 2)), carried, slopes.aligned)
-    ways = rise[:, None] * clip.up
-    return [a if a.found else replace(a, point=a.point + way, foothold=None) for a, way in zip(own, ways, strict=True)]
+    goals = [anchor.point + way for anchor, way in zip(own, rise[:, None] * clip.up, strict=True)]
+    return [a if a.found else replace(a, point=to, foothold=to) for a, to in zip(own, goals, strict=True)]
 
 
 def _passed(clip: Clip, anchors: list[Anchor]) -> list[tuple[int, int, Anchor]]:

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..contacts.detect import Stance, stances
+from ..contacts.stance import Stance, stances
 from ..ground.query import ask
-from ..model import Array, Clip, Ground, Mask, level_part
+from ..model import Array, Clip, Ground, Indices, Mask, level_part
 from ..rotations import cross, dot, unit
 from ..sole.measure import Sole
 from ..targets.lock import standing_frames
@@ -64,7 +63,7 @@ class Footprints:
     parts: tuple[str, ...]
     origin: Array
     height: Array
-    frame: NDArray[np.intp]
+    frame: Indices
     axes: Array
     points: Array
     room: Array
@@ -97,7 +96,7 @@ class Site:
     leg: float
     least: float
 
-    def ask(self, rows: NDArray[np.intp], at: Array) -> Surface:
+    def ask(self, rows: Indices, at: Array) -> Surface:
         """The ground of some stances (M,) at places (M, ..., 2) ahead of and beside their standing points."""
         count, axes, up = len(rows), self.prints.axes[rows], self.prints.axes[0, :, 2]
         away = self.leg * (at.reshape(count, -1, 2) @ np.swapaxes(axes[:, :, :2], 1, 2))
@@ -116,7 +115,7 @@ def stance_footprints(clip: Clip, sole: Sole, heel: Array, contacts: Mask) -> Fo
     goes along paths (F, L, 3).
     """
     spans = sorted(stances(contacts), key=lambda span: span.start)
-    held = [span.start + standing_frames(contacts[span.start : span.end, span.leg]) for span in spans]
+    held = [span.start + standing_frames(contacts[span.rows]) for span in spans]
     parts = ["ball" if contacts[frames[0], span.leg, 1] else "heel" for span, frames in zip(spans, held, strict=True)]
     paths = {"ball": clip.ball, "heel": heel}
     held_paths = [paths[part][:, span.leg] for span, part in zip(spans, parts, strict=True)]
@@ -124,12 +123,7 @@ def stance_footprints(clip: Clip, sole: Sole, heel: Array, contacts: Mask) -> Fo
 
 
 def footprints(
-    clip: Clip,
-    sole: Sole,
-    spans: Sequence[Stance],
-    parts: Sequence[str],
-    held: list[NDArray[np.intp]],
-    origin: Array,
+    clip: Clip, sole: Sole, spans: Sequence[Stance], parts: Sequence[str], held: list[Indices], origin: Array
 ) -> Footprints:
     """Footprints of N stances at their origins (N, 3), turned as their feet are on the frames that hold them."""
     legs = np.array([span.leg for span in spans], np.intp)
@@ -142,7 +136,7 @@ def footprints(
     return Footprints(tuple(spans), tuple(parts), origin, height, frame, axes, points, room)
 
 
-def _headings(clip: Clip, sole: Sole, legs: NDArray[np.intp], held: list[NDArray[np.intp]]) -> Array:
+def _headings(clip: Clip, sole: Sole, legs: Indices, held: list[Indices]) -> Array:
     """Mean level headings (N, 3) of feet on the frames that hold them."""
     counts = np.array([len(frames) for frames in held])
     rows, leg = np.concatenate(held), np.repeat(legs, counts)

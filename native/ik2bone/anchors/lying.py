@@ -52,7 +52,7 @@ def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -
         return anchors
     rises = np.array([anchor.move for anchor in standing]) @ clip.up
     # Not of the points themselves, as heels and balls lie unlike over their soles.
-    heights = np.ptp(np.array([a.point if a.foothold is None else a.foothold for a in standing]) @ clip.up)
+    heights = np.ptp(np.array([anchor.foothold for anchor in standing]) @ clip.up)
     if np.ptp(rises) > max(ALONG * heights, LEVEL * clip.leg):
         return anchors
     rows = (_flat_frames(clip, sole, contacts, anchor) for anchor in standing)
@@ -66,8 +66,7 @@ def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -
 
 def _flat_frames(clip: Clip, sole: Sole, contacts: Mask, anchor: Anchor) -> tuple[Array, Array]:
     """Where the sole looks up to (N, 3) while heel and ball stand, and the normals of the ground there."""
-    start, end, leg = anchor.stance.start, anchor.stance.end, anchor.stance.leg
-    frames = start + np.flatnonzero(contacts[start:end, leg].all(axis=-1))
+    leg, frames = anchor.stance.leg, anchor.stance.start + np.flatnonzero(contacts[anchor.stance.rows].all(axis=-1))
     return clip.foot[frames, leg, :3, :3] @ sole.up[leg], anchor.turns(clip.frames)[frames] @ clip.up
 
 
@@ -79,8 +78,7 @@ def _left(clip: Clip, sole: Sole, anchor: Anchor) -> Anchor:
     normal = anchor.turn @ clip.up
     aside = anchor.move - (anchor.move @ normal) * normal
     beside = aside if np.linalg.norm(aside) <= sole.ball_height[anchor.stance.leg] else np.zeros(3)
-    foothold = None if anchor.foothold is None else anchor.foothold - beside
-    return replace(anchor, turn=np.eye(3), point=anchor.point - beside, foothold=foothold)
+    return replace(anchor, turn=np.eye(3), point=anchor.point - beside, foothold=anchor.foothold - beside)
 
 
 def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> Array:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..curves import SHARPEST
-from ..model import Array, Clip, Mask
+from ..model import Array, Clip, Indices, Mask
 from ..rotations import dot, length_of
 from .footprint import Site, unevenness
 from .time import HASTY
@@ -30,9 +29,9 @@ class Search:
 
     site: Site
     moves: Array
-    chains: list[NDArray[np.intp]]
+    chains: list[Indices]
     times: list[Array]
-    free: NDArray[np.intp]
+    free: Indices
 
     def look(self, shifts: Array) -> tuple[Array, Array]:
         """What shifts (M, ..., 2) of the free stances cost by themselves (M, ...), and how they move the feet there

@@ -14,10 +14,8 @@ from ..rotations import length_of
 from .events import held_while_still, refined
 from .footing import HEIGHT, find_spells, grounded
 from .paths import ENTER_SPEED, LEAVE_SPEED, REST, SAME_PLACE, Feet, finer, observe
-from .stance import LEAST_CONTACT, Stance, part_stances, stances
+from .stance import LEAST_CONTACT, part_stances
 from .treadmill import NEAR, floor_velocities
-
-__all__ = ["ENTER_SPEED", "LEAST_CONTACT", "LEAVE_SPEED", "Stance", "detect", "find_contacts", "stances"]
 
 # A runner's foot slides as it strikes the ground: for a figure faster than this (leg lengths a second) both speeds grow
 # in proportion to its own.
@@ -34,14 +32,6 @@ class Limits:
     leave: float = LEAVE_SPEED
     height: float = HEIGHT
     least: float = LEAST_CONTACT
-
-
-@dataclass(frozen=True)
-class Detection:
-    """Contacts `standing` (F, L, 2) of heels and balls, and whether a floor that moves has `carried` them back."""
-
-    standing: Mask
-    carried: bool
 
 
 def find_contacts(
@@ -84,7 +74,7 @@ def find_contacts(
         return np.zeros((*heel.shape[:2], 2), bool)
     heel = array("heel", heel, ("frames", "legs", 3))
     ball = array("ball", ball, heel.shape)
-    return detect(heel, ball, fps=rate, leg=length, up=upward, limits=limits, exact=exact).standing
+    return detect(heel, ball, fps=rate, leg=length, up=upward, limits=limits, exact=exact)[0]
 
 
 def _limits(enter: float, leave: float, height: float, least: float) -> Limits:
@@ -106,16 +96,18 @@ def _positive(name: str, value: float) -> float:
 
 def detect(
     heel: Array, ball: Array, *, fps: float, leg: float, up: Array, limits: Limits | None = None, exact: bool = False
-) -> Detection:
-    """The contacts of `find_contacts`, for feet to be locked by unless `exact`, and what else was found on the way."""
+) -> tuple[Mask, bool]:
+    """The contacts (F, L, 2) of `find_contacts`, for feet to be locked by unless `exact`, and whether a moving floor
+    carries them back.
+    """
     seen = observe(np.stack([heel, ball], axis=2) / leg, fps, up)
     floor, carried = floor_velocities(seen)
     feet, limits = seen.over(floor), _adapted(limits or Limits(), seen.travel - floor, floor)
     fine = feet if exact else finer(feet)
     slow = _lasting(fine, _slow(fine, limits), limits)
     if exact:
-        return Detection(refined(feet, slow), carried)
-    return Detection(held_while_still(feet, _on_frames(fine, _settled(fine, slow), limits)), carried)
+        return refined(feet, slow), carried
+    return held_while_still(feet, _on_frames(fine, _settled(fine, slow), limits)), carried
 
 
 def hysteresis(slow: Mask, still: Mask) -> Mask:
@@ -145,8 +137,7 @@ def _slow(feet: Feet, limits: Limits) -> Mask:
     either = hysteresis(slow.any(axis=-1), still.any(axis=-1))
     heights, low = np.where(slow, feet.heights, np.inf), np.zeros_like(slow)
     for spell in grounded(feet, find_spells(feet, either), limits.height):
-        rows = slice(spell.start, spell.end), spell.leg
-        low[rows] = heights[rows] < heights[rows].min(axis=0) + limits.height
+        low[spell.rows] = heights[spell.rows] < heights[spell.rows].min(axis=0) + limits.height
     return hysteresis(slow & low, still)
 
 

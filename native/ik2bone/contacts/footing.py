@@ -25,16 +25,11 @@ def find_spells(feet: Feet, either: Mask) -> list[Stance]:
     spells: list[Stance] = []
     for leg, start, end in column_runs(either):
         last = spells[-1] if spells and spells[-1].leg == leg else None
-        if last and start - last.end < LEAST_CONTACT * feet.fps and _same_place(feet, last, start):
-            start = spells.pop().start
+        if last and start - last.end < LEAST_CONTACT * feet.fps:
+            away = length_of(feet.paths[start, leg] - feet.paths[last.end - 1, leg])
+            start = spells.pop().start if away.min() < SAME_PLACE else start
         spells.append(Stance(leg, start, end))
     return spells
-
-
-def _same_place(feet: Feet, last: Stance, start: int) -> bool:
-    """Whether heel or ball is where it was at the end of the last spell."""
-    away = feet.paths[start, last.leg] - feet.paths[last.end - 1, last.leg]
-    return bool(length_of(away).min() < SAME_PLACE)
 
 
 def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
@@ -46,7 +41,7 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     spells = _not_falling(feet, spells)
     if not spells:
         return []
-    heights = np.array([quantile(feet.lowest[s.start : s.end, s.leg], 0.5) for s in spells])
+    heights = np.array([quantile(feet.lowest[spell.rows], 0.5) for spell in spells])
     legs, starts, ends = np.array([(spell.leg, spell.start, spell.end) for spell in spells]).T
     step = STEP * feet.fps
     crest = _are_crests(starts, ends, heights, height, 0.5 * step)
@@ -73,8 +68,7 @@ def _not_falling(feet: Feet, spells: list[Stance]) -> list[Stance]:
         for spell in spells
         if spell.end == feet.frames
         or not sinks[spell.end]
-        or feet.lowest[spell.end : spell.end + soon, spell.leg].min()
-        >= feet.lowest[spell.start : spell.end, spell.leg].min() - SAME_PLACE
+        or feet.lowest[spell.end : spell.end + soon, spell.leg].min() >= feet.lowest[spell.rows].min() - SAME_PLACE
     ]
 
 
@@ -94,28 +88,20 @@ def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask) -> 
     """
     level = np.full(feet.lowest.shape, np.inf)
     for spell, height in zip(spells, heights, strict=True):
-        level[spell.start : spell.end, spell.leg] = height
+        level[spell.rows] = height
     alone, carry = level == level.min(axis=1, keepdims=True), np.zeros(len(spells), bool)
-    for i, spell in enumerate(spells):
-        time = np.count_nonzero(alone[spell.start : spell.end, spell.leg]) / feet.fps
-        lifted = _comes_from_below(feet, spell, heights[i])
+    soon = max(1, round(0.5 * STEP * feet.fps))
+    for i, (spell, height) in enumerate(zip(spells, heights, strict=True)):
+        start, end, path = spell.start, spell.end, feet.lowest[:, spell.leg]
+        time = np.count_nonzero(alone[spell.rows]) / feet.fps
+        before, after = path[max(start - soon, 0) : start + 1], path[end - 1 : end + soon]
+        # The foot is lifted, or at the top of a jump: one that is put down comes from above.
+        lifted = _is_over(before, before[-1], height)
         long = time >= (STEP if lifted or crest[i] else LEAST_CONTACT - 1e-9)
-        carry[i] = long and not (lifted and _hovers(feet, spell, heights[i]))
+        # One that was lifted hovers where it goes down from there, and up and down meanwhile.
+        hovers = lifted and _is_over(after, after[0], height) and np.ptp(path[start:end]) > SAME_PLACE
+        carry[i] = long and not hovers
     return carry
-
-
-def _comes_from_below(feet: Feet, spell: Stance, height: float) -> bool:
-    """Whether the foot is lifted, or at the top of a jump: one that is put down comes from above."""
-    before = feet.lowest[max(spell.start - max(1, round(0.5 * STEP * feet.fps)), 0) : spell.start + 1, spell.leg]
-    return _is_over(before, before[-1], height)
-
-
-def _hovers(feet: Feet, spell: Stance, height: float) -> bool:
-    """Whether a foot that was lifted to where it is goes down from there, and up and down meanwhile."""
-    after = feet.lowest[spell.end - 1 : spell.end + max(1, round(0.5 * STEP * feet.fps)), spell.leg]
-    return _is_over(after, after[0], height) and bool(
-        np.ptp(feet.lowest[spell.start : spell.end, spell.leg]) > SAME_PLACE
-    )
 
 
 def _is_over(beside: Array, edge: float, height: float) -> bool:

@@ -77,7 +77,9 @@ class Feet:
     @cached_property
     def rolls(self) -> Mask:
         """When a foot turns about that part (F, L, 2), which hardly moves."""
-        turning = length_of(self.velocities[:, :, :1] - self.velocities[:, :, 1:]) * _stiff(self.paths)
+        lengths, turning = (length_of(ends[:, :, :1] - ends[:, :, 1:]) for ends in (self.paths, self.velocities))
+        usual = quantile(lengths, 0.5)
+        turning *= np.abs(lengths - usual) <= STIFF * usual
         return (self.speeds < ROLLING_SHARE * turning) & (turning > LEAVE_SPEED)
 
     @cached_property
@@ -106,7 +108,8 @@ class Feet:
 def observe(paths: Array, fps: float, up: Array, noise: float | None = None) -> Feet:
     """Look at heels and balls (F, L, 2, 3), in leg lengths, with the noise that is told, or else found in them."""
     noise = noise_of(paths) if noise is None else noise
-    half = _half_window(noise, fps)
+    least, most = (max(1, round(0.5 * seconds * fps)) for seconds in WINDOWS)
+    half = next((half for half in range(least, most) if _tremble(noise, half, fps) <= REST), most)
     return Feet(fps, up, paths, paths, velocity(paths, fps, 2 * half / fps), noise, half)
 
 
@@ -116,13 +119,6 @@ def finer(feet: Feet) -> Feet:
         return feet
     places = np.arange(2 * feet.frames - 1) / 2
     return replace(observe(between(feet.paths, places), 2 * feet.fps, feet.up, feet.noise), every=2)
-
-
-def _stiff(paths: Array) -> Mask:
-    """Frames (F, L, 1) in which feet (F, L, 2, 3) are as long as usual."""
-    lengths = length_of(paths[:, :, :1] - paths[:, :, 1:])
-    usual = quantile(lengths, 0.5)
-    return np.asarray(np.abs(lengths - usual) <= STIFF * usual)
 
 
 def noise_of(paths: Array) -> float:
@@ -137,11 +133,6 @@ def noise_of(paths: Array) -> float:
         return 0.0
     steady = quantile(length_of(np.diff(paths, 5, axis=0)), 0.2)
     return float(quantile(steady.ravel(), 0.5)) / (1.0026 * np.sqrt(252.0))
-
-
-def _half_window(noise: float, fps: float) -> int:
-    least, most = (max(1, round(0.5 * seconds * fps)) for seconds in WINDOWS)
-    return next((half for half in range(least, most) if _tremble(noise, half, fps) <= REST), most)
 
 
 def _tremble(noise: float, half: int, fps: float) -> float:

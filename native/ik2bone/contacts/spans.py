@@ -63,27 +63,20 @@ def read_spans(source: str | Mapping[str, Any] | Sequence[Any]) -> list[Span]:
 
     What a span holds beside its bone, part, start, end, state and place (anchors of a report, say) is passed over.
     """
-    data = _parse(source) if isinstance(source, str) else source
+    try:
+        data = json.loads(source) if isinstance(source, str) else source
+    except (ValueError, RecursionError) as error:
+        raise ContactsError(f"contacts: expected JSON text, got {str(source)[:40]!r} ({error})") from None
     if isinstance(data, Mapping):
         if data.get("version", VERSION) != VERSION:
             raise ContactsError(f"version: expected {VERSION}, got {short(data['version'])}")
         if "contacts" not in data:
-            raise ContactsError(f"contacts: expected a list of spans, got an object with {_listed(data)}")
+            names = ", ".join(islice(data, 6)) or "nothing in it"
+            raise ContactsError(f"contacts: expected a list of spans, got an object with {names}")
         data = data["contacts"]
     if not isinstance(data, Sequence) or isinstance(data, str):
         raise ContactsError(f"contacts: expected a list of spans, got {short(data)}")
     return [_read_span(f"contacts[{number}]", row) for number, row in enumerate(data)]
-
-
-def _parse(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ContactsError(f"contacts: expected JSON text, got {text[:40]!r} ({error})") from None
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(islice(names, 6)) or "nothing in it"
 
 
 def _read_span(where: str, row: Any) -> Span:

@@ -24,6 +24,11 @@ class Stance:
     end: int
     part: int = -1
 
+    @property
+    def rows(self) -> tuple[slice, int]:
+        """The index of its frames and its foot in arrays (F, L, ...)."""
+        return slice(self.start, self.end), self.leg
+
     def moved(self, frames: int) -> Stance:
         """The same stance so many frames later."""
         return replace(self, start=self.start + frames, end=self.end + frames)

@@ -3,23 +3,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from ..anchors.time import give_time, separate_spots
 from ..curves import column_runs
 from ..model import Array, Clip, Mask, Note
 from ..rotations import move_points
 from ..sole.measure import Sole
-from .detect import LEAST_CONTACT, detect
+from ..targets.lock import standing_place
+from .detect import detect
 from .paths import SAME_PLACE
 from .spans import Marks, no_marks
-from .stance import part_stances
+from .stance import LEAST_CONTACT, stances
 
 # Feet that stand on a smaller share of the frames, and only on those with which the clip begins or ends, turn round in
 # the air there: what is left of a step beyond the clip is longer.
 SELDOM = 0.1
+# A ball that comes down again so far from where it stood (leg lengths), while the heel stands, has its own anchor.
+SAME_SPOT = 0.02
 NEVER, CARRIED, NOWHERE = Note("never_stands"), Note("treadmill"), Note("nothing_stored")
 
 
@@ -27,87 +30,78 @@ NEVER, CARRIED, NOWHERE = Note("never_stands"), Note("treadmill"), Note("nothing
 class Contacts:
     """When feet stand, found once: `standing` (F, L, 2) of heels and balls, and whether that locks them to anchors.
 
-    What is `kept` (F, L, 2) stands whatever the planner needs time for, `firm` (F, L) feet hold their direction, too.
-    `notes` are for the user.
+    What is `kept` (F, L, 2) stands whatever the planner needs time for; of that, what is `added` (F, L, 2) stands
+    only because people want it. `firm` (F, L) feet hold their direction, too. `notes` are for the user.
     """
 
     standing: Mask
     locked: bool
     kept: Mask
+    added: Mask
     firm: Mask
     notes: tuple[Note, ...] = ()
 
 
 def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> Contacts:
-    """When feet stand under mode 'AUTO', 'ALWAYS' or 'STORED', the last of which needs marks."""
-    if mode == "ALWAYS":
-        return _following(np.ones((clip.frames, clip.legs, 2), bool))
-    if mode != "STORED":
-        return find_standing(clip, sole, marks)
-    if marks is None:
-        raise ValueError("marks: expected those of stored contacts, got None")
-    return stand_as_stored(clip, sole, marks)
+    """When feet stand under mode 'AUTO', 'ALWAYS' or 'STORED': as detected, with what is enforced and without what is
+    forbidden; on every frame; or by spans alone, as they are.
 
-
-def find_standing(clip: Clip, sole: Sole, marks: Marks | None = None) -> Contacts:
-    """Detect contacts and apply what is enforced or forbidden.
-
-    In a clip in place they do not lock, since its feet go back with a floor that moves; only enforced ones do.
+    In a clip in place contacts do not lock, since its feet go back with a floor that moves; only enforced ones do.
     """
-    heel = move_points(clip.foot, sole.heel)
-    found = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    contacts = found.standing & (not _turns_in_the_air(found.standing))
-    marks, least = marks or no_marks(contacts.shape), LEAST_CONTACT * clip.fps
-    notes = (CARRIED,) if found.carried else () if contacts.any() else (NEVER,)
+    shape = clip.frames, clip.legs, 2
+    if mode == "ALWAYS":
+        return _following(np.ones(shape, bool))
+    heel, marks = move_points(clip.foot, sole.heel), marks or no_marks(shape)
+    standing, carried = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
+    if mode == "STORED":
+        stored = marks.standing if standing.any() and not carried else marks.enforced
+        return _locked(stored, stored, marks, stored) if stored.any() else _following(marks.standing, NOWHERE)
+    contacts, least = standing & (not _turns_in_the_air(standing)), LEAST_CONTACT * clip.fps
+    notes = (CARRIED,) if carried else () if contacts.any() else (NEVER,)
     if notes and not marks.enforced.any():
         contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
         return _following(marks.applied(contacts, least), *notes)
     wanted = marks.enforced if notes else marks.applied(contacts, least)
-    timely = _in_time(clip, wanted, marks.enforced)
-    hurried = () if notes else _tell_hurried(clip, contacts, timely, marks)
-    return _locked(timely, marks.enforced, marks, hurried)
+    return _locked(separate_spots(clip, wanted) | marks.enforced, marks.enforced, marks, contacts)
 
 
-def _in_time(clip: Clip, contacts: Mask, kept: Mask) -> Mask:
-    """Contacts (F, L, 2) as the planner can hold them; what is `kept` (F, L, 2) stays."""
-    return give_time(clip, separate_spots(clip, contacts, kept), kept=kept)
+def separate_spots(clip: Clip, contacts: Mask) -> Mask:
+    """The contacts (F, L, 2) without those of heels on which a foot turns from one anchor of its ball to another."""
+    separate = contacts.copy()
+    for (leg, start, end), (other, later, last) in pairwise(column_runs(contacts[..., 1])):
+        if leg == other and contacts[end:later, leg, 0].all():
+            places = [standing_place(clip.ball[:, leg], np.arange(*run)) for run in ((start, end), (later, last))]
+            if np.linalg.norm(places[1] - places[0]) > SAME_SPOT * clip.leg:
+                separate[end:later, leg] = False
+    return separate
 
 
-def _tell_hurried(clip: Clip, found: Mask, timely: Mask, marks: Marks) -> tuple[Note, ...]:
-    """A note about contacts (F, L, 2) that were found and that enforced ones have shortened."""
-    if not marks.enforced.any():
-        return ()
-    others = replace(marks, enforced=no_marks(found.shape).enforced)
-    alone = _in_time(clip, others.applied(found, LEAST_CONTACT * clip.fps), others.enforced)
-    shorter = sum(not timely[run.start : run.end, run.leg, run.part].all() for run in part_stances(alone))
+def tell_hurried(feet: Contacts, held: Mask) -> tuple[Note, ...]:
+    """A note about stances of which less is `held` (F, L, 2), so that their feet get to or from what people added."""
+    pairs = [(a, b) for a, b in pairwise(stances(feet.standing)) if a.leg == b.leg]
+    beside = {span for pair in pairs if any(feet.added[one.rows].any() for one in pair) for span in pair}
+    shorter = sum(bool((feet.standing & ~held)[span.rows].any()) for span in beside)
     return (Note("contacts_shortened", {"count": shorter}),) if shorter else ()
 
 
-def stand_as_stored(clip: Clip, sole: Sole, marks: Marks) -> Contacts:
-    """Stand by spans alone, as they are; in a clip in place only enforced ones lock feet to anchors."""
-    found = detect(move_points(clip.foot, sole.heel), clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    standing = marks.standing if found.standing.any() and not found.carried else marks.enforced
-    return _locked(standing, standing, marks) if standing.any() else _following(marks.standing, NOWHERE)
-
-
-def _locked(standing: Mask, kept: Mask, marks: Marks, notes: tuple[Note, ...] = ()) -> Contacts:
+def _locked(standing: Mask, kept: Mask, marks: Marks, found: Mask) -> Contacts:
+    """Contacts (F, L, 2) of feet that stand on anchors, if they stand at all."""
     if not standing.any():
         return _following(standing, NOWHERE)
-    return Contacts(standing, True, kept, marks.enforced[..., 0] & standing.all(axis=-1), notes)
+    return Contacts(standing, True, kept, kept & ~found, marks.enforced[..., 0] & standing.all(axis=-1))
 
 
 def _following(standing: Mask, *notes: Note) -> Contacts:
     """Contacts (F, L, 2) of feet that follow the ground frame by frame."""
     nothing = np.zeros_like(standing)
-    return Contacts(standing, False, nothing, nothing[..., 0], notes)
+    return Contacts(standing, False, nothing, nothing, nothing[..., 0], notes)
 
 
 def _turns_in_the_air(contacts: Mask) -> bool:
     """Whether what there is of contacts (F, L, 2) is hardly any, and beside the ends of the clip."""
     standing = contacts.any(axis=-1)
-    if float(standing.mean()) >= SELDOM:
-        return False
-    return not any(start > 0 and end < len(standing) for _, start, end in column_runs(standing))
+    at_ends = all(start == 0 or end == len(standing) for _, start, end in column_runs(standing))
+    return at_ends and float(standing.mean()) < SELDOM
 
 
 def _low(clip: Clip, sole: Sole, heel: Array) -> Mask:

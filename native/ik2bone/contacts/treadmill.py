@@ -6,10 +6,9 @@ from __future__ import annotations
 from math import hypot
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..curves import quantile
-from ..model import Array, Mask, level_part
+from ..model import Array, Indices, Mask, level_part
 from ..rotations import cross, length_of
 from .paths import SAME_PLACE, Feet
 
@@ -58,7 +57,7 @@ def _treadmill(velocities: Array, way: Array) -> Array:
     return floor if _share(velocities, none, NEAR) <= 0.5 * _share(velocities, floor, _radius(floor)) else none
 
 
-def _slide(velocities: Array, frames: NDArray[np.intp], travel: Array, aside: Array) -> Array:
+def _slide(velocities: Array, frames: Indices, travel: Array, aside: Array) -> Array:
     """The share (2,) of the figure's velocity (F, 3), ahead and `aside`, by which low feet slide, at level velocities
     (N, 3) on `frames` (N,); zero for none.
 

@@ -8,11 +8,8 @@ from math import prod
 from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..model import Array, Ground, Mask
-
-Frames = NDArray[np.intp]
+from ..model import Array, Ground, Indices, Mask
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class MovingGround(Protocol):
     def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
         """Hits, normals and found of points (N, 3) along down (3,)."""
 
-    def ask(self, points: Array, down: Array | None, frames: Frames) -> tuple[Array, Array, Mask]:
+    def ask(self, points: Array, down: Array | None, frames: Indices) -> tuple[Array, Array, Mask]:
         """As a call for points (N, 3), each on its own frame (N,) and along its own direction, (3,) or (N, 3)."""
 
     def support(self, point: Array, frame: int) -> Support:
@@ -44,7 +41,7 @@ class NoGround(ValueError):
     """There is no surface under the feet, or within reach of the hands."""
 
 
-def ask(ground: Ground, points: Array, up: Array | None, frames: Frames | None = None) -> tuple[Array, Array, Mask]:
+def ask(ground: Ground, points: Array, up: Array | None, frames: Indices | None = None) -> tuple[Array, Array, Mask]:
     """Hits and normals (N, ..., 3) and found (N, ...) for points (N, ..., 3), each row asked on its frame.
 
     `frames` (N,) are 0 to N - 1 by default. Without `up` the nearest point of the surface is asked for, else that over

@@ -8,15 +8,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..checks import ROUNDING
 from ..mesh import Mesh
-from ..model import Array, Mask
+from ..model import Array, Indices, Mask
 from ..rotations import cross, dot, inverse_of, length_of, move_points, turn_vectors, unit
-from .query import Frames, Support
-
-Indices = NDArray[np.int64]
+from .query import Support
 
 # What a level costs besides its distance, in leg lengths. A level with less than a leg of room over it costs this share
 # of what is missing: open treads up to a third of a leg apart are climbed, a bench or a table is passed under.
@@ -83,11 +80,11 @@ class Surface:
         """The same surface over some of the frames."""
         return replace(self, motion=self.motion[frames]) if self.moves else self
 
-    def at(self, frames: Frames) -> tuple[Array, Array]:
+    def at(self, frames: Indices) -> tuple[Array, Array]:
         """`motion` and `inverse` on some frames (N,): (4, 4) or (N, 4, 4)."""
         return (self.motion[frames], self.inverse[frames]) if self.moves else (self.motion, self.inverse)
 
-    def levels(self, number: int, points: Array, down: Array, frames: Frames) -> Levels:
+    def levels(self, number: int, points: Array, down: Array, frames: Indices) -> Levels:
         """Where lines through `points` (N, 3) along unit vectors `down`, (3,) or (N, 3), meet this surface, which is
         `number`.
         """
@@ -99,23 +96,23 @@ class Surface:
             line, distance, triangle = self.mesh.crossings(move_points(inverse, points), ways)
             depth = distance / np.broadcast_to(length_of(ways), len(points))[line]
         normal = self._to_world(self.mesh.normals[triangle], frames[line])
-        looks_up = _along(normal, down, line) <= 0.0
+        looks_up = dot(normal, np.broadcast_to(down, points.shape)[line]) <= 0.0
         normal[~looks_up] *= -1.0
         return Levels(line, np.full(len(line), number), depth, normal, looks_up)
 
-    def nearest(self, points: Array, frames: Frames) -> tuple[Array, Array]:
+    def nearest(self, points: Array, frames: Indices) -> tuple[Array, Array]:
         """The points of the surface nearest to `points` (N, 3) on `frames` (N,), and the unit normals of its faces."""
         motion, inverse = self.at(frames)
         found = self.mesh.nearest(move_points(inverse, points))
         return move_points(motion, found.point), self._to_world(found.normal, frames)
 
-    def _to_world(self, normals: Array, frames: Frames) -> Array:
+    def _to_world(self, normals: Array, frames: Indices) -> Array:
         """Normals (N, 3) on `frames` (N,) in the world, to which they go by the inverse transpose."""
         if self._is_world:
             return normals
         return unit(turn_vectors(np.swapaxes(self.at(frames)[1], -1, -2), normals))
 
-    def encloses(self, points: Array, down: Array, frames: Frames) -> Mask:
+    def encloses(self, points: Array, down: Array, frames: Indices) -> Mask:
         """Whether points (N, 3) lie inside a solid (N,): level rays leave it more often than they enter, all four."""
         inverse = self.at(frames)[1]
         starts, inside = move_points(inverse, points), np.ones(len(points), bool)
@@ -126,11 +123,6 @@ class Surface:
             for ahead in (distance > 0.0, distance < 0.0):
                 inside &= np.bincount(line[ahead], leaves[ahead], len(points)) > 0.0
         return inside
-
-
-def _along(vectors: Array, down: Array, line: Indices) -> Array:
-    """What vectors (N, 3) of lines (N,) have along their direction, (3,) for all or one a line."""
-    return dot(vectors, down if down.ndim == 1 else down[line])
 
 
 def _level_axes(down: Array) -> tuple[Array, Array]:
@@ -169,7 +161,7 @@ class Surfaces:
         """As `ask`, on the first frame."""
         return self.ask(points, down, np.zeros(len(points), np.intp))
 
-    def ask(self, points: Array, down: Array | None, frames: Frames) -> tuple[Array, Array, Mask]:
+    def ask(self, points: Array, down: Array | None, frames: Indices) -> tuple[Array, Array, Mask]:
         """Where the lines through `points` (N, 3) along the unit vectors `down` (3,) or (N, 3) meet the surfaces as
         they lie on `frames` (N,).
 
@@ -194,7 +186,7 @@ class Surfaces:
             depth[line], normals[line], found[line] = levels.depth[best], levels.normal[best], True
         return points + depth[:, None] * down, normals, found
 
-    def _find_nearest(self, points: Array, frames: Frames) -> tuple[Array, Array, Indices]:
+    def _find_nearest(self, points: Array, frames: Indices) -> tuple[Array, Array, Indices]:
         """Nearest points (N, 3), normals there (N, 3) and the number of the surface (N,), -1 without any."""
         hits, normals, best = points.copy(), np.zeros_like(points), np.full(len(points), np.inf)
         which = np.full(len(points), -1)
@@ -218,7 +210,7 @@ class Surfaces:
         meets = (middle + half >= aside.min(axis=0)) & (middle - half <= aside.max(axis=0))
         return np.flatnonzero(meets.all(axis=1)).tolist()
 
-    def _choose(self, levels: Levels, points: Array, down: Array, frames: Frames) -> Indices | slice:
+    def _choose(self, levels: Levels, points: Array, down: Array, frames: Indices) -> Indices | slice:
         """The row of the cheapest level of each line that has any."""
         if np.bincount(levels.line, minlength=1).max() <= 1:
             return slice(None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..ground.query import Frames, ask
-from ..model import Array, Ground, Mask
+from ..ground.query import ask
+from ..model import Array, Ground, Indices, Mask
 from ..rotations import cross, dot, length_of, unit
 
 # Farther from every surface than this (limb lengths) nothing is touched, only missed: 12 cm for a person's arm.
@@ -21,7 +21,7 @@ def find_spots(
     points: Array,
     length: float,
     up: Array | None,
-    frames: Frames,
+    frames: Indices,
     soles_up: Array | None,
     within: Array,
 ) -> tuple[Array, Array, Mask, Mask]:
@@ -44,7 +44,7 @@ def find_spots(
 
 
 def mean_normal(
-    ground: Ground, hits: Array, normals: Array, length: Array, up: Array | None, frames: Frames | None = None
+    ground: Ground, hits: Array, normals: Array, length: Array, up: Array | None, frames: Indices | None = None
 ) -> tuple[Array, Mask]:
     """The mean normals (F, ..., 3) of places (F, ..., 3) and of those around, and whether it is wide there (F, ...)."""
     other = np.eye(3)[np.abs(normals).argmin(axis=-1)]

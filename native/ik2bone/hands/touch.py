@@ -12,13 +12,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..anchors.anchor import Anchor
+from ..anchors.anchor import Anchor, on_supports
 from ..anchors.footprint import STEEPEST
-from ..contacts.detect import ENTER_SPEED, LEAST_CONTACT, LEAVE_SPEED, Stance, hysteresis, stances
+from ..contacts.detect import hysteresis
+from ..contacts.paths import ENTER_SPEED, LEAVE_SPEED
 from ..contacts.spans import Marks
+from ..contacts.stance import LEAST_CONTACT, Stance, stances
 from ..curves import fade, hann_average, odd_window, runs, velocity
 from ..ground.carrier import GroundSeen, moved_by, slower
-from ..ground.query import ask, support_of
+from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask
 from ..rotations import (
     dot,
@@ -32,7 +34,7 @@ from ..rotations import (
     vector_from_matrix,
 )
 from ..settings import Settings
-from ..sole.measure import Sole, measure_sole, with_own_floor
+from ..sole.measure import Sole, measure_sole
 from ..targets.blend import WINDOW, Held, Targets, blend_targets, places_of
 from ..targets.lock import hold_feet, standing_place
 from ..targets.swing import clear
@@ -50,13 +52,6 @@ def measure_limbs(clip: Clip) -> Sole:
     if clip.hands.all():
         return hands
     return measure_sole(clip.choose(~clip.hands)).beside(hands, clip.hands)
-
-
-def with_floor_of(clip: Clip, sole: Sole) -> Sole:
-    """Soles that were measured from another clip of the same limbs, with the floor of this one."""
-    feet = ~clip.hands
-    floor = with_own_floor(clip.choose(feet), sole.choose(feet)).floor if feet.any() else clip.floors[0]
-    return replace(sole, floor=floor)
 
 
 def _palms(clip: Clip) -> Sole:
@@ -162,9 +157,8 @@ def find_touches(path: Array, distance: Array, fps: float) -> Mask:
 def _anchors(
     clip: Clip, sole: Sole, path: Array, spans: list[Stance], ground: Ground, settings: Settings, within: Array
 ) -> list[Anchor]:
-    """The anchors of one limb's stances, which bring its point of the path (F, L, 3) onto the surface.
-
-    That is at most `within` (F, L) limb lengths away. Where it is wide, palm or sole come to lie along it.
+    """The anchors of one limb's stances, which bring its point of the path (F, L, 3) onto the surface, if that is at
+    most `within` (F, L) limb lengths away. Palms and soles come to lie along a surface that is wide enough.
     """
     if not spans:
         return []
@@ -179,11 +173,9 @@ def _anchors(
     wide &= settings.use_slope
     turns = _turns_onto(sole.up[leg], axes, normals, wide)
     goals = np.where(found[:, None], spots + np.einsum("nij,nj->ni", turns, origins - points), origins)
-    anchors = []
-    for span, frame, spot, *row in zip(spans, middles.tolist(), spots, origins, goals, turns, found, strict=True):
-        anchor = Anchor(span, "ball", *row)
-        anchors.append(anchor.on(support_of(ground, spot, frame), frame) if anchor.found else anchor)
-    return anchors
+    holds = np.where(found[:, None], spots, origins)
+    placed = spans, ["ball"] * len(spans), origins, goals, turns, found.tolist(), holds
+    return on_supports((Anchor(*row) for row in zip(*placed, strict=True)), ground, middles.tolist())
 
 
 def _turns_onto(known: Array, axes: Array, normals: Array, wide: Mask, window: int = 1) -> Array:

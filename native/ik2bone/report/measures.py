@@ -50,12 +50,7 @@ FRAME_FIGURES = ("short", "knee_pop", "foot_pop")
 
 
 def figures(
-    before: Clip,
-    after: Clip,
-    plan: Plan,
-    ground: Ground,
-    frames: Sequence[int] | None = None,
-    allowed: float = SHORT,
+    before: Clip, after: Clip, plan: Plan, ground: Ground, frames: Sequence[int] | None = None, allowed: float = SHORT
 ) -> Data:
     """Figures of a planted clip: `before` and `after` hold the same figures over all and per foot.
 
@@ -71,8 +66,11 @@ def figures(
     changes = _changes(before, after, plan, allowed)
     # A source has no target to miss, and nothing that it was changed from.
     compared = {name: np.zeros_like(values) for name, values in changes.items()}, changes
-    series = [_standing(clip, plan, ground, spans, clip is before) for clip in (before, after)]
-    series = [values | others for values, others in zip(series, compared, strict=True)]
+    series = []
+    for clip, heights, others in zip((before, after), (_heights_of_source, _heights), compared, strict=True):
+        under, over = heights(clip, plan, ground)
+        drift = _drift(clip, plan, spans, clip is before)
+        series.append({"drift": drift, "penetration": under, "float": over, **others})
     for span in spans:
         rows = slice(span["start"], span["end"]), span["leg"], PARTS.index(span["part"])
         for side, values in zip(SIDES, series, strict=True):
@@ -105,7 +103,7 @@ def _feet(plan: Plan) -> list[Data]:
     sole = plan.sole
     return [
         {
-            "limb": "hand" if plan.hands[leg] else "foot",
+            "limb": "hand" if plan.clip.hands[leg] else "foot",
             "heel": sole.heel[leg].tolist(),
             "ball": sole.ball_joint[leg].tolist(),
             "sole": [p[leg].tolist() for p in ([sole.ball] if plan.touching[leg] else [sole.heel, sole.ball])],
@@ -156,12 +154,6 @@ def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:
     """Runs of contacts (F,), parted where they are enforced."""
     parts = (("automatic", contacts & ~enforced), ("enforced", contacts & enforced))
     return sorted((start, end, state) for state, mask in parts for start, end in runs(mask))
-
-
-def _standing(clip: Clip, plan: Plan, ground: Ground, spans: list[Data], is_source: bool) -> dict[str, Array]:
-    """How contacts (F, L, 2) of one side stand, on every frame."""
-    under, over = (_heights_of_source if is_source else _heights)(clip, plan, ground)
-    return {"drift": _drift(clip, plan, spans, is_source), "penetration": under, "float": over}
 
 
 def _heights_of_source(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
@@ -283,8 +275,7 @@ def _worse(leg: float, sides: dict[str, Data], worst: dict[str, int]) -> list[No
 
     Misses are told by the plan, and how hips move is a means to the others: of both a source has none.
     """
-    limits = dict.fromkeys(SPAN_FIGURES, VISIBLE * leg) | _limits(leg) | {"flexion": KNEE_POP}
-    del limits["short"]
+    limits = {**dict.fromkeys(SPAN_FIGURES, VISIBLE * leg), **_limits(leg), "short": np.inf, "flexion": KNEE_POP}
     notes = []
     for name, limit in limits.items():
         old, new = (sides[side][name] for side in SIDES)

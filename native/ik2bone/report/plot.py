@@ -66,7 +66,9 @@ def plot(report: Row) -> Figure:
         for row in rows:
             row.set_ylim(limits.min(), limits.max())
     axes[-1].set_xlabel("frame", fontsize="small")
-    figure.suptitle(_title(report), fontsize="medium", color=INK)
+    # With the leg, by which lengths in the plot can be judged.
+    title = f"worst, before to after: {changes(report)}, which is {report['leg']:.3g} long"
+    figure.suptitle(title, fontsize="medium", color=INK)
     figure.legend(handles=_legend(report), loc="outside lower center", ncols=9, fontsize="small", frameon=False)
     return figure
 
@@ -134,11 +136,6 @@ def _tidy(axes: Axes, frames: list[int]) -> None:
     axes.grid(axis="x", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[:].set_visible(False)
-
-
-def _title(report: Row) -> str:
-    """The figures over all, and the leg by which lengths in the plot can be judged."""
-    return f"worst, before to after: {changes(report)}, which is {report['leg']:.3g} long"
 
 
 def _legend(report: Row) -> list[Patch]:

@@ -81,15 +81,12 @@ def _span_table(report: dict[str, Any]) -> str:
     """One line a contact, in the order of their frames."""
     names = foot_names(report)
     width = max([len("contact"), *map(len, names)])
-    pairs = "".join(f"{label:>24}" for label in SPAN_FIGURES)
-    lines = [f"{'contact':{width}}      {'frames':>13}{pairs}  before, after"]
+    titles = "".join(f"{label:>24}" for label in SPAN_FIGURES)
+    lines = [f"{'contact':{width}}      {'frames':>13}{titles}  before, after"]
     for span in sorted(report["spans"], key=lambda span: (span["leg"], span["start"], span["part"])):
-        figures = "".join(_pair(span, name) for name in SPAN_FIGURES)
+        pairs = [span[side][name] for name in SPAN_FIGURES for side in SIDES]
+        figures = "".join(" " * 12 if figure is None else f"{figure:>12.4g}" for figure in pairs)
         kind = ", ".join(filter(None, [span["state"], span["support"]]))
         frames = f"{span['start']} to {span['end']}"
         lines.append(f"{names[span['leg']]:{width}} {span['part']:4} {frames:>13}{figures}  {kind}")
     return "\n".join(lines)
-
-
-def _pair(span: dict[str, Any], name: str) -> str:
-    return "".join("            " if span[side][name] is None else f"{span[side][name]:>12.4g}" for side in SIDES)

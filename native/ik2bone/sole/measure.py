@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..contacts.detect import LEAST_CONTACT, detect
+from ..contacts.detect import detect
+from ..contacts.stance import LEAST_CONTACT
 from ..curves import quantile, runs
-from ..model import Array, Clip, Mask, Note, level_part, put_in
+from ..model import Array, Clip, Indices, Mask, Note, level_part, put_in
 from ..rotations import dot, inverse_of, length_of, move_points, turn_vectors, unit
 from ..targets.lock import standing_core
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
-
-Frames = NDArray[np.intp]
 
 # The share of a stance's frames in which a foot lies flat, those with the ankle lowest over the ball, and the share of
 # its stances, the flattest, that tell how it lies. By the flatter half of the stances heels of recorded clips lie up to
@@ -119,7 +117,7 @@ def _own_scales(clip: Clip) -> Array:
 def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[str, ...]) -> Sole:
     """The soles of feet as they lie flat, with lengths in scene units, and all else in the spaces of scaled bones."""
     (own, toe), sizes = _own_scales(clip).swapaxes(0, 1), clip.foot_units
-    heel, ball, tip = (np.array(row) for row in zip(*map(FlatFoot.points, feet), strict=True))
+    heel, ball, tip = np.array([[foot.under(at) for at in (foot.heel, 0.0, foot.tip)] for foot in feet]).swapaxes(0, 1)
     forward, up, joint, into_toe = (
         np.array([getattr(foot, name) for foot in feet]) for name in ("forward", "up", "joint", "into_toe")
     )
@@ -139,9 +137,12 @@ def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[s
 
 
 def with_own_floor(clip: Clip, sole: Sole) -> Sole:
-    """Soles that were measured from another clip of the same feet, with the floor of this one."""
-    standing = _standing_heights(clip, _contacts(clip)[..., 1])
-    return replace(sole, floor=_floor_under(standing, sole.ball_height, clip.leg))
+    """Soles that were measured from another clip of the same limbs, with the floor under the feet of this one."""
+    if clip.hands.all():
+        return replace(sole, floor=clip.floors[0])
+    feet = clip.choose(~clip.hands)
+    standing = _standing_heights(feet, _contacts(feet)[..., 1])
+    return replace(sole, floor=_floor_under(standing, sole.ball_height[~clip.hands], feet.leg))
 
 
 def tell_doubts(clip: Clip, sole: Sole) -> list[Note]:
@@ -159,7 +160,7 @@ def sole_points(clip: Clip, sole: Sole) -> Array:
 
 def _contacts(clip: Clip) -> Mask:
     """Contacts (F, L, 2) of ankles and balls, which are there before a sole is known."""
-    return detect(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up).standing
+    return detect(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)[0]
 
 
 def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
@@ -169,7 +170,7 @@ def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
     return [np.array([quantile(heights[frames, leg], 0.5) for frames in each]) for leg, each in enumerate(stances)]
 
 
-def _stances(clip: Clip, stands: Mask, leg: int) -> list[Frames]:
+def _stances(clip: Clip, stands: Mask, leg: int) -> list[Indices]:
     """The frames of each stance of a foot that stands on some frames (F,); where it never does, those of its lowest.
 
     What the clip's ends leave of a longer stance is told by others, if there are any.
@@ -212,7 +213,7 @@ def _common_height(standing: list[Array], leg: float) -> float:
     return float(heights[order][np.searchsorted(share, (0.5 - 1e-9, 0.5 + 1e-9))].mean())
 
 
-def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Frames]:
+def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Indices]:
     """The flat frames of the flattest of a foot's stances, from its contacts (F, 2) of heel and ball.
 
     Stances of the ball alone count where there are no others.
@@ -274,7 +275,7 @@ def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
     return replace(foot, heel=_struck_heel(clip, leg, foot, contacts[:, 1]))
 
 
-def _headings(clip: Clip, leg: int, frames: Frames) -> Array:
+def _headings(clip: Clip, leg: int, frames: Indices) -> Array:
     """Level unit directions (N, 3) in which a foot points on some frames."""
     level = level_part(clip.ball[frames, leg] - clip.ankle[frames, leg], clip.up)
     if quantile(length_of(level), 0.5) < 1e-3 * clip.leg:

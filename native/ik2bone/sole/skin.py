@@ -59,10 +59,6 @@ class FlatFoot:
         """The point (3,) of the sole that lies so far ahead of the joint."""
         return self.joint - self.height * self.up + along * self.forward
 
-    def points(self) -> tuple[Array, Array, Array]:
-        """The points (3,) of the sole under heel, ball and tip."""
-        return self.under(self.heel), self.under(0.0), self.under(self.tip)
-
 
 def lay_at_rest(skin: Skin, joint: Array, leg: float) -> FlatFoot | None:
     """The foot with its ball joint (3,) as it stands in the rest pose; None if it does not, see `find_sole`.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..anchors.anchor import Anchor, StandingAnchors, ride_of, shortened
-from ..contacts.detect import Stance
+from ..contacts.stance import Stance
 from ..curves import smoothstep
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, Note, put_in
@@ -222,9 +222,11 @@ def _placed(
     spans = [slice(a.stance.start, a.stance.end) for a in anchors]
     # Of a foot that stands on its heel the ball is somewhere near.
     places = [path[on].mean(axis=0) if a.part == "heel" else a.origin for a, on in zip(anchors, spans, strict=True)]
-    holds = [a.point if a.foothold is None else a.foothold for a in anchors]
-    rows = [a.origin for a in anchors], [a.point for a in anchors], holds, places, [a.turn for a in anchors]
-    origin, point, foothold, stands_at, turn = (np.array(row)[index] for row in rows)
+    origin, point, foothold, turn = (
+        np.array([getattr(anchor, name) for anchor in anchors])[index]
+        for name in ("origin", "point", "foothold", "turn")
+    )
+    stands_at = np.array(places)[index]
     for number, anchor in enumerate(anchors):
         if anchor.motion is not None:
             on = np.flatnonzero(index == number)

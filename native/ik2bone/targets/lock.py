@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contacts.detect import Stance, stances
+from ..contacts.stance import Stance, stances
 from ..curves import fade, quantile, velocity
 from ..model import Array, Clip, Mask, level_part
 from ..rotations import length_of, matrix_from_vector, shortest_turns, unit

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.choose import find_anchors
-from ..contacts.standing import Contacts, feet_that_stand
+from ..contacts.standing import Contacts, feet_that_stand, tell_hurried
 from ..contacts.steady import steady_feet
 from ..ground.query import ask
 from ..model import Array, Clip, Ground, Mask, level_part
@@ -31,18 +31,14 @@ def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Arra
         targets, contacts, resting = locked_targets(steady, sole, feet, ground, settings, ride)
         grounded = any(anchor.found for anchor in targets.anchors)
     else:
-        targets = follow_targets(steady, sole, ground, settings)
+        follow = lay_on_ground if mode == "ALWAYS" else follow_ground
+        targets = follow(steady, sole, ground, settings.slopes)
         contacts = resting = feet.standing
         grounded = bool(ask(ground, steady.ball, steady.up)[2].any())
     targets = replace(targets, turn=targets.turn @ still, to_ankle=clip.ankle - clip.ball)
     free, locked = np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked)
-    return Held(contacts, resting, targets, free, locked, grounded, feet.notes)
-
-
-def follow_targets(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Targets:
-    """Where the feet shall go when they follow the ground frame by frame."""
-    follow = lay_on_ground if settings.always(clip.frames) else follow_ground
-    return follow(clip, sole, ground, settings.slopes)
+    notes = feet.notes + tell_hurried(feet, contacts)
+    return Held(contacts, resting, targets, free, locked, grounded, notes)
 
 
 def locked_targets(
@@ -53,8 +49,7 @@ def locked_targets(
     `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
     """
     heel = move_points(clip.foot, sole.heel)
-    given = settings.slopes, ride, feet.kept, settings.places
-    contacts, anchors = find_anchors(clip, sole, heel, feet.standing, ground, *given)
+    contacts, anchors = find_anchors(clip, sole, heel, feet, ground, settings, ride)
     hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, sole.ball_height)
     targets = blend_targets(clip, hold, anchors, ride)
     resting = resting_contacts(clip, sole, targets, contacts)

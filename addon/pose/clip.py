@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The clip that planting reads, from poses of bones: where feet, balls and tips of toes are, and how limbs rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import bpy
+import numpy as np
+from bpy.types import Object
+from ik2bone import hinge_of
+from ik2bone.model import Array, Clip
+from numpy.typing import NDArray
+
+from ..rig.limb import Limb
+from .palms import NO_PALM, find_palm
+
+UP = np.array([0.0, 0.0, 1.0])
+# A point counts as the tip of the toes when it lies before the ball, within this angle of the foot's level heading
+# (cosine 0.6 is 53 degrees) and at this share of the distance from ankle to ball: 0.5 to 0.6 on the data folder's mocap
+# skeletons, while the glTF importer's tails of last bones repeat the length of the bone before (1.0).
+TIP_COSINE, TIP_SHARE = 0.6, (0.3, 0.8)
+# Share of the level foot length by which the toes reach beyond the ball where no bone tells it.
+TOES_SHARE = 1.0 / 3.0
+# Share of the shin by which a foot without a ball joint and with a useless tail goes on beyond the ankle.
+PAW_SHARE = 0.15
+# Sine of the angle (2 degrees) by which a limb has to be bent in the rest pose for that to be meant.
+MEANT = 0.035
+
+
+def clip_of(armature: Object, limbs: Sequence[Limb], poses: dict[str, Array], scale: dict[str, Array]) -> Clip:
+    """What planting reads of limbs, from the poses of their bones in the world and their own scales, by names."""
+    palms = [NO_PALM if limb.is_leg else find_palm(armature, limb) for limb in limbs]
+    feet = [_foot(limb, poses) for limb in limbs]
+    balls = [
+        _ball(armature, limb, poses) if limb.is_leg else _carry(poses[limb.foot], palm.point)
+        for limb, palm in zip(limbs, palms, strict=True)
+    ]
+    tips = [_tip(armature, limb, poses, ball) for limb, ball in zip(limbs, balls, strict=True)]
+    render = bpy.context.scene.render
+    return Clip(
+        # A character that was moved as a whole brings its floor with it, at the height of the object's origin.
+        floors=(float(armature.matrix_world.translation.z), 0.0),
+        fps=render.fps / render.fps_base,
+        thigh=np.stack([poses[limb.thigh] for limb in limbs], axis=1),
+        shin=np.stack([poses[limb.shin] for limb in limbs], axis=1),
+        foot=np.stack(feet, axis=1),
+        ball=np.stack(balls, axis=1),
+        tip=np.stack(tips, axis=1),
+        toe=np.stack([poses[limb.toe] if limb.toe else foot for limb, foot in zip(limbs, feet, strict=True)], axis=1),
+        has_toe=np.array([limb.toe is not None for limb in limbs]),
+        scale=np.stack([_scales(limb, scale) for limb in limbs], axis=1),
+        up=UP,
+        is_hand=np.array([not limb.is_leg for limb in limbs]),
+        palm=np.array([palm.normal for palm in palms]),
+        rest_hinge=np.array([_rest_hinge(armature, limb) for limb in limbs]),
+    )
+
+
+def rest_clip(armature: Object, limbs: Sequence[Limb]) -> Clip:
+    """The rest pose as a clip of one frame."""
+    poses = _rest_poses(armature, [name for limb in limbs for name in limb.bones])
+    return clip_of(armature, limbs, poses, {name: np.ones((1, 3)) for name in poses})
+
+
+def _rest_poses(armature: Object, names: Iterable[str]) -> dict[str, Array]:
+    world, bones = np.array(armature.matrix_world), armature.data.bones
+    return {name: (world @ np.array(bones[name].matrix_local))[None] for name in names}
+
+
+def _foot(limb: Limb, poses: dict[str, Array]) -> Array:
+    """The poses (F, 4, 4) of the foot; of a leg without one its end, which has no direction of its own."""
+    if limb.end is None:
+        return poses[limb.foot]
+    foot = np.tile(np.eye(4), (len(poses[limb.shin]), 1, 1))
+    foot[:, :3, 3] = _carry(poses[limb.shin], np.array(limb.end))
+    return foot
+
+
+def _rest_hinge(armature: Object, limb: Limb) -> Array:
+    """The hinge of a limb in the rest pose (3,), in the space of its lower bone; zero where it rests straight."""
+    rest = _rest_poses(armature, limb.turned)
+    thigh, shin, foot = rest[limb.thigh][0], rest[limb.shin][0], _foot(limb, rest)[0]
+    upper, lower = thigh[:3, 3] - shin[:3, 3], foot[:3, 3] - shin[:3, 3]
+    sine = np.linalg.norm(np.cross(upper, lower)) / max(np.linalg.norm(upper) * np.linalg.norm(lower), 1e-300)
+    return np.asarray(hinge_of(thigh, shin, foot[:3, 3])) if sine > MEANT else np.zeros(3)
+
+
+def _scales(limb: Limb, scale: dict[str, Array]) -> Array:
+    """Own scales of thigh, shin, foot and toe (F, 4, 3)."""
+    ones = np.ones_like(scale[limb.shin])
+    foot, toe = ones if limb.end else scale[limb.foot], scale[limb.toe] if limb.toe else ones
+    return np.stack([scale[limb.thigh], scale[limb.shin], foot, toe], axis=1)
+
+
+def _ball(armature: Object, limb: Limb, world: dict[str, Array]) -> Array:
+    """The head of the toe bone, else the tail of the foot bone, unless that points up: then the shin's line goes on.
+
+    Toes that are moved within their foot do not take the ball along. A leg without a foot stands on its end.
+    """
+    if limb.end is not None:
+        return _foot(limb, world)[:, :3, 3]
+    foot = world[limb.foot]
+    if limb.toe:
+        head, follows = world[limb.toe][:, :3, 3], armature.data.bones[limb.toe].parent.name == limb.foot
+        return _carry(foot, _local(foot, head)) if follows else head
+    ankle, knee = foot[:, :3, 3], world[limb.shin][:, :3, 3]
+    tail = _carry(foot, np.array([0.0, armature.data.bones[limb.foot].length, 0.0]))
+    low = _lowest_quarter(ankle)
+    if np.median((tail - ankle)[low] @ UP) < 0.0:
+        return tail
+    return _carry(foot, _local(foot[low], ankle[low] + PAW_SHARE * (ankle - knee)[low]))
+
+
+def _tip(armature: Object, limb: Limb, world: dict[str, Array], ball: Array) -> Array:
+    """The tip of the toes: the farthest plausible of the toe bone's tail and its children's heads, else a guess."""
+    if limb.toe is None:
+        return ball
+    toe, foot = world[limb.toe], ball - world[limb.foot][:, :3, 3]
+    low = _lowest_quarter(ball)
+    heading, level_length = _level(foot[low])
+    size = float(np.median(np.linalg.norm(foot[low], axis=-1)))
+    points = [
+        (_forward(_carry(toe, point)[low] - ball[low], heading, size), point) for point in _ends(armature, limb.toe)
+    ]
+    forward, point = max(points, key=lambda end: end[0])
+    if forward <= 0.0:
+        point = _local(toe[low], ball[low] + heading * (TOES_SHARE * float(np.median(level_length))))
+    return _carry(toe, point)
+
+
+def _forward(end: Array, heading: Array, size: float) -> float:
+    """How far an end of the toes reaches along the foot's heading, zero where it cannot be their tip."""
+    forward = float(np.median(np.sum(end * heading, axis=-1)))
+    length = float(np.median(np.linalg.norm(end, axis=-1)))
+    plausible = TIP_SHARE[0] * size < length < TIP_SHARE[1] * size and forward > TIP_COSINE * length
+    return forward if plausible else 0.0
+
+
+def _ends(armature: Object, toe: str) -> list[Array]:
+    """The tail of the toe bone and the heads of its children in the rest pose, in the toe bone's space."""
+    bone = armature.data.bones[toe]
+    inverse = bone.matrix_local.inverted()
+    return [np.array(inverse @ end) for end in (bone.tail_local, *(child.head_local for child in bone.children))]
+
+
+def _carry(matrices: Array, point: Array) -> Array:
+    """A point fixed in a bone's space, in the world (F, 3)."""
+    return matrices[:, :3, :3] @ point + matrices[:, :3, 3]
+
+
+def _local(matrices: Array, points: Array) -> Array:
+    """The point in a bone's space (3,) that on the median frame lies where the world's points (F, 3) do."""
+    homogeneous = np.append(points, np.ones((len(points), 1)), axis=1)
+    return np.median(np.linalg.solve(matrices, homogeneous[..., None])[:, :3, 0], axis=0)
+
+
+def _lowest_quarter(ball: Array) -> NDArray[np.int64]:
+    """Frames on which the ball is lowest: there the foot is likeliest to stand, in clips that travel or do not."""
+    return np.argsort(ball @ UP, kind="stable")[: max(1, len(ball) // 4)]
+
+
+def _level(direction: Array) -> tuple[Array, Array]:
+    """Level unit headings and level lengths; a vertical direction has no heading (zero)."""
+    level = direction - (direction @ UP)[:, None] * UP
+    length = np.linalg.norm(level, axis=-1)
+    return level / np.maximum(length, 1e-30)[:, None], length
