@@ -25,8 +25,9 @@ ACCELERATIONS = ("hips_peak", "hips_rms")
 UNIT = ", degrees"
 # Of what is told in leg lengths.
 LIMITS = {"drift": VISIBLE, "penetration": VISIBLE, "float": VISIBLE, "short": SHORT, "foot_pop": FOOT_POP}
+SHORT_NOTES = ("feet_short", "hands_short")
 LENGTHS_IN_NOTES = {
-    "feet_short": ("distance",),
+    **dict.fromkeys(SHORT_NOTES, ("distance",)),
     **{f"worse_{name}": SIDES for name in SPAN_FIGURES},
 }
 GOOD, NEUTRAL, LOOK, BAD, TOLD = "CHECKMARK", "BLANK1", "HIDE_OFF", "ERROR", "INFO"
@@ -164,7 +165,7 @@ def _weight(report: Figures, code: str, text: str) -> int:
         return 0 if _verdict(report, code.removeprefix("worse_")) == BAD else 4
     hints = report.get("hints")
     is_hint = isinstance(hints, list) and text in hints
-    return 1 if code == "feet_short" else 3 if code or is_hint else 2
+    return 1 if code in SHORT_NOTES else 3 if code or is_hint else 2
 
 
 def sentence(text: str) -> str:

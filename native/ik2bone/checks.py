@@ -18,7 +18,8 @@ ROUNDING = 1e-5
 
 def number(name: str, value: Any, expected: str = "a number") -> float:
     """A finite number, as a float."""
-    if np.ndim(value) or np.asarray(value).dtype.kind not in "fiu":
+    values = as_array(name, value, expected)
+    if values.ndim or values.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected {expected}, got {_kind(value)}")
     if not np.isfinite(value):
         raise ValueError(f"{name}: expected {expected}, got {value}")
@@ -36,6 +37,12 @@ def boolean(name: str, value: Any) -> None:
     kind(name, value, bool | np.bool_, "True or False")
 
 
+def whole(name: str, value: Any) -> None:
+    """Refuse what is no whole number; True and False are none."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name}: expected a whole number, got {_kind(value)}")
+
+
 def one_of(name: str, value: Any, words: Sequence[str]) -> None:
     """Refuse what is none of some words."""
     kind(name, value, str, f"one of {', '.join(words)}")
@@ -43,12 +50,19 @@ def one_of(name: str, value: Any, words: Sequence[str]) -> None:
         raise ValueError(f"{name}: expected one of {', '.join(words)}, got {value!r}")
 
 
+def as_array(name: str, value: Any, expected: str) -> NDArray[Any]:
+    """What numpy makes of a value, of any type and shape."""
+    if isinstance(value, np.ma.MaskedArray) and np.any(value.mask):
+        raise ValueError(f"{name}: expected {expected}, got masked values")
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name}: expected {expected}, got rows of different lengths") from None
+
+
 def array(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArray[np.float64]:
     """A finite float64 array of a shape in which words, such as "frames", stand for any number above zero."""
-    try:
-        values = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        raise ValueError(f"{name}: expected shape {_written(shape)}, got rows of different lengths") from None
+    values = as_array(name, value, f"shape {_written(shape)}")
     if values.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected numbers of shape {_written(shape)}, got {_kind(value)}")
     _refuse_shape(name, values, shape)
@@ -61,11 +75,26 @@ def array(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArray[
 
 def mask(name: str, value: Any, shape: tuple[int | str, ...]) -> NDArray[np.bool_]:
     """A boolean array of a shape, as `array`."""
-    values = np.asarray(value)
+    values = as_array(name, value, f"shape {_written(shape)}")
     if values.dtype != bool:
         raise TypeError(f"{name}: expected booleans of shape {_written(shape)}, got {_kind(value)}")
     _refuse_shape(name, values, shape)
     return values
+
+
+def some(name: str, value: Any, count: int) -> NDArray[np.bool_]:
+    """A mask (count,) of one or more of all."""
+    values = mask(name, value, (count,))
+    if not values.any():
+        raise ValueError(f"{name}: expected one or more of {count}, got none")
+    return values
+
+
+def part(name: str, frames: Any, count: int) -> None:
+    """Refuse what is no slice or array of indices of frames, and what holds none of them."""
+    kind(name, frames, slice | np.ndarray, "a slice")
+    if not len(np.arange(count)[frames]):
+        raise ValueError(f"{name}: expected one or more of {count} frames, got {frames}")
 
 
 def matrices(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArray[np.float64]:

@@ -142,8 +142,9 @@ class Clip:
         values["skins"] = None if skins is None else tuple(skins)
         if skins is not None and len(skins) != legs:
             raise ValueError(f"skins: expected one for each of {legs} legs, got {len(skins)}")
-        for skin in skins or ():
+        for number, skin in enumerate(skins or ()):
             checks.kind("skins", skin, Skin, "a Skin for each leg")
+            _check_skin(f"skins[{number}]", skin)
         values.update({name: value.copy() for name, value in values.items() if isinstance(value, np.ndarray)})
 
     def _complete(self, ball: ArrayLike | None, tip: ArrayLike | None) -> None:
@@ -273,6 +274,8 @@ class Clip:
 
     def moved(self, offset: Array) -> Clip:
         """The same clip moved by an offset (F, 3), or each limb by its own (F, L, 3)."""
+        shape = (self.frames, self.legs, 3) if np.ndim(offset) == 3 else (self.frames, 3)
+        offset = checks.array("offset", offset, shape)
         each = offset if offset.ndim == 3 else offset[:, None]
         moved = {name: getattr(self, name) + each for name in ("ball", "tip")}
         for name in JOINTS:
@@ -284,10 +287,12 @@ class Clip:
         """The same clip over some of its frames; itself over all of them."""
         if isinstance(frames, slice) and frames.indices(self.frames) == (0, self.frames, 1):
             return self
+        checks.part("frames", frames, self.frames)
         return self.having(**{name: getattr(self, name)[frames] for name in ARRAYS})
 
     def choose(self, limbs: Mask) -> Clip:
         """The same clip with some of its limbs (L,); itself where those are all."""
+        limbs = checks.some("limbs", limbs, self.legs)
         if limbs.all():
             return self
         kept: dict[str, Any] = {name: getattr(self, name)[:, limbs] for name in ARRAYS}
@@ -370,15 +375,20 @@ class Plan:
         """The same plan over some of its frames, without the anchors that lie outside; itself over all of them."""
         from .ground.query import cut_ground  # built on this module
 
+        checks.kind("frames", frames, slice, "a slice")
         first, last, step = frames.indices(len(self.miss))
         if (first, last, step) == (0, len(self.miss), 1):
             return self
+        checks.part("frames", frames, len(self.miss))
+        if step != 1:
+            raise ValueError(f"frames: expected a slice of frames that follow one another, got {frames}")
         parts = {name: getattr(self, name)[frames] for name in BY_FRAME}
         parts |= {"clip": self.clip.cut(frames), "ground": cut_ground(self.ground, frames)}
         return replace(self, **parts, targets=self.targets.cut(first, last))
 
     def choose(self, limbs: Mask) -> Plan:
         """The same plan of some of its limbs (L,); itself where those are all."""
+        limbs = checks.some("limbs", limbs, len(self.locked))
         if limbs.all():
             return self
         parts = {name: getattr(self, name)[:, limbs] for name in BY_FRAME if name not in ("hips_offset", "strength")}
@@ -416,6 +426,14 @@ def _scales(scale: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     if not scales.all():
         raise ValueError("scale: expected numbers other than zero, got zero")
     return scales
+
+
+def _check_skin(name: str, skin: Skin) -> None:
+    """Refuse a skin whose points or directions are no numbers of the right shape; foot or toe may have no points."""
+    for part, shape in (("foot", ("points", 3)), ("toe", ("points", 3)), ("rest", (4, 4)), ("up", (3,))):
+        value = getattr(skin, part)
+        if getattr(value, "shape", None) != (0, 3):
+            checks.array(f"{name}.{part}", value, shape)
 
 
 def put_in(mine: NDArray[Any], theirs: NDArray[Any], limbs: Mask, axis: int = 1) -> NDArray[Any]:

@@ -129,21 +129,27 @@ def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: 
     return np.where(short & axis.any(axis=-1) & (best > 0.0), pitch, 0.0)
 
 
-def tell_reach(pitch: Array, missed: Array, standing: Mask) -> list[Note]:
-    """Notes about what gave way beside the hips: pitches and misses (F, L), of feet that stand (F, L).
+def tell_heels(pitch: Array, standing: Mask) -> list[Note]:
+    """A note about the pitches (F, L) of feet that stand (F, L).
 
     Heels that rise a little early, as toe-off nears, are no reason to tell anything.
     """
-    notes = []
     raised = standing & (pitch > STANDS)
     if raised.any():
         raised &= toe_off_nears(standing) == 0.0
-    left = standing & (missed > 0.0)
-    if raised.any():
-        degrees = float(np.degrees(pitch[raised].max()))
-        notes.append(Note("heels_raised", {"degrees": degrees, "frames": _frames(raised)}))
-    if left.any():
-        notes.append(Note("feet_short", {"distance": float(missed[left].max()), "frames": _frames(left)}))
+    if not raised.any():
+        return []
+    degrees = float(np.degrees(pitch[raised].max()))
+    return [Note("heels_raised", {"degrees": degrees, "frames": _frames(raised)})]
+
+
+def tell_short(miss: Array, hands: Mask, leg: float) -> list[Note]:
+    """Notes about limbs, feet and `hands` (L,), that miss their targets by `miss` (F, L), as the report counts them."""
+    notes = []
+    for code, limbs in (("feet_short", ~hands), ("hands_short", hands)):
+        short = limbs & (miss > SHORT * leg)
+        if short.any():
+            notes.append(Note(code, {"distance": float(miss[short].max()), "frames": _frames(short)}))
     return notes
 
 

@@ -63,7 +63,7 @@ class Settings:
         if checks.number("max_drop", self.max_drop, "leg lengths") < 0.0:
             raise ValueError(f"max_drop: expected leg lengths, 0 or more, got {self.max_drop:g}")
         expected = "a number from 0 to 1, or one a frame"
-        if np.ndim(self.strength):
+        if checks.as_array("strength", self.strength, expected).ndim:
             strength = checks.array("strength", self.strength, ("frames",))
             object.__setattr__(self, "strength", strength)  # lists too are to be cut
         else:
@@ -140,6 +140,10 @@ class Settings:
         asked = None if self.asked is None else self.asked[limbs]
         return replace(self, marks=self.marks and self.marks.choose(limbs), asked=asked)
 
+    def counts(self, clip: Clip) -> Mask:
+        """Which limbs (L,) sentences for the user count."""
+        return np.ones(clip.legs, bool) if self.asked is None else self.asked
+
     def enforced(self, contacts: Mask) -> Mask:
         """Those contacts (F, L, 2) that people enforce; every frame under ALWAYS is nobody's wish."""
         if self.marks is None or self.always(len(contacts)):
@@ -156,6 +160,8 @@ def _check_place(name: str, place: Place, legs: int) -> None:
     checks.kind(name, place, Place, "a Place")
     checks.one_of(f"{name}.part", place.part, PARTS)
     checks.array(f"{name}.point", place.point, (3,))
+    for part in ("leg", "start", "end"):
+        checks.whole(f"{name}.{part}", getattr(place, part))
     if place.leg not in range(legs):
         raise ValueError(f"{name}.leg: expected 0 to {legs - 1}, got {place.leg}")
 

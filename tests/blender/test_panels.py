@@ -203,12 +203,13 @@ def test_lengths_follow_the_scene_s_units(bpy, addon):
 
 def test_notes_tell_damage_first_and_what_is_within_its_limits_last(bpy, addon):
     report = report_with(drift=0.03, knee_pop=2.0)
-    codes = ("worse_knee_pop", "heels_raised", "feet_short", "worse_drift")
+    codes = ("worse_knee_pop", "heels_raised", "feet_short", "hands_short", "worse_drift")
     report["notes"] = [{"code": code} for code in codes]
     report["told"] = [*codes, "keys made by hand were replaced"]
     assert addon("ui.figures").notes_of(report, bpy.context.scene.unit_settings) == [
         ("Worse_drift", "ERROR"),
         ("Feet_short", "ERROR"),
+        ("Hands_short", "ERROR"),
         ("Keys made by hand were replaced", "ERROR"),
         ("Heels_raised", "INFO"),
         ("Worse_knee_pop", "INFO"),
@@ -264,6 +265,9 @@ def test_lengths_in_notes_have_the_scene_s_units(bpy, addon):
     (told, _), (kept, _) = addon("ui.figures").notes_of(report, bpy.context.scene.unit_settings)
     assert told == "Legs do not reach: feet fall short of their targets by up to 1.2 cm on 4 frames"
     assert kept == "A note that someone changed"
+    report["notes"], report["told"] = [{"code": "hands_short", "distance": 0.012, "frames": 4}], ["arms do not reach"]
+    ((told, _),) = addon("ui.figures").notes_of(report, bpy.context.scene.unit_settings)
+    assert told == "Arms do not reach: hands fall short of their targets by up to 1.2 cm on 4 frames"
 
 
 def test_notes_are_wrapped_to_the_width_without_loss(addon):

@@ -53,3 +53,26 @@ def test_calibration_pose_before_a_walk_does_not_disturb_it() -> None:
     assert (pose.ball.reshape(-1, 3)[:, 2] >= below[:, 2]).all()
     assert any("calibration" in str(note) for note in led.notes)
     assert not starts_in_calibration_pose(walk)
+
+
+def led_by_ever_shorter_steps(walk: Clip) -> Clip:
+    """The walk with feet on its first three frames from where they come down by ever shorter steps."""
+    led = replace(walk, **{name: getattr(walk, name).copy() for name in ("foot", "toe", "ball", "tip")})
+    for name in ("foot", "toe"):
+        getattr(led, name)[:3, :, 1, 3] += [[1.55], [0.75], [0.25]]
+    for name in ("ball", "tip"):
+        getattr(led, name)[:3, :, 1] += [[1.55], [0.75], [0.25]]
+    return led
+
+
+def test_only_the_first_frame_is_a_calibration_pose() -> None:
+    """Frames after it are planted, however the clip leaves them."""
+    plan = plant(led_by_ever_shorter_steps(make_walk(3.0).clip), HILLS)
+    assert [note.code for note in plan.notes].count("calibration_pose") == 1
+
+
+@pytest.mark.parametrize("fps", [12.0, 15.0, 24.0, 60.0])
+def test_walks_may_begin_on_any_frame(fps: float) -> None:
+    walk = make_walk(4.0, fps=fps).clip
+    starts = range(walk.frames - round(fps))
+    assert not any(starts_in_calibration_pose(walk.cut(slice(start, None))) for start in starts)

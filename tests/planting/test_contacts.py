@@ -330,6 +330,7 @@ def test_bad_arguments_are_refused_even_without_frames(change) -> None:
     [
         ({"heel": None}, "heel: expected numbers of shape"),
         ({"ball": "path"}, "ball: expected numbers of shape"),
+        ({"heel": [[1], [2, 3]]}, r"heel: expected shape \(frames, legs, 3\), got rows of different lengths"),
         ({"fps": None}, "fps: expected a positive number, got None"),
         ({"leg": "0.9"}, "leg: expected a positive number, got '0.9'"),
         ({"leg": [0.9, 0.9]}, "leg: expected a positive number, got "),

@@ -114,6 +114,13 @@ def test_feet_that_follow_the_ground_tell_where_it_ends() -> None:
         (lambda xy: xy, ValueError, r"ground: expected heights \(\d+,\) of xy \(\d+, 2\), got float64"),
         (lambda xy: xy[:, 0] / 0.0, ValueError, "ground: expected finite heights, or nan"),
         (lambda x, y: x, TypeError, r"hits, normals and found of .*, got ndarray; heights .* of one array, z\(xy\)"),
+        (lambda xy: [[1], [2, 3]], ValueError, r"ground: expected heights \(\d+,\) .* got rows of different lengths"),
+        (
+            lambda p, d: ([[1], [2, 3]], p, p[:, 0] < 9.0),
+            ValueError,
+            "ground: expected hits .* rows of different lengths",
+        ),
+        (lambda p, d: (p, p, [[True], []]), ValueError, "ground: expected found .* rows of different lengths"),
         (lambda p, d: (p, p, p), ValueError, r"ground: expected found as booleans"),
         (lambda p, d: (p[:, 0], p, p[:, 0] < 9.0), ValueError, "ground: expected hits as numbers"),
         (lambda p, d: (p, p * np.nan, p[:, 0] < 9.0), ValueError, "ground: expected finite normals where"),

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone.contacts.stance import Stance
+from ik2bone.rotations import matrix_from_vector
 from ik2bone.targets.lock import hold_feet
 from walk import make_walk
 
@@ -19,3 +20,15 @@ def test_foot_without_length_is_held_and_not_turned() -> None:
     hold = hold_feet(clip, clip.ball, np.ones((clip.frames, 2, 2), bool), places)
     assert not hold.turn.any()
     assert clip.ball + hold.shift == pytest.approx(np.broadcast_to(clip.ball[:1], clip.ball.shape))
+
+
+def test_heels_that_lie_nearer_to_their_balls_than_these_are_high_are_held_under_them() -> None:
+    clip = make_walk(seconds=0.2).clip
+    stands = np.ones((clip.frames, 2, 2), bool)
+    for seed in range(20):
+        ball, away = clip.ball[0], np.random.default_rng(seed).normal(0.0, 0.01, (2, 3))
+        held = replace(clip, ball=np.broadcast_to(ball, clip.ball.shape).copy())
+        places = {Stance(leg, 0, clip.frames): ball[leg] for leg in range(2)}
+        turn = hold_feet(held, held.ball + away, stands, places, stands[..., 0], np.full(2, 0.1)).turn
+        under = (matrix_from_vector(turn) @ away[..., None])[..., 0]
+        assert under[..., 2] == pytest.approx(-np.broadcast_to(np.linalg.norm(away, axis=1), under.shape[:2]))

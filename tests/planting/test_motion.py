@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from ik2bone.curves import (
     column_runs,
@@ -27,6 +27,7 @@ numbers = st.floats(-1.0, 1.0)
 vectors = st.tuples(numbers, numbers, numbers).map(np.array)
 
 
+@settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=40))
 def test_runs_cover_a_mask_exactly(values) -> None:
     mask, rebuilt = np.array(values), np.zeros(len(values), bool)
@@ -43,6 +44,7 @@ def test_runs_of_all_columns_are_those_of_each(shape) -> None:
     assert column_runs(mask) == [(number, *run) for number, column in enumerate(columns) for run in runs(column)]
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0.0, 10.0), min_size=1, max_size=60), st.integers(0, 7))
 def test_average_of_the_running_maximum_is_never_less_than_the_values(values, half) -> None:
     values, window = np.array(values), 2 * half + 1
@@ -124,11 +126,13 @@ def test_window_is_odd_and_never_empty() -> None:
     assert [odd_window(seconds, 30.0) for seconds in (0.0, 0.1, 0.45)] == [1, 5, 15]
 
 
+@settings(deadline=None)
 @given(vectors)
 def test_rotation_vectors_come_back(vector) -> None:
     assert vector_from_matrix(matrix_from_vector(vector)) == pytest.approx(vector, abs=1e-7)
 
 
+@settings(deadline=None)
 @given(vectors)
 def test_matrices_are_those_of_the_formula_of_rodrigues(vector) -> None:
     angle, across = np.linalg.norm(vector), np.cross(np.eye(3), vector)
@@ -138,6 +142,7 @@ def test_matrices_are_those_of_the_formula_of_rodrigues(vector) -> None:
     assert (matrix_from_vector(0.0 * vector) == np.eye(3)).all()
 
 
+@settings(deadline=None)
 @given(vectors, vectors)
 def test_shortest_turns_carry_onto_the_direction(vector, direction) -> None:
     if min(np.linalg.norm(vector), np.linalg.norm(direction)) < 1e-3:

@@ -7,12 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from climb import ladder, make_climb
+from ik2bone.contacts.spans import no_marks
 from ik2bone.curves import runs
 from ik2bone.plan import Settings, plant
 from ik2bone.reach import heel_room, own_reach, raise_heels_to_reach, toe_off_nears
 from ik2bone.sole.measure import measure_sole
 from ik2bone.targets.blend import Targets
 from measures import pop
+from test_calibration_pose import spread_on_its_first_frame
 from walk import FLAT, height_field, in_place, make_walk, planted
 
 CLIP = make_walk(3.0).clip
@@ -102,6 +105,51 @@ def test_what_gave_way_is_told(plans) -> None:
     assert not any("heels rise" in str(note) for note in plans["HIPS"].notes)
     assert any("feet fall short of their targets by up to" in str(note) for note in plans["HIPS"].notes)
     assert not any("do not reach" in str(note) for note in plant(CLIP, FLAT).notes)
+
+
+def shortness(plan, code="feet_short"):
+    """The data of the note about limbs that fall short."""
+    return next((note.data for note in plan.notes if note.code == code), None)
+
+
+@pytest.mark.parametrize("contacts", ["AUTO", "ALWAYS"])
+@pytest.mark.parametrize("place", [lambda clip: clip, in_place, spread_on_its_first_frame])
+def test_notes_tell_the_same_misses_as_the_report(place, contacts) -> None:
+    clip, pit = place(CLIP), height_field(lambda x, y: np.where(y > 0.0, -0.4, 0.0))
+    plan = plant(clip, pit, Settings(use_hips=False, contacts=contacts))
+    told, after = shortness(plan), plan.report()["after"]
+    assert told["frames"] == after["short_frames"] > 0
+    assert told["distance"] == pytest.approx(after["short"], abs=1e-9)
+
+
+def test_hands_that_fall_short_are_told_as_hands() -> None:
+    climb = make_climb(seconds=3.0)
+    away, wanted = np.zeros_like(climb.clip.hip), np.zeros((climb.clip.frames, 4, 2), bool)
+    away[:, 2, 1], wanted[:, 2, 1] = -0.45, climb.holding[:, 2]
+    marks = replace(no_marks(wanted.shape), enforced=wanted)
+    settings = Settings(direction="NEAREST", use_hips=False, marks=marks)
+    plan = plant(climb.clip.moved(away), ladder(climb.rungs), settings)
+    assert shortness(plan) is None
+    assert shortness(plan, "hands_short")["distance"] == pytest.approx(plan.miss[:, 2].max())
+    assert any(str(note).startswith("arms do not reach: hands fall short") for note in plan.notes)
+
+
+def test_notes_count_the_limbs_that_are_asked_for() -> None:
+    pit = height_field(lambda x, y: np.where(y > 0.0, -0.4, 0.0))
+    settings = Settings(use_hips=False, asked=np.array([False, True]))
+    deep, level = plant(CLIP, pit, settings), plant(CLIP, pit, replace(settings, asked=np.array([True, False])))
+    assert deep.miss[:, 0].max() > 0.1 > deep.miss[:, 1].max()
+    assert shortness(deep) is None and shortness(level)["distance"] == pytest.approx(deep.miss.max())
+    assert not any(note.code == "heels_raised" for note in deep.notes)
+    assert any(note.code == "heels_raised" for note in level.notes)
+
+
+def test_heels_are_told_as_far_as_they_rise() -> None:
+    degrees = [
+        next((note.data["degrees"] for note in plant(CLIP, STAIRS, settings).notes if note.code == "heels_raised"), 0.0)
+        for settings in (Settings(max_drop=0.05, strength=strength) for strength in (1.0, 0.5, 0.0))
+    ]
+    assert degrees == pytest.approx([degrees[0], 0.5 * degrees[0], 0.0]) and degrees[0] > 5.0
 
 
 def test_heels_that_give_way_first_leave_the_hips_higher() -> None:

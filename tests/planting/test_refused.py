@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from ik2bone import Clip, Settings, plant
 from ik2bone.contacts.spans import Place, no_marks
+from ik2bone.sole.skin import Skin
 from short_walk import LEG, POINTS, WALK, from_points
 from walk import FLAT
 
@@ -20,6 +21,7 @@ def _broken(name, value):
 
 
 SINGULAR = np.diag([1.0, 0.0, 1.0, 1.0])
+SKIN = Skin(np.zeros((4, 3)), np.zeros((0, 3)), np.eye(4), np.array([0.0, 0.0, 1.0]))
 TRANSPOSED = np.swapaxes(LEG["shin"], -1, -2)
 
 
@@ -53,6 +55,20 @@ TRANSPOSED = np.swapaxes(LEG["shin"], -1, -2)
         ({"skins": 3}, TypeError, "skins: expected a sequence of one skin a leg, got int"),
         ({"skins": [1, 2]}, TypeError, "skins: expected a Skin for each leg, got int"),
         ({"skins": "ab"}, TypeError, "skins: expected a Skin for each leg, got 'a'"),
+        ({"fps": [[1], [2, 3]]}, ValueError, "fps: expected frames a second, got rows of different lengths"),
+        ({"has_toe": [[True], []]}, ValueError, r"has_toe: expected shape \(2,\), got rows of different lengths"),
+        (
+            {"foot": np.ma.masked_less(LEG["foot"], -0.5)},
+            ValueError,
+            r"foot: expected shape \(180, 2, 4, 4\), got masked values",
+        ),
+        ({"skins": [SKIN, replace(SKIN, foot=None)]}, TypeError, r"skins\[1\].foot: expected numbers .* got None"),
+        ({"skins": [replace(SKIN, rest=np.eye(3)), SKIN]}, ValueError, r"skins\[0\].rest: expected shape \(4, 4\)"),
+        (
+            {"skins": [replace(SKIN, up=np.full(3, np.nan)), SKIN]},
+            ValueError,
+            r"skins\[0\].up: expected finite numbers",
+        ),
         ({"fps": 2001}, ValueError, "fps: expected frames a second, more than 0 and up to 2000, got 2001"),
         ({"has_toe": [True, False]}, ValueError, "has_toe: expected toe, .* got None"),
         ({"palm": [[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]}, ValueError, "palm: expected unit vectors or zero, .* length 2"),
@@ -98,6 +114,7 @@ def test_points_that_are_wrong_are_refused_by_the_arguments_name(changes, error,
             "strength: expected a number from 0 to 1, or one a frame, got 1.5$",
         ),
         ({"strength": np.full((180, 2), 0.5)}, ValueError, r"strength: expected shape \(frames,\), got \(180, 2\)"),
+        ({"strength": [[1], [2, 3]]}, ValueError, "strength: expected a number from 0 to 1, .* rows of different"),
         ({"strength": None}, TypeError, "strength: expected a number from 0 to 1, or one a frame, got None"),
         ({"use_hips": "no"}, TypeError, "use_hips: expected True or False, got 'no'"),
         ({"contacts": np.array(["AUTO"])}, TypeError, "contacts: expected one of AUTO, .* got an array"),
@@ -130,6 +147,9 @@ def test_settings_for_another_clip_are_refused(settings, words) -> None:
     [
         ("here", TypeError, r"marks.places\[0\]: expected a Place, got 'here'"),
         (Place(2, "ball", 0, 9, (0.0, 0.0, 0.0)), ValueError, r"places\[0\].leg: expected 0 to 1, got 2"),
+        (Place(True, "ball", 0, 9, (0.0, 0.0, 0.0)), TypeError, r"\.leg: expected a whole number, got True"),
+        (Place(0, "ball", 0.5, 9, (0.0, 0.0, 0.0)), TypeError, r"\.start: expected a whole number, got float"),
+        (Place(0, "ball", 0, None, (0.0, 0.0, 0.0)), TypeError, r"\.end: expected a whole number, got None"),
         (Place(0, "toe", 0, 9, (0.0, 0.0, 0.0)), ValueError, r"\.part: expected one of heel, ball, got 'toe'"),
         (Place(0, "ball", 0, 9, (0.0, 1.0)), ValueError, r"places\[0\].point: expected shape \(3,\), got \(2,\)"),
         (Place(0, "ball", 0, 9, (np.nan, 0.0, 0.0)), ValueError, r"\.point: expected finite numbers, got nan"),
@@ -159,3 +179,31 @@ def test_what_is_no_clip_and_no_settings_is_told() -> None:
 def test_wrong_soles_and_offsets_are_refused_by_name(given, error, words) -> None:
     with pytest.raises(error, match=words):
         plant(WALK, FLAT, **given)
+
+
+@pytest.mark.parametrize(
+    ("part", "error", "words"),
+    [
+        (lambda whole: whole.choose([1, 0]), TypeError, r"limbs: expected booleans of shape \(2,\), got list"),
+        (lambda whole: whole.choose(np.array([True])), ValueError, r"limbs: expected shape \(2,\), got \(1,\)"),
+        (lambda whole: whole.choose([False, False]), ValueError, "limbs: expected one or more of 2, got none"),
+        (lambda whole: whole.cut(7), TypeError, "frames: expected a slice, got int"),
+        (lambda whole: whole.cut(slice(9, 9)), ValueError, r"frames: expected one or more of 180 frames, got slice\(9"),
+    ],
+)
+def test_parts_that_clips_and_plans_do_not_have_are_refused(plan, part, error, words) -> None:
+    for whole in (WALK, plan):
+        with pytest.raises(error, match=words):
+            part(whole)
+        assert whole.choose([True, False]).cut(slice(0, 9))
+
+
+def test_plans_are_of_frames_that_follow_one_another(plan) -> None:
+    with pytest.raises(ValueError, match=r"frames: expected a slice of frames that follow one another, got slice\(0"):
+        plan.cut(slice(0, 20, 2))
+
+
+@pytest.mark.parametrize("offset", [np.zeros(3), np.zeros((9, 3)), np.zeros((180, 1, 3)), [0.0, 0.0, 1.0]])
+def test_offsets_that_are_not_one_a_frame_are_refused(offset) -> None:
+    with pytest.raises(ValueError, match=r"offset: expected shape \(180, "):
+        WALK.moved(offset)

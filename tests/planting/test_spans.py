@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from ik2bone.contacts.spans import PARTS, STATES, ContactsError, Span, marks_of, read_spans, spans_of, write_spans
 
@@ -26,11 +26,13 @@ masks = st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1, ma
 )
 
 
+@settings(deadline=None)
 @given(st.lists(spans))
 def test_spans_come_back_from_their_text(given_spans) -> None:
     assert read_spans(write_spans(given_spans)) == given_spans
 
 
+@settings(deadline=None)
 @given(masks, st.integers(-50, 50))
 def test_contacts_come_back_from_their_spans(contacts, first) -> None:
     marks = marks_of(spans_of(contacts, FEET, first), FEET, first, len(contacts))

@@ -10,6 +10,7 @@ import pytest
 from grounds import Part, Parts, moving, plate
 from ik2bone.plan import Settings, plant
 from ik2bone.report import figures
+from ik2bone.rotations import move_points
 from walk import FLAT, HILLS, make_walk, planted
 
 MOTIONS = {
@@ -149,3 +150,16 @@ def test_hips_moved_by_an_earlier_run_carry_the_feet() -> None:
     assert (again.hips_offset == 0.0).all()
     assert again.miss.max() < 1e-6
     assert again.rotations == pytest.approx(whole.rotations, abs=0.02)
+
+
+def test_drift_is_that_from_anchors_that_turn_with_their_support() -> None:
+    clip = make_walk(slide=0.05, roll=0.3, noise=0.004).clip
+    motion = moving(times(clip), turning=1.0)
+    plan = plant(clip, Parts((Part("Raft", plate(), motion),)))
+    after, report = plan.apply(clip), plan.report()
+    for span in report["spans"]:
+        rows, leg = slice(span["start"], span["end"] + 1), span["leg"]
+        points = {"heel": move_points(after.foot[rows, leg], plan.sole.heel[leg]), "ball": after.ball[rows, leg]}
+        anchor = move_points(motion[rows] @ np.linalg.inv(motion[span["start"]]), np.array(span["anchor"]))
+        away = np.linalg.norm(points[span["part"]] - anchor, axis=1)
+        assert span["drift"] == span["after"]["drift"] == pytest.approx(away.max(), abs=1e-9)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from ik2bone.plan import plant
 from ik2bone.rotations import matrix_from_vector
-from walk import FLAT, make_walk, planted
+from walk import FLAT, HILLS, make_walk, planted
 
 
 def rolling(degrees):
@@ -58,3 +58,12 @@ def test_toes_may_bend_as_far_as_in_the_clip() -> None:
 
     plan = plant(bent, FLAT, sole=measure_sole(clip))
     assert not tells_of_toes(plan)
+
+
+def test_tips_straight_under_their_balls_do_not_tell_how_toes_bend() -> None:
+    clip = rolling(30.0)
+    hanging = replace(clip, tip=clip.ball - 0.03 * clip.toe[..., :3, 2])
+    plan = plant(hanging, HILLS)
+    angles = 2.0 * np.degrees(np.arccos(np.clip(plan.rotations[:, :, 3, 0], -1.0, 1.0)))
+    assert not tells_of_toes(plan)
+    assert plan.contacts.any() and angles.max() < 40.0

@@ -211,6 +211,16 @@ def _reaching_for_a_wall(state: str, away: float = 0.15):
     return plan, _distances(_touching_points(planted(clip, plan), plan)[64:76, 0], ground)
 
 
+@pytest.mark.parametrize("contacts", ["AUTO", "STORED"])
+def test_forbidden_limbs_do_not_touch_whichever_part_is_named(contacts) -> None:
+    climb = make_climb()
+    spans = [Span("d", "heel", 0, climb.clip.frames), Span("d", "ball", 20, 60, "forbidden")]
+    marks = marks_of(spans, "abcd", 0, climb.clip.frames)
+    plan = plant(climb.clip, _uneven(climb), replace(NEAREST, contacts=contacts, marks=marks))
+    assert plan.contacts[:20, 3, 1].any() and plan.contacts[61:, 3, 1].any()
+    assert not plan.contacts[20:61, 3].any()
+
+
 def test_hands_reach_for_what_people_want_them_to_touch() -> None:
     plan, distances = _reaching_for_a_wall("enforced")
     assert distances.max() < 1e-6

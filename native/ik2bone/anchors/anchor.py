@@ -12,7 +12,7 @@ import numpy as np
 from ..contacts.stance import Stance
 from ..ground.query import Support, ask, support_of
 from ..model import Array, Ground, Note
-from ..rotations import inverse_of, length_of, move_points, nearest_rotations, vector_from_matrix
+from ..rotations import inverse_of, length_of, move_points, nearest_rotations, turn_vectors, vector_from_matrix
 
 # A support that turns farther (degrees) under a standing foot twists the leg visibly.
 TWIST = 30.0
@@ -160,6 +160,11 @@ class StandingAnchors:
         if anchor is None or anchor.motion is None:
             return path
         return move_points(inverse_of(anchor.motion[slice(*frames)]), path)
+
+    def ridden(self, leg: int, frames: tuple[int, int], ways: Array) -> Array:
+        """Ways (N, 3) in that path, turned back as its support lies on each frame."""
+        anchor = self.at(leg, frames[0])
+        return ways if anchor is None or anchor.motion is None else turn_vectors(anchor.motion[slice(*frames)], ways)
 
 
 def shortened(ways: Array, near: float) -> Array:

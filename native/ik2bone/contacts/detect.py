@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..checks import array, boolean, number
+from ..checks import array, as_array, boolean, number
 from ..curves import column_runs, quantile
 from ..model import Array, Mask
 from ..rotations import length_of
@@ -69,8 +69,9 @@ def find_contacts(
     upward = upward / np.linalg.norm(upward)
     limits = _limits(enter, leave, height, least)
     boolean("exact", exact)
-    if np.ndim(heel) == 3 and np.shape(heel)[2] == 3 and not np.size(heel) and np.shape(heel) == np.shape(ball):
-        return np.zeros((*np.shape(heel)[:2], 2), bool)
+    heel, ball = (as_array(name, path, "shape (frames, legs, 3)") for name, path in (("heel", heel), ("ball", ball)))
+    if heel.ndim == 3 and heel.shape[2] == 3 and not heel.size and heel.shape == ball.shape:
+        return np.zeros((*heel.shape[:2], 2), bool)
     heel = array("heel", heel, ("frames", "legs", 3))
     ball = array("ball", ball, heel.shape)
     return detect(heel, ball, fps=rate, leg=length, up=upward, limits=limits, exact=exact)[0]

@@ -132,7 +132,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Marks:
-    """What spans say about each frame: masks (F, L, 2) of heels and balls. A forbidden part is not automatic.
+    """What spans say about each frame: masks (F, L, 2) of heels and balls. A forbidden part does not stand where it is
+    only automatic.
 
     `places` are those that enforced spans have, frames counted as in the masks.
     """
@@ -145,7 +146,7 @@ class Marks:
     @property
     def standing(self) -> Mask:
         """What stands by the spans alone (F, L, 2)."""
-        return self.automatic | self.enforced
+        return (self.automatic & ~self.forbidden) | self.enforced
 
     def applied(self, found: Mask, least: float = 0.0) -> Mask:
         """Contacts (F, L, 2) that were found, with what is enforced and without what is forbidden.

@@ -81,7 +81,7 @@ class GivenGround:
         if not isinstance(answer, tuple | list) or len(answer) != 3:
             got = f"got {type(answer).__name__}; heights are a function of one array, z(xy)"
             raise TypeError(f"ground: expected hits, normals and found of a callable (points, down), {got}")
-        found = np.array(answer[2])
+        found = checks.as_array("ground", answer[2], f"found as booleans {(len(points),)}").copy()
         if found.dtype != bool or found.shape != (len(points),):
             raise ValueError(f"ground: expected found as booleans {(len(points),)}, got {found.dtype} {found.shape}")
         upward = np.zeros(3) if down is None else -down
@@ -96,9 +96,10 @@ class GivenGround:
 
 def _rows(name: str, rows: Any, found: Mask, otherwise: Array) -> Array:
     """Hits or normals (N, 3), finite where something was found."""
-    values = np.asarray(rows)
+    expected = f"{name} as numbers {otherwise.shape}"
+    values = checks.as_array("ground", rows, expected)
     if values.dtype.kind not in "fiu" or values.shape != otherwise.shape:
-        raise ValueError(f"ground: expected {name} as numbers {otherwise.shape}, got {values.dtype} {values.shape}")
+        raise ValueError(f"ground: expected {expected}, got {values.dtype} {values.shape}")
     if not np.isfinite(values[found]).all():
         raise ValueError(f"ground: expected finite {name} where it is found, got nan or inf")
     return np.where(found[:, None], values, otherwise)
@@ -128,10 +129,10 @@ class HeightField:
         return np.column_stack([points[:, :2], np.where(found, heights[0], points[:, 2])]), normals, found
 
     def _heights(self, xy: Array) -> Array:
-        heights = np.asarray(self.function(xy))
+        expected = f"heights {(len(xy),)} of xy {xy.shape}"
+        heights = checks.as_array("ground", self.function(xy), expected)
         if heights.dtype.kind not in "fiu" or heights.shape != (len(xy),):
-            got = f"{heights.dtype} {heights.shape}"
-            raise ValueError(f"ground: expected heights {(len(xy),)} of xy {xy.shape}, got {got}")
+            raise ValueError(f"ground: expected {expected}, got {heights.dtype} {heights.shape}")
         if np.isinf(heights).any():
             raise ValueError("ground: expected finite heights, or nan where there is no ground, got inf")
         return heights.astype(np.float64)

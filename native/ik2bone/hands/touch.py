@@ -126,10 +126,10 @@ def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
     """The touches (F, L) with the user's edits; a mark on heel or ball will do for a limb that touches."""
     if settings.marks is None:
         return touches
-    marks = settings.marks
+    masks = settings.marks.automatic, settings.marks.enforced, settings.marks.forbidden
+    either = Marks(*(mask.any(axis=-1, keepdims=True) for mask in masks))
     if settings.contacts == "STORED":
-        return marks.standing.any(axis=-1)
-    either = Marks(*(mask.any(axis=-1, keepdims=True) for mask in (marks.automatic, marks.enforced, marks.forbidden)))
+        return either.standing[..., 0]
     return either.applied(touches[..., None], LEAST_CONTACT * fps)[..., 0]
 
 

@@ -146,7 +146,8 @@ def _away(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int],
     if anchor and is_brought:
         return path[rows] - anchor.points(len(path))[rows]
     rest = plan.targets.standing.unridden(leg, frames, path[rows])
-    return rest - (standing_place(rest, np.arange(len(rest))) if is_brought else rest.mean(axis=0))
+    away = rest - (standing_place(rest, np.arange(len(rest))) if is_brought else rest.mean(axis=0))
+    return plan.targets.standing.ridden(leg, frames, away)
 
 
 def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:

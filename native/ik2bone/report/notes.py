@@ -14,6 +14,7 @@ WORDS = {
     "carried": "the clip moves with {support} and was planted as seen from there",
     "contacts_shortened": "pinned contacts made {count} others shorter, because a foot needs time between two anchors",
     "feet_short": "legs do not reach: feet fall short of their targets by up to {distance:.3g} on {frames} frames",
+    "hands_short": "arms do not reach: hands fall short of their targets by up to {distance:.3g} on {frames} frames",
     "heels_raised": "legs do not reach: heels rise by up to {degrees:.0f} degrees on {frames} frames",
     "never_rests": "{count} of {of} limbs never come to rest near a surface and were left alone",
     "never_stands": "no foot ever stands still: the clip was planted in place, by height and slope only",

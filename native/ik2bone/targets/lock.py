@@ -91,7 +91,7 @@ def _hold_direction(clip: Clip, away: Array, contacts: Mask, spans: list[Stance]
 def _laid_flat(away: Array, ball_height: float, up: Array) -> Array:
     """The way (3,) from ball to heel turned about the ball, until the ball is so high over the heel."""
     level, low = level_part(away, up), min(ball_height, float(np.linalg.norm(away)))
-    return unit(level) * np.sqrt(away @ away - low**2) - low * up if level.any() else away
+    return unit(level) * np.sqrt(max(float(away @ away) - low**2, 0.0)) - low * up if level.any() else away
 
 
 def standing_frames(contacts: Mask) -> NDArray[np.intp]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..anchors.footprint import EVEN
+from ..checks import ROUNDING
 from ..curves import column_runs, fade
 from ..model import Array, Clip, Ground, Mask, Note
 from ..rotations import (
@@ -90,7 +91,7 @@ def _laid(
     up, way, normals = toes
     upright = matrix_from_vector(shortest_turns(up, normals))
     tip = turn_vectors(upright, way)
-    aside, length = unit(cross(tip, normals)), np.maximum(length_of(tip), 1e-300)
+    aside, length = unit(_beyond_rounding(cross(tip, normals), tip)), np.maximum(length_of(tip), 1e-300)
     # The tip's height over the ball's joint along the normal, as it is and as it should be.
     present, goal = dot(tip, normals), -heights
     facing, points = np.maximum(normals @ clip.up, 1e-3), np.zeros((*stands.shape, 1, 3))
@@ -107,10 +108,15 @@ def _within_range(foot: tuple[Array, Array], toes: tuple[Array, Array], turns: A
     """The turns (N, 3, 3) of toes, none farther than toes bend, and which were too far.
 
     Given are where each `foot` looks up to and forward (N, 3), and where its `toes` look up to and their tips lie.
-    Toes may bend as far as in the clip, whatever that is.
+    Toes may bend as far as in the clip, whatever that is. Tips straight under their balls do not tell how they bend.
     """
     (up, forward), (toe_up, tip) = foot, toes
-    way = tip - dot(tip, toe_up)[:, None] * toe_up
+    way = _beyond_rounding(tip - dot(tip, toe_up)[:, None] * toe_up, tip)
     own, asked = (np.arctan2(dot(ahead, up), dot(ahead, forward)) for ahead in (way, turn_vectors(turns, way)))
     back = asked - np.clip(asked, np.minimum(-BENT_DOWN, own), np.maximum(BENT_UP, own))
     return matrix_from_vector(back[:, None] * cross(up, forward)) @ turns, np.abs(back) > LARGEST_TURN
+
+
+def _beyond_rounding(vectors: Array, others: Array) -> Array:
+    """Vectors (N, 3), zero where they are nothing but what rounding leaves of others (N, 3)."""
+    return np.where((length_of(vectors) > ROUNDING * length_of(others))[:, None], vectors, 0.0)
