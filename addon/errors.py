@@ -7,7 +7,10 @@ from collections.abc import Sequence
 
 
 class Refusal(Exception):
-    """One clear sentence for the user: what is not planted, and why."""
+    """One clear sentence for the user: what is not planted, and why; on one line, whatever names it has in it."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(" ".join(sentence.splitlines()))
 
 
 class NoLegs(Refusal):

@@ -58,7 +58,8 @@ def load_walk(bpy, path: str | Path, action: str | None = None):
         _key_pose(bpy.context.scene, armature)
     elif action is None and len(actions) > 1:
         chosen = next((name for word in WALKS for name in actions if word in name.lower()), actions[0])
-        session.tell(f"{Path(path).name}: action {chosen}; ACTION= names another of {', '.join(actions)}")
+        others = ", ".join(name for name in actions if name != chosen)
+        session.tell(f"{Path(path).name}: action {chosen}; ACTION= names another of {others}")
         play(armature, chosen)
     return armature
 

@@ -40,7 +40,8 @@ def show(bpy, clip: str, ground: str, out: Path, samples: int, action: str | Non
     stage, way = lay_stage(bpy, ground, walking), walking.way
     walkers = cross(bpy, clip, walking, scenes.DECK, action) if ground == scenes.BRIDGE else [walking]
     sources = [walking.armature.animation_data.action for walking in walkers]
-    session.tell(f"plants {len(walking.frames)} frames")
+    count = len(walking.frames)
+    session.tell(f"plants {count} frame{'s' * (count > 1)}")
     reports = plant(bpy, [walking.armature for walking in walkers])
     name = f"{Path(clip).stem}-{Path(ground).stem}"
     title = f"{Path(clip).stem} on {Path(ground).stem}"

@@ -2,8 +2,9 @@
 """The judge of planted clips: measures taken from joints of evaluated scenes, never from the planner's arrays.
 
 Lengths are shares of the leg (thigh plus shin), angles degrees. The spans that are judged come from the source alone:
-the toe joint slower than 0.35 leg lengths a second for at least 0.08 s within 0.12 leg of its standing height, the
-middle three fifths of each. Faces steeper than 50 degrees count for nothing.
+the toe joint slower than 0.35 leg lengths a second for at least 0.08 s within 0.12 leg of its standing height, and not
+hanging twice as high above a lower foot; the middle three fifths of each. Faces steeper than 50 degrees count for
+nothing.
 
 Columns of the feet: see `Measures` and `GOOD`. Columns of the body over them:
 
@@ -81,12 +82,15 @@ def judged_spans(clip: Clip) -> list[tuple[int, int, int]]:
     """(leg, first, end) of the middle three fifths of each slow spell of each toe joint."""
     speed = np.linalg.norm(np.diff(clip.ball, axis=0), axis=-1) * clip.fps / clip.leg
     height = clip.ball @ clip.up / clip.leg
+    # Beside a foot on the ground, whose own height may be as far from the floor, a higher one hangs in the air.
+    low = height - height.min(axis=1, keepdims=True) < 2 * NEAR
     spans = []
     for leg in range(clip.legs):
-        slow = np.concatenate([speed[:1, leg], speed[:, leg]]) < SLOW
+        slow = low[:, leg] & (np.concatenate([speed[:1, leg], speed[:, leg]]) < SLOW)
         standing = np.median(height[slow, leg]) if slow.any() else 0.0
         for start, end in true_runs(slow & (np.abs(height[:, leg] - standing) < NEAR)):
-            if end - start >= LEAST * clip.fps:
+            # A frame is slow by the step that leads to it. The first frame has none, and adds no time.
+            if end - max(start, 1) >= LEAST * clip.fps:
                 trim = (end - start) // 5
                 spans.append((leg, start + trim, end - trim))
     return spans
@@ -194,8 +198,10 @@ def measure(before: Clip, after: Clip, ground, heel: Array) -> Measures:
     height = np.sum((toe - hits) * normals, axis=-1) / leg
     heels = np.einsum("flij,lj->fli", after.foot[..., :3, :3], heel) + after.ankle
     heel_hits, heel_normals, heel_found = ground(heels.reshape(-1, 3), -up)
-    heel_height = np.sum((heels.reshape(-1, 3) - heel_hits) * heel_normals, axis=-1) / leg
-    heel_gentle = heel_found & (heel_normals @ up > STEEP)
+    heel_hits, heel_normals = heel_hits.reshape(toe.shape), heel_normals.reshape(toe.shape)
+    heel_height = np.sum((heels - heel_hits) * heel_normals, axis=-1) / leg
+    heel_gentle = heel_found.reshape(toe.shape[:2]) & (heel_normals @ up > STEEP)
+    slope_at_heel = np.where(heel_gentle[..., None], heel_normals, normals)
     hips = (after.hip - before.hip).mean(axis=1) / leg
     acceleration = _acceleration(hips, before.fps)
     knees = knee_angle(before), knee_angle(after)
@@ -205,7 +211,7 @@ def measure(before: Clip, after: Clip, ground, heel: Array) -> Measures:
         len(spans),
         max((_spread(toe[a:b, i]) for i, a, b in spans), default=0.0) / leg,
         _off_median(height, gentle, spans),
-        _slope(before, after, normals, gentle, spans),
+        _slope(before, after, _slopes(normals, slope_at_heel, hits - heel_hits), gentle, spans),
         float(max(0.0, -height[gentle].min(initial=0.0))),
         float(max(0.0, -heel_height[heel_gentle].min(initial=0.0))),
         pop(*knees, before.fps),
@@ -316,14 +322,31 @@ def _off_median(height: Array, gentle, spans) -> float:
     return float(np.percentile(np.abs(values - np.median(values)), 95)) if len(values) else 0.0
 
 
-def _slope(before: Clip, after: Clip, normals: Array, gentle, spans) -> float:
+def _slope(before: Clip, after: Clip, slopes: Array, gentle, spans) -> float:
+    """95th percentile of the angle, degrees, from each sole to the nearest of the slopes that it may lie on: where the
+    sole has its up in the source, one of these normals (S, F, L, 3) is to be in the result.
+    """
     source = np.einsum("flji,j->fli", _axes(before.foot), before.up)
-    result = np.einsum("flji,flj->fli", _axes(after.foot), normals)
+    result = np.einsum("flji,sflj->sfli", _axes(after.foot), slopes)
     cross = np.linalg.norm(np.cross(source, result), axis=-1)
-    angle = np.degrees(np.arctan2(cross, np.sum(source * result, axis=-1)))
+    angle = np.degrees(np.arctan2(cross, np.sum(source * result, axis=-1))).min(axis=0)
     values = [angle[a:b, i][gentle[a:b, i]] for i, a, b in spans]
     values = np.concatenate(values) if values else np.zeros(1)
     return float(np.percentile(values, 95)) if len(values) else 0.0
+
+
+def _slopes(ball: Array, heel: Array, lines: Array) -> Array:
+    """Unit normals (2, F, L, 3) of the slopes that a sole may lie on: the one under its ball, and on curved ground the
+    one along the line from the ground under its heel to the ground under its ball.
+
+    With its heel and its ball on curved ground, no flat sole lies on the first. The ground is curved where the line
+    tilts less far from the slope under the ball than the slope under the heel does; over a step it tilts farther.
+    """
+    square = np.maximum(np.sum(lines**2, axis=-1, keepdims=True), 1e-300)
+    along = ball - np.sum(ball * lines, axis=-1, keepdims=True) / square * lines
+    along /= np.maximum(np.linalg.norm(along, axis=-1, keepdims=True), 1e-12)
+    curved = np.sum(ball * along, axis=-1) > np.sum(ball * heel, axis=-1)
+    return np.stack([ball, np.where(curved[..., None], along, ball)])
 
 
 def _axes(matrices: Array) -> Array:

@@ -11,7 +11,7 @@
 #include "builds.h"
 #include "ik2b.h"
 
-enum { ROWS = 1000, WIDEST = 16 };
+enum { ROWS = 250, WIDEST = 16 };
 
 static double numbers[IK2B_MAX_ARGUMENTS][ROWS][WIDEST];
 static ik2b_array arrays[IK2B_MAX_ARGUMENTS];
@@ -82,13 +82,13 @@ note(int i, ik2b_kind kind, int width)
 #define WIDTH_NUMBER 1
 #define WIDTH_DIRECTION 3
 #define WIDTH_MATRIX 16
-#define WIDTH(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of) WIDTH_##KIND,
+#define WIDTH(NAME, name, KIND, missing) WIDTH_##KIND,
 
 /* The first `given` options of a function that takes them all, in the order of the table. */
 static void
 fill_options(int first, int given, int count, ik2b_kind kind)
 {
-    static const int widths[] = {IK2B_OPTION_TABLE(WIDTH)};
+    static const int widths[] = {IK2B_OPTIONS_OF_POSE(WIDTH)};
     for (int i = 0; i < count; i++) {
         arrays[first + i].data = NULL;
         if (i < given) {
@@ -111,7 +111,8 @@ solve(ik2b_kind kind, int given)
     set_array(IK2B_SOLVE_OUT_MISS, kind, 1);
     set_array(IK2B_SOLVE_OUT_STATUS, IK2B_U8, 1);
     memcpy(args, arrays, sizeof args);
-    ik2b_solve(&extent, args, kind, given % 2 ? IK2B_NEAREST : IK2B_CARRIED);
+    ik2b_call call = {.kind = kind, .bend = given % 2 ? IK2B_NEAREST : IK2B_CARRIED};
+    ik2b_solve(&extent, args, &call);
     note(IK2B_SOLVE_OUT_MID, kind, 3);
     note(IK2B_SOLVE_OUT_END, kind, 3);
     note(IK2B_SOLVE_OUT_MISS, kind, 1);
@@ -134,8 +135,9 @@ solve_pose(ik2b_kind kind, int given)
         arrays[IK2B_POSE_OUT_END].data = NULL;
     }
     memcpy(args, arrays, sizeof args);
-    ik2b_roll roll = arrays[IK2B_POSE_HINGE].data ? IK2B_ROLL_HINGE : IK2B_ROLL_POSE;
-    ik2b_solve_pose(&extent, args, kind, IK2B_CARRIED, roll);
+    ik2b_call call = {.kind = kind,
+                      .roll = arrays[IK2B_POSE_HINGE].data ? IK2B_ROLL_HINGE : IK2B_ROLL_POSE};
+    ik2b_solve_pose(&extent, args, &call);
     note(IK2B_POSE_OUT_ROOT, kind, 4);
     note(IK2B_POSE_OUT_MID, kind, 4);
     note(IK2B_POSE_OUT_POSITION, kind, 3);
@@ -150,7 +152,7 @@ main(void)
 {
     for (int kind = IK2B_F32; kind <= IK2B_F64; kind++) {
         for (int given = 0; given <= IK2B_OPTIONS; given++) {
-            if (given <= IK2B_SOLVE_OPTIONS) {
+            if (given <= IK2B_SOLVE_OUT_MID - IK2B_SOLVE_POLE) {
                 solve((ik2b_kind)kind, given);
             }
             solve_pose((ik2b_kind)kind, given);

@@ -28,6 +28,7 @@ def run(tmp_path, monkeypatch):
     for module in ("ipykernel", "ipywidgets", "matplotlib"):
         pytest.importorskip(module, reason=f"needs {module}: pip install .[test]")
     monkeypatch.setenv("PYTHONPATH", f"{EXAMPLES}:{Path(ik2bone.__file__).parents[1]}")
+    monkeypatch.setattr("jupyter_client.channels.AsyncZMQSocketChannel.send", _send_and_look)
 
     def execute(name, *more, **parameters):
         notebook = nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
@@ -39,6 +40,18 @@ def run(tmp_path, monkeypatch):
         return client.execute()
 
     return execute
+
+
+def _send_and_look(channel, message):
+    """Send a message to the kernel, then look whether the kernel has replied.
+
+    A widget's message is sent while nbclient waits for its cell's reply. Sending uses up the only signal that the
+    reply has arrived, so that nbclient waited for as long as a cell may take (github.com/jupyter/nbclient/issues/312).
+    """
+    import zmq
+
+    channel.session.send(channel.socket, message)
+    channel.socket.get(zmq.EVENTS)
 
 
 def pictures(notebook):

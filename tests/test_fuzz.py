@@ -111,7 +111,10 @@ FAULTS = {
 
 
 def plant(folder: Path, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str) -> None:
-    """Have rows judged by a copy of the twin in which one formula is wrong."""
+    """Have rows judged by a copy of the twin in which one formula is wrong.
+
+    It is compiled for few rows, and nearly all of them differ: neither optimizing nor many samples of each would pay.
+    """
     found = 0
     for source in twin.SOURCE.parent.glob("twin*.[ch]"):
         text = source.read_text()
@@ -119,6 +122,8 @@ def plant(folder: Path, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str)
         (folder / source.name).write_text(text.replace(right, wrong))
     assert found == 1
     monkeypatch.setattr(twin, "SOURCE", folder / twin.SOURCE.name)
+    monkeypatch.setattr(twin, "FLAGS", [flag for flag in twin.FLAGS if flag != "-O2"])
+    monkeypatch.setattr(twin, "SAMPLES", 8)
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from math import degrees, radians
+from functools import partial
+from math import degrees, inf, nan, radians
 from pathlib import Path
 from typing import Any
 
@@ -69,12 +70,17 @@ def _parse(arguments: list[str]) -> tuple[list[Path], Job]:
         resume=given.resume,
         options={name: value for name, value in values.items() if value is not None},
     )
-    return _clips(given.clips, parser), job
+    clips = _clips(given.clips, parser)
+    try:
+        job.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        parser.error(f"argument --output: {job.output} cannot be made a folder: {error.strerror}")
+    return clips, job
 
 
 def _scale(text: str) -> float:
-    value = float(text)
-    if not 0.0 < value < float("inf"):
+    value = _read(float, text)
+    if not 0.0 < value < inf:
         raise argparse.ArgumentTypeError(f"expected a number above zero, got {text}")
     return value
 
@@ -102,15 +108,30 @@ def _flag(option: Property) -> dict[str, Any]:
         return {"choices": [item.identifier for item in option.enum_items], "help": about}
     if option.type == "STRING":
         return {"help": about, "metavar": "TEXT"}
-    if option.type == "INT":
-        return {"type": int, "help": about, "metavar": "NUMBER"}
-    if option.subtype == "ANGLE":
-        return {"type": _angle, "help": f"{about} (degrees, {degrees(option.default):g})", "metavar": "NUMBER"}
-    return {"type": float, "help": f"{about} ({option.default:g})", "metavar": "NUMBER"}
+    if option.type == "FLOAT":
+        angle = option.subtype == "ANGLE"
+        about += f" (degrees, {degrees(option.default):g})" if angle else f" ({option.default:g})"
+    return {"type": partial(_number, option), "help": about, "metavar": "NUMBER"}
 
 
-def _angle(text: str) -> float:
-    return radians(float(text))
+def _number(option: Property, text: str) -> float:
+    """A number for a property of the operator, which Blender would put within its bounds without a word."""
+    unit = radians(1.0) if option.subtype == "ANGLE" else 1
+    # Blender has bounds in single precision.
+    low, high = (float(f"{bound / unit:.6g}") for bound in (option.hard_min, option.hard_max))
+    kind, what = (int, "a whole number") if option.type == "INT" else (float, "a number")
+    value = _read(kind, text)
+    if not low <= value <= high:
+        raise argparse.ArgumentTypeError(f"expected {what} from {low:g} to {high:g}, got {text}")
+    return value * unit
+
+
+def _read(kind: type[float], text: str) -> float:
+    """The number in a text; NaN, which lies within no bounds, where there is none."""
+    try:
+        return kind(text)
+    except ValueError:
+        return nan
 
 
 def register() -> None:

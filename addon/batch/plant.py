@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
 from math import radians
 from pathlib import Path
 from typing import Any
@@ -58,8 +59,9 @@ def plant_file(clip: Path, job: Job) -> dict[str, Any]:
     figures as on a planted action, or `error`. The present file is lost.
     """
     started, report = time.monotonic(), job.report_of(clip)
-    if job.resume and report.is_file():
-        return json.loads(report.read_text(encoding="utf-8"))
+    done = _report_in(report) if job.resume else None
+    if done is not None:
+        return done
     told: dict[str, Any] = {"clip": str(clip), "actions": [], "written": []}
     job.output.mkdir(parents=True, exist_ok=True)
     try:
@@ -71,6 +73,15 @@ def plant_file(clip: Path, job: Job) -> dict[str, Any]:
     text = json.dumps(told, indent=1) + "\n"
     _replace(report, lambda path: path.write_text(text, encoding="utf-8"))
     return told
+
+
+def _report_in(path: Path) -> dict[str, Any] | None:
+    """What a report of `plant_file` holds; None where there is no such file, or one with something else in it."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, RecursionError, ValueError):
+        return None
+    return told if isinstance(told, dict) and told.keys() >= {"clip", "actions", "written", "seconds"} else None
 
 
 def lines_of(told: Mapping[str, Any]) -> Iterator[str]:
@@ -106,7 +117,7 @@ def _plant(
     clip: Path, armature: Object, job: Job, options: dict[str, Any], written: list[str]
 ) -> Iterator[dict[str, Any]]:
     """Plant the actions one after the other; a blend file holds all of them, other files one each."""
-    chosen = actions_of(armature) if job.all_actions else {}
+    chosen, planted = actions_of(armature) if job.all_actions else {}, False
     for name, action in chosen.items() or [(clip.stem, None)]:
         if action is not None:
             play(armature, action)
@@ -115,14 +126,17 @@ def _plant(
         except Refusal as refusal:
             yield {"action": name, "error": str(refusal)}
             continue
+        planted = True
         if job.kind != BLEND:
-            _write(f"{clip.stem}.{name}" if chosen else clip.stem, armature, job, written)
-    if job.kind == BLEND:
-        _write(clip.stem, armature, job, written)
+            _write(f"{clip.stem}.{name}" if chosen else clip.stem, armature, job, clip, written)
+    if job.kind == BLEND and planted:
+        _write(clip.stem, armature, job, clip, written)
 
 
 def _plant_action(armature: Object, options: Mapping[str, Any]) -> dict[str, Any]:
-    bpy.context.view_layer.objects.active = armature
+    _select(armature)
+    if armature.mode == "EDIT":
+        bpy.ops.object.mode_set(mode="OBJECT")
     try:
         bpy.ops.ik2bone.plant_feet(**options)
     except RuntimeError as error:
@@ -130,12 +144,25 @@ def _plant_action(armature: Object, options: Mapping[str, Any]) -> dict[str, Any
     return records.read(layers.shown_action(armature))["report"]
 
 
-def _write(name: str, armature: Object, job: Job, written: list[str]) -> None:
-    """Write the planted clip that the armature plays, under a name that every file system takes."""
-    name = "".join(letter if letter.isalnum() or letter in "-_. " else "_" for letter in name) + job.kind
+def _select(armature: Object) -> None:
+    """Choose an armature alone with what is parented to it: others that are selected would be planted, too."""
+    bpy.context.view_layer.objects.active = armature
     for ob in bpy.context.view_layer.objects:
         ob.select_set(ob is armature or ob.parent is armature)
-    _replace(job.output / name, lambda path: WRITERS[job.kind](str(path)))
+
+
+def _write(name: str, armature: Object, job: Job, clip: Path, written: list[str]) -> None:
+    """Write the planted clip that the armature plays, under a name that every file system takes and no other has.
+
+    A `Refusal` where the file of the clip or of the ground would be replaced.
+    """
+    safe = "".join(letter if letter.isalnum() or letter in "-_. " else "_" for letter in name)
+    taken, names = {other.casefold() for other in written}, chain([safe], (f"{safe}_{n}" for n in count(2)))
+    name = next(free for free in (one + job.kind for one in names) if free.casefold() not in taken)
+    path = job.output / name
+    if path.exists() and any(path.samefile(source) for source in (clip, job.ground) if source):
+        raise Refusal(f"{name} there is the clip or its ground: choose another folder than {job.output} for results")
+    _replace(path, lambda path: WRITERS[job.kind](str(path)))
     written.append(name)
 
 

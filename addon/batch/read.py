@@ -36,8 +36,11 @@ def read_clip(path: Path) -> Object:
     before = set(bpy.data.objects)
     _read(path, CLIPS, "a clip")
     is_blend = path.suffix.lower() == BLEND
-    armatures = [ob for ob in bpy.data.objects if ob.type == "ARMATURE" and (is_blend or ob not in before)]
+    shown = bpy.context.view_layer.objects
+    armatures = [ob for ob in shown if ob.type == "ARMATURE" and (is_blend or ob not in before)]
     if not armatures:
+        if is_blend:
+            raise Refusal(f"{path.name} holds no armature that its view layer has")
         raise Refusal(f"{path.name} holds no armature")
     armature = max(armatures, key=lambda ob: len(ob.data.bones))
     found = actions_of(armature)

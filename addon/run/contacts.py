@@ -137,12 +137,14 @@ def place_row(action: Action, number: int, place: Sequence[float]) -> None:
 def marked(rows: Rows, span: Span) -> Rows:
     """Contacts in which a part does, on the frames of a span, what its state says.
 
-    Under "automatic" what stands there is no longer pinned, and what is lifted there may be found to stand again.
+    One that is stored for just these frames keeps its anchor, and its place if people gave it one. Under "automatic"
+    what stands there is no longer pinned, and what is lifted there may be found to stand again.
     """
-    kept = cleared(rows, span)
+    kept, there = cleared(rows, span), [row for row in rows if _meets(row, span)]
     if span.state != "automatic":
-        return [*kept, row_of(span)]
-    inside = [row for row in rows if _meets(row, span) and row.get("state") != "forbidden"]
+        same = (row for row in there if (row["start"], row["end"]) == (span.start, span.end))
+        return [*kept, next(same, row_of(span)) | {"state": span.state}]
+    inside = [row for row in there if row.get("state") != "forbidden"]
     ends = [{"start": max(row["start"], span.start), "end": min(row["end"], span.end)} for row in inside]
     return [*kept, *(row | end | {"state": "automatic"} for row, end in zip(inside, ends, strict=True))]
 

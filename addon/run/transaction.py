@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import bpy
@@ -31,9 +31,13 @@ OWNED = re.compile(r'(.*?)(?:\["((?:[^"\\]|\\.)*)"\]|\.?(\w+))$')
 
 
 def on_error(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:
-    """Have something called if the run is refused, fails or is stopped."""
+    """Have something called if the run is refused, fails or is stopped; what was removed meanwhile stays away."""
 
-    _at_end(undo, True, call, *arguments)
+    def call_unless_removed() -> None:
+        with suppress(ReferenceError):
+            call(*arguments)
+
+    _at_end(undo, True, call_unless_removed)
 
 
 def on_success(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:
@@ -137,21 +141,30 @@ def _keyed_values(armature: Object) -> dict[str, Any]:
 
 
 def _value_at(armature: Object, path: str) -> Any:
-    """A value, which stays as it is when its property changes; None where a curve is of something that is not there."""
+    """A value, which stays as it is when its property changes; None where a curve is of something that is not there.
+
+    A custom property is asked of its owner, as its path gives it in single precision.
+    """
+    owned, custom, _ = OWNED.match(path).groups()
     try:
         value = armature.path_resolve(path)
-    except ValueError:
+        if custom is not None:
+            value = _owner(armature, owned)[unescape_identifier(custom)]
+    except (KeyError, ValueError):
         return None
     return value if isinstance(value, str) or not hasattr(value, "__len__") else list(value)
 
 
 def _set_at(armature: Object, path: str, value: Any) -> None:
     owned, custom, name = OWNED.match(path).groups()
-    owner = armature.path_resolve(owned) if owned else armature
     if name:
-        setattr(owner, name, value)
+        setattr(_owner(armature, owned), name, value)
     else:
-        owner[unescape_identifier(custom)] = value
+        _owner(armature, owned)[unescape_identifier(custom)] = value
+
+
+def _owner(armature: Object, path: str) -> Any:
+    return armature.path_resolve(path) if path else armature
 
 
 def pose_of(armature: Object) -> Pose:

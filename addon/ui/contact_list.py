@@ -32,9 +32,11 @@ def _read(name: str, convert: Callable[[Any], int] = int) -> Callable[[ContactRo
 
 def _write(name: str, convert: Callable[[int], Any] = int) -> Callable[[ContactRow, int], None]:
     def put(self: ContactRow, value: int) -> None:
-        context = bpy.context
+        context, action = bpy.context, played_action(bpy.context)
+        if action is None:
+            return
         try:
-            change_row(played_action(context), self.number, **{name: convert(value)})
+            change_row(action, self.number, **{name: convert(value)})
         except Refusal:
             return
         edited(context, keeps_times=name == "state")
@@ -106,7 +108,7 @@ class ContactList(Shown, PropertyGroup):
     """What the list shows: a row for every contact on the action, and the one that was clicked on."""
 
     rows: CollectionProperty(type=ContactRow)
-    active: IntProperty(name="Contact", update=_jump)
+    active: IntProperty(name="Contact", min=0, update=_jump)
 
 
 def edited(context: Context, *, keeps_times: bool = False) -> None:

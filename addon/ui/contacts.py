@@ -114,10 +114,13 @@ class IK2BONE_OT_mark_feet(ContactsOperator, Operator):
         context, rows = bpy.context, rows_to_edit(action)
         bounds = floor(action.frame_range[0]), ceil(action.frame_range[1])
         feet = [limb.foot for limb in choose_limbs(context, armature, context.scene.ik2bone, bounds).limbs]
-        for foot in feet:
-            for span in _spans_at(rows, foot, marked_frames(context.scene), self.state):
-                rows = cleared(rows, span) if self.state == "none" else marked(rows, span)
+        spans = [span for foot in feet for span in _spans_at(rows, foot, marked_frames(context.scene), self.state)]
+        if not spans:
+            raise Refusal(f"none of {listed(feet)} stands on frame {context.scene.frame_current}, to be lifted there")
+        for span in spans:
+            rows = cleared(rows, span) if self.state == "none" else marked(rows, span)
         records.store_contacts(action, rows)
+        feet = list(dict.fromkeys(span.bone for span in spans))
         return f"{listed(feet)}: {dict(mark[:2] for mark in MARKS)[self.state].lower()}; plant again to see it"
 
 
@@ -222,10 +225,15 @@ class IK2BONE_OT_export_contacts(_File, Operator):
 
 
 def _spans_at(rows: Rows, bone: str, frames: tuple[int, int], state: str) -> list[Span]:
-    """What marking a foot means: its contacts on a single frame as a whole, else just the frames, of all its parts."""
+    """What marking a foot means: its contacts on a single frame as a whole, else just the frames, of all its parts.
+
+    A foot that is in the air on a single frame has nothing to be lifted there.
+    """
     first, last = frames
     own = [row for row in rows if row["bone"] == bone]
     there = [row for row in own if row["start"] <= first <= row["end"]] if first == last else []
+    if own and not there and first == last and state == "forbidden":
+        return []
     parts = sorted({row["part"] for row in own}) or ["ball"]
     spans = [(row["part"], row["start"], row["end"]) for row in there] or [(part, first, last) for part in parts]
     return [Span(bone, *span, state) for span in spans]

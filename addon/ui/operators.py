@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from math import inf
+from typing import Any
 
 import bpy
+from bpy.app.handlers import load_pre, persistent, redo_pre, undo_pre
 from bpy.props import StringProperty
 from bpy.types import Context, Event, Object, Operator
 
@@ -23,6 +26,8 @@ Result = set[str]
 
 # A run that takes no longer than this (s) is there at once; of others, so much is done between two looks at the keys.
 AT_ONCE, SLICE, PAUSE = 0.5, 0.05, 0.01
+# The operators whose runs go on while Blender's windows stay alive.
+_running: list[IK2BONE_OT_plant_feet] = []
 
 
 def _poll_armature(cls: type[Operator], context: Context) -> bool:
@@ -71,10 +76,11 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         return ended or {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> Result:
-        """Go on for a moment, unless the user stops it: then the scene is as it was."""
+        """Go on for a moment, unless the user stops it, or something did: then the scene is as it was."""
+        if self not in _running:
+            return {"CANCELLED"}
         if event.type == "ESC" and event.value == "PRESS":
-            self._stages.close()
-            self._hide(context)
+            self.cancel(context)
             self.report({"INFO"}, "Not planted: stopped by Esc")
             return {"CANCELLED"}
         if event.type != "TIMER":
@@ -87,9 +93,11 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         return ended or {"RUNNING_MODAL"}
 
     def cancel(self, context: Context) -> None:
-        """Blender itself ends the run, for its window closes."""
-        self._stages.close()
-        self._hide(context)
+        """End the run, which Blender asks for itself where its window closes."""
+        if self in _running:
+            with suppress(ReferenceError):
+                self._stages.close()
+            self._hide(context)
 
     def draw(self, context: Context) -> None:
         """Show the options in the redo panel as the sidebar does."""
@@ -120,12 +128,16 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         except Refusal as refusal:
             self.report({"ERROR"}, f"Not planted: {refusal}")
             return {"CANCELLED"}
+        except ReferenceError:
+            self.report({"ERROR"}, "Not planted: what is planted, or what it stands on, was removed meanwhile")
+            return {"CANCELLED"}
         return None
 
     def _begin_to_show(self, context: Context) -> None:
         """Make it a job that Blender goes on with while its window stays alive."""
         manager = context.window_manager
         self._timer = manager.event_timer_add(PAUSE, window=context.window)
+        _running.append(self)
         manager.modal_handler_add(self)
         manager.progress_begin(0, 100)
         self._show(context)
@@ -136,6 +148,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         context.workspace.status_text_set(f"Plant Feet: {share:.0%}, {doing}. Esc stops")
 
     def _hide(self, context: Context) -> None:
+        _running.remove(self)
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
@@ -170,4 +183,30 @@ def _planted(context: Context) -> list[Object]:
 
 
 CLASSES: tuple[type, ...] = (IK2BONE_OT_plant_feet, IK2BONE_OT_restore)
-register, unregister = bpy.utils.register_classes_factory(CLASSES)
+_register, _unregister = bpy.utils.register_classes_factory(CLASSES)
+
+
+@persistent
+def _stop(*_: Any) -> None:
+    """End what is running: what it would bring back later, or write to, is about to go."""
+    for operator in tuple(_running):
+        operator.cancel(bpy.context)
+
+
+# Other windows can undo, and scripts do anything, while one window plants.
+HANDLERS = (load_pre, redo_pre, undo_pre)
+
+
+def register() -> None:
+    """Register the operators, which end before the data go that they work on."""
+    _register()
+    for handlers in HANDLERS:
+        handlers.append(_stop)
+
+
+def unregister() -> None:
+    """Stop what is running, too."""
+    _stop()
+    for handlers in HANDLERS:
+        handlers.remove(_stop)
+    _unregister()

@@ -75,7 +75,7 @@ holds_integers(const Py_buffer *view)
 }
 
 /* An exporter may give a size that is not its format's. */
-static ik2b_kind
+ik2b_kind
 kind_of(const Py_buffer *view)
 {
     char letter = letter_of(view);
@@ -143,45 +143,6 @@ acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view, ik2b_k
     }
     *kind = kind_of(view);
     return 1;
-}
-
-int
-check_given(const char *function, Py_ssize_t given, Py_ssize_t expected)
-{
-    if (given == expected) {
-        return 0;
-    }
-    PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, got %zd", function, expected, given);
-    return -1;
-}
-
-int
-acquire_contiguous(PyObject *object, const char *name, ik2b_kind kind, int ndim, int flags,
-                   Py_buffer *view)
-{
-    if (PyObject_GetBuffer(object, view, flags | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
-        view->obj = NULL;
-        return -1;
-    }
-    bool good = kind == IK2B_I64 ? holds_integers(view) : kind_of(view) == kind;
-    if (good && view->ndim == ndim) {
-        return 0;
-    }
-    PyErr_Format(PyExc_ValueError, "%s: expected %s of %d dimensions, got %d dimensions of '%s'",
-                 name, kind == IK2B_I64 ? "integers" : kind_name(kind), ndim, view->ndim,
-                 view->format ? view->format : "B");
-    return -1;
-}
-
-int
-check_length(const char *name, const Py_buffer *view, Py_ssize_t expected)
-{
-    Py_ssize_t got = view->len / view->itemsize;
-    if (got == expected) {
-        return 0;
-    }
-    PyErr_Format(PyExc_ValueError, "%s: expected %zd numbers, got %zd", name, expected, got);
-    return -1;
 }
 
 /* Conversion */

@@ -26,19 +26,8 @@ bool holds_integers(const Py_buffer *view);
 /* The integer at a place in such a buffer, clamped to what fits. */
 Py_ssize_t integer_at(const Py_buffer *view, const char *place);
 
-/* For functions of the package's own, which give them what they need: 0, or -1 with an exception.
- */
-
-/* So many arguments by position. */
-int check_given(const char *function, Py_ssize_t given, Py_ssize_t expected);
-
-/* A contiguous buffer of this kind, IK2B_I64 for integers of any size, and so many dimensions; obj
- * is NULL where there is none. */
-int acquire_contiguous(PyObject *object, const char *name, ik2b_kind kind, int ndim, int flags,
-                       Py_buffer *view);
-
-/* A buffer of so many elements. */
-int check_length(const char *name, const Py_buffer *view, Py_ssize_t expected);
+/* The kind of a buffer's elements, as acquire_view tells it. */
+ik2b_kind kind_of(const Py_buffer *view);
 
 /* A shape in a message, of up to PyBUF_MAX_NDIM dimensions. */
 typedef struct {

@@ -9,32 +9,16 @@
 
 #include "ik2b.h"
 
-/* What a function takes of the core's tables, as it stands in the signature. */
-#define SIGNED_0(text)
-#define SIGNED_1(text) text
+/* An option as it stands in a signature. */
 #define AS_TEXT(number) #number
 #define DEFAULT_NUMBER(missing) AS_TEXT(missing)
 #define DEFAULT_DIRECTION(missing) "None"
 #define DEFAULT_MATRIX(missing) "None"
-#define SIGN_SOLVE(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)                  \
-    SIGNED_##solve(", " #name "=" DEFAULT_##KIND(missing))
-#define SIGN_ORIENT(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)                 \
-    SIGNED_##orient(", " #name "=" DEFAULT_##KIND(missing))
-#define SIGN_POSE(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)                   \
-    SIGNED_##solve_pose(", " #name "=" DEFAULT_##KIND(missing))
-#define SIGN_POLE_OF(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)                \
-    SIGNED_##pole_of(", " #name "=" DEFAULT_##KIND(missing))
-#define SIGN_SOLVE_WORD(NAME, name, solve, orient, solve_pose, pole_of, first, second)             \
-    SIGNED_##solve(", " #name "='" first "'")
-#define SIGN_ORIENT_WORD(NAME, name, solve, orient, solve_pose, pole_of, first, second)            \
-    SIGNED_##orient(", " #name "='" first "'")
-#define SIGN_POSE_WORD(NAME, name, solve, orient, solve_pose, pole_of, first, second)              \
-    SIGNED_##solve_pose(", " #name "='" first "'")
+#define SIGNED(NAME, name, KIND, missing) ", " #name "=" DEFAULT_##KIND(missing)
 
 /* clang-format off */
 PyDoc_STRVAR(solve_doc,
-"solve(root, mid, end, target, *" IK2B_WORD_TABLE(SIGN_SOLVE_WORD) IK2B_OPTION_TABLE(SIGN_SOLVE)
-", out=None)\n"
+"solve(root, mid, end, target, *, bend='carried'" IK2B_OPTIONS_OF_SOLVE(SIGNED) ", out=None)\n"
 "--\n"
 "\n"
 "Move the end of a two-bone limb to the target: Solution(mid, end, miss, status).\n"
@@ -81,8 +65,8 @@ PyDoc_STRVAR(solve_doc,
 "shapes ValueErrors, read-only outputs BufferErrors, and then nothing has been written.");
 
 PyDoc_STRVAR(orient_doc,
-"orient(root_matrix, mid_matrix, end, new_mid, new_end, *" IK2B_WORD_TABLE(SIGN_ORIENT_WORD)
-IK2B_OPTION_TABLE(SIGN_ORIENT) ", out=None)\n"
+"orient(root_matrix, mid_matrix, end, new_mid, new_end, *, roll='pose'"
+IK2B_OPTIONS_OF_ORIENT(SIGNED) ", out=None)\n"
 "--\n"
 "\n"
 "Corrections that turn the present bones into new ones: Rotations(root, mid).\n"
@@ -108,8 +92,8 @@ IK2B_OPTION_TABLE(SIGN_ORIENT) ", out=None)\n"
 "out and errors see solve.");
 
 PyDoc_STRVAR(solve_pose_doc,
-"solve_pose(root_matrix, mid_matrix, end, target, *" IK2B_WORD_TABLE(SIGN_POSE_WORD)
-IK2B_OPTION_TABLE(SIGN_POSE) ", out=None)\n"
+"solve_pose(root_matrix, mid_matrix, end, target, *, bend='carried', roll='pose'"
+IK2B_OPTIONS_OF_POSE(SIGNED) ", out=None)\n"
 "--\n"
 "\n"
 "solve and orient in one pass: PoseSolution(root, mid, end, position, miss, status).\n"
@@ -129,7 +113,7 @@ IK2B_OPTION_TABLE(SIGN_POSE) ", out=None)\n"
 "cannot be solved get the identity, their own end as position, miss NaN and INVALID.");
 
 PyDoc_STRVAR(pole_of_doc,
-"pole_of(root, mid, end, *" IK2B_OPTION_TABLE(SIGN_POLE_OF) ", out=None)\n"
+"pole_of(root, mid, end, *" IK2B_OPTIONS_OF_POLE_OF(SIGNED) ", out=None)\n"
 "--\n"
 "\n"
 "The pole that keeps the pose: unit directions (..., 3) from the line root-end to the mid joint.\n"

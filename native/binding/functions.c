@@ -28,31 +28,19 @@ static const row_shape
 
 /* clang-format on */
 
-/* What a function takes of the tables of options and words. */
-#define TAKEN_0(parameter)
-#define TAKEN_1(parameter) parameter,
-#define SOLVE_OPTION(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)                \
-    TAKEN_##solve(OF_##KIND(#name))
-#define ORIENT_OPTION(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)               \
-    TAKEN_##orient(OF_##KIND(#name))
-#define POSE_OPTION(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)                 \
-    TAKEN_##solve_pose(OF_##KIND(#name))
-#define POLE_OF_OPTION(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)              \
-    TAKEN_##pole_of(OF_##KIND(#name))
-#define WORD_ENTRY(NAME, name, solve, orient, solve_pose, pole_of, first, second)                  \
-    {#name, {first, second}},
-#define SOLVE_WORD(NAME, name, solve, orient, solve_pose, pole_of, first, second) solve,
-#define ORIENT_WORD(NAME, name, solve, orient, solve_pose, pole_of, first, second) orient,
-#define POSE_WORD(NAME, name, solve, orient, solve_pose, pole_of, first, second) solve_pose,
+#define AS_PARAMETER(NAME, name, KIND, missing) OF_##KIND(#name),
 
-const word words[WORDS] = {IK2B_WORD_TABLE(WORD_ENTRY)};
+const word words[WORDS] = {
+    [BEND] = {"bend", {"carried", "nearest"}},
+    [ROLL] = {"roll", {"pose", "hinge"}},
+};
 
 static const parameter solve_parameters[IK2B_SOLVE_COUNT] = {
     INPUT("root", vector),
     INPUT("mid", vector),
     INPUT("end", vector),
     INPUT("target", vector),
-    IK2B_OPTION_TABLE(SOLVE_OPTION) OUT("mid", vector),
+    IK2B_OPTIONS_OF_SOLVE(AS_PARAMETER) OUT("mid", vector),
     OUT("end", vector),
     OUT("miss", number),
     OUT_OF("status", number, IK2B_U8),
@@ -61,7 +49,7 @@ static const parameter solve_parameters[IK2B_SOLVE_COUNT] = {
 static const parameter orient_parameters[IK2B_ORIENT_COUNT] = {
     INPUT("root_matrix", matrix), INPUT("mid_matrix", matrix),
     INPUT("end", vector),         INPUT("new_mid", vector),
-    INPUT("new_end", vector),     IK2B_OPTION_TABLE(ORIENT_OPTION) OUT("root", quaternion),
+    INPUT("new_end", vector),     IK2B_OPTIONS_OF_ORIENT(AS_PARAMETER) OUT("root", quaternion),
     OUT("mid", quaternion),
 };
 
@@ -70,7 +58,7 @@ static const parameter pose_parameters[IK2B_POSE_COUNT] = {
     INPUT("mid_matrix", matrix),
     INPUT("end", vector),
     INPUT("target", vector),
-    IK2B_OPTION_TABLE(POSE_OPTION) OUT("root", quaternion),
+    IK2B_OPTIONS_OF_POSE(AS_PARAMETER) OUT("root", quaternion),
     OUT("mid", quaternion),
     OUT("end", quaternion),
     OUT("position", vector),
@@ -82,7 +70,7 @@ static const parameter pole_of_parameters[IK2B_POLE_OF_COUNT] = {
     INPUT("root", vector),
     INPUT("mid", vector),
     INPUT("end", vector),
-    IK2B_OPTION_TABLE(POLE_OF_OPTION) OUT("pole", vector),
+    IK2B_OPTIONS_OF_POLE_OF(AS_PARAMETER) OUT("pole", vector),
 };
 
 static const parameter hinge_of_parameters[IK2B_HINGE_OF_COUNT] = {
@@ -125,30 +113,30 @@ static const parameter nearest_parameters[IK2B_NEAREST_COUNT] = {
 };
 
 /* The table itself; all that is not told is zero. */
-#define ARGUMENTS(name_, parameters_, inputs_, count_, positional_, required_)                     \
+#define ARGUMENTS(name_, parameters_, inputs_, count_, positional_, required_, kernel_)            \
     .name = name_, .parameters = parameters_, .inputs = inputs_, .count = count_,                  \
-    .positional = positional_, .required = required_
+    .positional = positional_, .required = required_, .kernel = kernel_
 
 /* clang-format off */
 const function functions[FUNCTIONS] = {
-    [SOLVE] = {ARGUMENTS("solve", solve_parameters, IK2B_SOLVE_OUT_MID, IK2B_SOLVE_COUNT, 4, 4),
-               .type = SOLUTION, .takes_word = {IK2B_WORD_TABLE(SOLVE_WORD)}},
-    [ORIENT] = {ARGUMENTS("orient", orient_parameters, IK2B_ORIENT_OUT_ROOT, IK2B_ORIENT_COUNT, 5, 5),
-                .type = ROTATIONS, .takes_word = {IK2B_WORD_TABLE(ORIENT_WORD)},
+    [SOLVE] = {ARGUMENTS("solve", solve_parameters, IK2B_SOLVE_OUT_MID, IK2B_SOLVE_COUNT, 4, 4, ik2b_solve),
+               .type = SOLUTION, .takes_word = {[BEND] = true}},
+    [ORIENT] = {ARGUMENTS("orient", orient_parameters, IK2B_ORIENT_OUT_ROOT, IK2B_ORIENT_COUNT, 5, 5, ik2b_orient),
+                .type = ROTATIONS, .takes_word = {[ROLL] = true},
                 .hinge = IK2B_ORIENT_HINGE},
-    [SOLVE_POSE] = {ARGUMENTS("solve_pose", pose_parameters, IK2B_POSE_OUT_ROOT, IK2B_POSE_COUNT, 4, 4),
-                    .type = POSE_SOLUTION, .takes_word = {IK2B_WORD_TABLE(POSE_WORD)},
+    [SOLVE_POSE] = {ARGUMENTS("solve_pose", pose_parameters, IK2B_POSE_OUT_ROOT, IK2B_POSE_COUNT, 4, 4, ik2b_solve_pose),
+                    .type = POSE_SOLUTION, .takes_word = {[BEND] = true, [ROLL] = true},
                     .hinge = IK2B_POSE_HINGE,
                     .needs = {{IK2B_POSE_END_GOAL, IK2B_POSE_END_MATRIX},
                               {IK2B_POSE_OUT_END, IK2B_POSE_END_MATRIX}}},
-    [POLE_OF] = {ARGUMENTS("pole_of", pole_of_parameters, IK2B_POLE_OF_OUT, IK2B_POLE_OF_COUNT, 3, 3)},
-    [HINGE_OF] = {ARGUMENTS("hinge_of", hinge_of_parameters, IK2B_HINGE_OF_OUT, IK2B_HINGE_OF_COUNT, 3, 3)},
-    [MULTIPLY] = {ARGUMENTS("multiply", multiply_parameters, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT, 2, 2)},
-    [AGGREGATE] = {ARGUMENTS("aggregate", aggregate_parameters, IK2B_AGGREGATE_OUT, IK2B_AGGREGATE_COUNT, 4, 3),
+    [POLE_OF] = {ARGUMENTS("pole_of", pole_of_parameters, IK2B_POLE_OF_OUT, IK2B_POLE_OF_COUNT, 3, 3, ik2b_pole_of)},
+    [HINGE_OF] = {ARGUMENTS("hinge_of", hinge_of_parameters, IK2B_HINGE_OF_OUT, IK2B_HINGE_OF_COUNT, 3, 3, ik2b_hinge_of)},
+    [MULTIPLY] = {ARGUMENTS("multiply", multiply_parameters, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT, 2, 2, ik2b_multiply)},
+    [AGGREGATE] = {ARGUMENTS("aggregate", aggregate_parameters, IK2B_AGGREGATE_OUT, IK2B_AGGREGATE_COUNT, 4, 3, ik2b_aggregate),
                    .takes_parents = true},
-    [CROSSINGS] = {ARGUMENTS("crossings", crossings_parameters, IK2B_CROSSINGS_COUNT, IK2B_CROSSINGS_COUNT, 2, 2)},
-    [CAST] = {ARGUMENTS("cast", cast_parameters, IK2B_CAST_OUT_POINT, IK2B_CAST_COUNT, 2, 2), .type = HITS},
-    [NEAREST] = {ARGUMENTS("nearest", nearest_parameters, IK2B_NEAREST_OUT_POINT, IK2B_NEAREST_COUNT, 1, 1),
-                 .type = HITS},
+    [CROSSINGS] = {ARGUMENTS("crossings", crossings_parameters, IK2B_CROSSINGS_COUNT, IK2B_CROSSINGS_COUNT, 2, 2, NULL)},
+    [CAST] = {ARGUMENTS("cast", cast_parameters, IK2B_CAST_OUT_POINT, IK2B_CAST_COUNT, 2, 2, ik2b_mesh_cast), .type = HITS, .takes_mesh = true},
+    [NEAREST] = {ARGUMENTS("nearest", nearest_parameters, IK2B_NEAREST_OUT_POINT, IK2B_NEAREST_COUNT, 1, 1, ik2b_mesh_nearest),
+                 .type = HITS, .takes_mesh = true},
 };
 /* clang-format on */

@@ -28,9 +28,8 @@ typedef struct {
     ik2b_kind holds; /* of an output; IK2B_KINDS is the kind of the results */
 } parameter;
 
-/* Options that are one word for all rows. */
-#define IK2B_WORD_NUMBER(NAME, name, solve, orient, solve_pose, pole_of, first, second) NAME,
-enum { IK2B_WORD_TABLE(IK2B_WORD_NUMBER) WORDS };
+/* Options that are one word for all rows: the values of ik2b_bend and ik2b_roll. */
+enum { BEND, ROLL, WORDS };
 
 typedef struct {
     const char *name, *choices[2];
@@ -59,11 +58,13 @@ typedef enum { SOLUTION, ROTATIONS, POSE_SOLUTION, HITS, RESULT_TYPES } result_t
 
 typedef struct {
     const char *name;
+    ik2b_function *kernel;
     const parameter *parameters; /* inputs, then outputs, in the order of the core's enum */
     int inputs, count;
     int positional, required; /* so many may be given by position, and so many must be given */
     result_type type;         /* of several outputs */
     bool takes_parents;       /* before its inputs */
+    bool takes_mesh;          /* before all */
     bool takes_word[WORDS];
     int hinge; /* the input that roll='hinge' needs */
     struct {

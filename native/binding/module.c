@@ -18,47 +18,22 @@
 
 #include "builds.h"
 
-static void
-run_kernel(call *self)
-{
-    const ik2b_extent *extent = &self->extent;
-    ik2b_bend bend = (ik2b_bend)self->words[BEND];
-    ik2b_roll roll = (ik2b_roll)self->words[ROLL];
-    switch ((function_id)(self->function - functions)) {
-    case SOLVE:
-        ik2b_solve(extent, self->arrays, self->kind, bend);
-        break;
-    case ORIENT:
-        ik2b_orient(extent, self->arrays, self->kind, roll);
-        break;
-    case SOLVE_POSE:
-        ik2b_solve_pose(extent, self->arrays, self->kind, bend, roll);
-        break;
-    case POLE_OF:
-        ik2b_pole_of(extent, self->arrays, self->kind);
-        break;
-    case HINGE_OF:
-        ik2b_hinge_of(extent, self->arrays, self->kind);
-        break;
-    case MULTIPLY:
-        ik2b_multiply(extent, self->arrays, self->kind);
-        break;
-    case AGGREGATE:
-        ik2b_aggregate(extent, self->arrays, &self->joints);
-        break;
-    default:
-        break; /* those of a mesh have runners of their own */
-    }
-}
-
 static PyObject *
 run(function_id id, PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
 {
     call self;
-    bool good = begin_call(&self, PyModule_GetState(module), id, args, given, keywords) == 0;
+    const function *f = &functions[id];
+    const ik2b_mesh *mesh = f->takes_mesh ? mesh_of(f->name, args, given) : NULL;
+    if (f->takes_mesh && !mesh) {
+        return NULL;
+    }
+    bool good = begin_call(&self, PyModule_GetState(module), id, args + f->takes_mesh,
+                           given - f->takes_mesh, keywords) == 0;
     if (good && has_rows(&self)) {
+        ik2b_call same = {self.kind, (ik2b_bend)self.words[BEND], (ik2b_roll)self.words[ROLL],
+                          &self.joints, mesh};
         PyThreadState *thread = release_gil(&self);
-        run_kernel(&self);
+        f->kernel(&self.extent, self.arrays, &same);
         restore_gil(thread);
     }
     return end_call(&self, good);
@@ -78,6 +53,8 @@ FUNCTION(pole_of, POLE_OF)
 FUNCTION(hinge_of, HINGE_OF)
 FUNCTION(multiply, MULTIPLY)
 FUNCTION(aggregate, AGGREGATE)
+FUNCTION(cast_at_mesh, CAST)
+FUNCTION(nearest_of_mesh, NEAREST)
 
 /* Module */
 

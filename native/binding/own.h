@@ -6,14 +6,16 @@
 #ifndef IK2B_OWN_H
 #define IK2B_OWN_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "buffers.h"
+#include "mesh.h"
+
+/* The mesh that is the first argument of a function; NULL with an exception. */
+const ik2b_mesh *mesh_of(const char *caller, PyObject *const *args, Py_ssize_t given);
 
 typedef PyObject *given_by_place(PyObject *module, PyObject *const *args, Py_ssize_t given);
-typedef PyObject *given_by_name(PyObject *module, PyObject *const *args, Py_ssize_t given,
-                                PyObject *keywords);
 
 given_by_place core_build_mesh, core_measure_mesh, core_smooth_within, core_fill_dips;
-given_by_name core_cross_mesh, core_cast_at_mesh, core_nearest_of_mesh;
+PyObject *core_cross_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given,
+                          PyObject *keywords);
 
 #endif

@@ -16,13 +16,6 @@ typedef struct {
     _Alignas(64) double of[12][IK2B_LANES];
 } affine_lanes;
 
-static inline void
-affine_identity(affine dest)
-{
-    memset(dest, 0, sizeof(affine));
-    dest[0] = dest[5] = dest[10] = dest[15] = 1.0;
-}
-
 /* b is three rows of four numbers, so far from each other. dest may be a, must not meet b, and
  * keeps its last row. */
 IK2B_IN_LINE void
@@ -75,58 +68,30 @@ affine_multiply_lanes_by(const affine_lanes *a, const affine b, affine_lanes *de
 }
 
 /* Of a matrix whose last row is not looked at; identity where the array is missing. */
-static void
+IK2B_APART void
 load_affine(const ik2b_array *array, ptrdiff_t offset, affine dest)
 {
-    affine_identity(dest);
-    for (int i = 0; array->data && i < 3; i++) {
-        const char *row = array->data + offset + i * array->inner[0];
-        for (int j = 0; j < 4; j++) {
-            dest[4 * i + j] = load_element(array, row + j * array->inner[1]);
-        }
+    static const affine identity = {[0] = 1.0, [5] = 1.0, [10] = 1.0, [15] = 1.0};
+    memcpy(dest, identity, sizeof identity);
+    if (array->data) {
+        load_row(array, array->data + offset, 16, dest);
+        memcpy(dest + 12, identity + 12, 4 * sizeof *dest);
     }
 }
 
-/* The same in all lanes. */
-IK2B_IN_LINE void
-spread_affine(const affine m, affine_lanes *dest)
+/* Of `count` lanes, so many bytes from each other. */
+IK2B_APART void
+load_lanes(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count,
+           affine_lanes *dest)
 {
-    for (int j = 0; j < 4; j++) {
-        for (int i = 0; i < 3; i++) {
-            IK2B_LANE_LOOP
-            for (int k = 0; k < IK2B_LANES; k++) {
-                dest->of[3 * j + i][k] = m[4 * i + j];
-            }
+    affine m;
+    load_affine(array, offset, m);
+    for (int k = 0; k < IK2B_LANES; k++) {
+        if (0 < k && k < count && stride != 0) {
+            load_affine(array, offset + k * stride, m);
         }
-    }
-}
-
-/* Reads one element of `count` rows. */
-static inline void
-gather(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count, double dest[])
-{
-    const char *place = array->data + offset;
-    if (array->kind == IK2B_F32) {
-        for (int k = 0; k < count; k++) {
-            dest[k] = read_number(IK2B_F32, place + k * stride);
-        }
-        return;
-    }
-    for (int k = 0; k < count; k++) {
-        dest[k] = read_number(IK2B_F64, place + k * stride);
-    }
-}
-
-/* Matrices of `count` lanes, so many bytes from each other. */
-static void
-gather_affine(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count,
-              affine_lanes *dest)
-{
-    memset(dest, 0, sizeof *dest);
-    for (int j = 0; j < 4; j++) {
-        for (int i = 0; i < 3; i++) {
-            gather(array, offset + i * array->inner[0] + j * array->inner[1], stride, count,
-                   dest->of[3 * j + i]);
+        for (int i = 0; i < 12; i++) {
+            dest->of[3 * (i % 4) + i / 4][k] = m[i];
         }
     }
 }
@@ -160,84 +125,66 @@ store_affine(const ik2b_array *array, ptrdiff_t offset, const affine m)
         store_whole(m, IK2B_F64, array->data + offset);
     }
     else {
-        for (int i = 0; i < 16; i++) {
-            ptrdiff_t element = i / 4 * array->inner[0] + i % 4 * array->inner[1];
-            store_element(array, array->data + offset + element, m[i]);
-        }
+        store_row(array, array->data + offset, 16, m);
     }
 }
 
-/* Twelve numbers of sixteen matrices, packed by their rows. */
+/* In line with a constant number of bytes. */
+IK2B_IN_LINE void
+copy_strided(const char *from, ptrdiff_t from_stride, char *to, ptrdiff_t to_stride, int count,
+             size_t bytes)
+{
+    for (int i = 0; i < count; i++) {
+        memcpy(to + i * to_stride, from + i * from_stride, bytes);
+    }
+}
+
+/* Sixteen matrices, packed by their rows, of which the last is always the same. */
 typedef struct {
-    _Alignas(64) double row[3][4 * IK2B_LANES];
+    _Alignas(64) double row[4][4 * IK2B_LANES];
 } packed_matrices;
 
-IK2B_IN_LINE void
-pack_matrices(affine_lanes *m, ik2b_kind kind, packed_matrices *dest)
+static inline void
+begin_packed(packed_matrices *self, ik2b_kind kind)
 {
-    for (int i = 0; i < 3; i++) {
-        pack_rows(m->of + i, 3, kind, 4, (char *)dest->row[i]);
+    for (int i = 0; i < 4 * IK2B_LANES; i++) {
+        write_number(kind, (char *)self->row[3] + i * size_of_kind(kind), i % 4 == 3 ? 1.0 : 0.0);
     }
 }
 
-/* Whole matrices of `count` lanes, so many bytes from each other; in line with a constant kind. */
+/* Of `count` lanes, so many bytes from each other; in line with a constant kind. */
 IK2B_IN_LINE void
-store_known_matrices(const packed_matrices *packed, ik2b_kind kind, char *place, ptrdiff_t stride,
-                     int count)
+store_known_matrices(const packed_matrices *packed, const ik2b_array *array, ik2b_kind kind,
+                     char *place, ptrdiff_t stride, int count, bool whole)
 {
-    static const double last[4] = {0.0, 0.0, 0.0, 1.0};
-    static const float last_single[4] = {0.0f, 0.0f, 0.0f, 1.0f};
-    const size_t row = 4 * (size_t)size_of_kind(kind);
-    for (size_t k = 0; k < (size_t)count; k++, place += stride) {
-        for (size_t i = 0; i < 3; i++) {
-            memcpy(place + i * row, (const char *)packed->row[i] + k * row, row);
+    const ptrdiff_t size = size_of_kind(kind);
+    if (whole) {
+        for (int k = 0; k < count; k++) {
+            copy_strided((const char *)packed->row[0] + 4 * k * size, sizeof packed->row[0],
+                         place + k * stride, 4 * size, 4, (size_t)(4 * size));
         }
-        memcpy(place + 3 * row, kind == IK2B_F32 ? (const void *)last_single : last, row);
+        return;
+    }
+    for (int i = 0; i < 16; i++) {
+        copy_strided((const char *)packed->row[i / 4] + i % 4 * size, 4 * size,
+                     place + offset_of(array->inner, 16, i), stride, count, (size_t)size);
     }
 }
 
+/* Whole: the numbers of a matrix lie one behind the other. */
 IK2B_IN_LINE void
-store_matrices(const packed_matrices *packed, ik2b_kind kind, char *place, ptrdiff_t stride,
-               int count)
+store_lanes(affine_lanes *m, packed_matrices *packed, const ik2b_array *array, ptrdiff_t offset,
+            ptrdiff_t stride, int count, bool whole)
 {
-    if (kind == IK2B_F32) {
-        store_known_matrices(packed, IK2B_F32, place, stride, count);
+    char *place = array->data + offset;
+    for (int i = 0; i < 3; i++) {
+        move_rows(packed->row[i], array->kind, 4, m->of + i, 3, true);
+    }
+    if (array->kind == IK2B_F32) {
+        store_known_matrices(packed, array, IK2B_F32, place, stride, count, whole);
     }
     else {
-        store_known_matrices(packed, IK2B_F64, place, stride, count);
-    }
-}
-
-/* Copies one number each of `count` rows; in line with a constant kind. */
-IK2B_IN_LINE void
-copy_numbers(const char *from, ptrdiff_t from_stride, char *to, ptrdiff_t to_stride, ik2b_kind kind,
-             int count)
-{
-    for (int k = 0; k < count; k++) {
-        memcpy(to + k * to_stride, from + k * from_stride, (size_t)size_of_kind(kind));
-    }
-}
-
-/* The same where the numbers of a matrix do not lie one behind the other. */
-static void
-scatter_matrices(const packed_matrices *packed, const ik2b_array *array, ptrdiff_t offset,
-                 ptrdiff_t stride, int count)
-{
-    const ptrdiff_t size = size_of_kind(array->kind);
-    double last[2];
-    write_number(array->kind, (char *)&last[0], 0.0);
-    write_number(array->kind, (char *)&last[1], 1.0);
-    for (int e = 0; e < 16; e++) {
-        char *to = array->data + offset + e / 4 * array->inner[0] + e % 4 * array->inner[1];
-        const char *from =
-            e < 12 ? (const char *)packed->row[e / 4] + e % 4 * size : (const char *)&last[e == 15];
-        ptrdiff_t from_stride = e < 12 ? 4 * size : 0;
-        if (array->kind == IK2B_F32) {
-            copy_numbers(from, from_stride, to, stride, IK2B_F32, count);
-        }
-        else {
-            copy_numbers(from, from_stride, to, stride, IK2B_F64, count);
-        }
+        store_known_matrices(packed, array, IK2B_F64, place, stride, count, whole);
     }
 }
 

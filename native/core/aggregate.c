@@ -26,7 +26,7 @@ load_rests(const ik2b_array *args, const tile_places *places, affine dest[IK2B_A
     }
 }
 
-/* What stands above the local transform of a joint: that above it by its rest. */
+/* The matrix in front of a joint's local transform: its parent's aggregate times its rest. */
 IK2B_IN_LINE const affine_lanes *
 rested_above(const ik2b_array *args, const tile_places *places, int tile, const affine rest,
              const affine_lanes *above, affine_lanes *dest, bool simple)
@@ -40,41 +40,11 @@ rested_above(const ik2b_array *args, const tile_places *places, int tile, const 
         affine_multiply_lanes_by(above, rest, dest);
     }
     else {
-        gather_affine(&args[which], places->first[which] + tile * places->tile[which],
-                      places->lane[which], places->lanes, &lanes);
+        load_lanes(&args[which], places->first[which] + tile * places->tile[which],
+                   places->lane[which], places->lanes, &lanes);
         affine_multiply_lanes(above, &lanes, dest);
     }
     return dest;
-}
-
-/* What stands above the joints without a parent. */
-IK2B_IN_LINE void
-load_base(const ik2b_array *array, ptrdiff_t stride, int count, affine_lanes *dest)
-{
-    affine same;
-    if (array->data && stride != 0) {
-        gather_affine(array, 0, stride, count, dest);
-        return;
-    }
-    load_affine(array, 0, same);
-    spread_affine(same, dest);
-}
-
-IK2B_IN_LINE void
-store_joint(const ik2b_array *args, const tile_places *places, int tile, affine_lanes *m,
-            bool simple)
-{
-    const ik2b_array *out = &args[IK2B_AGGREGATE_OUT];
-    ptrdiff_t stride = places->lane[IK2B_AGGREGATE_OUT];
-    ptrdiff_t offset = places->first[IK2B_AGGREGATE_OUT] + tile * places->tile[IK2B_AGGREGATE_OUT];
-    packed_matrices packed;
-    pack_matrices(m, out->kind, &packed);
-    if (simple) {
-        store_matrices(&packed, out->kind, out->data + offset, stride, places->lanes);
-    }
-    else {
-        scatter_matrices(&packed, out, offset, stride, places->lanes);
-    }
 }
 
 /* Up to sixteen rows, a tile a joint. Simple: rests are the same in all rows, matrices lie whole,
@@ -83,12 +53,16 @@ store_joint(const ik2b_array *args, const tile_places *places, int tile, affine_
 IK2B_IN_LINE void
 aggregate_lanes(const ik2b_array *args, const ik2b_joints *joints, tile_places places, bool simple)
 {
+    const ik2b_array *out = &args[IK2B_AGGREGATE_OUT];
     const uintptr_t line = TO_LINES * sizeof(double);
     affine_lanes *found = (affine_lanes *)(((uintptr_t)joints->scratch + line - 1) / line * line);
     affine_lanes base, rested, local;
     local_numbers numbers;
     affine rests[IK2B_AHEAD];
-    load_base(&args[IK2B_AGGREGATE_BASE], places.lane[IK2B_AGGREGATE_BASE], places.lanes, &base);
+    packed_matrices packed;
+    begin_packed(&packed, out->kind);
+    load_lanes(&args[IK2B_AGGREGATE_BASE], 0, places.lane[IK2B_AGGREGATE_BASE], places.lanes,
+               &base);
     for (ptrdiff_t first = 0; first < joints->count; first += IK2B_AHEAD) {
         ptrdiff_t left = joints->count - first;
         places.tiles = left < IK2B_AHEAD ? (int)left : IK2B_AHEAD;
@@ -101,7 +75,9 @@ aggregate_lanes(const ik2b_array *args, const ik2b_joints *joints, tile_places p
                              &rested, simple);
             find_locals(args, &numbers, tile, &local);
             affine_multiply_lanes(above, &local, &found[j]);
-            store_joint(args, &places, tile, &found[j], simple);
+            store_lanes(&found[j], &packed, out,
+                        places.first[IK2B_AGGREGATE_OUT] + tile * places.tile[IK2B_AGGREGATE_OUT],
+                        places.lane[IK2B_AGGREGATE_OUT], places.lanes, simple);
         }
         for (int i = 0; i < IK2B_AGGREGATE_COUNT; i++) {
             places.first[i] += IK2B_AHEAD * places.tile[i];
@@ -142,7 +118,7 @@ find_locals_of_row(const ik2b_array *args, const ik2b_joints *joints, ptrdiff_t 
     collect_numbers(args, &places, &numbers);
     find_locals(args, &numbers, 0, &lanes);
     for (int i = 0; i < 3; i++) {
-        pack_known(lanes.of + i, 3, IK2B_F64, 4, (char *)dest[i]);
+        move_known((char *)dest[i], IK2B_F64, 4, lanes.of + i, 3, true);
     }
 }
 
@@ -202,17 +178,6 @@ ik2b_aggregate_scratch(const ik2b_extent *extent, ptrdiff_t joints)
     return joints * (rows < FEW ? OF_ROW : OF_LANES) + TO_LINES;
 }
 
-/* So many rows on along the last dimension. */
-static void
-advance(ik2b_array *args, int last, ptrdiff_t rows)
-{
-    for (int i = 0; i < IK2B_AGGREGATE_COUNT; i++) {
-        if (args[i].data) {
-            args[i].data += rows * args[i].stride[last];
-        }
-    }
-}
-
 /* All rows along the last dimension. */
 static void
 aggregate_dimension(ik2b_array *args, const ik2b_joints *joints, int last, ptrdiff_t rows)
@@ -226,14 +191,15 @@ aggregate_dimension(ik2b_array *args, const ik2b_joints *joints, int last, ptrdi
         else {
             rows_runner()(args, joints, last, (int)count);
         }
-        advance(args, last, count);
+        ik2b_step(args, IK2B_AGGREGATE_COUNT, last, count);
     }
-    advance(args, last, -rows);
+    ik2b_step(args, IK2B_AGGREGATE_COUNT, last, -rows);
 }
 
 void
-ik2b_aggregate(const ik2b_extent *given, ik2b_array *args, const ik2b_joints *joints)
+ik2b_aggregate(const ik2b_extent *given, ik2b_array *args, const ik2b_call *call)
 {
+    const ik2b_joints *joints = call->joints;
     ik2b_walk walk;
     ik2b_extent extent = *given;
     ik2b_straighten(&extent, args, IK2B_AGGREGATE_COUNT);

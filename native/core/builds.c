@@ -17,25 +17,17 @@ ik2b_build_name(ik2b_build build)
     return names[build];
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
-
 static ik2b_build
 best_build(void)
 {
+#if defined(__x86_64__) && defined(__GNUC__)
     bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
     return has_avx512 ? IK2B_AVX512 : __builtin_cpu_supports("avx2") ? IK2B_AVX2 : IK2B_PLAIN;
-}
-
 #else
-
-static ik2b_build
-best_build(void)
-{
     return IK2B_PLAIN;
-}
-
 #endif
+}
 
 /* The build that the environment names, the best where it names none, BUILDS for a wrong name. */
 static int

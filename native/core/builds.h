@@ -63,23 +63,18 @@ bool ik2b_build_is_known(void);
  * arguments are the same names again, or IK2B_TOGETHER: how many lanes of a tile go at once. For
  * AVX2 these are eight, as many floats as its vectors hold: of two turns of a loop over sixteen gcc
  * makes straight code of twice the size. `run` must be in line. */
+#define IK2B_BUILD(name, run, parameters, arguments, together)                                     \
+    static void name parameters                                                                    \
+    {                                                                                              \
+        enum { IK2B_TOGETHER = together };                                                         \
+        run arguments;                                                                             \
+    }
 #if defined(__x86_64__) && defined(__GNUC__)
 #define IK2B_BUILDS(name, run, parameters, arguments)                                              \
-    __attribute__((target(IK2B_AVX512_TARGET))) static void name##_avx512 parameters               \
-    {                                                                                              \
-        enum { IK2B_TOGETHER = 16 };                                                               \
-        run arguments;                                                                             \
-    }                                                                                              \
-    __attribute__((target("avx2"))) static void name##_avx2 parameters                             \
-    {                                                                                              \
-        enum { IK2B_TOGETHER = 8 };                                                                \
-        run arguments;                                                                             \
-    }                                                                                              \
-    static void name##_plain parameters                                                            \
-    {                                                                                              \
-        enum { IK2B_TOGETHER = 16 };                                                               \
-        run arguments;                                                                             \
-    }                                                                                              \
+    __attribute__((target(IK2B_AVX512_TARGET)))                                                    \
+    IK2B_BUILD(name##_avx512, run, parameters, arguments, 16)                                      \
+    __attribute__((target("avx2"))) IK2B_BUILD(name##_avx2, run, parameters, arguments, 8)         \
+    IK2B_BUILD(name##_plain, run, parameters, arguments, 16)                                       \
     static inline void(*name(void)) parameters                                                     \
     {                                                                                              \
         ik2b_build build = ik2b_build_in_use();                                                    \
@@ -89,11 +84,7 @@ bool ik2b_build_is_known(void);
     }
 #else
 #define IK2B_BUILDS(name, run, parameters, arguments)                                              \
-    static void name##_plain parameters                                                            \
-    {                                                                                              \
-        enum { IK2B_TOGETHER = 16 };                                                               \
-        run arguments;                                                                             \
-    }                                                                                              \
+    IK2B_BUILD(name##_plain, run, parameters, arguments, 16)                                       \
     static inline void(*name(void)) parameters                                                     \
     {                                                                                              \
         return name##_plain;                                                                       \

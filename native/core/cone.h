@@ -218,7 +218,4 @@ miss_by_cone(limb *t, bool careful)
     return !apart | good;
 }
 
-IK2B_PASS(turn_into_cone, IK2B_SOLUTION, turn_into_cone(&one, false))
-IK2B_PASS(miss_by_cone, IK2B_SOLUTION, miss_by_cone(&one, false))
-
 #endif

@@ -3,9 +3,7 @@
 
 #include "curves.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
+#include "vector.h"
 
 /* 10 to 25 rounds are usual. Mehrotra's method may go in circles (Cartis, 2009), as one of 7,000 random problems does, so
  * after so many rounds every one just aims at a share of the present complementarity. */
@@ -43,12 +41,6 @@ typedef struct {
     double *barrier, *inverse, *first_factor, *second_factor; /* the system of the round, and its factors */
     Bound *bound;
 } Problem;
-
-static double
-larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 /* Half the gradient of what is minimised. */
 static void

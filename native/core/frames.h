@@ -57,10 +57,10 @@ IK2B_IN_LINE bool
 remove_scale(limb *t)
 {
     for (int j = 0; j < 3; j++) {
-        double root = 1.0 / t->root_scale[j], mid = 1.0 / t->mid_scale[j];
+        double root = 1.0 / t->given_root_scale[j], mid = 1.0 / t->given_mid_scale[j];
         for (int i = 0; i < 3; i++) {
-            t->root_matrix[4 * i + j] *= root;
-            t->mid_matrix[4 * i + j] *= mid;
+            t->root_matrix[i][j] *= root;
+            t->mid_matrix[i][j] *= mid;
         }
     }
     return true;
@@ -88,11 +88,11 @@ invert(const limb *t, double m[3][3], double dest[3][3], double *determinant)
 
 /* Zero where the last row of a matrix is finite. */
 IK2B_IN_LINE double
-bottom_excess(const double matrix[16])
+bottom_excess(double matrix[4][4])
 {
     double excess = 0.0;
-    for (int j = 12; j < 16; j++) {
-        excess += matrix[j] - matrix[j];
+    for (int j = 0; j < 4; j++) {
+        excess += matrix[3][j] - matrix[3][j];
     }
     return excess;
 }
@@ -100,15 +100,14 @@ bottom_excess(const double matrix[16])
 /* A joint's frame back to front; false where a lane needs care, after which the row may be invalid.
  */
 IK2B_IN_LINE bool
-invert_joint(limb *t, bool careful, const double matrix[16], double inward[9], double *determinant)
+invert_joint(limb *t, bool careful, double matrix[4][4], double inward[3][3], double *determinant)
 {
-    double frame[3][3], inverse[3][3];
-    get44(matrix, frame);
-    bool good = invert(t, frame, inverse, determinant);
+    double frame[3][3];
+    get_linear(matrix, frame);
+    bool good = invert(t, frame, inward, determinant);
     if (careful && !good) {
-        t->invalid = d33_invert(frame, t->task.parallel, inverse) ? t->invalid : 1.0;
+        t->invalid = d33_invert(frame, t->task.parallel, inward) ? t->invalid : 1.0;
     }
-    put33(inverse, inward);
     double excess = bottom_excess(matrix);
     if (careful && excess != 0.0) {
         t->invalid = 1.0;
@@ -130,12 +129,11 @@ invert_frames(limb *t, bool careful)
 static inline void
 seen_from_root(limb *t, const double from[3], const double to[3], double dest[3])
 {
-    double between[3], inward[3][3];
-    get33(t->inward, inward);
+    double between[3];
     d3_sub(to, from, between);
     double size = d3_largest(between) > 0x1p600 ? 0x1p-600 : 1.0; /* its products stay finite */
     d3_scale(between, size, between);
-    d33_apply(inward, between, between);
+    d33_apply(t->inward, between, between);
     d3_scale_far(between, t->scale / size, dest);
 }
 
@@ -143,24 +141,20 @@ seen_from_root(limb *t, const double from[3], const double to[3], double dest[3]
 IK2B_IN_LINE bool
 see_bones(limb *t, bool careful)
 {
-    double inward[3][3], mid_inward[3][3], root[3], mid[3], end[3];
+    double root[3], mid[3], end[3];
     double upper[3], lower[3], line[3], aim[3], lower_mid[3];
-    get33(t->inward, inward);
-    get33(t->mid_inward, mid_inward);
-    for (int i = 0; i < 3; i++) {
-        root[i] = t->root_matrix[4 * i + 3];
-        mid[i] = t->mid_matrix[4 * i + 3];
-    }
+    get_origin(t->root_matrix, root);
+    get_origin(t->mid_matrix, mid);
     d3_copy(t->end_at, end);
     d3_sub(mid, root, upper);
     d3_sub(end, mid, lower);
     d3_sub(end, root, line);
     d3_sub(t->target, root, aim);
-    d33_apply(mid_inward, lower, lower_mid);
-    d33_apply(inward, upper, upper);
-    d33_apply(inward, lower, lower);
-    d33_apply(inward, line, line);
-    d33_apply(inward, aim, aim);
+    d33_apply(t->mid_inward, lower, lower_mid);
+    d33_apply(t->inward, upper, upper);
+    d33_apply(t->inward, lower, lower);
+    d33_apply(t->inward, line, line);
+    d33_apply(t->inward, aim, aim);
     double aim_square = d3_dot(aim, aim);
     bool good = both(is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE),
                      is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE)) &
@@ -193,17 +187,15 @@ see_bones(limb *t, bool careful)
 IK2B_IN_LINE bool
 see_hinge(limb *t)
 {
-    double hinge[3], outer[3], mid_inward[3][3], frame[3][3];
+    double hinge[3], outer[3];
+    double (*const inward)[3] = t->mid_inward, (*const frame)[4] = t->root_matrix;
     d3_copy(t->given_hinge, hinge);
-    get33(t->mid_inward, mid_inward);
-    get44(t->root_matrix, frame);
-    double x = t->mid_scale[0], y = t->mid_scale[1], z = t->mid_scale[2];
+    double x = t->given_mid_scale[0], y = t->given_mid_scale[1], z = t->given_mid_scale[2];
     hinge[0] *= y * z;
     hinge[1] *= z * x;
     hinge[2] *= x * y;
     for (int i = 0; i < 3; i++) {
-        outer[i] =
-            mid_inward[0][i] * hinge[0] + mid_inward[1][i] * hinge[1] + mid_inward[2][i] * hinge[2];
+        outer[i] = inward[0][i] * hinge[0] + inward[1][i] * hinge[1] + inward[2][i] * hinge[2];
     }
     d3_copy(hinge, t->hinge_mid);
     for (int i = 0; i < 3; i++) {
@@ -217,18 +209,36 @@ see_hinge(limb *t)
 IK2B_IN_LINE bool
 see_direction(limb *t, bool careful, const double given[3], double dest[3])
 {
-    double direction[3], inward[3][3], seen[3];
+    double direction[3], seen[3];
     d3_copy(given, direction);
-    get33(t->inward, inward);
-    d33_apply(inward, direction, seen);
+    d33_apply(t->inward, direction, seen);
     double square = d3_dot(seen, seen);
     bool good = square < 1.0 / IK2B_LEAST_SQUARE;
     if (careful && d3_largest(direction) > 0x1p600) {
         d3_scale(direction, 0x1p-600, direction); /* its products stay finite */
-        d33_apply(inward, direction, seen);
+        d33_apply(t->inward, direction, seen);
     }
     d3_copy(seen, dest);
     return good;
+}
+
+/* Whether the end joint's matrix, or its goal, can be turned at all. */
+IK2B_IN_LINE bool
+check_end(limb *t, bool careful, double matrix[4][4])
+{
+    double linear[3][3], inverse[3][3], determinant;
+    get_linear(matrix, linear);
+    bool good = invert(t, linear, inverse, &determinant);
+    double excess = bottom_excess(matrix);
+    for (int i = 0; i < 3; i++) {
+        excess += matrix[i][3] - matrix[i][3];
+    }
+    if (careful) {
+        if (excess != 0.0 || (!good && !d33_invert(linear, t->task.parallel, inverse))) {
+            t->invalid = 1.0;
+        }
+    }
+    return good & (excess == 0.0);
 }
 
 #endif

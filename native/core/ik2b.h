@@ -25,8 +25,8 @@
  *             the present one; softening, a parabola from soften * greatest on; clamping; weight
  *   bend.h    where on its circle the mid joint lies: carried, nearest, pole, twist
  *   cone.h    the legal arc of the circle, or the legal upper bone that misses least
- *   turn.h    the two bones' turns: shortest arcs, and the roll about the hinge
- *   end.h     the end joint's rotation nearest to a matrix
+ *   turn.c    the two bones' turns: shortest arcs, and the roll about the hinge
+ *   end.c     the end joint's rotation nearest to a matrix
  * place.c, points.c and transforms.c have their order and the functions below. Sixteen rows go
  * through a stage at once, see limbs.h; solver.c has how rows come to them, options.c options.
  */
@@ -73,12 +73,22 @@ typedef enum { IK2B_CARRIED, IK2B_NEAREST } ik2b_bend;
  * hinge. */
 typedef enum { IK2B_ROLL_POSE, IK2B_ROLL_HINGE } ik2b_roll;
 
-/* Every option: what it is and which functions take it, in the order of their arguments. A missing
- * number counts as the default; a missing direction or matrix is all zero, which means none, but
- * for the scales, whose default is uniform. Numbers out of range are clamped.
+/* What is the same for all rows of a call; a function reads what it needs. */
+typedef struct {
+    ik2b_kind kind;                   /* of the results */
+    ik2b_bend bend;                   /* of solve and solve_pose */
+    ik2b_roll roll;                   /* of orient and solve_pose */
+    const struct ik2b_joints *joints; /* of aggregate */
+    const struct ik2b_mesh *mesh;     /* of those that ask one, see mesh.h */
+} ik2b_call;
+
+typedef void ik2b_function(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call);
+
+/* Every option: what it is, and in what order a function takes it. A missing number counts as the
+ * default; a missing direction or matrix is all zero, which means none, but for the scales, whose
+ * default is uniform. Numbers out of range are clamped.
  *
- * OPTION(NAME, name, KIND, default, solve, orient, solve_pose, pole_of), with 1 where a function
- * takes it; KIND is NUMBER, DIRECTION (3) or MATRIX (4 x 4).
+ * OPTION(NAME, name, KIND, default); KIND is NUMBER, DIRECTION (3) or MATRIX (4 x 4).
  *
  * POLE         from the root to where the mid joint should point; zero: none
  * POLE_WEIGHT  [0, 1]
@@ -99,43 +109,36 @@ typedef enum { IK2B_ROLL_POSE, IK2B_ROLL_HINGE } ik2b_roll;
  * END_GOAL     whose nearest rotation the end joint takes, or that of its negative where the end
  *              matrix is mirrored; default its present one */
 #define IK2B_PI 3.14159265358979323846
-#define IK2B_OPTION_TABLE(OPTION)                                                                  \
-    OPTION(POLE, pole, DIRECTION, 0.0, 1, 0, 1, 0)                                                 \
-    OPTION(POLE_WEIGHT, pole_weight, NUMBER, 1.0, 1, 0, 1, 0)                                      \
-    OPTION(TWIST, twist, NUMBER, 0.0, 1, 0, 1, 0)                                                  \
-    OPTION(HINGE, hinge, DIRECTION, 0.0, 1, 1, 1, 1)                                               \
-    OPTION(SOFTEN, soften, NUMBER, 1.0, 1, 0, 1, 0)                                                \
-    OPTION(WEIGHT, weight, NUMBER, 1.0, 1, 0, 1, 0)                                                \
-    OPTION(MIN_ANGLE, min_angle, NUMBER, 0.0, 1, 0, 1, 0)                                          \
-    OPTION(MAX_ANGLE, max_angle, NUMBER, IK2B_PI, 1, 0, 1, 0)                                      \
-    OPTION(CONE_AXIS, cone_axis, DIRECTION, 0.0, 1, 0, 1, 0)                                       \
-    OPTION(CONE_ANGLE, cone_angle, NUMBER, IK2B_PI, 1, 0, 1, 0)                                    \
-    OPTION(ROOT_SCALE, root_scale, DIRECTION, 1.0, 0, 1, 1, 0)                                     \
-    OPTION(MID_SCALE, mid_scale, DIRECTION, 1.0, 0, 1, 1, 0)                                       \
-    OPTION(END_MATRIX, end_matrix, MATRIX, 0.0, 0, 0, 1, 0)                                        \
-    OPTION(END_GOAL, end_goal, MATRIX, 0.0, 0, 0, 1, 0)
+#define IK2B_OPTIONS_OF_POLE_OF(OPTION) OPTION(HINGE, hinge, DIRECTION, 0.0)
+#define IK2B_OPTIONS_OF_SOLVE(OPTION)                                                              \
+    OPTION(POLE, pole, DIRECTION, 0.0)                                                             \
+    OPTION(POLE_WEIGHT, pole_weight, NUMBER, 1.0)                                                  \
+    OPTION(TWIST, twist, NUMBER, 0.0)                                                              \
+    IK2B_OPTIONS_OF_POLE_OF(OPTION)                                                                \
+    OPTION(SOFTEN, soften, NUMBER, 1.0)                                                            \
+    OPTION(WEIGHT, weight, NUMBER, 1.0)                                                            \
+    OPTION(MIN_ANGLE, min_angle, NUMBER, 0.0)                                                      \
+    OPTION(MAX_ANGLE, max_angle, NUMBER, IK2B_PI)                                                  \
+    OPTION(CONE_AXIS, cone_axis, DIRECTION, 0.0)                                                   \
+    OPTION(CONE_ANGLE, cone_angle, NUMBER, IK2B_PI)
+#define IK2B_SCALES(OPTION)                                                                        \
+    OPTION(ROOT_SCALE, root_scale, DIRECTION, 1.0)                                                 \
+    OPTION(MID_SCALE, mid_scale, DIRECTION, 1.0)
+#define IK2B_OPTIONS_OF_ORIENT(OPTION) IK2B_OPTIONS_OF_POLE_OF(OPTION) IK2B_SCALES(OPTION)
+#define IK2B_OPTIONS_OF_POSE(OPTION) /* all */                                                     \
+    IK2B_OPTIONS_OF_SOLVE(OPTION)                                                                  \
+    IK2B_SCALES(OPTION)                                                                            \
+    OPTION(END_MATRIX, end_matrix, MATRIX, 0.0)                                                    \
+    OPTION(END_GOAL, end_goal, MATRIX, 0.0)
 
-/* Options that are one word for all rows, after the others: WORD(NAME, name, solve, orient,
- * solve_pose, pole_of, first, second). Their values are ik2b_bend and ik2b_roll. */
-#define IK2B_WORD_TABLE(WORD)                                                                      \
-    WORD(BEND, bend, 1, 0, 1, 0, "carried", "nearest")                                             \
-    WORD(ROLL, roll, 0, 1, 1, 0, "pose", "hinge")
+/* Members of the enums of options and of functions' arguments. */
+#define IK2B_OF_ALL(NAME, name, KIND, missing) IK2B_##NAME,
+#define IK2B_OF_SOLVE(NAME, name, KIND, missing) IK2B_SOLVE_##NAME,
+#define IK2B_OF_ORIENT(NAME, name, KIND, missing) IK2B_ORIENT_##NAME,
+#define IK2B_OF_POSE(NAME, name, KIND, missing) IK2B_POSE_##NAME,
+#define IK2B_OF_POLE_OF(NAME, name, KIND, missing) IK2B_POLE_OF_##NAME,
 
-/* What a function takes of the table, as members of its enum. */
-#define IK2B_ENUM_0(member)
-#define IK2B_ENUM_1(member) member,
-#define IK2B_OF_SOLVE(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)               \
-    IK2B_ENUM_##solve(IK2B_SOLVE_##NAME)
-#define IK2B_OF_ORIENT(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)              \
-    IK2B_ENUM_##orient(IK2B_ORIENT_##NAME)
-#define IK2B_OF_POSE(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)                \
-    IK2B_ENUM_##solve_pose(IK2B_POSE_##NAME)
-#define IK2B_OF_POLE_OF(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of)             \
-    IK2B_ENUM_##pole_of(IK2B_POLE_OF_##NAME)
-#define IK2B_OF_ALL(NAME, name, KIND, missing, solve, orient, solve_pose, pole_of) IK2B_##NAME,
-
-/* All options, numbered as solve and solve_pose have them after their inputs. */
-enum { IK2B_OPTION_TABLE(IK2B_OF_ALL) IK2B_OPTIONS, IK2B_SOLVE_OPTIONS = IK2B_CONE_ANGLE + 1 };
+enum { IK2B_OPTIONS_OF_POSE(IK2B_OF_ALL) IK2B_OPTIONS };
 
 /* Arguments of ik2b_solve: inputs (3) each, options, outputs. Outputs are of the function's kind,
  * status is IK2B_U8. */
@@ -144,14 +147,13 @@ enum {
     IK2B_SOLVE_MID,
     IK2B_SOLVE_END,
     IK2B_SOLVE_TARGET,
-    IK2B_OPTION_TABLE(IK2B_OF_SOLVE) IK2B_SOLVE_OUT_MID,
+    IK2B_OPTIONS_OF_SOLVE(IK2B_OF_SOLVE) IK2B_SOLVE_OUT_MID,
     IK2B_SOLVE_OUT_END,
     IK2B_SOLVE_OUT_MISS,
     IK2B_SOLVE_OUT_STATUS,
-    IK2B_SOLVE_COUNT,
-    IK2B_SOLVE_OPTION = IK2B_SOLVE_POLE
+    IK2B_SOLVE_COUNT
 };
-void ik2b_solve(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_bend bend);
+ik2b_function ik2b_solve;
 
 /* Arguments of ik2b_orient: aggregate transforms (4 x 4), points (3), options, corrections (4).
  * The bones turn to point from root to new mid and from new mid to new end; with S the joint's own
@@ -162,11 +164,11 @@ enum {
     IK2B_ORIENT_END,
     IK2B_ORIENT_NEW_MID,
     IK2B_ORIENT_NEW_END,
-    IK2B_OPTION_TABLE(IK2B_OF_ORIENT) IK2B_ORIENT_OUT_ROOT,
+    IK2B_OPTIONS_OF_ORIENT(IK2B_OF_ORIENT) IK2B_ORIENT_OUT_ROOT,
     IK2B_ORIENT_OUT_MID,
     IK2B_ORIENT_COUNT
 };
-void ik2b_orient(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_roll roll);
+ik2b_function ik2b_orient;
 
 /* Arguments of ik2b_solve_pose; the end joint's correction is missing without its matrix. */
 enum {
@@ -174,23 +176,18 @@ enum {
     IK2B_POSE_MID,
     IK2B_POSE_END,
     IK2B_POSE_TARGET,
-    IK2B_OPTION_TABLE(IK2B_OF_POSE) IK2B_POSE_OUT_ROOT,
+    IK2B_OPTIONS_OF_POSE(IK2B_OF_POSE) IK2B_POSE_OUT_ROOT,
     IK2B_POSE_OUT_MID,
     IK2B_POSE_OUT_END,
     IK2B_POSE_OUT_POSITION,
     IK2B_POSE_OUT_MISS,
     IK2B_POSE_OUT_STATUS,
-    IK2B_POSE_COUNT,
-    IK2B_POSE_OPTION = IK2B_POSE_POLE
+    IK2B_POSE_COUNT
 };
-void ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_bend bend,
-                     ik2b_roll roll);
+ik2b_function ik2b_solve_pose;
 
 /* No function takes more arguments. */
 #define IK2B_MAX_ARGUMENTS IK2B_POSE_COUNT
-_Static_assert(IK2B_SOLVE_OUT_MID - IK2B_SOLVE_OPTION == IK2B_SOLVE_OPTIONS &&
-                   IK2B_POSE_OUT_ROOT - IK2B_POSE_OPTION == IK2B_OPTIONS,
-               "solve takes the first options, solve_pose all, in the order of the table");
 _Static_assert((int)IK2B_SOLVE_COUNT <= (int)IK2B_MAX_ARGUMENTS &&
                    (int)IK2B_ORIENT_COUNT <= (int)IK2B_MAX_ARGUMENTS,
                "a function takes more arguments than there is room for");
@@ -200,10 +197,10 @@ enum {
     IK2B_POLE_OF_ROOT,
     IK2B_POLE_OF_MID,
     IK2B_POLE_OF_END,
-    IK2B_OPTION_TABLE(IK2B_OF_POLE_OF) IK2B_POLE_OF_OUT,
+    IK2B_OPTIONS_OF_POLE_OF(IK2B_OF_POLE_OF) IK2B_POLE_OF_OUT,
     IK2B_POLE_OF_COUNT
 };
-void ik2b_pole_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind);
+ik2b_function ik2b_pole_of;
 
 /* Arguments of ik2b_hinge_of: matrices, end point, unit hinges in mid-joint space (zero: straight).
  */
@@ -214,14 +211,14 @@ enum {
     IK2B_HINGE_OF_OUT,
     IK2B_HINGE_OF_COUNT
 };
-void ik2b_hinge_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind);
+ik2b_function ik2b_hinge_of;
 
 /* Quaternion product q r, in double precision whatever the kind. */
 enum { IK2B_MULTIPLY_Q, IK2B_MULTIPLY_R, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT };
-void ik2b_multiply(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind);
+ik2b_function ik2b_multiply;
 
 /* Aggregate transforms. A row is one whole skeleton; the joints are a dimension of their own, whose
- * stride each array holds in joint_stride. parents[j] is -1 (then base) or less than j. */
+ * stride each array holds in `stride`. parents[j] is -1 (then base) or less than j. */
 enum {
     IK2B_AGGREGATE_TRANSLATION,
     IK2B_AGGREGATE_ROTATION, /* (4) of any length; zero: identity */
@@ -231,13 +228,13 @@ enum {
     IK2B_AGGREGATE_OUT,
     IK2B_AGGREGATE_COUNT
 };
-typedef struct {
+typedef struct ik2b_joints {
     ptrdiff_t count;
     const ptrdiff_t *parents;
     ptrdiff_t stride[IK2B_AGGREGATE_COUNT];
     double *scratch; /* the caller's, as many as ik2b_aggregate_scratch tells; overwritten */
 } ik2b_joints;
 ptrdiff_t ik2b_aggregate_scratch(const ik2b_extent *extent, ptrdiff_t joints);
-void ik2b_aggregate(const ik2b_extent *extent, ik2b_array *args, const ik2b_joints *joints);
+ik2b_function ik2b_aggregate;
 
 #endif

@@ -14,11 +14,9 @@ enum { IK2B_TWIST_ANGLE, IK2B_CONE_OPENING, IK2B_HALF_LEAST, IK2B_HALF_MOST, IK2
 
 /* The whole call. */
 typedef struct {
-    uint64_t given;   /* a bit for each option that is given and not at its default */
-    uint64_t varying; /* a bit for each of them that is not one value for all rows */
-    ik2b_kind kind;   /* of the results */
-    bool nearest, rolling;
-    bool framed;         /* there are matrices */
+    uint64_t given;      /* a bit for each option that is given and not at its default */
+    uint64_t varying;    /* a bit for each of them that is not one value for all rows */
+    ik2b_kind kind;      /* of the results */
     double straight;     /* a mid joint so near to the line root-end, by the reach, is on it */
     double moved;        /* a stage that moves the end by less, by the reach, does not flag it */
     double polar_change; /* after a step that changes less, a rotation is as good as it gets */
@@ -28,33 +26,34 @@ typedef struct {
 
 /* clang-format off */
 
-/* The numbers of one limb, in parts: NUMBER(name) or NUMBERS(name, count). Vectors are x, y, z;
- * matrices' elements go row by row; quaternions are w, x, y, z. What is true or false is 1 or 0, as
+/* The numbers of one limb, in parts: NUMBER(name), NUMBERS(name, count) or MATRIX(name, rows).
+ * Vectors are x, y, z; quaternions are w, x, y, z. What is true or false is 1 or 0, as
  * SSE2 has no way from comparisons of doubles to integers. */
-#define IK2B_INPUTS(NUMBER, NUMBERS)                                                               \
+#define IK2B_INPUTS(NUMBER, NUMBERS, MATRIX)                                                       \
     NUMBERS(root_at, 3) NUMBERS(mid_at, 3) NUMBERS(end_at, 3) NUMBERS(target, 3)                   \
-    NUMBERS(root_matrix, 16) NUMBERS(mid_matrix, 16) NUMBERS(end_matrix, 16)                       \
-    NUMBERS(end_goal, 16)
+    MATRIX(root_matrix, 4) MATRIX(mid_matrix, 4) MATRIX(given_end_matrix, 4)                       \
+    MATRIX(given_end_goal, 4)
 
-/* Options as they are given (those that are numbers, by option; directions in the space of the
- * matrices, or mid's) and what follows from them. */
-#define IK2B_GIVEN(NUMBER, NUMBERS)                                                                \
-    NUMBERS(numbers, IK2B_SOLVE_OPTIONS) NUMBERS(given_pole, 3) NUMBERS(given_hinge, 3)            \
-    NUMBERS(given_axis, 3) NUMBERS(root_scale, 3) NUMBERS(mid_scale, 3) NUMBER(pole_weight)        \
-    NUMBER(pole_part) NUMBER(twist) NUMBER(soften) NUMBER(weight) NUMBER(cone_angle)               \
+/* The other options as they are given, and what follows from them. */
+#define IK2B_GIVEN(NUMBER, NUMBERS, MATRIX)                                                        \
+    NUMBERS(given_pole, 3) NUMBER(given_pole_weight) NUMBER(given_twist) NUMBERS(given_hinge, 3)   \
+    NUMBER(given_soften) NUMBER(given_weight) NUMBER(given_min_angle) NUMBER(given_max_angle)      \
+    NUMBERS(given_cone_axis, 3) NUMBER(given_cone_angle) NUMBERS(given_root_scale, 3)              \
+    NUMBERS(given_mid_scale, 3) NUMBER(pole_weight) NUMBER(pole_part) NUMBER(twist)                \
+    NUMBER(soften) NUMBER(weight) NUMBER(cone_angle)                                               \
     NUMBERS(angle, IK2B_ANGLES) NUMBERS(sine, IK2B_ANGLES) NUMBERS(cosine, IK2B_ANGLES)            \
     NUMBER(bad_options) /* not 0 where one is not finite */
 
 /* Directions in the limb's space; the hinge in the mid joint's frame, too. */
-#define IK2B_DIRECTIONS(NUMBER, NUMBERS)                                                           \
+#define IK2B_DIRECTIONS(NUMBER, NUMBERS, MATRIX)                                                   \
     NUMBERS(pole, 3) NUMBERS(hinge, 3) NUMBERS(hinge_mid, 3) NUMBERS(cone_axis, 3)
 
 /* The limb, seen from its root, in the root's frame where there are matrices: the space of the
  * parent's aggregate transform, in which the root's correction turns. Its lengths are multiplied by
  * `scale`, a power of two. */
-#define IK2B_SEEN(NUMBER, NUMBERS)                                                                 \
-    NUMBERS(inward, 9) /* outer space to the frames of root and mid joint */                       \
-    NUMBERS(mid_inward, 9) NUMBERS(mid, 3)                                                         \
+#define IK2B_SEEN(NUMBER, NUMBERS, MATRIX)                                                         \
+    MATRIX(inward, 3) /* outer space to the frames of root and mid joint */                        \
+    MATRIX(mid_inward, 3) NUMBERS(mid, 3)                                                          \
     NUMBERS(lower, 3) /* the bone from mid to end */                                               \
     NUMBERS(end, 3) NUMBERS(aim, 3)                                                                \
     NUMBERS(lower_mid, 3) /* in the mid joint's frame */                                           \
@@ -64,7 +63,7 @@ typedef struct {
     NUMBER(mirrored) NUMBER(on_end)                                                                \
     NUMBER(doubtful) /* something arbitrary decided the bend */
 
-#define IK2B_SOLUTION(NUMBER, NUMBERS)                                                             \
+#define IK2B_SOLUTION(NUMBER, NUMBERS, MATRIX)                                                     \
     NUMBER(least) NUMBER(greatest) NUMBERS(new_line, 3) NUMBER(new_distance)                       \
     NUMBERS(new_bend, 3) NUMBERS(circle_bend, 3) NUMBER(new_along) NUMBER(new_height)              \
     NUMBERS(new_mid, 3) NUMBERS(new_end, 3)                                                        \
@@ -77,41 +76,45 @@ typedef struct {
     NUMBER(limited) NUMBER(singular)
 
 /* Orientations of the end joint. */
-#define IK2B_ENDS(NUMBER, NUMBERS)                                                                 \
-    NUMBERS(turned, 9) NUMBERS(wanted, 9) NUMBERS(own, 9)                                          \
+#define IK2B_ENDS(NUMBER, NUMBERS, MATRIX)                                                         \
+    MATRIX(turned, 3) MATRIX(wanted, 3) MATRIX(own, 3)                                             \
     NUMBER(goes_on) /* the iteration for one of these rotations */
 
-#define IK2B_RESULTS(NUMBER, NUMBERS)                                                              \
+#define IK2B_RESULTS(NUMBER, NUMBERS, MATRIX)                                                      \
     NUMBERS(root_turn, 4) NUMBERS(mid_turn, 4) NUMBERS(end_turn, 4)                                \
     NUMBER(kept) /* the corrections are the identity */                                            \
     NUMBERS(out_mid, 3) /* the mid joint in the caller's space */                                  \
-    NUMBERS(position, 3) NUMBER(miss) NUMBER(status)
+    NUMBERS(position, 3) NUMBER(miss) NUMBER(status)                                               \
+    NUMBERS(told, 3) /* pole or hinge of the pose */
 
-#define IK2B_NOTHING(NUMBER, NUMBERS)
-#define IK2B_LEFT(NUMBER, NUMBERS) IK2B_ENDS(NUMBER, NUMBERS) IK2B_RESULTS(NUMBER, NUMBERS)
-#define IK2B_AIMS(NUMBER, NUMBERS) IK2B_SOLUTION(NUMBER, NUMBERS) NUMBER(kept)
-#define IK2B_LIMB(NUMBER, NUMBERS)                                                                 \
-    IK2B_INPUTS(NUMBER, NUMBERS)                                                                   \
-    IK2B_GIVEN(NUMBER, NUMBERS)                                                                    \
-    IK2B_DIRECTIONS(NUMBER, NUMBERS)                                                               \
-    IK2B_SEEN(NUMBER, NUMBERS)                                                                     \
-    IK2B_SOLUTION(NUMBER, NUMBERS)                                                                 \
-    IK2B_ENDS(NUMBER, NUMBERS)                                                                     \
-    IK2B_RESULTS(NUMBER, NUMBERS)
+#define IK2B_NOTHING(NUMBER, NUMBERS, MATRIX)
+#define IK2B_LEFT(NUMBER, NUMBERS, MATRIX)                                                         \
+    IK2B_ENDS(NUMBER, NUMBERS, MATRIX) IK2B_RESULTS(NUMBER, NUMBERS, MATRIX)
+#define IK2B_AIMS(NUMBER, NUMBERS, MATRIX) IK2B_SOLUTION(NUMBER, NUMBERS, MATRIX) NUMBER(kept)
+#define IK2B_LIMB(NUMBER, NUMBERS, MATRIX)                                                         \
+    IK2B_INPUTS(NUMBER, NUMBERS, MATRIX)                                                           \
+    IK2B_GIVEN(NUMBER, NUMBERS, MATRIX)                                                            \
+    IK2B_DIRECTIONS(NUMBER, NUMBERS, MATRIX)                                                       \
+    IK2B_SEEN(NUMBER, NUMBERS, MATRIX)                                                             \
+    IK2B_SOLUTION(NUMBER, NUMBERS, MATRIX)                                                         \
+    IK2B_ENDS(NUMBER, NUMBERS, MATRIX)                                                             \
+    IK2B_RESULTS(NUMBER, NUMBERS, MATRIX)
 
 #define IK2B_AS_NUMBER(name) double name;
 #define IK2B_AS_NUMBERS(name, count) double name[count];
+#define IK2B_AS_MATRIX(name, rows) double name[rows][rows];
 #define IK2B_AS_LANE(name) lane name;
 #define IK2B_AS_LANES(name, count) lane name[count];
+#define IK2B_AS_LANE_MATRIX(name, rows) lane name[rows][rows];
 
 typedef struct {
-    IK2B_LIMB(IK2B_AS_NUMBER, IK2B_AS_NUMBERS)
+    IK2B_LIMB(IK2B_AS_NUMBER, IK2B_AS_NUMBERS, IK2B_AS_MATRIX)
     ik2b_task task;
 } limb;
 
 /* Up to sixteen limbs, whose numbers lie in the same order. */
 typedef struct {
-    _Alignas(64) IK2B_LIMB(IK2B_AS_LANE, IK2B_AS_LANES)
+    _Alignas(64) IK2B_LIMB(IK2B_AS_LANE, IK2B_AS_LANES, IK2B_AS_LANE_MATRIX)
     lane hard; /* 1 for limbs that a stage could not settle */
     ik2b_task task;
     int lanes; /* IK2B_LANES, which the compiler must not know: it would unroll the loops */
@@ -129,10 +132,19 @@ _Static_assert(offsetof(limbs, hard) == IK2B_LANES * offsetof(limb, task),
     for (int i = 0; i < count; i++) {                                                              \
         one.name[i] = part->name[i][k];                                                            \
     }
+#define IK2B_TAKE_MATRIX(name, rows)                                                               \
+    for (int i = 0; i < rows * rows; i++) {                                                        \
+        one.name[i / rows][i % rows] = part->name[i / rows][i % rows][k];                          \
+    }
+
 #define IK2B_GIVE_NUMBER(name) part->name[k] = one.name;
 #define IK2B_GIVE_NUMBERS(name, count)                                                             \
     for (int i = 0; i < count; i++) {                                                              \
         part->name[i][k] = one.name[i];                                                            \
+    }
+#define IK2B_GIVE_MATRIX(name, rows)                                                               \
+    for (int i = 0; i < rows * rows; i++) {                                                        \
+        part->name[i / rows][i % rows][k] = one.name[i / rows][i % rows];                          \
     }
 
 /* a or b, without a branch that the compiler could make of a condition used several times. */
@@ -173,34 +185,22 @@ is_zero(const double v[3])
     return (v[0] == 0.0) & (v[1] == 0.0) & (v[2] == 0.0);
 }
 
+/* The linear part and the translation of an aggregate transform. */
 IK2B_IN_LINE void
-get33(const double source[9], double m[3][3])
+get_linear(double matrix[4][4], double dest[3][3])
 {
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            m[i][j] = source[3 * i + j];
+            dest[i][j] = matrix[i][j];
         }
     }
 }
 
 IK2B_IN_LINE void
-put33(double m[3][3], double dest[9])
+get_origin(double matrix[4][4], double dest[3])
 {
     for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            dest[3 * i + j] = m[i][j];
-        }
-    }
-}
-
-/* The linear part of a 4 x 4 matrix. */
-IK2B_IN_LINE void
-get44(const double source[16], double m[3][3])
-{
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            m[i][j] = source[4 * i + j];
-        }
+        dest[i] = matrix[i][3];
     }
 }
 
@@ -212,7 +212,8 @@ put4(const double q[4], double dest[4])
     }
 }
 
-/* The bit of an option in `given` and `varying`. */
+/* The bit of an option in `given` and `varying`; words other than the default have one, too. */
+enum { IK2B_NEAREST_BEND = IK2B_OPTIONS, IK2B_ROLLING };
 #define IK2B_BIT(option) ((uint64_t)1 << IK2B_##option)
 
 IK2B_IN_LINE bool
@@ -254,7 +255,36 @@ as_single(double number)
     return (double)(float)number;
 }
 
-/* The same with care of any square; 0 for zero. */
+/* To single precision where results have it, so that what follows from a turn follows from what is
+ * returned. */
+IK2B_IN_LINE void
+round_turn(const limb *t, double turn[4])
+{
+    bool single = t->task.kind == IK2B_F32;
+    for (int i = 0; i < 4; i++) {
+        turn[i] = chosen(single, as_single(turn[i]), turn[i]);
+    }
+}
+
+/* Nothing turns, where this is true. */
+IK2B_IN_LINE void
+clear_turn(bool cleared, double turn[4])
+{
+    for (int i = 0; i < 4; i++) {
+        turn[i] = chosen(cleared, i == 0 ? 1.0 : 0.0, turn[i]);
+    }
+}
+
+/* Rows that stay have identities for corrections. */
+IK2B_IN_LINE bool
+clear_turns(limb *t)
+{
+    clear_turn(t->kept != 0.0, t->root_turn);
+    clear_turn(t->kept != 0.0, t->mid_turn);
+    return true;
+}
+
+/* The same as inverse_root with care of any square; 0 for zero. */
 IK2B_IN_LINE double
 careful_inverse_root(double square, bool careful)
 {
@@ -334,23 +364,32 @@ lanes_from(limbs *t, int first)
     return (limbs *)(void *)((double *)(void *)t + first);
 }
 
-/* A stage is a function `bool name(limb *t, bool careful)`. Without care it has no branch and tells
- * whether it could settle the limb; with care it settles every limb there is. Digits are the same.
- *
- * A pass is one or more stages over all lanes, without care. It takes the numbers that they read
- * and gives those of one part that they write; compilers leave out all others. In the end the limbs
- * that some pass could not settle go through all stages one by one, with care, as few rows do at
- * once. */
-#define IK2B_PASS(name, results, stages)                                                           \
+/* A stage, or a list of stages that ends with NULL: with care for one limb, and a pass over all
+ * lanes in the build that runs. It is asked for where all of the options `all` are given, any of
+ * `any` (or that is 0), and none of `none`. */
+typedef void ik2b_pass(limbs *t);
+typedef struct ik2b_stage {
+    void (*settle)(limb *t);
+    ik2b_pass *(*pass)(void);
+    const struct ik2b_stage *const *stages;
+    uint64_t all, any, none;
+} ik2b_stage;
+
+/* A pass over all lanes without care: of name##_body(limb *t, bool careful), which then has no
+ * branch and tells whether it could settle the limb; with care it settles every limb there is, with
+ * the same digits. A pass takes the numbers that are read and gives those of one part that are
+ * written; compilers leave out all others. In the end the limbs that some pass could not settle go
+ * through all stages one by one, with care, as few rows do at once. */
+#define IK2B_PASS(name, results)                                                                   \
     IK2B_IN_LINE void name##_part(limbs *part, const ik2b_task *task, int lanes)                   \
     {                                                                                              \
         IK2B_LANE_LOOP                                                                             \
         for (int k = 0; k < lanes; k++) {                                                          \
             limb one;                                                                              \
             one.task = *task;                                                                      \
-            IK2B_LIMB(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)                                         \
-            part->hard[k] = chosen(stages, part->hard[k], 1.0);                                    \
-            results(IK2B_GIVE_NUMBER, IK2B_GIVE_NUMBERS)                                           \
+            IK2B_LIMB(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS, IK2B_TAKE_MATRIX)                       \
+            part->hard[k] = chosen(name##_body(&one, false), part->hard[k], 1.0);                  \
+            results(IK2B_GIVE_NUMBER, IK2B_GIVE_NUMBERS, IK2B_GIVE_MATRIX)                         \
         }                                                                                          \
     }                                                                                              \
     IK2B_IN_LINE void name##_lanes(limbs *t, int together)                                         \
@@ -365,5 +404,28 @@ lanes_from(limbs *t, int first)
             part = lanes_from(part, together);                                                     \
         }                                                                                          \
     }
+
+/* Makes name##_stage of name##_settle(limb *t) and name##_lanes(limbs *t, int together). */
+#define IK2B_STAGE_OF(name, ...)                                                                   \
+    IK2B_BUILDS(name##_pass, name##_lanes, (limbs * t), (t, IK2B_TOGETHER))                        \
+    static const ik2b_stage name##_stage = {                                                       \
+        .settle = name##_settle, .pass = name##_pass, __VA_ARGS__};
+
+/* Makes name##_stage of an expression with `t` and `careful`, which writes this part of a limb. */
+#define IK2B_STAGE(name, results, expression, ...)                                                 \
+    IK2B_IN_LINE bool name##_body(limb *t, bool careful)                                           \
+    {                                                                                              \
+        (void)careful;                                                                             \
+        return expression;                                                                         \
+    }                                                                                              \
+    static void name##_settle(limb *t)                                                             \
+    {                                                                                              \
+        name##_body(t, true);                                                                      \
+    }                                                                                              \
+    IK2B_PASS(name, results)                                                                       \
+    IK2B_STAGE_OF(name, __VA_ARGS__)
+
+/* The condition of a stage that every call asks for. */
+#define IK2B_ALWAYS .any = 0
 
 #endif

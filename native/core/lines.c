@@ -308,8 +308,9 @@ ik2b_mesh_crossings(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array
         line l;
         double origin[3], direction[3];
         ptrdiff_t first = found->count;
-        load_vector(&args[IK2B_CROSSINGS_POINT], 3, origin);
-        load_vector(&args[IK2B_CROSSINGS_DIRECTION], 3, direction);
+        load_row(&args[IK2B_CROSSINGS_POINT], args[IK2B_CROSSINGS_POINT].data, 3, origin);
+        load_row(&args[IK2B_CROSSINGS_DIRECTION], args[IK2B_CROSSINGS_DIRECTION].data, 3,
+                 direction);
         if (set_line(&l, origin, direction)) {
             if (!cross_tree(&l, mesh, row, found)) {
                 return false;
@@ -391,7 +392,7 @@ point_at(const line *l, double distance, double dest[3])
 }
 
 void
-ik2b_mesh_cast(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args)
+ik2b_mesh_cast(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
     ik2b_walk walk;
     if (!ik2b_walk_start(&walk, extent, args, IK2B_CAST_COUNT)) {
@@ -401,9 +402,9 @@ ik2b_mesh_cast(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *arg
         line l;
         double origin[3], direction[3], distance, place[3];
         const tree_triangle *first = NULL;
-        load_vector(&args[IK2B_CAST_ORIGIN], 3, origin);
-        load_vector(&args[IK2B_CAST_DIRECTION], 3, direction);
-        if (set_line(&l, origin, direction) && (first = cast_at_tree(&l, mesh, &distance))) {
+        load_row(&args[IK2B_CAST_ORIGIN], args[IK2B_CAST_ORIGIN].data, 3, origin);
+        load_row(&args[IK2B_CAST_DIRECTION], args[IK2B_CAST_DIRECTION].data, 3, direction);
+        if (set_line(&l, origin, direction) && (first = cast_at_tree(&l, call->mesh, &distance))) {
             point_at(&l, distance, place);
         }
         store_hit(&args[IK2B_CAST_OUT_POINT], &args[IK2B_CAST_OUT_NORMAL],

@@ -25,16 +25,6 @@ typedef struct {
     double rotation[IK2B_AHEAD][4 * IK2B_LANES], scale[IK2B_AHEAD][3 * IK2B_LANES];
 } local_numbers;
 
-/* In line with a constant number of bytes. */
-IK2B_IN_LINE void
-copy_strided(const char *from, ptrdiff_t from_stride, char *to, ptrdiff_t to_stride, int count,
-             size_t bytes)
-{
-    for (int i = 0; i < count; i++) {
-        memcpy(to + i * to_stride, from + i * from_stride, bytes);
-    }
-}
-
 /* Packs rows of `width` numbers as they are; in line with constant kind and width. */
 IK2B_IN_LINE void
 collect_known(const ik2b_array *array, const tile_places *places, int which, ik2b_kind kind,
@@ -62,25 +52,15 @@ collect_known(const ik2b_array *array, const tile_places *places, int which, ik2
     }
 }
 
+/* In line with a constant width. */
 IK2B_IN_LINE void
-collect_vectors(const ik2b_array *array, const tile_places *places, int which, double dest[])
+collect(const ik2b_array *array, const tile_places *places, int which, int width, double dest[])
 {
     if (array->data && array->kind == IK2B_F32) {
-        collect_known(array, places, which, IK2B_F32, 3, (char *)dest);
+        collect_known(array, places, which, IK2B_F32, width, (char *)dest);
     }
     else if (array->data) {
-        collect_known(array, places, which, IK2B_F64, 3, (char *)dest);
-    }
-}
-
-IK2B_IN_LINE void
-collect_quaternions(const ik2b_array *array, const tile_places *places, int which, double dest[])
-{
-    if (array->kind == IK2B_F32) {
-        collect_known(array, places, which, IK2B_F32, 4, (char *)dest);
-    }
-    else {
-        collect_known(array, places, which, IK2B_F64, 4, (char *)dest);
+        collect_known(array, places, which, IK2B_F64, width, (char *)dest);
     }
 }
 
@@ -95,9 +75,9 @@ collect_numbers(const ik2b_array *args, const tile_places *places, local_numbers
         memset(dest->rotation, 0, tiles * sizeof *dest->rotation);
         memset(dest->scale, 0, tiles * sizeof *dest->scale);
     }
-    collect_vectors(&args[translation], places, translation, dest->translation[0]);
-    collect_quaternions(&args[rotation], places, rotation, dest->rotation[0]);
-    collect_vectors(&args[scale], places, scale, dest->scale[0]);
+    collect(&args[translation], places, translation, 3, dest->translation[0]);
+    collect(&args[rotation], places, rotation, 4, dest->rotation[0]);
+    collect(&args[scale], places, scale, 3, dest->scale[0]);
 }
 
 /* The power of two that brings a number into [0.5, 1), as far as there is one. */
@@ -153,19 +133,18 @@ scale_lanes(double scale[3][IK2B_LANES], affine_lanes *m)
 
 /* The local transforms of one of the tiles. */
 IK2B_IN_LINE void
-find_locals(const ik2b_array *args, const local_numbers *numbers, int tile, affine_lanes *dest)
+find_locals(const ik2b_array *args, local_numbers *numbers, int tile, affine_lanes *dest)
 {
-    _Alignas(64) double wxyz[4][IK2B_LANES], scale[3][IK2B_LANES];
-    unpack_rows((const char *)numbers->rotation[tile], args[IK2B_AGGREGATE_ROTATION].kind, 4, wxyz,
-                1);
+    const ik2b_array *scale = &args[IK2B_AGGREGATE_SCALE];
+    _Alignas(64) double wxyz[4][IK2B_LANES], scales[3][IK2B_LANES];
+    move_rows(numbers->rotation[tile], args[IK2B_AGGREGATE_ROTATION].kind, 4, wxyz, 1, false);
     rotation_lanes(wxyz, dest);
-    if (args[IK2B_AGGREGATE_SCALE].data) {
-        unpack_rows((const char *)numbers->scale[tile], args[IK2B_AGGREGATE_SCALE].kind, 3, scale,
-                    1);
-        scale_lanes(scale, dest);
+    if (scale->data) {
+        move_rows(numbers->scale[tile], scale->kind, 3, scales, 1, false);
+        scale_lanes(scales, dest);
     }
-    unpack_rows((const char *)numbers->translation[tile], args[IK2B_AGGREGATE_TRANSLATION].kind, 3,
-                dest->of + 9, 1);
+    move_rows(numbers->translation[tile], args[IK2B_AGGREGATE_TRANSLATION].kind, 3, dest->of + 9, 1,
+              false);
 }
 
 #endif

@@ -4,7 +4,7 @@
  *
  * WHAT IS MET. A triangle is closed: its edges and corners belong to it. A line meets a mesh in
  * places; one on an edge or corner that triangles share is one place, whichever and however many
- * they are, and no line slips through between two triangles that share an edge (lines.h tells how).
+ * they are, and no line slips through between two triangles that share an edge (lines.c tells how).
  * Triangles without area are never met, nor nearest, and lines do not meet triangles that they lie
  * in. Whether triangles share a corner is told by its coordinates.
  *
@@ -68,7 +68,7 @@ enum {
     IK2B_CAST_OUT_TRIANGLE,
     IK2B_CAST_COUNT
 };
-void ik2b_mesh_cast(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args);
+ik2b_function ik2b_mesh_cast;
 
 /* The nearest point of the mesh. Outputs as those of ik2b_mesh_cast. */
 enum {
@@ -78,6 +78,6 @@ enum {
     IK2B_NEAREST_OUT_TRIANGLE,
     IK2B_NEAREST_COUNT
 };
-void ik2b_mesh_nearest(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args);
+ik2b_function ik2b_mesh_nearest;
 
 #endif

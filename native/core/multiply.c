@@ -35,7 +35,7 @@ run_multiply(void *tile, int rows)
 }
 
 void
-ik2b_multiply(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
+ik2b_multiply(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
     pairs t;
     ik2b_tiling tiling = {
@@ -47,6 +47,6 @@ ik2b_multiply(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
         .context = &t,
         .run = run_multiply,
     };
-    (void)kind;
+    (void)call;
     ik2b_run_tiles(extent, args, &tiling);
 }

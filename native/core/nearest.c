@@ -124,7 +124,7 @@ find_nearest(const double p[3], const ik2b_mesh *mesh, nearest_place *best)
 }
 
 void
-ik2b_mesh_nearest(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args)
+ik2b_mesh_nearest(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
     ik2b_walk walk;
     if (!ik2b_walk_start(&walk, extent, args, IK2B_NEAREST_COUNT)) {
@@ -133,8 +133,8 @@ ik2b_mesh_nearest(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *
     do {
         double p[3];
         nearest_place best;
-        load_vector(&args[IK2B_NEAREST_POINT], 3, p);
-        find_nearest(p, mesh, &best);
+        load_row(&args[IK2B_NEAREST_POINT], args[IK2B_NEAREST_POINT].data, 3, p);
+        find_nearest(p, call->mesh, &best);
         store_hit(&args[IK2B_NEAREST_OUT_POINT], &args[IK2B_NEAREST_OUT_NORMAL],
                   &args[IK2B_NEAREST_OUT_TRIANGLE], best.point, best.triangle);
     } while (ik2b_walk_next(&walk));

@@ -8,9 +8,14 @@
 
 #include "limbs.h"
 
-/* Where in the arguments of each function the options are, -1 for those that it does not take. */
-extern const signed char ik2b_solve_places[], ik2b_orient_places[], ik2b_pose_places[],
-    ik2b_pole_of_places[], ik2b_hinge_of_places[];
+/* So many numbers, from this place in a limb on, each of which counts as this where it is missing.
+ */
+typedef struct {
+    int width, place;
+    double missing;
+} ik2b_option;
+
+extern const ik2b_option ik2b_options[IK2B_OPTIONS];
 
 static inline double *
 numbers_at(limb *t, int place)
@@ -24,12 +29,8 @@ lanes_at(limbs *t, int place)
     return (lane *)t + place;
 }
 
-/* Where the numbers of an option lie in a limb, and how many there are: 1, 3, or the 16 of a
- * matrix. */
-int ik2b_place_of(const ik2b_task *task, int which);
-int ik2b_width_of(int which);
-
-/* The options that have one value for all rows; the task tells which others vary. */
+/* The options that have one value for all rows; the task tells which others vary. `places` tells
+ * where in a function's arguments they are, 0 for those that it does not take. */
 void ik2b_begin_options(limb *t, const ik2b_array *args, const signed char *places,
                         const ik2b_extent *extent);
 

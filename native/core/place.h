@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stages that points and transforms share: from limbs that are measured, and aims, to the
- * joints of the new pose.
+ * Stages that are lists of stages.
  */
 #ifndef IK2B_PLACE_H
 #define IK2B_PLACE_H
 
 #include "limbs.h"
 
-/* With care. */
-void ik2b_place(limb *t);
+/* From limbs that are measured, and aims, to the joints of the new pose. */
+extern const ik2b_stage ik2b_place;
 
-/* Over all lanes, without. */
-void ik2b_place_lanes(limbs *t);
+/* From limbs in their frames, and new joints, to the corrections of root and mid joint. */
+extern const ik2b_stage ik2b_turn;
 
-/* Status and miss. */
-IK2B_IN_LINE void
-tell(limb *t)
+/* Where the corrections put the end joint; its own, where it is wanted. */
+extern const ik2b_stage ik2b_leave;
+
+/* Status and miss of a position. */
+IK2B_IN_LINE bool
+tell(limb *t, bool careful)
 {
+    double off[3];
+    d3_sub(t->position, t->target, off);
+    double square = d3_dot(off, off);
+    bool good = (square == 0.0) | is_between(square, 0x1p-900);
+    t->miss = careful && !good ? d3_long_norm(off) : sqrt(square);
     t->status = t->missed + IK2B_LIMITED * t->limited + IK2B_SINGULAR * t->singular;
-}
-
-/* The same of an invalid row. */
-static inline void
-refuse(limb *t)
-{
-    t->miss = (double)NAN;
-    t->status = IK2B_INVALID;
+    return good;
 }
 
 #endif

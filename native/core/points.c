@@ -11,81 +11,61 @@
 IK2B_IN_LINE bool
 leave_points(limb *t, bool careful)
 {
-    double off[3], scale = careful ? 1.0 / t->scale : 1.0;
+    double scale = careful ? 1.0 / t->scale : 1.0;
     bool stays = t->still != 0.0, single = t->task.kind == IK2B_F32;
     for (int i = 0; i < 3; i++) {
         double mid = t->root_at[i] + t->new_mid[i] * scale;
         double end = t->root_at[i] + t->new_end[i] * scale;
         end = chosen(stays, t->end_at[i], end);
-        end = chosen(single, as_single(end), end);
+        t->position[i] = chosen(single, as_single(end), end);
         t->out_mid[i] = chosen(stays, t->mid_at[i], mid);
-        t->position[i] = end;
-        off[i] = end - t->target[i];
     }
-    double square = d3_dot(off, off);
-    bool good = (square == 0.0) | is_between(square, 0x1p-900);
-    t->miss = careful && !good ? d3_long_norm(off) : sqrt(square);
-    tell(t);
-    return good;
+    return tell(t, careful);
 }
 
-static void
-settle_solve(limb *t)
+/* Directions are given in the limb's own space. */
+IK2B_IN_LINE bool
+take_directions(limb *t)
 {
-    see_points(t, true);
-    if (t->invalid != 0.0) {
-        d3_copy(t->mid_at, t->out_mid);
-        d3_copy(t->end_at, t->position);
-        refuse(t);
-        return;
-    }
-    measure(t, true);
-    ik2b_place(t);
-    leave_points(t, true);
+    d3_copy(t->given_pole, t->pole);
+    d3_copy(t->given_hinge, t->hinge);
+    d3_copy(t->given_cone_axis, t->cone_axis);
+    return true;
 }
 
 IK2B_IN_LINE bool
-see_limb(limb *t)
+see_limb(limb *t, bool careful)
 {
-    bool good = see_points(t, false);
-    return both(good, measure(t, false));
+    bool good = see_points(t, careful);
+    return both(good, measure(t, careful));
 }
 
-/* Without options. */
+/* All stages of a call without options. */
 IK2B_IN_LINE bool
-solve_plainly(limb *t)
+solve_plainly_body(limb *t, bool careful)
 {
-    bool good = see_limb(t);
+    bool good = see_limb(t, careful);
     find_reach(t, false);
-    good &= find_goal(t, false, false);
-    good &= carry_bend(t, false);
-    good &= place_joints(t, false);
-    good &= leave_points(t, false);
+    good &= find_goal(t, careful, false);
+    good &= carry_bend(t, careful);
+    good &= place_joints(t, careful);
+    good &= leave_points(t, careful);
     return good;
 }
 
-IK2B_PASS(solve_plainly, IK2B_RESULTS, solve_plainly(&one))
-IK2B_PASS(see_points, IK2B_SEEN, see_limb(&one))
-IK2B_PASS(leave_points, IK2B_RESULTS, leave_points(&one, false))
-
+IK2B_PASS(solve_plainly, IK2B_RESULTS)
 IK2B_BUILDS(plain_solver, solve_plainly_lanes, (limbs * t), (t, IK2B_TOGETHER))
-IK2B_BUILDS(points_seer, see_points_lanes, (limbs * t), (t, IK2B_TOGETHER))
-IK2B_BUILDS(points_leaver, leave_points_lanes, (limbs * t), (t, IK2B_TOGETHER))
 
-static void
-run_solve(limbs *t)
-{
-    if (!t->task.given && !t->task.nearest) {
-        plain_solver()(t);
-        return;
-    }
-    points_seer()(t);
-    ik2b_place_lanes(t);
-    points_leaver()(t);
-}
+IK2B_STAGE(take_directions, IK2B_DIRECTIONS, take_directions(t),
+           .any = IK2B_BIT(POLE) | IK2B_BIT(HINGE) | IK2B_BIT(CONE_AXIS))
+IK2B_STAGE(see_limb, IK2B_SEEN, see_limb(t, careful), IK2B_ALWAYS)
+IK2B_STAGE(leave_points, IK2B_RESULTS, leave_points(t, careful), IK2B_ALWAYS)
+
+#define IN_SOLVE(NAME, name, KIND, missing) [IK2B_##NAME] = IK2B_SOLVE_##NAME,
+#define IN_POLE_OF(NAME, name, KIND, missing) [IK2B_##NAME] = IK2B_POLE_OF_##NAME,
 
 void
-ik2b_solve(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_bend bend)
+ik2b_solve(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
     static const ik2b_move moves[] = {
         {IK2B_SOLVE_ROOT, 3, IK2B_AT(root_at)},    {IK2B_SOLVE_MID, 3, IK2B_AT(mid_at)},
@@ -93,9 +73,12 @@ ik2b_solve(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind, ik2b_ben
         {IK2B_SOLVE_OUT_MID, 3, IK2B_AT(out_mid)}, {IK2B_SOLVE_OUT_END, 3, IK2B_AT(position)},
         {IK2B_SOLVE_OUT_MISS, 1, IK2B_AT(miss)},   {IK2B_SOLVE_OUT_STATUS, 1, IK2B_AT(status)},
     };
+    static const signed char options[IK2B_OPTIONS] = {IK2B_OPTIONS_OF_SOLVE(IN_SOLVE)};
+    static const ik2b_stage *const stages[] = {
+        &take_directions_stage, &see_limb_stage, &ik2b_place, &leave_points_stage, NULL};
     static const ik2b_solver solver = {
-        moves, 4, 8, IK2B_SOLVE_COUNT, ik2b_solve_places, false, settle_solve, run_solve};
-    ik2b_run_solver(&solver, extent, args, kind, bend, IK2B_ROLL_POSE);
+        moves, 4, 8, IK2B_SOLVE_COUNT, options, stages, plain_solver};
+    ik2b_run_solver(&solver, extent, args, call);
 }
 
 /* The pole that keeps the mid joint where it is; zero where nothing tells it. */
@@ -105,45 +88,33 @@ read_pole(limb *t)
     double factor = 1.0 / d3_norm(t->bend);
     bool none = (t->doubtful != 0.0) & (t->distance != 0.0);
     for (int i = 0; i < 3; i++) {
-        t->position[i] = chosen(none, 0.0, t->bend[i] * factor);
+        t->told[i] = chosen(none, 0.0, t->bend[i] * factor);
     }
     return true;
 }
 
-static void
-settle_pole_of(limb *t)
+IK2B_IN_LINE bool
+aim_at_end(limb *t)
 {
     d3_copy(t->end_at, t->target);
-    see_points(t, true);
-    if (t->invalid != 0.0) {
-        d3_zero(t->position);
-        return;
-    }
-    measure(t, true);
-    read_pole(t);
+    return true;
 }
 
-IK2B_PASS(read_pole, IK2B_RESULTS, read_pole(&one))
-IK2B_BUILDS(pole_reader, read_pole_lanes, (limbs * t), (t, IK2B_TOGETHER))
-
-static void
-run_pole_of(limbs *t)
-{
-    memcpy(t->target, t->end_at, sizeof t->target);
-    points_seer()(t);
-    pole_reader()(t);
-}
+IK2B_STAGE(aim_at_end, IK2B_INPUTS, aim_at_end(t), IK2B_ALWAYS)
+IK2B_STAGE(read_pole, IK2B_RESULTS, read_pole(t), IK2B_ALWAYS)
 
 void
-ik2b_pole_of(const ik2b_extent *extent, ik2b_array *args, ik2b_kind kind)
+ik2b_pole_of(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
     static const ik2b_move moves[] = {
         {IK2B_POLE_OF_ROOT, 3, IK2B_AT(root_at)},
         {IK2B_POLE_OF_MID, 3, IK2B_AT(mid_at)},
         {IK2B_POLE_OF_END, 3, IK2B_AT(end_at)},
-        {IK2B_POLE_OF_OUT, 3, IK2B_AT(position)},
+        {IK2B_POLE_OF_OUT, 3, IK2B_AT(told)},
     };
-    static const ik2b_solver solver = {
-        moves, 3, 4, IK2B_POLE_OF_COUNT, ik2b_pole_of_places, false, settle_pole_of, run_pole_of};
-    ik2b_run_solver(&solver, extent, args, kind, IK2B_CARRIED, IK2B_ROLL_POSE);
+    static const signed char options[IK2B_OPTIONS] = {IK2B_OPTIONS_OF_POLE_OF(IN_POLE_OF)};
+    static const ik2b_stage *const stages[] = {
+        &aim_at_end_stage, &take_directions_stage, &see_limb_stage, &read_pole_stage, NULL};
+    static const ik2b_solver solver = {moves, 3, 4, IK2B_POLE_OF_COUNT, options, stages, NULL};
+    ik2b_run_solver(&solver, extent, args, call);
 }

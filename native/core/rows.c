@@ -19,12 +19,12 @@ ik2b_walk_start(ik2b_walk *walk, const ik2b_extent *extent, ik2b_array *args, in
     return true;
 }
 
-static void
-step(ik2b_walk *walk, int dimension, ptrdiff_t rows)
+void
+ik2b_step(ik2b_array *args, int count, int dimension, ptrdiff_t rows)
 {
-    for (int i = 0; i < walk->count; i++) {
-        if (walk->args[i].data) {
-            walk->args[i].data += walk->args[i].stride[dimension] * rows;
+    for (int i = 0; i < count; i++) {
+        if (args[i].data) {
+            args[i].data += args[i].stride[dimension] * rows;
         }
     }
 }
@@ -34,10 +34,10 @@ ik2b_walk_next(ik2b_walk *walk)
 {
     for (int d = walk->extent->count - 1; d >= 0; d--) {
         if (++walk->index[d] < walk->extent->shape[d]) {
-            step(walk, d, 1);
+            ik2b_step(walk->args, walk->count, d, 1);
             return true;
         }
-        step(walk, d, 1 - walk->extent->shape[d]);
+        ik2b_step(walk->args, walk->count, d, 1 - walk->extent->shape[d]);
         walk->index[d] = 0;
     }
     return false;

@@ -21,6 +21,9 @@ typedef struct {
 bool ik2b_walk_start(ik2b_walk *walk, const ik2b_extent *extent, ik2b_array *args, int count);
 bool ik2b_walk_next(ik2b_walk *walk);
 
+/* Moves the data of all arguments so many rows on along a dimension. */
+void ik2b_step(ik2b_array *args, int count, int dimension, ptrdiff_t rows);
+
 /* Joins dimensions that lie behind each other in all arguments and makes the longest the last, as
  * long loops need. The rows are the same, in another order. */
 void ik2b_straighten(ik2b_extent *extent, ik2b_array *args, int count);
@@ -51,31 +54,26 @@ write_number(ik2b_kind kind, char *place, double number)
     }
 }
 
-static inline double
-load_element(const ik2b_array *array, const char *place)
+/* How far number i of a row lies from its first: of 1, 3, 4, or the 16 of a matrix. */
+static inline ptrdiff_t
+offset_of(const ptrdiff_t inner[2], int width, int i)
 {
-    return read_number(array->kind, place);
+    return width == 16 ? i / 4 * inner[0] + i % 4 * inner[1] : i * inner[0];
 }
 
 static inline void
-store_element(const ik2b_array *array, char *place, double number)
+load_row(const ik2b_array *array, const char *place, int width, double dest[])
 {
-    write_number(array->kind, place, number);
-}
-
-static inline void
-load_vector(const ik2b_array *array, int size, double dest[])
-{
-    for (int i = 0; i < size; i++) {
-        dest[i] = load_element(array, array->data + i * array->inner[0]);
+    for (int i = 0; i < width; i++) {
+        dest[i] = read_number(array->kind, place + offset_of(array->inner, width, i));
     }
 }
 
 static inline void
-store_vector(const ik2b_array *array, const double v[3])
+store_row(const ik2b_array *array, char *place, int width, const double source[])
 {
-    for (int i = 0; i < 3; i++) {
-        store_element(array, array->data + i * array->inner[0], v[i]);
+    for (int i = 0; i < width; i++) {
+        write_number(array->kind, place + offset_of(array->inner, width, i), source[i]);
     }
 }
 

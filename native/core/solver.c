@@ -9,11 +9,18 @@
 
 #include <float.h>
 
+/* More than any function has. */
+#define MOST_STAGES 40
+
 /* What is on its way: one row, and sixteen. */
 typedef struct {
     limb row;
     limbs tile;
     const ik2b_solver *solver;
+    ik2b_tiling tiling;
+    int count; /* of the stages that the call asks for, and of their passes */
+    const ik2b_stage *stages[MOST_STAGES];
+    ik2b_pass *passes[MOST_STAGES];
 } work;
 
 static void
@@ -29,11 +36,65 @@ begin_task(ik2b_task *task, ik2b_kind kind)
     task->parallel = 16.0 * (single ? (double)FLT_EPSILON : DBL_EPSILON);
 }
 
+static bool
+is_asked(const ik2b_stage *stage, uint64_t given)
+{
+    return (given & stage->all) == stage->all && (!stage->any || (given & stage->any)) &&
+           !(given & stage->none);
+}
+
+/* The stages that are asked for, after those found so far. */
+static void
+list_stages(work *w, const ik2b_stage *const stages[])
+{
+    for (; *stages; stages++) {
+        if (!is_asked(*stages, w->row.task.given)) {
+            continue;
+        }
+        if ((*stages)->stages) {
+            list_stages(w, (*stages)->stages);
+            continue;
+        }
+        w->stages[w->count++] = *stages;
+    }
+}
+
+/* What goes before all stages: with care, it is not done again. */
+IK2B_STAGE(remove_scale, IK2B_INPUTS, remove_scale(t),
+           .any = IK2B_BIT(ROOT_SCALE) | IK2B_BIT(MID_SCALE))
+
+/* An invalid row keeps its joints. */
+static void
+refuse(limb *t)
+{
+    clear_turn(true, t->root_turn);
+    clear_turn(true, t->mid_turn);
+    clear_turn(true, t->end_turn);
+    d3_copy(t->mid_at, t->out_mid);
+    d3_copy(t->end_at, t->position);
+    d3_zero(t->told);
+    t->miss = (double)NAN;
+    t->status = IK2B_INVALID;
+}
+
+/* All stages with care. */
+static void
+settle(const work *w, limb *t)
+{
+    t->invalid = 0.0;
+    for (int i = 0; i < w->count && t->invalid == 0.0; i++) {
+        w->stages[i]->settle(t);
+    }
+    if (t->invalid != 0.0) {
+        refuse(t);
+    }
+}
+
 /* The same in all lanes. */
 static void
 spread_options(limbs *t, const limb *from)
 {
-    enum { FIRST = IK2B_AT(numbers), LAST = IK2B_AT(cone_axis) + 2 };
+    enum { FIRST = IK2B_AT(given_pole), LAST = IK2B_AT(cone_axis) + 2 };
     const double *numbers = (const double *)from;
     t->task = from->task;
     t->lanes = IK2B_LANES;
@@ -44,43 +105,21 @@ spread_options(limbs *t, const limb *from)
     }
 }
 
-/* One number, vector or matrix of one row. */
+/* A limb that the passes could not settle. */
 static void
-load_row(const ik2b_array *array, int width, double dest[])
-{
-    for (int i = 0; i < (width == 16 ? 4 : 1); i++) {
-        const char *place = array->data + i * array->inner[0];
-        ptrdiff_t step = array->inner[width == 16];
-        for (int j = 0; j < (width == 16 ? 4 : width); j++) {
-            dest[4 * i + j] = load_element(array, place + j * step);
-        }
-    }
-}
-
-static void
-store_row(const ik2b_array *array, int width, const double source[])
-{
-    for (int i = 0; i < width; i++) {
-        store_element(array, array->data + i * array->inner[0], source[i]);
-    }
-}
-
-/* Limbs that the passes could not settle. */
-static void
-settle(work *w, int k)
+settle_lane(work *w, int k)
 {
     limbs *part = &w->tile;
     limb one;
     one.task = part->task;
-    IK2B_INPUTS(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)
-    IK2B_GIVEN(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)
-    IK2B_DIRECTIONS(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS)
+    IK2B_INPUTS(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS, IK2B_TAKE_MATRIX)
+    IK2B_GIVEN(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS, IK2B_TAKE_MATRIX)
+    IK2B_DIRECTIONS(IK2B_TAKE_NUMBER, IK2B_TAKE_NUMBERS, IK2B_TAKE_MATRIX)
     if (one.task.varying) {
         ik2b_prepare(&one);
     }
-    one.invalid = 0.0;
-    w->solver->settle(&one);
-    IK2B_RESULTS(IK2B_GIVE_NUMBER, IK2B_GIVE_NUMBERS)
+    settle(w, &one);
+    IK2B_RESULTS(IK2B_GIVE_NUMBER, IK2B_GIVE_NUMBERS, IK2B_GIVE_MATRIX)
 }
 
 static void
@@ -92,64 +131,53 @@ run_tile(void *context, int rows)
     if (t->task.varying) {
         ik2b_prepare_tile(t, w->row.bad_options);
     }
-    w->solver->run(t);
+    if (is_asked(&remove_scale_stage, t->task.given)) {
+        remove_scale_pass()(t);
+    }
+    bool plain = w->solver->plain && !t->task.given;
+    if (plain) {
+        w->solver->plain()(t);
+    }
+    for (int i = 0; i < w->count && !plain; i++) {
+        w->passes[i](t);
+    }
     bool any = any_lane(t->hard);
     for (int k = 0; any && k < rows; k++) {
         if (t->hard[k] != 0.0) {
-            settle(w, k);
+            settle_lane(w, k);
         }
     }
 }
 
-static void
-load_limb(work *w, const ik2b_array *args)
-{
-    limb *t = &w->row;
-    const ik2b_solver *solver = w->solver;
-    for (int i = 0; i < solver->inputs; i++) {
-        const ik2b_move *move = &solver->moves[i];
-        load_row(&args[move->argument], move->width, numbers_at(t, move->place));
-    }
-    if (t->task.varying == 0) {
-        return;
-    }
-    for (int which = 0; which < IK2B_OPTIONS; which++) {
-        if (t->task.varying >> which & 1) {
-            load_row(&args[solver->options[which]], ik2b_width_of(which),
-                     numbers_at(t, ik2b_place_of(&t->task, which)));
-        }
-    }
-    ik2b_prepare(t);
-}
-
-static void
-store_limb(work *w, const ik2b_array *args)
-{
-    limb *t = &w->row;
-    for (int i = w->solver->inputs; i < w->solver->count; i++) {
-        const ik2b_move *move = &w->solver->moves[i];
-        const ik2b_array *array = &args[move->argument];
-        if (array->data && array->kind == IK2B_U8) {
-            *(unsigned char *)array->data = (unsigned char)t->status;
-        }
-        else if (array->data) {
-            store_row(array, move->width, numbers_at(t, move->place));
-        }
-    }
-}
-
+/* One row. */
 static void
 run_row(const ik2b_array *args, void *context)
 {
     work *w = context;
     limb *t = &w->row;
-    load_limb(w, args);
-    if (is_given(&t->task, IK2B_BIT(ROOT_SCALE) | IK2B_BIT(MID_SCALE))) {
+    const ik2b_tiling *tiling = &w->tiling;
+    for (int i = 0; i < tiling->inputs; i++) {
+        const ik2b_move *move = &tiling->move[i];
+        const ik2b_array *array = &args[move->argument];
+        load_row(array, array->data, move->width, numbers_at(t, move->place));
+    }
+    if (t->task.varying) {
+        ik2b_prepare(t);
+    }
+    if (is_asked(&remove_scale_stage, t->task.given)) {
         remove_scale(t);
     }
-    t->invalid = 0.0;
-    w->solver->settle(t);
-    store_limb(w, args);
+    settle(w, t);
+    for (int i = tiling->inputs; i < tiling->moves; i++) {
+        const ik2b_move *move = &tiling->move[i];
+        const ik2b_array *array = &args[move->argument];
+        if (array->data && array->kind == IK2B_U8) {
+            *(unsigned char *)array->data = (unsigned char)t->status;
+        }
+        else if (array->data) {
+            store_row(array, array->data, move->width, numbers_at(t, move->place));
+        }
+    }
 }
 
 static bool
@@ -164,19 +192,18 @@ has_tiles(const ik2b_extent *extent)
 
 /* What goes into a tile and out: the inputs, the options that vary, the outputs. */
 static void
-list_moves(const work *w, ik2b_tiling *tiling)
+list_moves(work *w)
 {
     const ik2b_solver *solver = w->solver;
-    const ik2b_task *task = &w->row.task;
-    int count = solver->inputs;
+    ik2b_tiling *tiling = &w->tiling;
+    int count = solver->inputs, outputs = solver->count - solver->inputs;
     memcpy(tiling->move, solver->moves, (size_t)count * sizeof *tiling->move);
-    for (int which = 0; task->varying && which < IK2B_OPTIONS; which++) {
-        if (task->varying >> which & 1) {
-            tiling->move[count++] = (ik2b_move){solver->options[which], ik2b_width_of(which),
-                                                ik2b_place_of(task, which)};
+    for (int which = 0; w->row.task.varying && which < IK2B_OPTIONS; which++) {
+        if (w->row.task.varying >> which & 1) {
+            tiling->move[count++] = (ik2b_move){solver->options[which], ik2b_options[which].width,
+                                                ik2b_options[which].place};
         }
     }
-    int outputs = solver->count - solver->inputs;
     memcpy(tiling->move + count, solver->moves + solver->inputs,
            (size_t)outputs * sizeof *tiling->move);
     tiling->inputs = count;
@@ -185,28 +212,31 @@ list_moves(const work *w, ik2b_tiling *tiling)
 
 void
 ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array *args,
-                ik2b_kind kind, ik2b_bend bend, ik2b_roll roll)
+                const ik2b_call *call)
 {
     work w;
     w.solver = solver;
-    begin_task(&w.row.task, kind);
-    w.row.task.framed = solver->framed;
-    w.row.task.nearest = bend == IK2B_NEAREST;
-    w.row.task.rolling = roll == IK2B_ROLL_HINGE;
+    begin_task(&w.row.task, call->kind);
     ik2b_begin_options(&w.row, args, solver->options, extent);
+    w.row.task.given |= call->bend == IK2B_NEAREST ? IK2B_BIT(NEAREST_BEND) : 0;
+    w.row.task.given |= call->roll == IK2B_ROLL_HINGE ? IK2B_BIT(ROLLING) : 0;
+    w.count = 0;
+    list_stages(&w, solver->stages);
+    list_moves(&w);
     if (extent->count == 0) {
         run_row(args, &w);
         return;
     }
-    ik2b_tiling tiling;
-    tiling.arguments = solver->arguments;
-    tiling.tile = lanes_at(&w.tile, 0);
-    tiling.context = &w;
-    tiling.run = run_tile;
-    tiling.run_row = run_row;
-    list_moves(&w, &tiling);
+    w.tiling.arguments = solver->arguments;
+    w.tiling.tile = lanes_at(&w.tile, 0);
+    w.tiling.context = &w;
+    w.tiling.run = run_tile;
+    w.tiling.run_row = run_row;
     if (has_tiles(extent)) {
         spread_options(&w.tile, &w.row);
+        for (int i = 0; i < w.count; i++) {
+            w.passes[i] = w.stages[i]->pass();
+        }
     }
-    ik2b_run_tiles(extent, args, &tiling);
+    ik2b_run_tiles(extent, args, &w.tiling);
 }

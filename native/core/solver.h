@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * All rows of a call through a function that works on limbs.
+ * All rows of a call through the stages of a function that works on limbs.
  */
 #ifndef IK2B_SOLVER_H
 #define IK2B_SOLVER_H
@@ -13,13 +13,12 @@ typedef struct {
     int inputs, count;
     int arguments; /* of the function */
     const signed char *options;
-    bool framed;
-    void (*settle)(limb *t); /* all stages with care; own scales are taken from the matrices */
-    void (*run)(limbs *t);   /* all passes */
+    const ik2b_stage *const *stages;
+    ik2b_pass *(*plain)(void); /* all stages of a call without options, or NULL */
 } ik2b_solver;
 
 /* All rows. Moves args. */
 void ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array *args,
-                     ik2b_kind kind, ik2b_bend bend, ik2b_roll roll);
+                     const ik2b_call *call);
 
 #endif

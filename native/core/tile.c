@@ -4,44 +4,31 @@
  */
 #include "tile.h"
 
-/* Rows that lie one behind the other, into lanes and out. */
+/* Rows that lie one behind the other into lanes, or out; there are no matrices to go out. */
 IK2B_IN_LINE void
-unpack(const char *data, ik2b_kind kind, int width, lane dest[])
+move_of_width(void *data, ik2b_kind kind, int width, lane lanes[], bool out)
 {
     switch (width) {
     case 1:
-        unpack_rows(data, kind, 1, dest, 1);
+        move_rows(data, kind, 1, lanes, 1, out);
         break;
     case 3:
-        unpack_rows(data, kind, 3, dest, 1);
+        move_rows(data, kind, 3, lanes, 1, out);
         break;
     case 4:
-        unpack_rows(data, kind, 4, dest, 1);
+        move_rows(data, kind, 4, lanes, 1, out);
         break;
     default:
-        unpack_rows(data, kind, 16, dest, 1);
+        if (!out) {
+            move_rows(data, kind, 16, lanes, 1, false);
+        }
     }
 }
 
-IK2B_IN_LINE void
-pack(lane source[], ik2b_kind kind, int width, char *data)
-{
-    switch (width) {
-    case 1:
-        pack_rows(source, 1, kind, 1, data);
-        break;
-    case 3:
-        pack_rows(source, 1, kind, 3, data);
-        break;
-    default:
-        pack_rows(source, 1, kind, 4, data);
-    }
-}
-
-IK2B_BUILDS(unpacker, unpack, (const char *data, ik2b_kind kind, int width, lane dest[]),
-            (data, kind, width, dest))
-IK2B_BUILDS(packer, pack, (lane source[], ik2b_kind kind, int width, char *data),
-            (source, kind, width, data))
+IK2B_BUILDS(unpacker, move_of_width, (void *data, ik2b_kind kind, int width, lane lanes[]),
+            (data, kind, width, lanes, false))
+IK2B_BUILDS(packer, move_of_width, (void *data, ik2b_kind kind, int width, lane lanes[]),
+            (data, kind, width, lanes, true))
 
 /* An argument on its way along the last dimension. */
 typedef struct {
@@ -81,8 +68,7 @@ copy_known(const stream *self, int count, char *packed, bool out, int width, ptr
             continue;
         }
         for (int i = 0; i < width; i++) {
-            ptrdiff_t offset = width == 16 ? i / 4 * self->inner[0] + i % 4 * self->inner[1]
-                                           : i * self->inner[0];
+            ptrdiff_t offset = offset_of(self->inner, width, i);
             char *number = packed + i * size;
             memcpy(out ? row + offset : number, out ? number : row + offset, (size_t)size);
         }
@@ -129,7 +115,7 @@ load_tile(stream streams[], int inputs, int count)
         if (!direct) {
             copy_rows(self, count, (char *)packed, false);
         }
-        unpacker()(direct ? self->data : (char *)packed, self->kind, self->width, self->lanes);
+        unpacker()(direct ? self->data : (void *)packed, self->kind, self->width, self->lanes);
         self->data += count * self->stride;
     }
 }
@@ -153,7 +139,7 @@ store_tile(stream streams[], int outputs, int count)
             store_bytes(self, count);
         }
         else {
-            packer()(self->lanes, self->kind, self->width, direct ? self->data : (char *)packed);
+            packer()(direct ? self->data : (void *)packed, self->kind, self->width, self->lanes);
         }
         if (!direct && self->kind != IK2B_U8) {
             copy_rows(self, count, (char *)packed, true);
@@ -162,27 +148,16 @@ store_tile(stream streams[], int outputs, int count)
     }
 }
 
-/* From `rows` on along the last dimension. */
-static void
-shift_rows(ik2b_array *args, const ik2b_tiling *tiling, int last, ptrdiff_t rows)
-{
-    for (int i = 0; i < tiling->arguments; i++) {
-        if (args[i].data) {
-            args[i].data += rows * args[i].stride[last];
-        }
-    }
-}
-
 /* Rows from one on, one by one. */
 static void
 run_rows(ik2b_array *args, const ik2b_tiling *tiling, int last, ptrdiff_t first, ptrdiff_t rows)
 {
-    shift_rows(args, tiling, last, first);
+    ik2b_step(args, tiling->arguments, last, first);
     for (ptrdiff_t row = first; row < rows; row++) {
         tiling->run_row(args, tiling->context);
-        shift_rows(args, tiling, last, 1);
+        ik2b_step(args, tiling->arguments, last, 1);
     }
-    shift_rows(args, tiling, last, -rows);
+    ik2b_step(args, tiling->arguments, last, -rows);
 }
 
 /* All rows along the last dimension. */

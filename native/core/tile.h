@@ -24,54 +24,35 @@ size_of_kind(ik2b_kind kind)
 }
 
 /* Rows of so many numbers that lie one behind the other: the compiler knows where each number lies
- * and makes vector instructions of the loops. Number i of row k to dest[i * step][k]; in line with
- * constant kind and width. */
+ * and makes vector instructions of the loops. Number i of row k to lanes[i * step][k], or out of
+ * it; in line with constant kind, width and direction. */
 IK2B_IN_LINE void
-unpack_known(const char *restrict data, ik2b_kind kind, int width, lane *restrict dest, int step)
+move_known(char *restrict data, ik2b_kind kind, int width, lane *restrict lanes, int step, bool out)
 {
     const ptrdiff_t size = size_of_kind(kind);
     IK2B_LANE_LOOP
     for (int k = 0; k < IK2B_LANES; k++) {
         for (int i = 0; i < width; i++) {
-            dest[i * step][k] = read_number(kind, data + (k * width + i) * size);
+            char *place = data + (k * width + i) * size;
+            if (out) {
+                write_number(kind, place, lanes[i * step][k]);
+            }
+            else {
+                lanes[i * step][k] = read_number(kind, place);
+            }
         }
     }
 }
 
-/* In line with constant width. */
+/* In line with constant width and direction. */
 IK2B_IN_LINE void
-unpack_rows(const char *data, ik2b_kind kind, int width, lane dest[], int step)
+move_rows(void *data, ik2b_kind kind, int width, lane lanes[], int step, bool out)
 {
     if (kind == IK2B_F32) {
-        unpack_known(data, IK2B_F32, width, dest, step);
+        move_known(data, IK2B_F32, width, lanes, step, out);
     }
     else {
-        unpack_known(data, IK2B_F64, width, dest, step);
-    }
-}
-
-/* source[i * step][k] to number i of row k; in line with constant kind and width. */
-IK2B_IN_LINE void
-pack_known(lane *restrict source, int step, ik2b_kind kind, int width, char *restrict data)
-{
-    const ptrdiff_t size = size_of_kind(kind);
-    IK2B_LANE_LOOP
-    for (int k = 0; k < IK2B_LANES; k++) {
-        for (int i = 0; i < width; i++) {
-            write_number(kind, data + (k * width + i) * size, source[i * step][k]);
-        }
-    }
-}
-
-/* In line with constant width. */
-IK2B_IN_LINE void
-pack_rows(lane source[], int step, ik2b_kind kind, int width, char *data)
-{
-    if (kind == IK2B_F32) {
-        pack_known(source, step, IK2B_F32, width, data);
-    }
-    else {
-        pack_known(source, step, IK2B_F64, width, data);
+        move_known(data, IK2B_F64, width, lanes, step, out);
     }
 }
 

@@ -80,8 +80,8 @@ store_hit(const ik2b_array *point, const ik2b_array *normal, const ik2b_array *i
         triangle_normal(triangle, across);
         number = triangle->index;
     }
-    store_vector(point, triangle ? place : across);
-    store_vector(normal, across);
+    store_row(point, point->data, 3, triangle ? place : across);
+    store_row(normal, normal->data, 3, across);
     memcpy(index->data, &number, sizeof number);
 }
 

@@ -259,4 +259,31 @@ d4_mul(const double p[4], const double q[4], double dest[4])
     dest[2] = z;
 }
 
+/* Unit length, of a length near 1. */
+IK2B_IN_LINE void
+d4_finish(double q[4])
+{
+    double factor = 1.5 - 0.5 * (d3_dot(q, q) + q[3] * q[3]);
+    for (int i = 0; i < 4; i++) {
+        q[i] *= factor;
+    }
+}
+
+/* The matrix of a quaternion w, x, y, z that rounding left near unit length, itself unit. */
+IK2B_IN_LINE void
+d4_matrix(const double source[4], double dest[3][3])
+{
+    double w = source[0], x = source[1], y = source[2], z = source[3];
+    double s = 4.0 - 2.0 * (x * x + y * y + z * z + w * w); /* 2 / square, for a square near 1 */
+    dest[0][0] = 1.0 - s * (y * y + z * z);
+    dest[0][1] = s * (x * y - w * z);
+    dest[0][2] = s * (x * z + w * y);
+    dest[1][0] = s * (x * y + w * z);
+    dest[1][1] = 1.0 - s * (x * x + z * z);
+    dest[1][2] = s * (y * z - w * x);
+    dest[2][0] = s * (x * z - w * y);
+    dest[2][1] = s * (y * z + w * x);
+    dest[2][2] = 1.0 - s * (x * x + y * y);
+}
+
 #endif

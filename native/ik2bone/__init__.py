@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Feet of animated figures planted on uneven ground, and two-bone inverse kinematics for whole animations.
 
-Plant feet, from joint positions (frames, legs, 3), on a ground that a function of x and y tells:
+Plant feet, from joint positions (frames, legs, 3), on a ground whose heights are a function of x and y:
 
     clip = ik2bone.Clip.from_points(fps, hip, knee, ankle, ball)
     plan = ik2bone.plant(clip, lambda xy: 0.1 * numpy.sin(xy[:, 0]))
@@ -9,18 +9,18 @@ Plant feet, from joint positions (frames, legs, 3), on a ground that a function 
     print(ik2bone.report.text(plan.report()))
 
 `Clip(fps, thigh, shin, foot, ...)` takes world transforms instead, `plan.rotations` are the corrections of its joints;
-`plant(clip, ground, settings, previous=plan)` makes only anew what other settings change.
-help(ik2bone.plant), help(ik2bone.Clip) and help(ik2bone.Settings) tell the rest. `find_contacts` finds when feet stand.
+`plant(clip, ground, settings, previous=plan)` makes anew only what other settings change.
+help(ik2bone.plant), help(ik2bone.Clip) and help(ik2bone.Settings) say more. `find_contacts` finds when feet stand.
 
 Bend limbs onto targets: `solve` works on positions, `orient` turns positions into rotations, `solve_pose` does both;
-`aggregate`, `pole_of`, `hinge_of` and `multiply` go with them. Each function tells what its options mean.
+`aggregate`, `pole_of`, `hinge_of` and `multiply` go with them. The help of each function says what its options mean.
 
 Points and directions are (..., 3), matrices (..., 4, 4) with column vectors, quaternions (..., 4) as w, x, y, z, angles
 radians, lengths of any one unit. Leading dimensions broadcast, options included. A correction is multiplied on the
 right of a joint's present local rotation. A hinge is cross(root - mid, end - mid) of a limb bent on its natural side.
 
 Besides these names, the modules `contacts.spans`, `ground.query`, `report` and `report.plot` are for use. All other
-modules are how `plant` works inside.
+modules are internal.
 """
 
 from __future__ import annotations

@@ -196,12 +196,90 @@ def test_a_stopped_run_leaves_no_report_and_no_half_file(addon, command, files, 
         (["walk.bvh", "sub/walk.bvh"], "2 clips are named walk"),
         (["walk.bvh", "--contacts", "NONSENSE"], "invalid choice: 'NONSENSE'"),
         (["walk.bvh", "--scale", "0"], "expected a number above zero, got 0"),
+        (["walk.bvh", "--scale", "big"], "expected a number above zero, got big"),
+        (["walk.bvh", "--strength", "5"], "argument --strength: expected a number from 0 to 1, got 5"),
+        (["walk.bvh", "--max-slope", "nan"], "expected a number from 1 to 89, got nan"),
+        (["walk.bvh", "--blend-in", "1.5"], "expected a whole number from 0 to 2.14748e+09, got 1.5"),
+        (["walk.bvh", "--frame-start", "99999999999"], "2.14748e+09, got 99999999999"),
         ([], "the following arguments are required: CLIP"),
     ],
 )
 def test_wrong_arguments_are_told_and_nothing_is_written(command, files, capfd, arguments, sentence):
     status, output = run(command, files, *arguments)
     assert status == 2 and not output.exists() and sentence in capfd.readouterr().err
+
+
+def test_what_cannot_be_a_folder_is_told(command, files, capfd):
+    assert command.run([str(files / "walk.bvh"), "--output", str(files / "slope.obj")]) == 2
+    assert "slope.obj cannot be made a folder: File exists" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "3", "{}", '{"actions": []}'])
+def test_a_file_that_is_no_report_does_not_stop_those_that_go_on(command, files, text):
+    (files / "planted").mkdir()
+    (files / "planted" / "walk.json").write_text(text)
+    status, output = run(command, files, "walk.bvh", "--resume")
+    assert status == command.PLANTED and report_of(output)["written"] == ["walk.blend"]
+
+
+@pytest.mark.parametrize("kind", ["bvh", "glb"])
+def test_results_replace_neither_the_clip_nor_the_ground(bpy, command, files, kind):
+    clip, ground = files / "walk.bvh", files / "walk.glb"
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    biped.make_slope(bpy)
+    bpy.ops.export_scene.gltf(filepath=str(ground))
+    before = {path: path.read_bytes() for path in (clip, ground)}
+    status = command.run([*map(str, (clip, "--ground", ground, "--output", files, "--kind", kind))])
+    assert status == command.NOT_PLANTED and "choose another folder" in report_of(files)["error"]
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_only_the_armature_of_the_clip_is_planted_whatever_is_selected(bpy, command, files):
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    names = [biped.make_walker(bpy, name).name for name in ("Walker", "Other")]
+    for ob in bpy.data.objects:
+        ob.select_set(True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(files / "several.blend"))
+    _, output = run(command, files, "several.blend")
+    bpy.ops.wm.open_mainfile(filepath=str(output / "several.blend"), load_ui=False)
+    planted = [ob.name for ob in bpy.data.objects if ob.animation_data and "ik2bone" in ob.animation_data.action]
+    assert len(planted) == 1 and planted[0] in names
+
+
+def test_actions_whose_names_make_one_name_of_a_file_have_a_file_each(bpy, command, files):
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    walker = biped.make_walker(bpy)
+    other = walker.animation_data.action.copy()
+    walker.animation_data.action.name, other.name = "run:1", "Run/1"
+    walker.animation_data.nla_tracks.new().strips.new("other", 1, other)
+    bpy.ops.wm.save_as_mainfile(filepath=str(files / "two.blend"))
+    _, output = run(command, files, "two.blend", "--all-actions", "--kind", "bvh")
+    assert report_of(output, "two")["written"] == ["two.run_1.bvh", "two.Run_1_2.bvh"]
+    assert {path.name for path in output.glob("*.bvh")} == {"two.run_1.bvh", "two.Run_1_2.bvh"}
+
+
+def test_a_file_of_which_nothing_was_planted_is_not_written(command, files):
+    status, output = run(command, files, "walk.bvh", "--bones", "tail")
+    assert status == command.NOT_PLANTED and report_of(output)["written"] == [] and not list(output.glob("*.blend"))
+
+
+def test_an_armature_that_the_view_layer_does_not_show_is_told(bpy, command, files):
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    walker = biped.make_walker(bpy)
+    bpy.data.scenes.new("Elsewhere").collection.objects.link(walker)
+    bpy.context.scene.collection.objects.unlink(walker)
+    bpy.ops.wm.save_as_mainfile(filepath=str(files / "other.blend"))
+    status, output = run(command, files, "other.blend", ground=None)
+    error = "other.blend holds no armature that its view layer has"
+    assert status == command.NOT_PLANTED and report_of(output, "other")["error"] == error
+
+
+def test_a_file_that_was_saved_in_edit_mode_is_planted(bpy, command, files):
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    bpy.context.view_layer.objects.active = biped.make_walker(bpy)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.wm.save_as_mainfile(filepath=str(files / "edit.blend"))
+    assert run(command, files, "edit.blend")[0] == command.PLANTED
 
 
 def test_a_clip_in_other_units_is_enlarged_to_those_of_the_ground(bpy, command, files):

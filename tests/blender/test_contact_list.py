@@ -20,6 +20,10 @@ def contacts(bpy, walker, slope, addon):
     return SimpleNamespace(module=module, shown=shown, rows=shown.rows, action=walker.animation_data.action)
 
 
+def rows_on(action):
+    return json.loads(action["ik2bone"])["contacts"]
+
+
 def spans_on(action):
     return read_spans(json.loads(action["ik2bone"]))
 
@@ -126,6 +130,15 @@ def test_what_cannot_be_edited_stays(contacts):
     assert contacts.action["ik2bone"] == "nonsense" and contacts.rows[0].start == 0
 
 
+def test_fields_without_an_armature_change_nothing(bpy, contacts, walker, capfd):
+    before = contacts.action["ik2bone"]
+    walker.select_set(False)
+    bpy.context.view_layer.objects.active = None
+    walker.hide_set(True)
+    contacts.rows[0].start = 3
+    assert contacts.action["ik2bone"] == before and "Traceback" not in capfd.readouterr().err
+
+
 def test_a_click_shows_the_frame_on_which_the_contact_starts(bpy, contacts):
     number = max(range(len(contacts.rows)), key=lambda n: contacts.rows[n].start)
     contacts.shown.active = number
@@ -176,6 +189,30 @@ def test_pinning_in_the_air_holds_all_parts_of_the_foot_on_that_frame(bpy, conta
         ("ball", frame, frame, "enforced"),
         ("heel", frame, frame, "enforced"),
     }
+
+
+@pytest.mark.parametrize("state", ["enforced", "forbidden"])
+def test_marking_a_footprint_that_was_moved_keeps_its_place(bpy, contacts, state):
+    moved = next(n for n, row in enumerate(rows_on(contacts.action)) if row["part"] == "ball" and row["start"] > 5)
+    row = rows_on(contacts.action)[moved]
+    place = [row["anchor"][0] + 0.05, *row["anchor"][1:]]
+    bpy.ops.ik2bone.move_anchor(index=moved, place=place)
+    bpy.context.scene.frame_set(row["start"] + 1)
+    bpy.ops.ik2bone.mark_feet(state=state)
+    (marked,) = [row for row in rows_on(contacts.action) if row.get("place")]
+    assert marked["place"] == marked["anchor"] == pytest.approx(place) and marked["state"] == state
+
+
+def test_feet_that_are_in_the_air_on_a_frame_have_nothing_to_be_lifted(bpy, contacts):
+    frame = next(frame for frame in range(2, 60) if not at(contacts.action, frame))
+    bpy.context.scene.frame_set(frame)
+    bpy.ops.ik2bone.mark_feet(state="forbidden")
+    assert not at(contacts.action, frame)
+    assert all(span.state == "forbidden" for span in at(contacts.action, frame, "foot.R"))
+    before, bpy.context.scene.ik2bone.bones = spans_on(contacts.action), "foot.L"
+    with pytest.raises(RuntimeError, match=f"none of foot.L stands on frame {frame}, to be lifted there"):
+        bpy.ops.ik2bone.mark_feet(state="forbidden")
+    assert spans_on(contacts.action) == before
 
 
 def test_lifting_over_the_preview_range_cuts_what_stands_there(bpy, contacts):

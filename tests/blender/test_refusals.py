@@ -75,6 +75,10 @@ def test_a_name_that_is_no_surface(bpy, walker, ground, name):
     refused(bpy, name, surface=name)
 
 
+def test_a_name_of_two_lines_makes_a_sentence_of_one(bpy, walker, ground):
+    refused(bpy, "there is no object and no collection named 'no where' to plant on", surface="no\nwhere")
+
+
 @pytest.mark.parametrize(("path", "index"), [("rotation_quaternion", 2), ("rotation_euler", 1)])
 def test_a_channel_that_is_not_a_number(bpy, path, index, ground):
     walker = biped.make_walker(bpy, mode="QUATERNION" if path == "rotation_quaternion" else "XYZ")
@@ -319,7 +323,7 @@ def _fails_half_way(bpy, walker, addon, monkeypatch, stage, **options):
 @pytest.mark.parametrize("options", [{}, IN_PLACE, {"output": "NLA_LAYER"}, {"frame_range": "CURRENT"}])
 @pytest.mark.parametrize("history", ["source", "planted"])
 def test_switches_set_by_hand_stay_so_after_an_error(bpy, walker, ground, addon, monkeypatch, options, history):
-    head, values = walker.pose.bones["head"], {"follow": 0.75, "ways": [1.0, 2.0], 'a "name"': 3}
+    head, values = walker.pose.bones["head"], {"follow": 0.7, "ways": [0.1, 2.0], 'a "name"': 3}
     constraint = head.constraints.new("COPY_ROTATION")
     constraint.keyframe_insert("influence", frame=1)
     for name, value in values.items():

@@ -44,7 +44,8 @@ def unfit(bpy, monkeypatch):
     addon_utils.disable(session.ADDON)
     monkeypatch.setitem(sys.modules, "ik2bone", None)
     addon_utils.enable(session.ADDON)
-    return importlib.import_module(f"{session.ADDON}.misfit")
+    yield importlib.import_module(f"{session.ADDON}.misfit")
+    addon_utils.disable(session.ADDON)
 
 
 def test_a_package_that_does_not_fit_is_told_in_panel_and_preferences(bpy, unfit):

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import threading
 import time
+from types import SimpleNamespace
 
 import biped
 import fingerprint
 import pytest
 from planted import plant
+
+from demo import session
 
 GIVEN = [
     {},
@@ -111,3 +115,47 @@ def test_a_moving_ground_is_followed_in_stages_and_a_stop_leaves_no_scene(bpy, w
     assert len(bpy.data.scenes) == 2
     stages.close()
     assert fingerprint.of_scene(bpy) == before
+
+
+def _disable(_bpy):
+    addon_utils = importlib.import_module("addon_utils")
+    addon_utils.disable(session.ADDON)
+    addon_utils.enable(session.ADDON)
+
+
+@pytest.mark.parametrize(
+    "going",
+    [_disable, lambda bpy: bpy.ops.ed.undo(), lambda bpy: bpy.ops.wm.read_homefile(use_empty=True)],
+    ids=["add-on", "undone", "file"],
+)
+def test_a_run_ends_before_the_data_go_that_it_works_on(bpy, walker, slope, addon, monkeypatch, going):
+    bpy.ops.ed.undo_push(message="Before")
+    bpy.ops.ed.undo_push(message="After")
+    module, left = addon("ui.operators"), []
+
+    def cancel(_context):
+        left.append(walker.name)
+        module._running.clear()
+
+    monkeypatch.setattr(module, "_running", [SimpleNamespace(cancel=cancel)])
+    going(bpy)
+    assert left == ["Walker"] and not module._running
+
+
+def test_a_run_that_something_else_ended_stays_so(bpy, addon):
+    kind, event = addon("ui.operators").IK2BONE_OT_plant_feet, SimpleNamespace(type="TIMER")
+    assert kind.modal(SimpleNamespace(), bpy.context, event) == {"CANCELLED"}
+    kind.cancel(SimpleNamespace(), bpy.context)
+
+
+@pytest.mark.parametrize("removed", ["Slope", "Walker"])
+def test_a_run_whose_objects_are_removed_meanwhile_is_told(bpy, walker, slope, options, addon, removed):
+    bpy.context.scene.ik2bone.surface_object = slope
+    kind, told = addon("ui.operators").IK2BONE_OT_plant_feet, []
+    stages = addon("run.pipeline").planting(bpy.context, [walker], options())
+    for _ in range(3):
+        next(stages)
+    bpy.data.objects.remove(bpy.data.objects[removed])
+    run = SimpleNamespace(_stages=stages, report=lambda _kind, text: told.append(text))
+    assert kind._advance(run, 100.0) == {"CANCELLED"}
+    assert told == ["Not planted: what is planted, or what it stands on, was removed meanwhile"]

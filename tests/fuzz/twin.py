@@ -18,6 +18,7 @@ from tests.fuzz.vectors import Array
 
 SOURCE = Path(__file__).with_name("twin.c")
 FUNCTIONS = ("solve", "solve_pose", "orient", "pole_of", "hinge_of", "multiply")
+FLAGS = ["-std=c11", "-O2", "-w", "-shared", "-fPIC"]
 PARTS = 5
 SAMPLES = 512  # most rows that need some are right after one or two
 LAWS = ("status is the twin's", "turns and axes are of unit length", "bones are rigid")
@@ -36,7 +37,7 @@ def twin(narrow: bool, source: Path) -> ctypes.CDLL:
     compiler = shlex.split(sysconfig.get_config_var("CC") or "cc")[0]
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder, "twin.so")
-        flags = ["-std=c11", "-O2", "-w", "-shared", "-fPIC", *(["-DNARROW"] if narrow else [])]
+        flags = [*FLAGS, *(["-DNARROW"] if narrow else [])]
         subprocess.run([compiler, *flags, str(source), "-o", str(library), "-lm"], check=True)
         return ctypes.CDLL(str(library))
 

@@ -33,7 +33,10 @@ def play(steps: Steps) -> None:
 
     def tick() -> float | None:
         try:
-            return next(steps)
+            pause = next(steps)
+            # Whoever waits for the result wants to know what is going on.
+            (FOLDER / "step").write_text((steps.gi_yieldfrom or steps).__name__)
+            return pause
         except StopIteration:
             pass
         except Exception:
@@ -46,6 +49,19 @@ def play(steps: Steps) -> None:
     # Without a graphics card, smoothing takes longer than a run.
     bpy.context.preferences.system.viewport_aa = "OFF"
     bpy.app.timers.register(tick, first_interval=2.0)
+
+
+def put_walk_on_a_plane() -> None:
+    """The walk over a tilted plane, seen whole."""
+    bpy.data.objects.remove(bpy.data.objects["Cube"])
+    bpy.ops.import_anim.bvh(
+        filepath=str(FOLDER / "walk.bvh"), global_scale=0.01, update_scene_fps=True, update_scene_duration=True
+    )
+    armature = bpy.context.object
+    bpy.ops.mesh.primitive_plane_add(size=20.0, rotation=(0.1, 0.05, 0.0))
+    bpy.context.view_layer.objects.active = armature
+    armature.select_set(True)
+    bpy.ops.ed.undo_push(message="Set Up")
 
 
 def view() -> tuple[bpy.types.Window, bpy.types.Area, dict[str, bpy.types.Region]]:

@@ -109,6 +109,11 @@ def test_every_note_is_worded_once_from_its_data() -> None:
     assert all(words == words.strip() and not words.endswith(".") for words in WORDS.values())
 
 
+def test_what_a_note_counts_once_is_in_the_singular() -> None:
+    assert "by up to 1 degree on 21 frames" in str(Note("heels_raised", {"degrees": 1.0, "frames": 21}))
+    assert "steeper than 50.1 degrees on 1 frame:" in str(Note("steep_frames", {"degrees": 50.1, "frames": 1}))
+
+
 def test_the_package_is_loaded_without_numpy_and_its_names_on_first_use() -> None:
     code = (
         "import sys, ik2bone; assert 'numpy' not in sys.modules; ik2bone.plant; ik2bone.Clip; ik2bone.report;"

@@ -113,7 +113,7 @@ def test_feet_that_follow_the_ground_tell_where_it_ends() -> None:
         (max, TypeError, "ground: expected a Mesh, .* got <built-in function max>, which takes neither"),
         (lambda xy: xy, ValueError, r"ground: expected heights \(\d+,\) of xy \(\d+, 2\), got float64"),
         (lambda xy: xy[:, 0] / 0.0, ValueError, "ground: expected finite heights, or nan"),
-        (lambda points, down: points, TypeError, "ground: expected hits, normals and found, got ndarray"),
+        (lambda x, y: x, TypeError, r"hits, normals and found of .*, got ndarray; heights .* of one array, z\(xy\)"),
         (lambda xy: [[1], [2, 3]], ValueError, r"ground: expected heights \(\d+,\) .* got rows of different lengths"),
         (
             lambda p, d: ([[1], [2, 3]], p, p[:, 0] < 9.0),

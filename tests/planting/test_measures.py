@@ -21,7 +21,7 @@ from ik2bone.model import Clip
 from ik2bone.plan import Settings, plant
 from ik2bone.sole.measure import measure_sole
 from ik2bone.targets.blend import Held, Targets
-from measures import GOOD, Measures, measure, pop, reversals, shortfalls, turning_points
+from measures import GOOD, Measures, judged_spans, measure, pop, reversals, shortfalls, turning_points
 from walk import FLAT, HILLS, height_field, make_walk, planted
 
 STEPS = height_field(lambda x, y: 0.12 * (np.abs((np.floor(x / 0.9 + 0.35) + 3) % 6 - 3) - 1))
@@ -173,6 +173,58 @@ def test_judge_calls_nothing_standing_in_a_clip_without_standing_feet() -> None:
     assert measure(clip, clip, HILLS, measure_sole(clip).heel).spans > 0
     gliding = replace(clip, ball=clip.ball + moving)
     assert measure(gliding, gliding, HILLS, measure_sole(clip).heel).spans == 0
+
+
+def still(frames: int = 60, fps: float = 60.0) -> Clip:
+    """A figure that stands on both level feet, one a step before the other."""
+    clip = make_walk(frames / fps, fps).clip
+    first = {name: getattr(clip, name)[:1] for name in ("thigh", "shin", "foot", "toe", "ball", "tip")}
+    return replace(clip, **{name: np.repeat(values, frames, axis=0) for name, values in first.items()})
+
+
+@pytest.mark.parametrize(("height", "legs"), [(0.2, {0, 1}), (0.3, {0})])
+def test_judge_counts_no_foot_that_hangs_high_above_the_other(height, legs) -> None:
+    clip = still()
+    raised = np.array([[0.0], [height * clip.leg]]) * clip.up
+    assert {leg for leg, _, _ in judged_spans(replace(clip, ball=clip.ball + raised))} == legs
+
+
+@pytest.mark.parametrize(("rest", "spans"), [(1, 0), (2, 2)])
+def test_judge_counts_the_time_between_frames_at_the_beginning_too(rest, spans) -> None:
+    clip = still(24, 24.0)
+    leaving = np.maximum(np.arange(clip.frames) - rest, 0)[:, None, None] * np.array([0.1, 0.0, 0.0])
+    assert len(judged_spans(replace(clip, ball=clip.ball + leaving))) == spans
+
+
+def pitched_slope(degrees: float, height: Callable) -> float:
+    """What the judge finds of soles on a ground z = height(x), x from the ball, pitched so far towards the toes."""
+    clip, angle = still(), np.radians(degrees)
+    turn = np.array([[np.cos(angle), 0.0, np.sin(angle)], [0.0, 1.0, 0.0], [-np.sin(angle), 0.0, np.cos(angle)]])
+    foot = clip.foot.copy()
+    foot[..., :3, :3] = turn @ foot[..., :3, :3]
+    foot[..., :3, 3] = clip.ball + (clip.ankle - clip.ball) @ turn.T
+    # Balls are a step of 0.62 apart, and heels 0.23 behind them.
+    ground = height_field(lambda x, y: height((x + 0.31) % 0.62 - 0.31))
+    return measure(clip, replace(clip, foot=foot), ground, np.tile([-0.05, 0.0, -0.12], (2, 1))).slope
+
+
+def test_sole_lies_right_along_the_line_between_heel_and_ball_and_along_the_slope_under_the_ball() -> None:
+    def crest(x):
+        return 0.5 - 0.8 * (x + 0.115) ** 2
+
+    under_the_ball = np.degrees(np.arctan(1.6 * 0.115))
+    assert pitched_slope(0.0, crest) < 1.0 and pitched_slope(under_the_ball, crest) < 1.0
+    assert pitched_slope(-6.0, crest) == pytest.approx(6.0, abs=1.0)
+    assert pitched_slope(under_the_ball + 6.0, crest) == pytest.approx(6.0, abs=1.0)
+
+
+def test_sole_over_the_edge_of_a_step_does_not_lie_along_the_line_to_the_tread_below() -> None:
+    def step(x):
+        return np.where(x > -0.1, 0.12, 0.0)
+
+    assert pitched_slope(0.0, step) < 1.0
+    to_tread = -np.degrees(np.arctan(0.12 / 0.23))
+    assert pitched_slope(to_tread, step) == pytest.approx(-to_tread, abs=1.0)
 
 
 def with_hips(clip: Clip, offset: np.ndarray) -> Clip:

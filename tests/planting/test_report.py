@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone.plan import Settings, plant
-from ik2bone.report import figures, foot_names, text
+from ik2bone.report import figures, foot_names, table, text
+from ik2bone.report.measures import VISIBLE
 from ik2bone.rotations import move_points
 from walk import HILLS, make_walk, planted
 
@@ -120,10 +121,28 @@ def test_text_tells_of_all_of_every_foot_and_of_every_contact(report) -> None:
     assert len(rows) == len(report["spans"])
     span = min(report["spans"], key=lambda span: (span["leg"], span["start"], span["part"]))
     assert rows[0][:5] == ["foot.L", span["part"], str(span["start"]), "to", str(span["end"])]
-    assert float(rows[0][5]) == pytest.approx(span["before"]["drift"], rel=1e-3)
-    assert float(rows[0][8]) == pytest.approx(span["after"]["penetration"], rel=1e-3)
+    assert float(rows[0][5]) == pytest.approx(span["before"]["drift"], rel=1e-3, abs=1e-6)
+    assert float(rows[0][8]) == pytest.approx(span["after"]["penetration"], rel=1e-3, abs=1e-6)
     assert lines[-1] == "the sole is a guess"
     assert any(line.startswith("Lengths are in the units of the clip, ") for line in lines)
+
+
+@pytest.mark.parametrize(("drift", "shown"), [(0.5e-6, "0"), (-0.5e-6, "0"), (2e-6, "2e-06")])
+def test_tables_show_lengths_that_are_rounding_alone_as_none(report, drift, shown) -> None:
+    leg = 100.0
+    sides = {side: report[side] | {"drift": drift * leg, "knee_pop": 0.5e-6} for side in ("before", "after")}
+    lines = table(report | sides | {"leg": leg}).splitlines()
+    assert lines[1].split() == ["drift", *[f"{float(shown) * leg:g}"] * 2]
+    assert lines[6].split() == ["knee", "pop,", "degrees", "5e-07", "5e-07"]
+
+
+def test_plot_does_not_enlarge_a_drift_that_nobody_sees(report) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed; pip install .[plot]")
+    from ik2bone.report.plot import plot
+
+    for span in report["spans"]:
+        span["drift"] = span["before"]["drift"] = span["after"]["drift"] = 1e-9
+    assert [axes.get_ylim()[1] for axes in plot(report).axes[1::3]] == [VISIBLE * report["leg"]] * 2
 
 
 def test_limbs_without_bones_are_numbered(walked) -> None:

@@ -79,7 +79,8 @@ class GivenGround:
         # Copies: functions may write the heights into the points they get, and answer from the same array each time.
         answer = self.function(points.copy(), None if down is None else down.copy())
         if not isinstance(answer, tuple | list) or len(answer) != 3:
-            raise TypeError(f"ground: expected hits, normals and found, got {type(answer).__name__}")
+            got = f"got {type(answer).__name__}; heights are a function of one array, z(xy)"
+            raise TypeError(f"ground: expected hits, normals and found of a callable (points, down), {got}")
         found = checks.as_array("ground", answer[2], f"found as booleans {(len(points),)}").copy()
         if found.dtype != bool or found.shape != (len(points),):
             raise ValueError(f"ground: expected found as booleans {(len(points),)}, got {found.dtype} {found.shape}")

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import re
+
 from ..model import Note
+
+ONE = re.compile(r"(?<![\d.])1 (contact|degree|frame|other)s\b")
 
 WORDS = {
     "calibration_pose": "the first frame is a calibration pose: its feet were only lifted out of the ground",
@@ -47,4 +51,4 @@ WORDS = {
 
 def worded(note: Note) -> str:
     """The sentence of a note."""
-    return WORDS[note.code].format(**note.data)
+    return ONE.sub(r"1 \1", WORDS[note.code].format(**note.data))

@@ -20,7 +20,7 @@ try:
 except ImportError as error:
     raise ImportError("a report is plotted by matplotlib, which is missing: pip install matplotlib") from error
 
-from .measures import FRAME_FIGURES, SIDES
+from .measures import FRAME_FIGURES, SIDES, VISIBLE
 from .text import changes, foot_names
 
 Row = dict[str, Any]
@@ -64,7 +64,8 @@ def plot(report: Row) -> Figure:
     for rows in (axes[1::3], axes[2::3]):
         limits = np.array([row.get_ylim() for row in rows])
         for row in rows:
-            row.set_ylim(limits.min(), limits.max())
+            # What cannot be seen in the clip would fill a plot of its own scale.
+            row.set_ylim(limits.min(), max(limits.max(), VISIBLE * report["leg"]))
     axes[-1].set_xlabel("frame", fontsize="small")
     # With the leg, by which lengths in the plot can be judged.
     title = f"worst, before to after: {changes(report)}, which is {report['leg']:.3g} long"

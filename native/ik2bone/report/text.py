@@ -26,6 +26,8 @@ ROWS = (
     ("hips_peak", "hips, peak acceleration"),
     ("hips_rms", "hips, rms acceleration"),
 )
+LENGTHS = (*SPAN_FIGURES, "short", "foot_pop", "hips_offset", "hips_change")
+NOISE = 1e-6  # of the leg, about what single precision keeps of a place: tables show less as 0
 UNITS = "Lengths are in the units of the clip, flexion in degrees, accelerations in leg lengths per second squared."
 
 
@@ -55,14 +57,26 @@ def _count_limbs(feet: list[dict[str, Any]]) -> str:
 
 
 def table(report: dict[str, Any]) -> str:
-    """The figures over all before and after, as lines of text, and their units."""
+    """The figures over all before and after, as lines of text, and their units; lengths of rounding alone are 0."""
+    report = _without_noise(report, NOISE * report["leg"])
     return f"{_table('', report['before'], report['after'])}\n{UNITS}"
 
 
 def text(report: dict[str, Any]) -> str:
     """The whole report as lines of text: over all, per foot, per contact, and what the user should know."""
+    report = _without_noise(report, NOISE * report["leg"])
     feet = zip(foot_names(report), report["before"]["feet"], report["after"]["feet"], strict=True)
     return "\n\n".join([table(report), *(_table(*foot) for foot in feet), _span_table(report), *report["told"]])
+
+
+def _without_noise(data: Any, least: float) -> Any:
+    """A report, or a part of one, in which lengths under the least are 0."""
+    if isinstance(data, list):
+        return [_without_noise(each, least) for each in data]
+    if not isinstance(data, dict):
+        return data
+    small = {n: 0.0 for n in LENGTHS if isinstance(data.get(n), float) and abs(data[n]) < least}
+    return {name: _without_noise(value, least) for name, value in data.items()} | small
 
 
 def foot_names(report: dict[str, Any]) -> list[str]:

@@ -3,20 +3,8 @@
  * From joint positions to corrections: the turns of root and mid joint, with the roll that is
  * wanted. Quaternions are x, y, z, w here.
  */
-#ifndef IK2B_TURN_H
-#define IK2B_TURN_H
-
 #include "limb.h"
-
-/* Unit length, of a length near 1. */
-IK2B_IN_LINE void
-d4_finish(double q[4])
-{
-    double factor = 1.5 - 0.5 * (d3_dot(q, q) + q[3] * q[3]);
-    for (int i = 0; i < 4; i++) {
-        q[i] *= factor;
-    }
-}
+#include "place.h"
 
 /* v turned by the unit quaternion q. */
 IK2B_IN_LINE void
@@ -147,17 +135,6 @@ turn_root_in_any_case(limb *t, double rolling, double q[4])
     }
 }
 
-/* To single precision where results have it, so that what follows from a turn follows from what is
- * returned. */
-IK2B_IN_LINE void
-round_turn(const limb *t, double turn[4])
-{
-    bool single = t->task.kind == IK2B_F32;
-    for (int i = 0; i < 4; i++) {
-        turn[i] = chosen(single, as_single(turn[i]), turn[i]);
-    }
-}
-
 /* The root's turn of the upper bone. Rolling, it goes on about the new bone until the hinge, turned
  * with it, points along the unit normal of the new bend, or by a part of that angle. */
 IK2B_IN_LINE bool
@@ -205,50 +182,30 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
     return good;
 }
 
-/* The matrix of a quaternion that rounding left near unit length, itself unit. */
-IK2B_IN_LINE void
-turn_matrix(const double source[4], double dest[3][3])
-{
-    double w = source[0], x = source[1], y = source[2], z = source[3];
-    double s = 4.0 - 2.0 * (x * x + y * y + z * z + w * w); /* 2 / square, for a square near 1 */
-    dest[0][0] = 1.0 - s * (y * y + z * z);
-    dest[0][1] = s * (x * y - w * z);
-    dest[0][2] = s * (x * z + w * y);
-    dest[1][0] = s * (x * y + w * z);
-    dest[1][1] = 1.0 - s * (x * x + z * z);
-    dest[1][2] = s * (y * z - w * x);
-    dest[2][0] = s * (x * z - w * y);
-    dest[2][1] = s * (y * z + w * x);
-    dest[2][2] = 1.0 - s * (x * x + y * y);
-}
-
 /* The lower bone that leads from the turned mid joint to the new end, back in the mid joint's frame
  * before both turns: it takes up what rounding left in the root's. */
 IK2B_IN_LINE void
 lower_before_turn(limb *t, double dest[3])
 {
-    double root[3][3], frame[3][3], mid_inward[3][3], back[3];
-    turn_matrix(t->root_turn, root);
-    get44(t->root_matrix, frame);
-    get33(t->mid_inward, mid_inward);
+    double root[3][3], frame[3][3], back[3];
+    d4_matrix(t->root_turn, root);
+    get_linear(t->root_matrix, frame);
     for (int i = 0; i < 3; i++) {
         back[i] = root[0][i] * t->new_end[0] + root[1][i] * t->new_end[1] +
                   root[2][i] * t->new_end[2] - t->mid[i];
     }
     d33_apply(frame, back, back);
-    d33_apply(mid_inward, back, dest);
+    d33_apply(t->mid_inward, back, dest);
 }
 
 /* The upper bone in the mid joint's frame, unscaled. */
 IK2B_IN_LINE void
 upper_in_mid(limb *t, double upper[3])
 {
-    double mid_inward[3][3];
-    get33(t->mid_inward, mid_inward);
     for (int i = 0; i < 3; i++) {
-        upper[i] = t->mid_matrix[4 * i + 3] - t->root_matrix[4 * i + 3];
+        upper[i] = t->mid_matrix[i][3] - t->root_matrix[i][3];
     }
-    d33_apply(mid_inward, upper, upper);
+    d33_apply(t->mid_inward, upper, upper);
 }
 
 /* The mid joint's turn in all cases. */
@@ -334,68 +291,22 @@ turn_mid(limb *t, bool careful, bool rolling)
     return good;
 }
 
-/* The corrections that bring the joints to new_mid and new_end. */
-IK2B_APART void
-turn_bones(limb *t, bool partly)
-{
-    turn_root(t, true, t->task.rolling, partly);
-    turn_mid(t, true, t->task.rolling);
-}
-
-/* What takes vectors of the mid joint's frame to where the rounded turns leave them. */
-typedef struct {
-    double root[3][3], mid[3][3], frame[3][3], mid_frame[3][3], inward[3][3];
-} turned_frames;
-
-IK2B_IN_LINE void
-find_turned_frames(limb *t, turned_frames *self)
-{
-    turn_matrix(t->root_turn, self->root);
-    turn_matrix(t->mid_turn, self->mid);
-    get44(t->root_matrix, self->frame);
-    get44(t->mid_matrix, self->mid_frame);
-    get33(t->inward, self->inward);
-}
-
-/* Where the rounded turns put the end joint, and how far from its target that is. */
+/* Both turns, without roll. */
 IK2B_IN_LINE bool
-find_position(limb *t, bool careful, turned_frames *by)
+turn_bones(limb *t, bool careful)
 {
-    double lower[3], off[3], scale = careful ? 1.0 / t->scale : 1.0;
-    d33_apply(by->mid, t->lower_mid, lower);
-    d33_apply(by->mid_frame, lower, lower);
-    d33_apply(by->inward, lower, lower);
-    d3_add(lower, t->mid, lower);
-    d33_apply(by->root, lower, lower);
-    d33_apply(by->frame, lower, lower);
-    bool stays = t->kept != 0.0;
-    for (int i = 0; i < 3; i++) {
-        double place = t->root_matrix[4 * i + 3] + lower[i] * scale;
-        place = chosen(stays, t->end_at[i], place);
-        t->position[i] = place;
-        off[i] = place - t->target[i];
-    }
-    double square = d3_dot(off, off);
-    bool good = (square == 0.0) | is_between(square, 0x1p-900);
-    t->miss = careful && !good ? d3_long_norm(off) : sqrt(square);
-    return good;
+    bool good = turn_root(t, careful, false, false);
+    return both(good, turn_mid(t, careful, false));
 }
 
-/* What both turns have done to the end joint's matrix, up to its size; mirrored ones count as their
- * negatives. */
-IK2B_IN_LINE void
-turn_end_matrix(limb *t, turned_frames *by)
-{
-    double m[3][3], step[3][3], mid_inward[3][3];
-    get44(t->end_matrix, m);
-    get33(t->mid_inward, mid_inward);
-    d33_multiply(mid_inward, m, step);
-    d33_multiply(by->mid, step, m);
-    d33_multiply(by->mid_frame, m, step);
-    d33_multiply(by->inward, step, m);
-    d33_multiply(by->root, m, step);
-    d33_multiply(by->frame, step, m);
-    put33(m, t->turned);
-}
+IK2B_STAGE(turn_bones, IK2B_RESULTS, turn_bones(t, careful), .none = IK2B_BIT(ROLLING))
+IK2B_STAGE(roll_root, IK2B_RESULTS, turn_root(t, careful, true, false), .all = IK2B_BIT(ROLLING),
+           .none = IK2B_BIT(WEIGHT))
+IK2B_STAGE(roll_root_partly, IK2B_RESULTS, turn_root(t, careful, true, true),
+           .all = IK2B_BIT(ROLLING) | IK2B_BIT(WEIGHT))
+IK2B_STAGE(bend_mid, IK2B_RESULTS, turn_mid(t, careful, true), .all = IK2B_BIT(ROLLING))
 
-#endif
+static const ik2b_stage *const stages[] = {
+    &turn_bones_stage, &roll_root_stage, &roll_root_partly_stage, &bend_mid_stage, NULL};
+
+const ik2b_stage ik2b_turn = {.stages = stages};

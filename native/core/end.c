@@ -1,43 +1,68 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end joint's correction: it keeps its orientation or takes that of a goal, by the nearest
- * rotations where matrices are not rigid.
+ * Where the corrections put the end joint, and its own: it keeps its orientation or takes that of a
+ * goal, by the nearest rotations where matrices are not rigid.
  */
-#ifndef IK2B_END_H
-#define IK2B_END_H
-
 #include "frames.h"
-#include "turn.h"
+#include "place.h"
 
 /* Newton's iteration for the rotation of a polar decomposition (Higham 1986) is quadratic: two or
  * three steps for a matrix that is nearly rigid, a step more for each halving of its narrowness,
  * which the test for singular matrices bounds. */
 #define IK2B_POLAR_STEPS 60
 
+/* What takes vectors of the mid joint's frame to where the rounded turns leave them. */
+typedef struct {
+    double root[3][3], mid[3][3], frame[3][3], mid_frame[3][3];
+} turned_frames;
+
+IK2B_IN_LINE void
+find_turned_frames(limb *t, turned_frames *self)
+{
+    d4_matrix(t->root_turn, self->root);
+    d4_matrix(t->mid_turn, self->mid);
+    get_linear(t->root_matrix, self->frame);
+    get_linear(t->mid_matrix, self->mid_frame);
+}
+
+/* Where the rounded turns put the end joint. */
+IK2B_IN_LINE void
+find_position(limb *t, bool careful, turned_frames *by)
+{
+    double lower[3], scale = careful ? 1.0 / t->scale : 1.0;
+    d33_apply(by->mid, t->lower_mid, lower);
+    d33_apply(by->mid_frame, lower, lower);
+    d33_apply(t->inward, lower, lower);
+    d3_add(lower, t->mid, lower);
+    d33_apply(by->root, lower, lower);
+    d33_apply(by->frame, lower, lower);
+    bool stays = t->kept != 0.0;
+    for (int i = 0; i < 3; i++) {
+        double place = t->root_matrix[i][3] + lower[i] * scale;
+        t->position[i] = chosen(stays, t->end_at[i], place);
+    }
+}
+
+/* What both turns have done to the end joint's matrix, up to its size; mirrored ones count as their
+ * negatives. */
+IK2B_IN_LINE void
+turn_end_matrix(limb *t, turned_frames *by)
+{
+    double m[3][3], step[3][3];
+    get_linear(t->given_end_matrix, m);
+    d33_multiply(t->mid_inward, m, step);
+    d33_multiply(by->mid, step, m);
+    d33_multiply(by->mid_frame, m, step);
+    d33_multiply(t->inward, step, m);
+    d33_multiply(by->root, m, step);
+    d33_multiply(by->frame, step, t->turned);
+}
+
 IK2B_IN_LINE double
 handedness(double m[3][3])
 {
     double cofactor[3][3];
     return d33_cofactor(m, cofactor) < 0.0 ? -1.0 : 1.0;
-}
-
-/* Whether the end joint's matrix, or its goal, can be turned at all. */
-IK2B_IN_LINE bool
-check_end(limb *t, bool careful, const double matrix[16])
-{
-    double linear[3][3], inverse[3][3], determinant;
-    get44(matrix, linear);
-    bool good = invert(t, linear, inverse, &determinant);
-    double excess = bottom_excess(matrix);
-    for (int i = 0; i < 3; i++) {
-        excess += matrix[4 * i + 3] - matrix[4 * i + 3];
-    }
-    if (careful) {
-        if (excess != 0.0 || (!good && !d33_invert(linear, t->task.parallel, inverse))) {
-            t->invalid = 1.0;
-        }
-    }
-    return good & (excess == 0.0);
 }
 
 /* The next matrix of the iteration, of m by `own` and its cofactors by `turned`; returns the
@@ -85,20 +110,15 @@ step_polar(double m[3][3])
     return step_between(m, 1.0, 0.5, 0.5 / determinant, cofactor);
 }
 
-/* The rotation nearest to the linear part of a matrix whose rows have so many numbers; a mirrored
- * one counts as its negative. */
+/* The rotation nearest to a matrix, in its place; a mirrored one counts as its negative. */
 IK2B_APART void
-find_polar(const limb *t, const double *source, int pitch, double dest[9])
+find_polar(double m[3][3], double enough)
 {
-    double m[3][3], change;
-    for (int i = 0; i < 3; i++) {
-        d3_copy(source + pitch * i, m[i]);
-    }
+    double change;
     begin_polar(m, true, &change);
-    for (int step = 1; change > t->task.polar_change && step < IK2B_POLAR_STEPS; step++) {
+    for (int step = 1; change > enough && step < IK2B_POLAR_STEPS; step++) {
         change = step_polar(m);
     }
-    put33(m, dest);
 }
 
 /* Both parts for lanes. `goes_on` is 0 where no further step is needed. */
@@ -215,7 +235,7 @@ least_axis(double h[3][3], double axis[3])
 /* Where only one of joint and goal is mirrored, the goal counts as -Q H, with Q the polar rotation
  * of its negative; nearest to it is Q turned half round about the least axis of H (Kabsch 1976). */
 static inline void
-turn_half_round(limb *t, double goal[3][3], double wanted[3][3])
+turn_half_round(double goal[3][3], double wanted[3][3])
 {
     double stretch[3][3], axis[3], half_turn[3][3], largest = 0.0;
     double side = handedness(goal);
@@ -238,7 +258,7 @@ turn_half_round(limb *t, double goal[3][3], double wanted[3][3])
         }
     }
     d33_multiply(wanted, half_turn, goal);
-    put33(goal, t->wanted);
+    memcpy(wanted, goal, 9 * sizeof **goal);
 }
 
 /* The goal's rotation for a joint that is mirrored where the goal is not, or the other way round.
@@ -246,13 +266,12 @@ turn_half_round(limb *t, double goal[3][3], double wanted[3][3])
 IK2B_IN_LINE bool
 match_hands(limb *t, bool careful)
 {
-    double joint[3][3], goal[3][3], wanted[3][3];
-    get44(t->end_matrix, joint);
-    get44(t->end_goal, goal);
+    double joint[3][3], goal[3][3];
+    get_linear(t->given_end_matrix, joint);
+    get_linear(t->given_end_goal, goal);
     bool good = handedness(joint) == handedness(goal);
     if (careful && !good) {
-        get33(t->wanted, wanted);
-        turn_half_round(t, goal, wanted);
+        turn_half_round(goal, t->wanted);
     }
     return good;
 }
@@ -289,15 +308,12 @@ quaternion_between(double a[3][3], double b[3][3], double q[4])
 IK2B_IN_LINE bool
 turn_end(limb *t, bool partly)
 {
-    double turned[3][3], wanted[3][3], own[3][3], step[4], first[4], whole[4], q[4];
-    get33(t->turned, turned);
-    get33(t->wanted, wanted);
-    quaternion_between(turned, wanted, q);
+    double step[4], first[4], whole[4], q[4];
+    quaternion_between(t->turned, t->wanted, q);
     if (partly) {
         double weight = t->weight;
-        get33(t->own, own);
-        quaternion_between(own, wanted, step);
-        quaternion_between(turned, own, first);
+        quaternion_between(t->own, t->wanted, step);
+        quaternion_between(t->turned, t->own, first);
         double sine = sqrt(d3_dot(step, step)), cosine = fabs(step[3]);
         double factor = sine > 0.0 ? (step[3] < 0.0 ? -1.0 : 1.0) / sine : 0.0;
         part_of_angle(weight, &sine, &cosine);
@@ -317,22 +333,18 @@ turn_end(limb *t, bool partly)
     return true;
 }
 
-/* Where nothing turns the end joint: identity. */
-IK2B_IN_LINE void
-clear_end_turn(limb *t, bool has_goal)
-{
-    const double identity[4] = {1.0, 0.0, 0.0, 0.0};
-    bool kept = (t->weight == 0.0) | ((t->kept != 0.0) & !has_goal);
-    for (int i = 0; i < 4; i++) {
-        t->end_turn[i] = chosen(kept, identity[i], t->end_turn[i]);
-    }
-}
-
-/* Whether the end joint goes a part of the way to its goal. */
+/* Position, status and miss, and the end joint's matrix where it is to be corrected. */
 IK2B_IN_LINE bool
-goes_partly(const ik2b_task *task)
+leave_pose(limb *t, bool careful, bool with_end)
 {
-    return is_given(task, IK2B_BIT(END_GOAL)) && is_given(task, IK2B_BIT(WEIGHT));
+    clear_turns(t);
+    turned_frames by;
+    find_turned_frames(t, &by);
+    find_position(t, careful, &by);
+    if (with_end) {
+        turn_end_matrix(t, &by);
+    }
+    return tell(t, careful);
 }
 
 /* The turn of the end joint, rounded. */
@@ -342,55 +354,53 @@ finish_end(limb *t, bool careful, bool has_goal, bool partly)
     bool good = !has_goal || match_hands(t, careful);
     turn_end(t, partly);
     round_turn(t, t->end_turn);
-    clear_end_turn(t, has_goal);
+    clear_turn((t->weight == 0.0) | ((t->kept != 0.0) & !has_goal), t->end_turn);
     return good;
 }
 
-static inline void
-correct_end(limb *t)
-{
-    bool has_goal = is_given(&t->task, IK2B_BIT(END_GOAL));
-    bool partly = goes_partly(&t->task);
-    find_polar(t, t->turned, 3, t->turned);
-    find_polar(t, has_goal ? t->end_goal : t->end_matrix, 4, t->wanted);
-    if (partly) {
-        find_polar(t, t->end_matrix, 4, t->own);
-    }
-    finish_end(t, true, has_goal, partly);
-}
+#define GOAL IK2B_BIT(END_GOAL)
 
-IK2B_PASS(keep_end, IK2B_RESULTS, finish_end(&one, false, false, false))
-IK2B_PASS(turn_end, IK2B_RESULTS, finish_end(&one, false, true, false))
-IK2B_PASS(turn_end_partly, IK2B_RESULTS, finish_end(&one, false, true, true))
+/* The rotations nearest to the turned matrix, to that wanted, and for a part of the way to the
+ * present one. */
+static void
+find_polars_settle(limb *t)
+{
+    const double enough = t->task.polar_change;
+    get_linear(is_given(&t->task, GOAL) ? t->given_end_goal : t->given_end_matrix, t->wanted);
+    find_polar(t->turned, enough);
+    find_polar(t->wanted, enough);
+    if (is_given(&t->task, IK2B_BIT(WEIGHT))) {
+        get_linear(t->given_end_matrix, t->own);
+        find_polar(t->own, enough);
+    }
+}
 
 IK2B_IN_LINE void
-finish_ends_lanes(limbs *t, int together)
+find_polars_lanes(limbs *t, int together)
 {
-    if (goes_partly(&t->task)) {
-        turn_end_partly_lanes(t, together);
-    }
-    else if (is_given(&t->task, IK2B_BIT(END_GOAL))) {
-        turn_end_lanes(t, together);
-    }
-    else {
-        keep_end_lanes(t, together);
+    bool has_goal = is_given(&t->task, GOAL);
+    lane *const wanted = has_goal ? t->given_end_goal[0] : t->given_end_matrix[0];
+    lane *const source[] = {t->turned[0], wanted, t->given_end_matrix[0]};
+    lane *const dest[] = {t->turned[0], t->wanted[0], t->own[0]};
+    int count = has_goal && is_given(&t->task, IK2B_BIT(WEIGHT)) ? 3 : 2;
+    for (int i = 0; i < count; i++) {
+        find_polar_lanes(t, source[i], i == 0 ? 3 : 4, dest[i], together);
     }
 }
 
-IK2B_BUILDS(polar_finder, find_polar_lanes, (limbs * t, lane *source, int pitch, lane *dest),
-            (t, source, pitch, dest, IK2B_TOGETHER))
-IK2B_BUILDS(end_finisher, finish_ends_lanes, (limbs * t), (t, IK2B_TOGETHER))
+IK2B_STAGE(leave_pose, IK2B_LEFT, leave_pose(t, careful, false), .none = IK2B_BIT(END_MATRIX))
+IK2B_STAGE(leave_pose_and_end, IK2B_LEFT, leave_pose(t, careful, true),
+           .all = IK2B_BIT(END_MATRIX))
+IK2B_STAGE_OF(find_polars, .all = IK2B_BIT(END_MATRIX))
+IK2B_STAGE(keep_end, IK2B_RESULTS, finish_end(t, careful, false, false),
+           .all = IK2B_BIT(END_MATRIX), .none = GOAL)
+IK2B_STAGE(turn_end, IK2B_RESULTS, finish_end(t, careful, true, false), .all = GOAL,
+           .none = IK2B_BIT(WEIGHT))
+IK2B_STAGE(turn_end_partly, IK2B_RESULTS, finish_end(t, careful, true, true),
+           .all = GOAL | IK2B_BIT(WEIGHT))
 
-static inline void
-correct_ends(limbs *t)
-{
-    bool has_goal = is_given(&t->task, IK2B_BIT(END_GOAL));
-    polar_finder()(t, t->turned, 3, t->turned);
-    polar_finder()(t, has_goal ? t->end_goal : t->end_matrix, 4, t->wanted);
-    if (goes_partly(&t->task)) {
-        polar_finder()(t, t->end_matrix, 4, t->own);
-    }
-    end_finisher()(t);
-}
+static const ik2b_stage *const stages[] = {
+    &leave_pose_stage, &leave_pose_and_end_stage, &find_polars_stage, &keep_end_stage,
+    &turn_end_stage,   &turn_end_partly_stage,    NULL};
 
-#endif
+const ik2b_stage ik2b_leave = {.stages = stages};
