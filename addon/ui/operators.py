@@ -69,6 +69,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
             self.surface = properties.surface_name(settings)
         if bpy.app.background:
             return self.execute(context)
+        _stop()
         self._stages = planting(context, find_armatures(context), self)
         ended = self._advance(AT_ONCE)
         if ended is None:
@@ -110,6 +111,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
 
     def execute(self, context: Context) -> Result:
         """Plant and tell the figures."""
+        _stop()
         self._stages = planting(context, find_armatures(context), self)
         return self._advance(inf) or {"FINISHED"}
 
@@ -135,8 +137,8 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
 
     def _begin_to_show(self, context: Context) -> None:
         """Make it a job that Blender goes on with while its window stays alive."""
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(PAUSE, window=context.window)
+        manager, self._window = context.window_manager, context.window
+        self._timer = manager.event_timer_add(PAUSE, window=self._window)
         _running.append(self)
         manager.modal_handler_add(self)
         manager.progress_begin(0, 100)
@@ -174,6 +176,7 @@ class IK2BONE_OT_restore(Operator):
 
     def execute(self, context: Context) -> Result:
         """Assign the sources again."""
+        _stop()
         self.report({"INFO"}, f"Restored {', '.join(map(restore, _planted(context)))}")
         return {"FINISHED"}
 
@@ -188,12 +191,14 @@ _register, _unregister = bpy.utils.register_classes_factory(CLASSES)
 
 @persistent
 def _stop(*_: Any) -> None:
-    """End what is running: what it would bring back later, or write to, is about to go."""
+    """End what is running: what it would bring back later, or write to, is about to go or to change."""
     for operator in tuple(_running):
-        operator.cancel(bpy.context)
+        # Scripts on a timer have no window, and the status bars of others do not tell of this run.
+        with bpy.context.temp_override(window=operator._window):
+            operator.cancel(bpy.context)
 
 
-# Other windows can undo, and scripts do anything, while one window plants.
+# Other windows can undo and plant, and scripts do anything, while one window plants.
 HANDLERS = (load_pre, redo_pre, undo_pre)
 
 

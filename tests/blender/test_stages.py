@@ -11,8 +11,9 @@ from types import SimpleNamespace
 
 import biped
 import fingerprint
+import numpy as np
 import pytest
-from planted import plant
+from planted import heads, plant
 
 from demo import session
 
@@ -22,6 +23,9 @@ GIVEN = [
     {"frame_range": "CURRENT"},
     {"frame_range": "CUSTOM", "frame_start": 10, "frame_end": 50, "use_hips": False},
 ]
+
+# How much of a run is done.
+SHARES = (0.1, 0.35, 0.5, 0.68, 0.75, 0.95)
 
 
 def _pose_by_hand(bpy, walker):
@@ -137,9 +141,51 @@ def test_a_run_ends_before_the_data_go_that_it_works_on(bpy, walker, slope, addo
         left.append(walker.name)
         module._running.clear()
 
-    monkeypatch.setattr(module, "_running", [SimpleNamespace(cancel=cancel)])
+    monkeypatch.setattr(module, "_running", [SimpleNamespace(cancel=cancel, _window=None)])
     going(bpy)
     assert left == ["Walker"] and not module._running
+
+
+@pytest.fixture
+def half_run(bpy, addon, options, monkeypatch):
+    """A function that lets a run go on up to a share of it, as one does whose window is alive."""
+    module = addon("ui.operators")
+
+    def begin(share, **given):
+        stages = addon("run.pipeline").planting(bpy.context, [bpy.data.objects["Walker"]], options(**given))
+        while next(stages).share < share:
+            pass
+        run = SimpleNamespace(cancel=lambda _: (stages.close(), module._running.clear()), _window=None)
+        monkeypatch.setattr(module, "_running", [run])
+
+    return begin
+
+
+@pytest.mark.parametrize("output", ["NEW_ACTION", "NLA_LAYER"])
+def test_a_run_ends_before_another_one_starts(bpy, walker, slope, half_run, output):
+    """Else each would bring actions back that the other one has removed, which crashed Blender."""
+    frames = range(1, biped.LAST + 1, 10)
+    plant(bpy, output=output)
+    expected, names = heads(bpy, walker, frames), bpy.data.actions.keys()
+    for share in SHARES:
+        half_run(share, output=output, strength=0.5)
+        plant(bpy, output=output)
+        np.testing.assert_allclose(heads(bpy, walker, frames), expected, atol=1e-6)
+        assert bpy.data.actions.keys() == names
+
+
+@pytest.mark.parametrize("output", ["NEW_ACTION", "NLA_LAYER"])
+def test_a_run_ends_before_the_source_is_restored(bpy, walker, slope, half_run, output):
+    restored = 0
+    for share in SHARES:
+        plant(bpy, output=output)
+        half_run(share, output=output, strength=0.5)
+        if bpy.ops.ik2bone.restore.poll():
+            bpy.ops.ik2bone.restore()
+            data, restored = walker.animation_data, restored + 1
+            assert data.action.name == "walk" and not data.nla_tracks
+            assert bpy.data.actions.keys() == ["walk", "walk.planted"][: 2 if output == "NEW_ACTION" else 1]
+    assert restored
 
 
 def test_a_run_that_something_else_ended_stays_so(bpy, addon):
