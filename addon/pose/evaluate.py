@@ -50,7 +50,8 @@ def private_scene(objects: Sequence[Object]) -> Iterator[Scene]:
             setattr(scene.render, name, getattr(bpy.context.scene.render, name))
         yield scene
     finally:
-        bpy.data.scenes.remove(scene)
+        # Removing it by `scenes.remove` crashes Blender 4.2 where there is no window, as in scripts on a timer.
+        bpy.data.batch_remove([scene])
 
 
 def step_scene(scene: Scene, frame: int) -> Depsgraph:

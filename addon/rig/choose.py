@@ -25,7 +25,9 @@ class Choice:
 def choose_limbs(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Choice:
     """The limbs meant by the properties `chains` and `bones`; legs are told from the frames within `bounds`."""
     named = _names(armature, options.bones)
-    selected = [bone.name for bone in context.selected_pose_bones or () if bone.id_data == armature]
+    # Blender names no selected bones to scripts on a timer, which have no window.
+    posed = getattr(context, "selected_pose_bones", None) or ()
+    selected = [bone.name for bone in posed if bone.id_data == armature]
     if not named and options.chains == "SELECTED" and not selected:
         raise Refusal(f"no bones are selected on {armature.name}: select bones of the limbs to plant in pose mode")
     if not named and (options.chains == "LEGS" or not selected):

@@ -141,7 +141,7 @@ def test_a_run_ends_before_the_data_go_that_it_works_on(bpy, walker, slope, addo
         left.append(walker.name)
         module._running.clear()
 
-    monkeypatch.setattr(module, "_running", [SimpleNamespace(cancel=cancel, _window=None)])
+    monkeypatch.setattr(module, "_running", [SimpleNamespace(cancel=cancel, _window=bpy.context.window)])
     going(bpy)
     assert left == ["Walker"] and not module._running
 
@@ -155,7 +155,7 @@ def half_run(bpy, addon, options, monkeypatch):
         stages = addon("run.pipeline").planting(bpy.context, [bpy.data.objects["Walker"]], options(**given))
         while next(stages).share < share:
             pass
-        run = SimpleNamespace(cancel=lambda _: (stages.close(), module._running.clear()), _window=None)
+        run = SimpleNamespace(cancel=lambda _: (stages.close(), module._running.clear()), _window=bpy.context.window)
         monkeypatch.setattr(module, "_running", [run])
 
     return begin

@@ -24,6 +24,7 @@ from moved import (
     parent_to_a_moving_empty,
     sampled,
 )
+from planted import plant
 
 
 def limit_a_parent(bpy, walker):
@@ -277,3 +278,10 @@ def test_report_tells_what_the_scene_shows_where_curves_do_not(bpy, addon, walke
     monkeypatch.setattr(addon("run.pipeline"), "proven", lifted)
     bpy.ops.ik2bone.plant_feet(surface=slope.name)
     assert scenes.report_of(walker)["report"]["after"]["short"] == pytest.approx(0.2, abs=0.001)
+
+
+def test_scripts_on_a_timer_plant_without_a_window(bpy, walker, slope):
+    walker.constraints.new("COPY_SCALE").target = slope
+    with bpy.context.temp_override(window=None):
+        plant(bpy)
+    assert len(bpy.data.scenes) == 1 and walker.animation_data.action.name == "walk.planted"
