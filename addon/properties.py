@@ -201,8 +201,12 @@ def has_changed(settings: IK2BONE_Settings, stored: dict[str, Any]) -> bool:
     surface = stored.get("surface")
     if not isinstance(surface, str) or surface == surface_name(settings):
         return False
-    # Several names have no pointers, nor has what was renamed or removed.
-    return not surface or surface in settings.id_data.objects or surface in bpy.data.collections
+
+    def exists(name: str) -> bool:
+        return name in settings.id_data.objects or name in bpy.data.collections
+
+    # What was renamed or removed is no change; several names, for which there are no pointers, are one.
+    return not surface or exists(surface) or all(exists(name.strip()) for name in surface.split(","))
 
 
 def as_dict(options: PlantingOptions) -> dict[str, object]:

@@ -82,7 +82,7 @@ def _refuse_unsuitable(armature: Object, options: PlantingOptions) -> None:
 
 def _others(armature: Object, own: Sequence[Assignment]) -> Iterator[Assignment]:
     """The motions of an armature but for those that it plays: those that fit its bones and that no other object
-    plays.
+    plays. Poses of a library are none.
     """
     elsewhere = {action for ob in bpy.data.objects if ob != armature for action in actions.played_by(ob)}
     shown = {action for motion in own for action in (motion.action, records.source_of(motion.action))}
@@ -90,7 +90,7 @@ def _others(armature: Object, own: Sequence[Assignment]) -> Iterator[Assignment]
     for action in bpy.data.actions:
         if action not in known and SOURCE not in action and LAYER not in action:
             motion = actions.fitting(armature, action)
-            if _fits(armature, motion):
+            if _fits(armature, motion) and not _is_library_pose(motion):
                 yield motion
 
 
@@ -99,3 +99,9 @@ def _fits(armature: Object, motion: Assignment) -> bool:
     matches = {BONE_PATH.match(curve.data_path) for curve in actions.curves_of(motion)}
     names = {bpy.utils.unescape_identifier(match[1]) for match in matches if match}
     return 2 * len(names & set(armature.pose.bones.keys())) > len(names)
+
+
+def _is_library_pose(motion: Assignment) -> bool:
+    """Whether an action is an asset of one frame."""
+    span = actions.frame_span(motion)
+    return motion.action.asset_data is not None and span is not None and span[0] == span[1]

@@ -90,6 +90,19 @@ def test_actions_of_others_and_of_other_bones_stay_as_they_are(bpy, walker, slop
     assert [action.name for action in bpy.data.actions if "ik2bone" in action] == ["walk.planted"]
 
 
+def test_poses_of_a_library_stay_as_they_are_and_motions_of_one_are_planted(bpy, walker, slope, library_of_walks):
+    pose = higher(library_of_walks[0], "pose", 0.0)
+    for curve in fingerprint.curves_of(pose):
+        value = curve.keyframe_points[0].co.y
+        curve.keyframe_points.clear()
+        curve.keyframe_points.insert(1, value)
+    for action in (pose, library_of_walks[1]):
+        action.asset_mark()
+    plant(bpy, **ALL)
+    planted = [action.name for action in bpy.data.actions if "ik2bone_source" in action]
+    assert planted == ["proud.planted", "tired.planted", "walk.planted"]
+
+
 def test_an_action_that_cannot_be_planted_is_told_and_stays(bpy, walker, slope, library_of_walks, addon, options):
     for curve in fingerprint.curves_of(bpy.data.actions["tired"]):
         if "thigh.L" in curve.data_path:

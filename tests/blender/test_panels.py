@@ -138,6 +138,18 @@ def test_changed_settings_are_said_to_wait_until_they_are_as_planted_again(bpy, 
     assert draw("main").texts == []
 
 
+def test_several_surfaces_of_a_script_are_said_to_be_other_settings(bpy, walker, slope, draw):
+    """The button would plant on what the panel names alone."""
+    lower = biped.make_slope(bpy, name="Lower", height=-0.1)
+    plant(bpy, surface="Slope, Lower")
+    assert draw("main").texts
+    lower.name = "Renamed"
+    assert draw("main").texts == []
+    lower.name = "Lower"
+    plant(bpy)
+    assert draw("main").texts == []
+
+
 def test_the_options_say_that_they_wait(bpy, draw):
     assert " ".join(draw("options").texts).startswith("Options wait for Plant Feet")
 
