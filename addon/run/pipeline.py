@@ -119,6 +119,8 @@ def _together(told: Sequence[tuple[str, Outcome]], apart: Sequence[str]) -> Outc
 
 def _planting_each(context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> Stages[Outcome]:
     """Plant every action of an armature, with one outcome."""
+    # What is taken back last gives back the action that the armature plays, whose keys replace what was posed by hand.
+    keep_pose(undo, context, armature)
     stages = planting_each(armature, options, undo, lambda own: _planting(context, armature, options, own))
     outcomes, refused = yield from stages
     told = _together(list(outcomes.items()), [])

@@ -7,6 +7,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
+from nla_scene import push_down
 from planted import heads, outcome_of, plant, refused
 from scene import report_of
 
@@ -222,6 +223,21 @@ def test_stopped_half_way_it_leaves_everything_as_it_was(bpy, walker, slope, lib
     before, planting = fingerprint.of_scene(bpy), addon("run.pipeline").planting
     for share in (0.1, 0.3, 0.5, 0.9, 1.0):
         stages = planting(bpy.context, [walker], options(**ALL))
+        while next(stages).share < share:
+            pass
+        stages.close()
+        assert fingerprint.of_scene(bpy) == before
+
+
+@pytest.mark.parametrize("playing", ["action", "strip"])
+def test_stopped_half_way_what_was_posed_by_hand_stays(bpy, walker, slope, library_of_walks, addon, options, playing):
+    if playing == "strip":
+        push_down(walker)
+    bpy.context.scene.frame_set(12)
+    walker.pose.bones["hips"].location.x += 0.1
+    before = fingerprint.of_scene(bpy)
+    for share in (0.1, 0.5, 0.9):
+        stages = addon("run.pipeline").planting(bpy.context, [walker], options(**ALL))
         while next(stages).share < share:
             pass
         stages.close()
