@@ -340,9 +340,11 @@ def _strip_trouble(strip: NlaStrip) -> str | None:
 
 
 def _is_cut(strip: NlaStrip) -> bool:
-    """Whether the strip leaves out frames of its action."""
+    """Whether the strip leaves out frames of its action: whole ones, for planted actions begin and end on such, and
+    strips of their sources less than a frame later or earlier.
+    """
     span = frame_span(assignment_of(strip))
-    return span is not None and (strip.frame_start > span[0] + 1e-3 or strip.frame_end < span[1] - 1e-3)
+    return span is not None and max(strip.frame_start - span[0], span[1] - strip.frame_end) > 1.0 - 1e-3
 
 
 def strips(ob: Object) -> Iterator[NlaStrip]:

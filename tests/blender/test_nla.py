@@ -183,3 +183,13 @@ def test_the_panel_finds_the_record_of_a_strip(bpy, walker, slope, addon):
     assert addon("ui.panel").IK2BONE_PT_report.poll(bpy.context)
     assert bpy.ops.ik2bone.restore.poll()
     assert bpy.ops.ik2bone.set_contact(index=0, state="enforced") == {"FINISHED"}
+
+
+def test_a_strip_whose_keys_begin_and_end_between_frames_is_planted_again(bpy, walker, slope):
+    biped.thin(walker)
+    strip, shown = push_down(walker), []
+    for _ in range(2):
+        plant(bpy)
+        shown.append(heads(bpy, walker, range(1, biped.LAST)))
+    assert strip.action.name == "walk.planted" and strip.frame_end % 1.0
+    np.testing.assert_allclose(*shown, atol=1e-6)
