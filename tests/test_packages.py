@@ -144,6 +144,10 @@ def test_every_python_has_a_row_and_one_that_fails_is_told(packages, tmp_path):
     assert outcomes == [f"{'FAILED: 1 failed, 9 passed' if n == 2 else '10 passed: 10 passed'} |" for n in range(5)]
 
 
+def test_the_core_uses_the_headers_that_the_build_asks_for():
+    assert any("#include <cglm/" in path.read_text() for path in (extension.ROOT / "native/core").glob("*.c"))
+
+
 @pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler as cc")
 def test_missing_headers_of_cglm_are_told_in_one_line(tmp_path):
     pytest.importorskip("setuptools", reason="setuptools is not installed")

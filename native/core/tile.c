@@ -4,6 +4,8 @@
  */
 #include "tile.h"
 
+#include <cglm/mat4.h>
+
 /* Rows that lie one behind the other into lanes, or out; there are no matrices to go out. */
 IK2B_IN_LINE void
 move_of_width(void *data, ik2b_kind kind, int width, lane lanes[], bool out)
@@ -29,6 +31,40 @@ IK2B_BUILDS(unpacker, move_of_width, (void *data, ik2b_kind kind, int width, lan
             (data, kind, width, lanes, false))
 IK2B_BUILDS(packer, move_of_width, (void *data, ik2b_kind kind, int width, lane lanes[]),
             (data, kind, width, lanes, true))
+
+/* Matrices of single precision into lanes. One row of each of four matrices makes a matrix for
+ * cglm, which transposes it in vector instructions of SSE2 or NEON with every compiler. */
+static void
+transpose_matrices(const char *matrices, lane lanes[16])
+{
+    for (int first = 0; first < IK2B_LANES; first += 4) {
+        for (int row = 0; row < 4; row++) {
+            mat4 block;
+            for (int k = 0; k < 4; k++) {
+                const char *place = matrices + (first + k) * (ptrdiff_t)sizeof block;
+                memcpy(block[k], place + row * (ptrdiff_t)sizeof *block, sizeof *block);
+            }
+            glm_mat4_transpose(block);
+            for (int column = 0; column < 4; column++) {
+                for (int k = 0; k < 4; k++) {
+                    lanes[4 * row + column][first + k] = (double)block[column][k];
+                }
+            }
+        }
+    }
+}
+
+/* The longer vectors of other builds are filled sooner by shuffles that the compiler makes. */
+static void
+unpack(void *data, ik2b_kind kind, int width, lane lanes[])
+{
+    if (width == 16 && kind == IK2B_F32 && ik2b_build_in_use() == IK2B_PLAIN) {
+        transpose_matrices(data, lanes);
+    }
+    else {
+        unpacker()(data, kind, width, lanes);
+    }
+}
 
 /* An argument on its way along the last dimension. */
 typedef struct {
@@ -115,7 +151,7 @@ load_tile(stream streams[], int inputs, int count)
         if (!direct) {
             copy_rows(self, count, (char *)packed, false);
         }
-        unpacker()(direct ? self->data : (void *)packed, self->kind, self->width, self->lanes);
+        unpack(direct ? self->data : (void *)packed, self->kind, self->width, self->lanes);
         self->data += count * self->stride;
     }
 }
