@@ -395,10 +395,10 @@ class Plan:
         parts |= {name: getattr(self, name).choose(limbs) for name in ("targets", "sole", "clip")}
         return replace(self, **parts, locked=self.locked[limbs])
 
-    def led_by(self, rotations: Array, targets: Targets, miss: Array) -> Plan:
-        """The same plan with one frame before it that stands nowhere, under the same hips."""
+    def led_by(self, rotations: Array, hips: Array, targets: Targets, miss: Array, strength: Array) -> Plan:
+        """The same plan with one frame before it that stands nowhere, with its own move of the hips and strength."""
         nowhere = np.zeros_like(self.contacts[:1])
-        first = rotations, self.hips_offset[:1], nowhere, nowhere, nowhere, miss, self.strength[:1]
+        first = rotations, hips, nowhere, nowhere, nowhere, miss, strength
         led = {name: np.concatenate([row, getattr(self, name)]) for name, row in zip(BY_FRAME, first, strict=True)}
         return replace(self, **led, targets=self.targets.led_by(targets))
 

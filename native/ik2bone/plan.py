@@ -187,11 +187,16 @@ def _plant_motion(
 def _plant_after_pose(
     keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Plan:
-    """As `plant`, for a clip whose first frame is a calibration pose: that keeps its shape as far as it can."""
+    """As `plant`, for a clip whose first frame is a calibration pose: that keeps its shape as far as it can, under hips
+    that move as on the second frame, each with the strength of its frame.
+    """
     later, after = keep(Clip.cut, clip, LATER), keep(cut_ground, ground, LATER)
     plan = _plant_motion(keep, later, after, settings.cut(LATER), sole, None if offset is None else offset[LATER])
-    moved = np.broadcast_to(plan.hips_offset[:1, None] if offset is None else offset[:1], clip.hip[:1].shape)
-    return plan.led_by(*_plant_pose(clip, plan.sole, ground, settings, moved)).noting("calibration_pose")
+    first, second = strength = settings.shares(clip.frames)[:2]
+    hips = plan.hips_offset[:1] * (first / second if second > 0.0 else 0.0)
+    moved = np.broadcast_to(hips[:, None] if offset is None else offset[:1], clip.hip[:1].shape)
+    turns, targets, miss = _plant_pose(clip, plan.sole, ground, settings, moved)
+    return plan.led_by(turns, hips, targets, miss, strength[:1]).noting("calibration_pose")
 
 
 def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides: bool) -> Held:

@@ -22,7 +22,7 @@ def found(walk, ground, kept=None):
     contacts = np.stack([np.zeros_like(walk.standing), walk.standing], axis=-1)
     heel = move_points(clip.foot, sole.heel)
     nothing = np.zeros_like(contacts)
-    feet = Contacts(contacts, True, nothing if kept is None else kept, nothing, nothing[..., 0])
+    feet = Contacts(contacts, contacts, True, nothing if kept is None else kept, nothing, nothing[..., 0])
     contacts, anchors = find_anchors(clip, sole, heel, feet, ground, Settings(), None)
     return contacts, [anchor for anchor in anchors if anchor.part != "swing"]
 

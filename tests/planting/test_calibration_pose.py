@@ -32,6 +32,20 @@ def test_strength_of_a_calibration_pose_is_its_own() -> None:
     assert (plan.rotations[-1] == plant(spread, HILLS).rotations[-1]).all()
 
 
+@pytest.mark.parametrize("strength", [(0.0, 1.0), (0.25, 0.5), (1.0, 0.5), (1.0, 0.0)])
+def test_hips_of_a_calibration_pose_move_with_its_own_strength(strength) -> None:
+    spread, down = spread_on_its_first_frame(make_walk().clip), height_field(lambda x, y: 0.0 * x - 0.2)
+    shares = np.full(spread.frames, 1.0)
+    whole = plant(spread, down).hips_offset[0]
+    shares[:2] = strength
+    plan = plant(spread, down, Settings(strength=shares))
+    # Where the second frame leaves the hips where they are, so does the first.
+    assert plan.hips_offset[0] == pytest.approx(whole * (strength[0] if strength[1] else 0.0)) and whole[2] < -0.1
+    assert (plan.strength[:2] == strength).all()
+    after = planted(spread, plan)
+    assert (after.thigh[0] - spread.thigh[0])[..., :3, 3] == pytest.approx(np.tile(plan.hips_offset[0], (2, 1)))
+
+
 def test_calibration_pose_keeps_its_shape_over_a_pit() -> None:
     spread = spread_on_its_first_frame(make_walk().clip)
     pit = height_field(lambda _x, y: np.where(y > 0.25, -0.8, 0.0))

@@ -12,7 +12,7 @@ from ik2bone.contacts.standing import NEVER, Contacts, feet_that_stand, tell_hur
 from ik2bone.curves import runs
 from ik2bone.plan import Settings, plant
 from ik2bone.report import contact_spans, figures
-from ik2bone.rotations import move_points
+from ik2bone.rotations import matrix_from_vector, move_points
 from ik2bone.sole.measure import measure_sole
 from walk import FLAT, HILLS, in_place, make_walk, planted
 
@@ -107,8 +107,30 @@ def test_contacts_are_told_as_shortened_only_beside_what_people_added(leg, count
     standing[5:15, 0] = standing[18:30, 0] = standing[10:20, 1] = True
     held, added = standing.copy(), np.zeros_like(standing)
     held[13:15, 0], added[18:20, leg, 1] = False, True
-    notes = tell_hurried(Contacts(standing, True, added, added, added[..., 0]), held)
+    notes = tell_hurried(Contacts(standing, standing, True, added, added, added[..., 0]), held)
     assert [note.data["count"] for note in notes] == [count] * count
+
+
+def test_contacts_that_enforced_ones_part_are_told() -> None:
+    """The left foot rolls down from its heel. With its ball pinned in the air, the heel is not held between both."""
+    clip = make_walk(seconds=1.0).clip
+    still = {name: np.repeat(getattr(clip, name)[:1], clip.frames, axis=0) for name in ("thigh", "shin", "toe", "tip")}
+    foot, ball = np.repeat(clip.foot[:1], clip.frames, axis=0), np.repeat(clip.ball[:1], clip.frames, axis=0)
+    heel = foot[0, 0, :3, 3] - [0.0, 0.0, 0.12]
+    turn = matrix_from_vector(
+        np.array([0.0, -1.0, 0.0]) * np.maximum(0.6 - 0.05 * np.arange(clip.frames), 0.0)[:, None]
+    )
+    foot[:, 0, :3, :3] = turn @ foot[:, 0, :3, :3]
+    foot[:, 0, :3, 3], ball[:, 0] = (heel + turn @ (at[0, 0] - heel) for at in (foot[..., :3, 3], ball))
+    clip = replace(clip, **still, foot=foot, ball=ball)
+    sole = replace(measure_sole(make_walk().clip), heel=np.tile([0.0, 0.0, -0.12], (2, 1)))
+    told, held = [], []
+    for marks in (None, marked(clip, Span("left", "ball", 2, 2, "enforced"))):
+        feet = feet_that_stand(clip, sole, "AUTO", marks)
+        held.append(feet.standing[:, 0])
+        told.append([note.data["count"] for note in tell_hurried(feet, feet.standing)])
+    assert (held[0].any(axis=-1) & ~held[1].any(axis=-1)).any()
+    assert told == [[], [1]]
 
 
 @pytest.mark.parametrize("mode", ["AUTO", "STORED"])

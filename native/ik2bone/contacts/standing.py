@@ -30,11 +30,13 @@ NEVER, CARRIED, NOWHERE = Note("never_stands"), Note("treadmill"), Note("nothing
 class Contacts:
     """When feet stand, found once: `standing` (F, L, 2) of heels and balls, and whether that locks them to anchors.
 
-    What is `kept` (F, L, 2) stands whatever the planner needs time for; of that, what is `added` (F, L, 2) stands
-    only because people want it. `firm` (F, L) feet hold their direction, too. `notes` are for the user.
+    `wanted` (F, L, 2) is the same before stances on two spots were parted. What is `kept` (F, L, 2) stands whatever the
+    planner needs time for; of that, what is `added` (F, L, 2) stands only because people want it. `firm` (F, L) feet
+    hold their direction, too. `notes` are for the user.
     """
 
     standing: Mask
+    wanted: Mask
     locked: bool
     kept: Mask
     added: Mask
@@ -55,14 +57,14 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
     standing, carried = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
     if mode == "STORED":
         stored = marks.standing if standing.any() and not carried else marks.enforced
-        return _locked(stored, stored, marks, stored) if stored.any() else _following(marks.standing, NOWHERE)
+        return _locked(stored, stored, stored, marks, stored) if stored.any() else _following(marks.standing, NOWHERE)
     contacts, least = standing & (not _turns_in_the_air(standing)), LEAST_CONTACT * clip.fps
     notes = (CARRIED,) if carried else () if contacts.any() else (NEVER,)
     if notes and not marks.enforced.any():
         contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
         return _following(marks.applied(contacts, least), *notes)
     wanted = marks.enforced if notes else marks.applied(contacts, least)
-    return _locked(separate_spots(clip, wanted) | marks.enforced, marks.enforced, marks, contacts)
+    return _locked(separate_spots(clip, wanted) | marks.enforced, wanted, marks.enforced, marks, contacts)
 
 
 def separate_spots(clip: Clip, contacts: Mask) -> Mask:
@@ -77,24 +79,25 @@ def separate_spots(clip: Clip, contacts: Mask) -> Mask:
 
 
 def tell_hurried(feet: Contacts, held: Mask) -> tuple[Note, ...]:
-    """A note about stances of which less is `held` (F, L, 2), so that their feet get to or from what people added."""
-    pairs = [(a, b) for a, b in pairwise(stances(feet.standing)) if a.leg == b.leg]
-    beside = {span for pair in pairs if any(feet.added[one.rows].any() for one in pair) for span in pair}
-    shorter = sum(bool((feet.standing & ~held)[span.rows].any()) for span in beside)
+    """A note about stances of which less is `held` (F, L, 2), as people added to them or to the one before or after."""
+    spans, lost = stances(feet.wanted), feet.wanted & ~held
+    longer = {span for span in spans if feet.added[span.rows].any()}
+    beside = {span for a, b in pairwise(spans) if a.leg == b.leg and longer & {a, b} for span in (a, b)}
+    shorter = sum(bool(lost[span.rows].any()) for span in longer | beside)
     return (Note("contacts_shortened", {"count": shorter}),) if shorter else ()
 
 
-def _locked(standing: Mask, kept: Mask, marks: Marks, found: Mask) -> Contacts:
+def _locked(standing: Mask, wanted: Mask, kept: Mask, marks: Marks, found: Mask) -> Contacts:
     """Contacts (F, L, 2) of feet that stand on anchors, if they stand at all."""
     if not standing.any():
         return _following(standing, NOWHERE)
-    return Contacts(standing, True, kept, kept & ~found, marks.enforced[..., 0] & standing.all(axis=-1))
+    return Contacts(standing, wanted, True, kept, kept & ~found, marks.enforced[..., 0] & standing.all(axis=-1))
 
 
 def _following(standing: Mask, *notes: Note) -> Contacts:
     """Contacts (F, L, 2) of feet that follow the ground frame by frame."""
     nothing = np.zeros_like(standing)
-    return Contacts(standing, False, nothing, nothing, nothing[..., 0], notes)
+    return Contacts(standing, standing, False, nothing, nothing, nothing[..., 0], notes)
 
 
 def _turns_in_the_air(contacts: Mask) -> bool:
