@@ -242,11 +242,10 @@ def _rank(tree: Tree, bones: Sequence[int]) -> tuple[int, int, int]:
 
 def _is_further(rest: Tree, pair: Pair, found: list[Pair]) -> bool:
     """Whether a pair are legs too: on another bone of the trunk, ahead of those found or behind, and standing."""
-    trunks = {_trunk(rest, other) for other in found}
     return (
-        _is_beside(rest, pair, [limb for other in found for limb in other])
-        and _trunk(rest, pair) not in trunks
-        and pair[0].reach > FURTHER * found[0][0].reach
+        pair[0].reach > FURTHER * found[0][0].reach
+        and _is_beside(rest, pair, [limb for other in found for limb in other])
+        and _trunk(rest, pair) not in {_trunk(rest, other) for other in found}
         and _is_ahead(rest, pair, found[0])
         and bool(_standing(rest, [pair]))
     )
