@@ -88,9 +88,12 @@ def copy(source: FCurve, target: FCurve) -> None:
         target.convert_to_samples(round(points[0, 0]), round(points[-1, 0]) + 1)
     for modifier in source.modifiers:
         new = target.modifiers.new(modifier.type)
-        for point in getattr(modifier, "control_points", ()):
-            added = new.control_points.add(point.frame)
-            added.min, added.max = point.min, point.max
+        if points := list(getattr(modifier, "control_points", ())):
+            for point in points:
+                new.control_points.add(point.frame)
+            # Not one by one: Blender takes a point that is set for a whole modifier, and may crash (4.2 to 5.2).
+            for name in ("min", "max"):
+                new.control_points.foreach_set(name, [getattr(point, name) for point in points])
         # Twice, because some values limit others.
         for name in [p.identifier for p in modifier.bl_rna.properties if not p.is_readonly] * 2:
             setattr(new, name, getattr(modifier, name))

@@ -166,7 +166,8 @@ def _edit_source(source):
     noise = bag.fcurves.find('pose.bones["hips"].location', index=0).modifiers.new("NOISE")
     noise.strength, noise.use_restricted_range, noise.frame_start, noise.frame_end = 0.02, True, 10.0, 20.0
     envelope = curve.modifiers.new("ENVELOPE")
-    envelope.control_points.add(5.0).min = -0.5
+    envelope.control_points.add(5.0)
+    envelope.control_points.foreach_set("min", [-0.5])
 
 
 def test_planting_an_edited_source_takes_everything_afresh(bpy, walker, slope):
