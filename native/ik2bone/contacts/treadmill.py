@@ -7,6 +7,7 @@ from math import hypot
 
 import numpy as np
 
+from ..checks import ROUNDING
 from ..curves import quantile
 from ..model import Array, Indices, Mask, level_part
 from ..rotations import cross, length_of
@@ -84,7 +85,8 @@ def _slide(velocities: Array, frames: Indices, travel: Array, aside: Array) -> A
 def _low(heights: Array) -> Mask:
     """Frames, legs and parts (F, L, 2) in which a part of a foot is as low as it gets, and the other is not lower."""
     over = heights - heights.min(axis=0)
-    return (over < SAME_PLACE) & (over == over.min(axis=2, keepdims=True))
+    # Heel and ball of a foot that keeps its turn rise alike, but for rounding.
+    return (over < SAME_PLACE) & (over <= over.min(axis=2, keepdims=True) + ROUNDING)
 
 
 def _mode(velocities: Array) -> Array:
