@@ -12,12 +12,24 @@ from .checks import ROUNDING
 from .knees import Knees
 from .model import Array, Clip
 from .results import PoseSolution
-from .rotations import length_of, matrix_from_vector, vector_from_matrix
+from .rotations import (
+    cross,
+    dot,
+    inverse_of,
+    length_of,
+    matrix_from_vector,
+    shortest_turns,
+    turn_vectors,
+    unit,
+    vector_from_matrix,
+)
 from .targets.blend import Targets
 
 # Under a thigh stretched along itself the shin changes its length as the knee bends, which the solver leaves as a miss.
 # It is asked again for as much more, up to so many times.
 ROUNDS = 6
+# To the solver limbs whose mid joint is nearer to the line than this (reach) are straight: they have no own bend.
+STRAIGHT = 1e-12
 
 
 def weaken(clip: Clip, targets: Targets, offset: Array, strength: Array) -> Targets:
@@ -47,22 +59,53 @@ def solve_legs(
     # Seen from the hips as they will lie, which makes the blend linear in the world too.
     target, share = targets.ankle - hips[:, None], strength[:, None]
     asked = foot[..., :3, 3] + share[..., None] * (target - foot[..., :3, 3])
-    joints = thigh, shin, foot, goal
-    solution = _solve(joints, target, share, knees, clip)
+    joints, bends = (thigh, shin, foot, goal), _bends(moved, asked, share, knees)
+    solution = _solve(joints, target, share, knees, clip, bends)
     for _ in range(ROUNDS):
         away = asked - solution.position
         if not (length_of(away) > ROUNDING * clip.leg).any():
             break
         target = target + away / np.where(share > 0.0, share, 1.0)[..., None]
-        solution = _solve(joints, target, share, knees, clip)
+        solution = _solve(joints, target, share, knees, clip, bends)
     miss = length_of(solution.position - asked)
     return np.stack([solution.root, solution.mid, solution.end], axis=2), miss
 
 
+def _bends(clip: Clip, asked: Array, share: Array, knees: Knees) -> tuple[Array, Array | float]:
+    """Weights of the knees' poles (F, L), and turns beside them (F, L), radians, for ankles that go `asked` (F, L, 3).
+
+    The solver weakens poles with the strength, `share` (F, 1). By poles alone a knee that the clip has straight or
+    overstretched would bend far to where it does not belong. What it bends by in the clip keeps its side, what is added
+    gets that of the pole; bends count by how much they shorten the leg, which is what the strength blends.
+    """
+    partly = (share > 0.0) & (share < 1.0) & (knees.doubt > 0.0)
+    if not partly.any():
+        return knees.doubt, 0.0
+    inward = clip.scale[..., 0, :, None] * inverse_of(clip.thigh)[..., :3, :3]
+    own, present, line, pole = (
+        np.einsum("flij,flj->fli", inward, way)
+        for way in (clip.knee - clip.hip, clip.ankle - clip.hip, asked - clip.hip, knees.poles(asked - clip.hip))
+    )
+    carried = turn_vectors(matrix_from_vector(shortest_turns(present, line)), own)
+    bent = length_of(cross(carried, unit(line))) > STRAIGHT * clip.reach
+    angle = np.where(bent, knees.doubt * np.arctan2(dot(cross(carried, pole), unit(line)), dot(carried, pole)), 0.0)
+    before, after = (1.0 - np.cos(bend) for bend in (clip.bend, clip.bend_at(length_of(asked - clip.hip))))
+    kept = np.minimum((1.0 - share) * before / np.maximum(after, 1e-300), 1.0)
+    turn = np.arctan2((1.0 - kept) * np.sin(angle), kept + (1.0 - kept) * np.cos(angle))
+    return np.where(partly, 0.0, knees.doubt), np.where(partly, turn / np.maximum(share, 1e-300), 0.0)
+
+
 def _solve(
-    joints: tuple[Array, Array, Array, Array], target: Array, share: Array, knees: Knees, clip: Clip
+    joints: tuple[Array, Array, Array, Array],
+    target: Array,
+    share: Array,
+    knees: Knees,
+    clip: Clip,
+    bends: tuple[Array, Array | float],
 ) -> PoseSolution[Array]:
-    """Bring ankles to targets (F, L, 3): `joints` are thighs, shins, feet, and how the feet shall be (F, L, 4, 4)."""
+    """Bring ankles to targets (F, L, 3): `joints` are thighs, shins, feet, and how the feet shall be (F, L, 4, 4),
+    `bends` are weights of poles, and twists.
+    """
     thigh, shin, foot, goal = joints
     return solve_pose(
         thigh,
@@ -74,7 +117,8 @@ def _solve(
         hinge=knees.hinge,
         roll="hinge",
         pole=knees.poles(target - thigh[..., :3, 3]),
-        pole_weight=knees.doubt,
+        pole_weight=bends[0],
+        twist=bends[1],
         weight=share,
         root_scale=clip.scale[..., 0, :],
         mid_scale=clip.scale[..., 1, :],

@@ -68,3 +68,23 @@ def stiff(patch) -> Clip:
     patch.setattr("figures.STRETCH", 1.006)
     patch.setattr("figures.HIP_HEIGHT", 2.0)
     return figure_of(make_rest(30.0, seconds=1.0), ankle_ahead=0.11)
+
+
+@pytest.mark.parametrize("mirror", [1.0, -1.0])
+@pytest.mark.parametrize("strength", [0.01, 0.5])
+@pytest.mark.parametrize("side", [0.5, 2.0, 3.0, np.pi])
+def test_straight_knee_bends_forward_at_part_of_the_strength_too(side, strength, mirror) -> None:
+    """It went aside by the weakened angle to its pole, with a bend that grows with the root of the strength: a knee
+    overstretched by 4 mm pointed backward by 36 mm at a hundredth of the strength, and aside by 22 cm at half of it.
+    """
+    hip, ankle = np.tile([[0.0, 0.1, 0.92], [0.0, -0.1, 0.92]], (3, 1, 1)), np.zeros((3, 2, 3))
+    ankle[:] = hip * [1.0, 1.0, 0.0] + [0.0, 0.0, 0.08]
+    knee = 0.5 * (hip + ankle) + 0.004 * np.array([np.cos(side), np.sin(side), 0.0])
+    legs = Clip.from_points(30, hip, knee, ankle, ankle + [0.15, 0.0, -0.06])
+    seen = np.diag([1.0, mirror, 1.0, 1.0])
+    clip = Clip(30, seen @ legs.thigh, seen @ legs.shin, seen @ legs.foot, ball=legs.ball * [1.0, mirror, 1.0])
+    settings = Settings(contacts="ALWAYS", use_hips=False, strength=strength)
+    after = plant(clip, lambda xy: np.full(len(xy), 0.25), settings).apply(clip)
+    bend = (after.knee - 0.5 * (after.hip + after.ankle))[0]
+    assert (bend[:, 0] > 0.03).all() and (np.abs(bend[:, 1]) < 0.1 * bend[:, 0]).all()
+    assert (np.sum(after.shin[..., :3, 0] * clip.shin[..., :3, 0], axis=-1) > 0.99).all()
