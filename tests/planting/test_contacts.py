@@ -301,6 +301,7 @@ STILL_FEET = {"heel": np.zeros((5, 1, 3)), "ball": np.zeros((5, 1, 3)), "fps": 3
         ({"fps": 0.0}, "fps: expected a positive number, got 0.0"),
         ({"leg": -1.0}, "leg: expected a positive number, got -1.0"),
         ({"fps": np.inf}, "fps: expected a positive number, got inf"),
+        ({"fps": 1e9}, "fps: expected frames a second, up to 2000 as in a clip, got 1000000000.0"),
         ({"up": (0.0, 1.0)}, "up: expected shape"),
         ({"up": (0.0, 0.0, 0.0)}, "up: expected three numbers that are not all zero"),
         ({"height": np.nan}, "height: expected a positive number, got nan"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checks import array, as_array, boolean, number
 from ..curves import column_runs, quantile
-from ..model import Array, Mask
+from ..model import FASTEST, Array, Mask
 from ..rotations import length_of
 from .events import held_while_still, refined
 from .footing import HEIGHT, find_spells, grounded
@@ -63,6 +63,8 @@ def find_contacts(
     locking; if a foot rests on one part, the other part stands only where it is nearly still.
     """
     rate, length = _positive("fps", fps), _positive("leg", leg)
+    if rate > FASTEST:
+        raise ValueError(f"fps: expected frames a second, up to {FASTEST:g} as in a clip, got {fps}")
     upward = array("up", up, (3,))
     if not upward.any():
         raise ValueError(f"up: expected three numbers that are not all zero, got {up}")
