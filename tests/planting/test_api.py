@@ -12,6 +12,7 @@ import ik2bone
 import numpy as np
 import pytest
 from ik2bone import Note, Settings, plant
+from ik2bone.contacts.spans import Marks, no_marks
 from ik2bone.report.notes import WORDS
 from short_walk import WALK
 from walk import FLAT, HILLS, planted
@@ -100,6 +101,10 @@ def test_lists_in_settings_are_as_good_as_arrays(plan) -> None:
     of_arrays = plant(WALK, HILLS, Settings(strength=shares, asked=asked, direction="NEAREST"))
     assert (of_lists.rotations == of_arrays.rotations).all()
     assert Settings(strength=shares.tolist()).cut(slice(1, None)).shares(WALK.frames - 1) == pytest.approx(shares[1:])
+    marks = replace(no_marks((WALK.frames, 2, 2)), enforced=np.arange(WALK.frames * 4).reshape(-1, 2, 2) % 9 < 4)
+    in_lists = Marks(*(mask.tolist() for mask in (marks.automatic, marks.enforced, marks.forbidden)))
+    plans = [plant(WALK, HILLS, Settings(marks=each)) for each in (marks, in_lists)]
+    assert (plans[0].rotations == plans[1].rotations).all()
 
 
 def test_every_note_is_worded_once_from_its_data() -> None:
