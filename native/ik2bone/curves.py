@@ -88,16 +88,14 @@ def quantile(values: Array, share: float) -> Array:
     """What a share of values (N, ...) lies below: `numpy.quantile`, which takes ten times as long for few values."""
     place = share * (len(values) - 1)
     low, high = int(place), min(int(place) + 1, len(values) - 1)
-    ranked = np.partition(values, (low, high), axis=0)
+    ranked = np.array(values)
+    ranked.partition((low, high), axis=0)
     return np.asarray(ranked[low] + (place - low) * (ranked[high] - ranked[low]))
 
 
 def runs(mask: Mask) -> list[tuple[int, int]]:
     """Runs of True in a mask (F,): pairs of first frame and the frame after the last."""
-    padded = np.zeros(len(mask) + 2, bool)
-    padded[1:-1] = mask
-    edges = np.flatnonzero(padded[1:] != padded[:-1]).tolist()
-    return list(zip(edges[::2], edges[1::2], strict=True))
+    return [(start, end) for _, start, end in column_runs(mask)]
 
 
 def column_runs(mask: Mask) -> list[tuple[int, int, int]]:
@@ -107,9 +105,9 @@ def column_runs(mask: Mask) -> list[tuple[int, int, int]]:
     count = len(mask) + 2
     padded = np.zeros((prod(mask.shape[1:]), count), bool)
     padded[:, 1:-1] = mask.reshape(len(mask), len(padded)).T
-    edges = np.flatnonzero(padded.ravel()[1:] != padded.ravel()[:-1])
-    columns, starts = np.divmod(edges[::2], count)
-    return list(zip(columns.tolist(), starts.tolist(), (edges[1::2] - columns * count).tolist(), strict=True))
+    flat = padded.ravel()
+    edges = (flat[1:] != flat[:-1]).nonzero()[0].tolist()
+    return [(*divmod(start, count), end % count) for start, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def smoothstep(t: Array) -> Array:
@@ -180,12 +178,11 @@ def smooth_between(
     to its shape. At least two weights are positive; where floor and ceiling cross, the ceiling counts. The optimum is
     exact, see native/core/curves.h.
     """
-    rows = np.empty((4, *np.atleast_2d(wish.T).shape))
-    for row, values in zip(rows, (wish, weight, floor, ceiling), strict=True):
-        row[...] = np.transpose(values)
-    asked, weights, low, high = rows
-    curves = np.empty_like(asked)
-    smooth_within(asked, weights, low, high, (slow * fps) ** 4, curves)
+    rows = np.empty((4, prod(wish.shape[1:]), len(wish)))
+    columns, curves = rows.swapaxes(1, 2).reshape(4, *wish.shape), np.empty_like(rows[0])
+    for column, values in zip(columns, (wish, weight, floor, ceiling), strict=True):
+        column[...] = values
+    smooth_within(rows[0], rows[1], rows[2], rows[3], (slow * fps) ** 4, curves)
     return curves.T.reshape(wish.shape)
 
 

@@ -55,5 +55,5 @@ def values_of(data: Any) -> Any:
     if isinstance(data, tuple | list):
         return tuple(map(values_of, data))
     if is_dataclass(data):
-        return type(data), *(values_of(getattr(data, each.name)) for each in fields(data))
+        return type(data), *[values_of(getattr(data, each.name)) for each in fields(data)]
     return data if np.isscalar(data) else id(data)

@@ -230,7 +230,10 @@ def _rises(clip: Clip, held: Held, settings: Settings) -> Mask:
 
 def _find_room(clip: Clip, sole: Sole, held: Held, settings: Settings) -> Array:
     """How far heels may rise (F, L), radians: not those whose contact people want."""
-    room = heel_room(clip, sole, _may_rise(clip, held, settings) & (settings.gives_way != "HIPS"))
+    feet = _may_rise(clip, held, settings) & (settings.gives_way != "HIPS")
+    if not feet.any():
+        return np.zeros((clip.frames, clip.legs))
+    room = heel_room(clip, sole, feet)
     return np.where(settings.enforced(held.contacts)[..., 0], 0.0, room)
 
 
@@ -278,8 +281,9 @@ def _within_reach(clip: Clip, held: Held, settings: Settings, way: Array, room: 
     for it (F, L), radians, of which there is `room` (F, L).
     """
     targets, joint = held.targets.moved(held.free[..., None] * way), clip.hip + way
-    standing = held.contacts.any(axis=-1)
-    targets, pitch = raise_heels_to_reach(clip, targets, joint, standing, room)
+    standing, pitch = held.contacts.any(axis=-1), room
+    if room.any():
+        targets, pitch = raise_heels_to_reach(clip, targets, joint, standing, room)
     swings = ~standing & ~settings.touching(clip)
     targets = targets.moved(unfold_swings(clip, targets.ankle, joint, swings))
     targets = targets.moved(draw_swings(clip, targets.ankle, joint, swings, own_reach(clip)))
@@ -297,9 +301,11 @@ def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Set
 
     Of stored ones those are wanted in which the clip itself rolls the foot.
     """
+    feet = (held.locked & ~settings.touching(clip))[:, None]
+    if not feet.any():
+        return held.contacts
     rolls = held.contacts & ~held.resting & (settings.contacts == "STORED")
     kept = settings.enforced(held.contacts) | rolls
-    feet = (held.locked & ~settings.touching(clip))[:, None]
     return held_contacts(clip, sole, held.targets, held.contacts & feet, ground) | kept | (held.contacts & ~feet)
 
 

@@ -157,7 +157,7 @@ class Settings:
     def shares(self, frames: int) -> Array:
         """The strength of each frame (F,)."""
         shape = (frames,) if np.ndim(self.strength) else ()
-        return np.broadcast_to(checks.array("strength", self.strength, shape), frames)
+        return checks.array("strength", self.strength, shape) * np.ones(frames)
 
 
 def _check_place(name: str, place: Place, legs: int) -> None:

@@ -116,7 +116,7 @@ def hysteresis(slow: Mask, still: Mask) -> Mask:
     """The runs of slow frames (F, ...) that hold a still one, column by column."""
     begins = slow.copy()
     begins[1:] &= ~slow[:-1]
-    run = np.cumsum(begins.ravel(order="F")).reshape(slow.shape, order="F")
+    run = begins.ravel(order="F").cumsum().reshape(slow.shape, order="F")
     entered = np.zeros(slow.size + 1, bool)
     entered[run[slow & still]] = True
     return slow & entered[run]
@@ -136,7 +136,7 @@ def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
 def _slow(feet: Feet, limits: Limits) -> Mask:
     """Frames (F, L, 2) in which parts are slow, and neither they nor their foot are off the ground."""
     slow, still = feet.speeds < limits.leave, feet.speeds < limits.enter
-    either = hysteresis(slow.any(axis=-1), still.any(axis=-1))
+    either = hysteresis(slow[..., 0] | slow[..., 1], still[..., 0] | still[..., 1])
     heights, low = np.where(slow, feet.heights, np.inf), np.zeros_like(slow)
     for spell in grounded(feet, find_spells(feet, either), limits.height):
         low[spell.rows] = heights[spell.rows] < heights[spell.rows].min(axis=0) + limits.height

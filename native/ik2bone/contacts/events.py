@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..curves import column_runs, velocity
+from ..curves import column_runs, quantile, velocity
 from ..model import Array, Mask
 from ..rotations import length_of
 from .paths import REST, WINDOWS, Feet
@@ -45,7 +45,7 @@ def _left(feet: Feet, slow: Mask, run: Stance) -> int:
     if left := _off_line(feet, run):
         return left
     speeds = feet.speeds[:, run.leg, run.part]
-    rest = max(REST, 2.0 * feet.tremble, 1.3 * float(np.median(speeds[run.start : run.end])))
+    rest = max(REST, 2.0 * feet.tremble, 1.3 * float(quantile(speeds[run.start : run.end], 0.5)))
     early = max(run.start, run.end - max(1, round((0.5 * STEP if held else LEAST_CONTACT) * feet.fps)))
     resting = np.flatnonzero(speeds[early : run.end] <= rest)
     if not held and not len(resting):
@@ -57,10 +57,12 @@ def held_while_still(feet: Feet, slow: Mask) -> Mask:
     """Slow frames (F, L, 2) with other ends for parts that rest exactly for some frames, as animators and formulas make
     them: they rise at once because the clip wants it, while what creeps along the ground or trembles is best held.
     """
-    held, back = slow.copy(), feet.reversed()
     rests = length_of(np.diff(feet.paths, axis=0)) < ON_LINE
-    for run in part_stances(slow) if rests.any() else ():
-        still = run.start + np.flatnonzero(rests[run.start : run.end - 1, run.leg, run.part])
+    if not rests.any():
+        return slow
+    held, back = slow.copy(), feet.reversed()
+    for run in part_stances(slow):
+        still = run.start + rests[run.start : run.end - 1, run.leg, run.part].nonzero()[0]
         # So many steps has the shortest contact between its first and last; noise rests for fewer now and then.
         if len(still) > max(1, LEAST_CONTACT * feet.fps - 2):
             held[run.start : run.end, run.leg, run.part] = False

@@ -67,7 +67,7 @@ class Feet:
     @cached_property
     def lowest(self) -> Array:
         """How high the lower part of each foot is (F, L)."""
-        return np.asarray(self.heights.min(axis=-1))
+        return np.minimum(self.heights[..., 0], self.heights[..., 1])
 
     @cached_property
     def climb(self) -> Array:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ..curves import column_runs
 from ..model import Mask
@@ -15,8 +15,7 @@ LEAST_CONTACT = 0.08
 STEP = 0.5
 
 
-@dataclass(frozen=True)
-class Stance:
+class Stance(NamedTuple):
     """One stance of one foot: frames [start, end) in which its heel or its ball stands, or its `part` 0 or 1."""
 
     leg: int
@@ -31,7 +30,7 @@ class Stance:
 
     def moved(self, frames: int) -> Stance:
         """The same stance so many frames later."""
-        return replace(self, start=self.start + frames, end=self.end + frames)
+        return self._replace(start=self.start + frames, end=self.end + frames)
 
     def seen_back(self, frames: int) -> Stance:
         """The same stance with so many frames seen backwards in time."""
@@ -40,7 +39,7 @@ class Stance:
 
 def stances(contacts: Mask) -> list[Stance]:
     """The stances of each leg in order of time, from contacts (frames, legs, 2)."""
-    return [Stance(*run) for run in column_runs(contacts.any(axis=-1))]
+    return [Stance(*run) for run in column_runs(contacts[..., 0] | contacts[..., 1])]
 
 
 def part_stances(contacts: Mask) -> list[Stance]:

@@ -23,10 +23,12 @@ NEAR, WINDOW = 0.2, 0.15
 
 
 def steady_feet(clip: Clip) -> tuple[Clip, Array]:
-    """The clip with its trembling feet steadied, and the turns (F, L, 3, 3) that do it, about the ankles."""
+    """The clip with its trembling feet steadied, and the turns (F, L, 3, 3) that do it, about the ankles; one (3, 3)
+    that is none where no foot trembles.
+    """
     share = trembling(clip)
     if not share.any():
-        return clip, np.broadcast_to(np.eye(3), (clip.frames, clip.legs, 3, 3))
+        return clip, np.eye(3)
     axes, trembles = nearest_rotations(clip.foot[..., :3, :3] / clip.scale[:, :, 2, None]), share > 0.0
     mean = nearest_rotations(hann_average(axes, odd_window(WINDOW, clip.fps))[trembles])
     away = vector_from_matrix(mean @ np.swapaxes(axes[trembles], -1, -2))

@@ -27,7 +27,7 @@ def as_ground(ground: Any, clip: Clip) -> Ground:
     """What planting asks, from a Mesh, a height function z(xy) or a callable (points, down); see `ik2bone.plant`."""
     if isinstance(ground, Mesh):
         return cast(Ground, Surfaces((Surface(ground),), clip.leg))
-    if isinstance(ground, MovingGround | GivenGround | HeightField):
+    if isinstance(ground, Surfaces | GivenGround | HeightField | MovingGround):
         return cast(Ground, ground)
     if not callable(ground):
         raise TypeError(f"ground: expected {EXPECTED}, got {type(ground).__name__}")

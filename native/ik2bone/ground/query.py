@@ -47,7 +47,7 @@ def ask(ground: Ground, points: Array, up: Array | None, frames: Indices | None 
     `frames` (N,) are 0 to N - 1 by default. Without `up` the nearest point of the surface is asked for, else that over
     or under each point.
     """
-    rows = np.repeat(np.arange(len(points)) if frames is None else frames, prod(points.shape[1:-1]))
+    rows = (np.arange(len(points)) if frames is None else frames).repeat(prod(points.shape[1:-1]))
     flat, down = points.reshape(-1, 3), None if up is None else -up
     # `isinstance` of a protocol takes longer than a batch of points.
     answer = cast(MovingGround, ground).ask(flat, down, rows) if hasattr(ground, "ask") else ground(flat, down)

@@ -88,15 +88,15 @@ class Surface:
         """Where lines through `points` (N, 3) along unit vectors `down`, (3,) or (N, 3), meet this surface, which is
         `number`.
         """
-        if self._is_world:
-            line, depth, triangle = self.mesh.crossings(points, down)
-        else:
+        ways = down
+        if not self._is_world:
             inverse = self.at(frames)[1]
-            ways = turn_vectors(inverse, down)
-            line, distance, triangle = self.mesh.crossings(move_points(inverse, points), ways)
-            depth = distance / np.broadcast_to(length_of(ways), len(points))[line]
+            points, ways = move_points(inverse, points), turn_vectors(inverse, down)
+        line, depth, triangle = self.mesh.crossings(points, ways)
+        if not self._is_world:
+            depth = depth / length_of(_of_lines(line, ways))
         normal = self._to_world(self.mesh.normals[triangle], frames[line])
-        looks_up = dot(normal, np.broadcast_to(down, points.shape)[line]) <= 0.0
+        looks_up = dot(normal, _of_lines(line, down)) <= 0.0
         normal[~looks_up] *= -1.0
         return Levels(line, np.full(len(line), number), depth, normal, looks_up)
 
@@ -119,10 +119,15 @@ class Surface:
         for across in _level_axes(down):
             ways = turn_vectors(inverse, across)
             line, distance, triangle = self.mesh.crossings(starts, ways)
-            leaves = np.sign(distance * np.sum(self.mesh.normals[triangle] * ways[line], axis=1))
+            leaves = np.sign(distance * dot(self.mesh.normals[triangle], _of_lines(line, ways)))
             for ahead in (distance > 0.0, distance < 0.0):
                 inside &= np.bincount(line[ahead], leaves[ahead], len(points)) > 0.0
         return inside
+
+
+def _of_lines(lines: Indices, ways: Array) -> Array:
+    """The directions of some lines (N,), of one (3,) for all or one for each."""
+    return ways if ways.ndim == 1 else ways[lines]
 
 
 def _level_axes(down: Array) -> tuple[Array, Array]:
@@ -218,13 +223,13 @@ class Surfaces:
         line, surface, depth, _, looks_up = (column[order] for column in levels)
         over = _over(line, looks_up)
         room = np.where(over < 0, np.inf, depth - depth[over])
-        missing = np.clip(1.0 - room / self.leg, 0.0, 1.0)
+        missing = np.minimum(np.maximum(1.0 - room / self.leg, 0.0), 1.0)
         cost = np.abs(depth) / self.leg + np.where(looks_up, NO_ROOM * missing, HIDDEN)
         doubtful = np.flatnonzero((missing > 0.0) & looks_up)
         for number in np.unique(surface[over[doubtful]]).tolist():
             rows = doubtful[surface[over[doubtful]] == number]
             at = line[rows]
-            ways = np.broadcast_to(down, points.shape)[at]
+            ways = _of_lines(at, down)
             middle = points[at] + 0.5 * (depth[rows] + depth[over[rows]])[:, None] * ways
             buried = self.surfaces[number].encloses(middle, ways, frames[at])
             cost[rows] += (HIDDEN - NO_ROOM) * missing[rows] * buried

@@ -87,10 +87,13 @@ def measure_sole(clip: Clip) -> Sole:
     lengths uneven in foot space.
     """
     clip = _unscaled(clip)
-    contacts = _contacts(clip)
+    contacts, found = _contacts(clip), _feet_at_rest(clip)
     standing = _standing_heights(clip, contacts[..., 1])
-    height, floor, source = _ball_height(clip, standing)
-    feet, sources = zip(*(_foot(clip, leg, contacts[:, leg], height, source) for leg in range(clip.legs)), strict=True)
+    height, floor, source = _ball_height(clip, standing) if None in found else (0.0, 0.0, "mesh")
+    laid = [
+        (foot, "mesh") if foot else _foot(clip, leg, contacts[:, leg], height, source) for leg, foot in enumerate(found)
+    ]
+    feet, sources = zip(*laid, strict=True)
     sole, known = _sole_of(clip, feet, floor, sources), np.array([name in ("mesh", "point") for name in sources])
     if not known.any():
         return sole
@@ -175,9 +178,11 @@ def _stances(clip: Clip, stands: Mask, leg: int) -> list[Indices]:
 
     What the clip's ends leave of a longer stance is told by others, if there are any.
     """
-    heights, found = dot(clip.ball[:, leg], clip.up), [np.arange(*run) for run in runs(stands)]
-    whole = [frames for frames in found if len(frames) >= LEAST_CONTACT * clip.fps]
-    return whole or found or [np.flatnonzero(heights <= quantile(heights, LOW_SHARE))]
+    found = [np.arange(*run) for run in runs(stands)]
+    if found:
+        return [frames for frames in found if len(frames) >= LEAST_CONTACT * clip.fps] or found
+    heights = dot(clip.ball[:, leg], clip.up)
+    return [np.flatnonzero(heights <= quantile(heights, LOW_SHARE))]
 
 
 def _ball_height(clip: Clip, standing: list[Array]) -> tuple[float, float, str]:
@@ -229,21 +234,22 @@ def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Indices]:
     return [frames for frames, own in zip(flat, drops, strict=True) if own <= least]
 
 
+def _feet_at_rest(clip: Clip) -> list[FlatFoot | None]:
+    """How each foot lies flat by its skin, if it stands on that in the rest pose."""
+    if clip.skins is None:
+        return [None] * clip.legs
+    joints = quantile(move_points(inverse_of(clip.foot), clip.ball), 0.5)
+    return [lay_at_rest(*each) for each in zip(clip.skins, joints, clip.leg / clip.foot_units, strict=True)]
+
+
 def _foot(clip: Clip, leg: int, contacts: Mask, height: float, source: str) -> tuple[FlatFoot, str]:
-    """How one foot with contacts (F, 2) lies flat, and what tells it: its skin as that stands in the rest pose, if it
-    does, else as the clip's flat feet lie; without a skin these, with the `height` from that `source`.
+    """How one foot with contacts (F, 2) lies flat that does not do so at rest, and what tells it: its skin laid as the
+    clip's flat feet lie; without a skin these, with the `height` from that `source`.
     """
-    size, skin, found = clip.foot_units[leg], clip.skins[leg] if clip.skins else None, None
-    if skin is not None:
-        joint = np.median(move_points(inverse_of(clip.foot[:, leg]), clip.ball[:, leg]), axis=0)
-        found = lay_at_rest(skin, joint, clip.leg / size)
-    if found is None:
-        source = source if (clip.ball[:, leg] != clip.ankle[:, leg]).any() else "point"
-        lying = _flat_foot(clip, leg, contacts, 0.0 if source == "point" else height / size)
-        found = None if skin is None else find_sole(skin, lying, clip.leg / size)
-        if found is None:
-            return lying, source
-    return found, "mesh"
+    source = source if (clip.ball[:, leg] != clip.ankle[:, leg]).any() else "point"
+    lying = _flat_foot(clip, leg, contacts, 0.0 if source == "point" else height / clip.foot_units[leg])
+    found = clip.skins and find_sole(clip.skins[leg], lying, clip.leg / clip.foot_units[leg])
+    return (found, "mesh") if found else (lying, source)
 
 
 def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model import Array
-from ..rotations import dot, inverse_of, unit
+from ..rotations import dot, inverse_of, length_of, unit
 
 # Heel and front of the sole are the hindmost and foremost places that lie this near to it (leg lengths, 1 cm of a
 # person): the backs of heels are round, toes and shoes curve up.
@@ -83,8 +83,9 @@ def find_sole(skin: Skin, foot: FlatFoot, leg: float) -> FlatFoot | None:
     side = np.stack([foot.forward, foot.up])
     edge = _standing_edge(points @ side.T, -0.5 * side @ foot.joint)
     forward, up = edge @ side, np.array([-edge[1], edge[0]]) @ side
-    height = -float(dot(points, up).min())
-    near, places = dot(points, up) + height < CURVED * leg, dot(points, forward)
+    heights, places = dot(points, up), dot(points, forward)
+    height = -float(heights.min())
+    near = heights + height < CURVED * leg
     heel, tip = float(places[near].min()), float(places[near].max(initial=0.0))
     least, most = (limit * leg for limit in BALL_HEIGHTS)
     if edge[0] < np.cos(STEEPEST) or not least <= height <= most or heel >= 0.0:
@@ -96,14 +97,15 @@ def _standing_edge(points: Array, middle: Array) -> Array:
     """The unit vector (2,) along the edge on which the lower hull of points (N, 2) stands with its weight in a place
     (2,): of the edges that this lies over, the most level one. Level where there is none.
     """
-    corners = [points[np.lexsort((points[:, 1], points[:, 0]))[0]]]
+    left = points[points[:, 0] == points[:, 0].min()]
+    corners = [left[left[:, 1].argmin()]]
     while len(points := points[points[:, 0] > corners[-1][0]]):
         way = points - corners[-1]
         climb = way[:, 1] / way[:, 0]
         ahead = points[climb == climb.min()]
         corners.append(ahead[ahead[:, 0].argmax()])
     start, way = np.array(corners[:-1]).reshape(-1, 2), np.diff(corners, axis=0)
-    along = np.sum((middle - start) * way, axis=1)
-    ways = way[(along >= 0.0) & (along < np.sum(way**2, axis=1))]
-    edges = np.array([[1.0, 0.0]]) if not len(ways) else ways / np.linalg.norm(ways, axis=1, keepdims=True)
-    return np.asarray(edges[np.argmax(edges[:, 0])])
+    along = dot(middle - start, way)
+    ways = way[(along >= 0.0) & (along < dot(way, way))]
+    edges = ways / length_of(ways)[:, None] if len(ways) else np.array([[1.0, 0.0]])
+    return np.asarray(edges[edges[:, 0].argmax()])

@@ -164,7 +164,7 @@ class Held:
 
 def _renumbered(anchors: Sequence[Anchor], numbers: NDArray[np.intp]) -> tuple[Anchor, ...]:
     """Anchors of limbs that get other `numbers`."""
-    return tuple(replace(a, stance=replace(a.stance, leg=int(numbers[a.stance.leg]))) for a in anchors)
+    return tuple(replace(a, stance=a.stance._replace(leg=int(numbers[a.stance.leg]))) for a in anchors)
 
 
 def places_of(anchors: list[Anchor]) -> dict[Stance, Array]:
