@@ -65,14 +65,14 @@ note_argument(call *self, int i, ik2b_kind kind, const char *group)
         return wrong_shape(p, a, group);
     }
     note_layout(a);
-    for (int d = row->dims; d > 0; d--) {
-        a->ndim--;
-        if (a->shape[a->ndim] != row->size) {
+    a->ndim = lead;
+    const Py_ssize_t *shape = a->shape + lead + row->joints, *strides = a->strides + lead + row->joints;
+    for (int d = 0; d < row->dims; d++) {
+        if (shape[d] != row->size) {
             return wrong_shape(p, a, group);
         }
-        array->inner[d - 1] = a->strides[a->ndim];
+        array->inner[d] = strides[d];
     }
-    a->ndim = lead;
     if (row->joints) {
         self->joints.stride[i] = a->strides[lead];
         return check_joints(self, p, a);

@@ -2,7 +2,7 @@
  *
  * Options of limbs: where they lie, what follows from them, and what one has for all rows.
  */
-#include "options.h"
+#include "solver.h"
 
 enum { NUMBER = 1, DIRECTION = 3, MATRIX = 16 };
 
@@ -71,9 +71,18 @@ check_options(limbs *t, double bad_options)
     }
     for (int which = 0; which < IK2B_OPTIONS; which++) {
         const ik2b_option *option = &ik2b_options[which];
-        bool checked = (t->task.varying >> which & 1) && option->width != MATRIX;
-        for (int i = 0; checked && i < option->width; i++) {
-            const double *numbers = *lanes_at(t, option->place + i);
+        if (!(t->task.varying >> which & 1) || option->width == MATRIX) {
+            continue;
+        }
+        if (option->width == DIRECTION) {
+            lane *const v = lanes_at(t, option->place);
+            IK2B_LANE_LOOP
+            for (int k = 0; k < IK2B_LANES; k++) {
+                t->bad_options[k] += (v[0][k] - v[0][k]) + (v[1][k] - v[1][k]) + (v[2][k] - v[2][k]);
+            }
+        }
+        else {
+            const double *numbers = *lanes_at(t, option->place);
             IK2B_LANE_LOOP
             for (int k = 0; k < IK2B_LANES; k++) {
                 t->bad_options[k] += numbers[k] - numbers[k];
@@ -167,7 +176,7 @@ set_defaults(limb *t)
 }
 
 void
-ik2b_begin_options(limb *t, const ik2b_array *args, const signed char *places,
+ik2b_begin_options(limb *t, const ik2b_array *args, const signed char *which, int count,
                    const ik2b_extent *extent)
 {
     bool any = false;
@@ -176,13 +185,13 @@ ik2b_begin_options(limb *t, const ik2b_array *args, const signed char *places,
     d3_zero(t->pole);
     d3_zero(t->hinge);
     d3_zero(t->hinge_mid);
-    for (int which = 0; which < IK2B_OPTIONS; which++) {
-        if (places[which] > 0 && args[places[which]].data) {
+    for (int i = 0; i < count; i++) {
+        if (args[i].data) {
             if (!any) {
                 set_defaults(t);
             }
             any = true;
-            begin_option(t, &args[places[which]], which, extent);
+            begin_option(t, &args[i], which[i], extent);
         }
     }
     if (any) {

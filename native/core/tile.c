@@ -34,7 +34,7 @@ IK2B_BUILDS(packer, move_of_width, (void *data, ik2b_kind kind, int width, lane 
 
 /* Matrices of single precision into lanes. One row of each of four matrices makes a matrix for
  * cglm, which transposes it in vector instructions of SSE2 or NEON with every compiler. */
-static void
+IK2B_IN_LINE void
 transpose_matrices(const char *matrices, lane lanes[16])
 {
     for (int first = 0; first < IK2B_LANES; first += 4) {
@@ -46,6 +46,7 @@ transpose_matrices(const char *matrices, lane lanes[16])
             }
             glm_mat4_transpose(block);
             for (int column = 0; column < 4; column++) {
+                IK2B_LANE_LOOP
                 for (int k = 0; k < 4; k++) {
                     lanes[4 * row + column][first + k] = (double)block[column][k];
                 }
@@ -54,12 +55,15 @@ transpose_matrices(const char *matrices, lane lanes[16])
     }
 }
 
-/* The longer vectors of other builds are filled sooner by shuffles that the compiler makes. */
+IK2B_BUILDS(transposer, transpose_matrices, (const char *matrices, lane lanes[16]),
+            (matrices, lanes))
+
+/* The vectors of AVX-512 are filled sooner by shuffles that the compiler makes. */
 static void
 unpack(void *data, ik2b_kind kind, int width, lane lanes[])
 {
-    if (width == 16 && kind == IK2B_F32 && ik2b_build_in_use() == IK2B_PLAIN) {
-        transpose_matrices(data, lanes);
+    if (width == 16 && kind == IK2B_F32 && ik2b_build_in_use() != IK2B_AVX512) {
+        transposer()(data, lanes);
     }
     else {
         unpacker()(data, kind, width, lanes);
