@@ -6,32 +6,6 @@
 
 #include <cglm/mat4.h>
 
-/* Rows that lie one behind the other into lanes, or out; there are no matrices to go out. */
-IK2B_IN_LINE void
-move_of_width(void *data, ik2b_kind kind, int width, lane lanes[], bool out)
-{
-    switch (width) {
-    case 1:
-        move_rows(data, kind, 1, lanes, 1, out);
-        break;
-    case 3:
-        move_rows(data, kind, 3, lanes, 1, out);
-        break;
-    case 4:
-        move_rows(data, kind, 4, lanes, 1, out);
-        break;
-    default:
-        if (!out) {
-            move_rows(data, kind, 16, lanes, 1, false);
-        }
-    }
-}
-
-IK2B_BUILDS(unpacker, move_of_width, (void *data, ik2b_kind kind, int width, lane lanes[]),
-            (data, kind, width, lanes, false))
-IK2B_BUILDS(packer, move_of_width, (void *data, ik2b_kind kind, int width, lane lanes[]),
-            (data, kind, width, lanes, true))
-
 /* Matrices of single precision into lanes. One row of each of four matrices makes a matrix for
  * cglm, which transposes it in vector instructions of SSE2 or NEON with every compiler. */
 IK2B_IN_LINE void
@@ -55,20 +29,38 @@ transpose_matrices(const char *matrices, lane lanes[16])
     }
 }
 
-IK2B_BUILDS(transposer, transpose_matrices, (const char *matrices, lane lanes[16]),
-            (matrices, lanes))
-
-/* The vectors of AVX-512 are filled sooner by shuffles that the compiler makes. */
-static void
-unpack(void *data, ik2b_kind kind, int width, lane lanes[])
+/* Rows that lie one behind the other into lanes, or out; there are no matrices to go out. The
+ * vectors of AVX-512 are filled with matrices sooner by shuffles that the compiler makes. */
+IK2B_IN_LINE void
+move_of_width(void *data, ik2b_kind kind, int width, lane lanes[], bool out, ik2b_build build)
 {
-    if (width == 16 && kind == IK2B_F32 && ik2b_build_in_use() != IK2B_AVX512) {
-        transposer()(data, lanes);
-    }
-    else {
-        unpacker()(data, kind, width, lanes);
+    switch (width) {
+    case 1:
+        move_rows(data, kind, 1, lanes, 1, out);
+        break;
+    case 3:
+        move_rows(data, kind, 3, lanes, 1, out);
+        break;
+    case 4:
+        move_rows(data, kind, 4, lanes, 1, out);
+        break;
+    default:
+        if (!out && kind == IK2B_F64) {
+            move_known(data, IK2B_F64, 16, lanes, 1, false);
+        }
+        else if (!out && build == IK2B_AVX512) {
+            move_known(data, IK2B_F32, 16, lanes, 1, false);
+        }
+        else if (!out) {
+            transpose_matrices(data, lanes);
+        }
     }
 }
+
+IK2B_BUILDS(unpacker, move_of_width, (void *data, ik2b_kind kind, int width, lane lanes[]),
+            (data, kind, width, lanes, false, IK2B_OF_BUILD))
+IK2B_BUILDS(packer, move_of_width, (void *data, ik2b_kind kind, int width, lane lanes[]),
+            (data, kind, width, lanes, true, IK2B_OF_BUILD))
 
 /* An argument on its way along the last dimension. */
 typedef struct {
@@ -155,7 +147,7 @@ load_tile(stream streams[], int inputs, int count)
         if (!direct) {
             copy_rows(self, count, (char *)packed, false);
         }
-        unpack(direct ? self->data : (void *)packed, self->kind, self->width, self->lanes);
+        unpacker()(direct ? self->data : (void *)packed, self->kind, self->width, self->lanes);
         self->data += count * self->stride;
     }
 }
