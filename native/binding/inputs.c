@@ -66,12 +66,11 @@ note_argument(call *self, int i, ik2b_kind kind, const char *group)
     }
     note_layout(a);
     a->ndim = lead;
-    const Py_ssize_t *shape = a->shape + lead + row->joints, *strides = a->strides + lead + row->joints;
-    for (int d = 0; d < row->dims; d++) {
-        if (shape[d] != row->size) {
+    for (int d = 0, own = lead + row->joints; d < row->dims; d++, own++) {
+        if (a->shape[own] != row->size) {
             return wrong_shape(p, a, group);
         }
-        array->inner[d] = strides[d];
+        array->inner[d] = a->strides[own];
     }
     if (row->joints) {
         self->joints.stride[i] = a->strides[lead];

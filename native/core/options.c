@@ -71,18 +71,9 @@ check_options(limbs *t, double bad_options)
     }
     for (int which = 0; which < IK2B_OPTIONS; which++) {
         const ik2b_option *option = &ik2b_options[which];
-        if (!(t->task.varying >> which & 1) || option->width == MATRIX) {
-            continue;
-        }
-        if (option->width == DIRECTION) {
-            lane *const v = lanes_at(t, option->place);
-            IK2B_LANE_LOOP
-            for (int k = 0; k < IK2B_LANES; k++) {
-                t->bad_options[k] += (v[0][k] - v[0][k]) + (v[1][k] - v[1][k]) + (v[2][k] - v[2][k]);
-            }
-        }
-        else {
-            const double *numbers = *lanes_at(t, option->place);
+        bool checked = (t->task.varying >> which & 1) && option->width != MATRIX;
+        for (int i = 0; checked && i < option->width; i++) {
+            const double *numbers = *lanes_at(t, option->place + i);
             IK2B_LANE_LOOP
             for (int k = 0; k < IK2B_LANES; k++) {
                 t->bad_options[k] += numbers[k] - numbers[k];

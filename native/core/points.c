@@ -40,7 +40,7 @@ see_limb(limb *t, bool careful)
     return both(good, measure(t, careful));
 }
 
-/* All stages of a call without options. */
+/* All stages of a call without options; an invalid row is refused after them. */
 IK2B_IN_LINE bool
 solve_plainly(limb *t, bool careful)
 {

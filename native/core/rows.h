@@ -61,29 +61,11 @@ offset_of(const ptrdiff_t inner[2], int width, int i)
     return width == 16 ? i / 4 * inner[0] + i % 4 * inner[1] : i * inner[0];
 }
 
-/* In line with constant kind. */
-IK2B_IN_LINE void
-load_numbers(const ik2b_array *array, ik2b_kind kind, const char *place, int width, double dest[])
-{
-    if (width == 3) { /* the most usual, as straight code */
-        dest[0] = read_number(kind, place);
-        dest[1] = read_number(kind, place + array->inner[0]);
-        dest[2] = read_number(kind, place + 2 * array->inner[0]);
-        return;
-    }
-    for (int i = 0; i < width; i++) {
-        dest[i] = read_number(kind, place + offset_of(array->inner, width, i));
-    }
-}
-
 static inline void
 load_row(const ik2b_array *array, const char *place, int width, double dest[])
 {
-    if (array->kind == IK2B_F32) {
-        load_numbers(array, IK2B_F32, place, width, dest);
-    }
-    else {
-        load_numbers(array, IK2B_F64, place, width, dest);
+    for (int i = 0; i < width; i++) {
+        dest[i] = read_number(array->kind, place + offset_of(array->inner, width, i));
     }
 }
 

@@ -32,7 +32,7 @@ transpose_matrices(const char *matrices, lane lanes[16])
 /* Rows that lie one behind the other into lanes, or out; there are no matrices to go out. The
  * vectors of AVX-512 are filled with matrices sooner by shuffles that the compiler makes. */
 IK2B_IN_LINE void
-move_of_width(void *data, ik2b_kind kind, int width, lane lanes[], bool out, ik2b_build build)
+move_of_width(void *data, ik2b_kind kind, int width, lane lanes[], bool out, int build)
 {
     switch (width) {
     case 1:
