@@ -65,14 +65,13 @@ note_argument(call *self, int i, ik2b_kind kind, const char *group)
         return wrong_shape(p, a, group);
     }
     note_layout(a);
-    for (int d = row->dims; d > 0; d--) {
-        a->ndim--;
-        if (a->shape[a->ndim] != row->size) {
+    a->ndim = lead;
+    for (int d = 0, own = lead + row->joints; d < row->dims; d++, own++) {
+        if (a->shape[own] != row->size) {
             return wrong_shape(p, a, group);
         }
-        array->inner[d - 1] = a->strides[a->ndim];
+        array->inner[d] = a->strides[own];
     }
-    a->ndim = lead;
     if (row->joints) {
         self->joints.stride[i] = a->strides[lead];
         return check_joints(self, p, a);

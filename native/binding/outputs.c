@@ -22,10 +22,8 @@ shape_of_output(const call *self, const parameter *p, Py_ssize_t shape[MAX_NDIM]
     if (p->row->joints) {
         shape[ndim++] = self->joints.count;
     }
-    for (int d = 0; d < p->row->dims; d++) {
-        shape[ndim++] = p->row->size;
-    }
-    return ndim;
+    shape[ndim] = shape[ndim + 1] = p->row->size;
+    return ndim + p->row->dims;
 }
 
 static int

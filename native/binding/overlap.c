@@ -17,48 +17,49 @@ typedef struct {
     intptr_t stride, most;
 } axis;
 
-/* The bytes of one array, from low to before high: low, and any steps along each axis from there,
- * are the first bytes of its elements. */
+/* The bytes of one array, from low to before high. */
 typedef struct {
     intptr_t low, high, itemsize;
-    bool nested; /* each axis steps over all that those before it reach: no two elements meet */
+    bool nested; /* each axis steps over all that those after it reach: no two elements meet */
+} range;
+
+static inline range
+find_range(const call *self, int i)
+{
+    static const signed char sizes[IK2B_KINDS] = {
+        [IK2B_F32] = 4, [IK2B_F64] = 8, [IK2B_U8] = 1, [IK2B_I64] = 8};
+    const argument *a = &self->arguments[i];
+    intptr_t size = sizes[self->arrays[i].kind], below = 0, above = size;
+    bool nested = true;
+    for (int d = a->view.ndim - 1; d >= 0; d--) {
+        intptr_t stride = a->strides[d], reach = stride * (a->shape[d] - 1);
+        nested &= a->shape[d] < 2 || (stride < 0 ? -stride : stride) >= above - below;
+        below += reach < 0 ? reach : 0;
+        above += reach < 0 ? 0 : reach;
+    }
+    intptr_t first = (intptr_t)self->arrays[i].data;
+    return (range){first + below, first + above, size, nested};
+}
+
+/* Its range, and its axes: the first byte, and any steps along each axis from there, are the first
+ * bytes of its elements. */
+typedef struct {
+    range bytes;
     int count;
     axis axes[MAX_AXES];
 } layout;
 
-static inline void
-add_axis(layout *self, ptrdiff_t size, ptrdiff_t stride)
-{
-    if (size > 1) {
-        axis *own = &self->axes[self->count++];
-        own->stride = stride < 0 ? -stride : stride;
-        own->most = size - 1;
-        self->nested &= own->stride >= self->high - self->low;
-        *(stride < 0 ? &self->low : &self->high) += stride * own->most;
-    }
-}
-
-/* An input that is broadcast has stride zero, which adds nothing to its range. */
-static inline void
+static void
 find_layout(const call *self, int i, layout *dest)
 {
-    static const signed char sizes[IK2B_KINDS] = {
-        [IK2B_F32] = 4, [IK2B_F64] = 8, [IK2B_U8] = 1, [IK2B_I64] = 8};
-    const row_shape *row = self->function->parameters[i].row;
-    const ik2b_array *array = &self->arrays[i];
-    dest->low = (intptr_t)array->data;
-    dest->itemsize = sizes[array->kind];
-    dest->high = dest->low + dest->itemsize;
-    dest->nested = true;
+    const argument *a = &self->arguments[i];
+    dest->bytes = find_range(self, i);
     dest->count = 0;
-    for (int d = row->dims - 1; d >= 0; d--) {
-        add_axis(dest, row->size, array->inner[d]);
-    }
-    if (row->joints) {
-        add_axis(dest, self->joints.count, self->joints.stride[i]);
-    }
-    for (int d = self->extent.count - 1; d >= 0; d--) {
-        add_axis(dest, self->extent.shape[d], array->stride[d]);
+    for (int d = 0; d < a->view.ndim; d++) {
+        intptr_t stride = a->strides[d];
+        if (a->shape[d] > 1) {
+            dest->axes[dest->count++] = (axis){stride < 0 ? -stride : stride, a->shape[d] - 1};
+        }
     }
 }
 
@@ -121,14 +122,14 @@ static bool
 share_bytes(const layout *a, const layout *b)
 {
     sum steps;
-    begin_sum(&steps, a->itemsize - 1 + b->itemsize - 1);
+    begin_sum(&steps, a->bytes.itemsize - 1 + b->bytes.itemsize - 1);
     for (int k = 0; k < a->count; k++) {
         add_term(&steps, a->axes[k].stride, a->axes[k].most);
     }
     for (int k = 0; k < b->count; k++) {
         add_term(&steps, b->axes[k].stride, b->axes[k].most);
     }
-    return adds_up(steps.axes, steps.count, steps.reach, b->high - 1 - a->low);
+    return adds_up(steps.axes, steps.count, steps.reach, b->bytes.high - 1 - a->bytes.low);
 }
 
 /* Whether two different elements share a byte: they differ by one or more steps along some axis k,
@@ -137,7 +138,7 @@ static bool
 meets_itself(const layout *self)
 {
     for (int k = 0; k < self->count; k++) {
-        intptr_t back = self->itemsize - 1;
+        intptr_t back = self->bytes.itemsize - 1;
         sum steps;
         begin_sum(&steps, 2 * back);
         add_term(&steps, self->axes[k].stride, self->axes[k].most - 1);
@@ -194,16 +195,13 @@ meets(const call *self, int output, int other)
 int
 check_overlap(const call *self)
 {
-    layout own;
-    intptr_t low[MAX_ARGUMENTS], high[MAX_ARGUMENTS];
+    range ranges[MAX_ARGUMENTS];
     if (self->owns_outputs || !has_rows(self)) {
         return 0;
     }
     for (int k = 0; k < self->acquired; k++) {
         int i = self->places[k];
-        find_layout(self, i, &own);
-        low[k] = own.low;
-        high[k] = own.high;
+        range own = ranges[k] = find_range(self, i);
         if (i < self->function->inputs) {
             continue;
         }
@@ -211,9 +209,10 @@ check_overlap(const call *self)
             return refuse_overlap(self, i, i);
         }
         for (int before = 0; before < k; before++) {
-            int other = self->places[before];
-            if (low[before] < own.high && own.low < high[before] && meets(self, i, other)) {
-                return refuse_overlap(self, i, other);
+            const range *its = &ranges[before];
+            if (its->low < own.high && own.low < its->high &&
+                meets(self, i, self->places[before])) {
+                return refuse_overlap(self, i, self->places[before]);
             }
         }
     }

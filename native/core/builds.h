@@ -60,21 +60,22 @@ bool ik2b_build_is_known(void);
 #endif
 
 /* Makes name(), which gives the build to call. The parameters are in parentheses, with names; the
- * arguments are the same names again, or IK2B_TOGETHER: how many lanes of a tile go at once. For
- * AVX2 these are eight, as many floats as its vectors hold: of two turns of a loop over sixteen gcc
- * makes straight code of twice the size. `run` must be in line. */
-#define IK2B_BUILD(name, run, parameters, arguments, together)                                     \
+ * arguments are the same names again, IK2B_OF_BUILD, which build it is, or IK2B_TOGETHER: how many
+ * lanes of a tile go at once. For AVX2 these are eight, as many floats as its vectors hold: of two
+ * turns of a loop over sixteen gcc makes straight code of twice the size. `run` must be in line. */
+#define IK2B_BUILD(name, run, parameters, arguments, build)                                        \
     static void name parameters                                                                    \
     {                                                                                              \
-        enum { IK2B_TOGETHER = together };                                                         \
+        enum { IK2B_OF_BUILD = build, IK2B_TOGETHER = build == IK2B_AVX2 ? 8 : 16 };               \
         run arguments;                                                                             \
     }
 #if defined(__x86_64__) && defined(__GNUC__)
 #define IK2B_BUILDS(name, run, parameters, arguments)                                              \
     __attribute__((target(IK2B_AVX512_TARGET)))                                                    \
-    IK2B_BUILD(name##_avx512, run, parameters, arguments, 16)                                      \
-    __attribute__((target("avx2"))) IK2B_BUILD(name##_avx2, run, parameters, arguments, 8)         \
-    IK2B_BUILD(name##_plain, run, parameters, arguments, 16)                                       \
+    IK2B_BUILD(name##_avx512, run, parameters, arguments, IK2B_AVX512)                             \
+    __attribute__((target("avx2")))                                                                \
+    IK2B_BUILD(name##_avx2, run, parameters, arguments, IK2B_AVX2)                                 \
+    IK2B_BUILD(name##_plain, run, parameters, arguments, IK2B_PLAIN)                               \
     static inline void(*name(void)) parameters                                                     \
     {                                                                                              \
         ik2b_build build = ik2b_build_in_use();                                                    \
@@ -84,7 +85,7 @@ bool ik2b_build_is_known(void);
     }
 #else
 #define IK2B_BUILDS(name, run, parameters, arguments)                                              \
-    IK2B_BUILD(name##_plain, run, parameters, arguments, 16)                                       \
+    IK2B_BUILD(name##_plain, run, parameters, arguments, IK2B_PLAIN)                               \
     static inline void(*name(void)) parameters                                                     \
     {                                                                                              \
         return name##_plain;                                                                       \

@@ -37,12 +37,14 @@ run_multiply(void *tile, int rows)
 void
 ik2b_multiply(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
+    static const ik2b_move moves[] = {
+        {IK2B_MULTIPLY_Q, 4, 0}, {IK2B_MULTIPLY_R, 4, 4}, {IK2B_MULTIPLY_OUT, 4, 0}};
     pairs t;
     ik2b_tiling tiling = {
         .arguments = IK2B_MULTIPLY_COUNT,
         .inputs = 2,
         .moves = 3,
-        .move = {{IK2B_MULTIPLY_Q, 4, 0}, {IK2B_MULTIPLY_R, 4, 4}, {IK2B_MULTIPLY_OUT, 4, 0}},
+        .move = moves,
         .tile = t.q,
         .context = &t,
         .run = run_multiply,

@@ -2,7 +2,7 @@
  *
  * Options of limbs: where they lie, what follows from them, and what one has for all rows.
  */
-#include "options.h"
+#include "solver.h"
 
 enum { NUMBER = 1, DIRECTION = 3, MATRIX = 16 };
 
@@ -167,7 +167,7 @@ set_defaults(limb *t)
 }
 
 void
-ik2b_begin_options(limb *t, const ik2b_array *args, const signed char *places,
+ik2b_begin_options(limb *t, const ik2b_array *args, const signed char *which, int count,
                    const ik2b_extent *extent)
 {
     bool any = false;
@@ -176,13 +176,13 @@ ik2b_begin_options(limb *t, const ik2b_array *args, const signed char *places,
     d3_zero(t->pole);
     d3_zero(t->hinge);
     d3_zero(t->hinge_mid);
-    for (int which = 0; which < IK2B_OPTIONS; which++) {
-        if (places[which] > 0 && args[places[which]].data) {
+    for (int i = 0; i < count; i++) {
+        if (args[i].data) {
             if (!any) {
                 set_defaults(t);
             }
             any = true;
-            begin_option(t, &args[places[which]], which, extent);
+            begin_option(t, &args[i], which[i], extent);
         }
     }
     if (any) {

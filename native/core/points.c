@@ -40,9 +40,9 @@ see_limb(limb *t, bool careful)
     return both(good, measure(t, careful));
 }
 
-/* All stages of a call without options. */
+/* All stages of a call without options; an invalid row is refused after them. */
 IK2B_IN_LINE bool
-solve_plainly_body(limb *t, bool careful)
+solve_plainly(limb *t, bool careful)
 {
     bool good = see_limb(t, careful);
     find_reach(t, false);
@@ -53,16 +53,12 @@ solve_plainly_body(limb *t, bool careful)
     return good;
 }
 
-IK2B_PASS(solve_plainly, IK2B_RESULTS)
-IK2B_BUILDS(plain_solver, solve_plainly_lanes, (limbs * t), (t, IK2B_TOGETHER))
+IK2B_STAGE(solve_plainly, IK2B_RESULTS, solve_plainly(t, careful), IK2B_ALWAYS)
 
 IK2B_STAGE(take_directions, IK2B_DIRECTIONS, take_directions(t),
            .any = IK2B_BIT(POLE) | IK2B_BIT(HINGE) | IK2B_BIT(CONE_AXIS))
 IK2B_STAGE(see_limb, IK2B_SEEN, see_limb(t, careful), IK2B_ALWAYS)
 IK2B_STAGE(leave_points, IK2B_RESULTS, leave_points(t, careful), IK2B_ALWAYS)
-
-#define IN_SOLVE(NAME, name, KIND, missing) [IK2B_##NAME] = IK2B_SOLVE_##NAME,
-#define IN_POLE_OF(NAME, name, KIND, missing) [IK2B_##NAME] = IK2B_POLE_OF_##NAME,
 
 void
 ik2b_solve(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
@@ -73,11 +69,11 @@ ik2b_solve(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
         {IK2B_SOLVE_OUT_MID, 3, IK2B_AT(out_mid)}, {IK2B_SOLVE_OUT_END, 3, IK2B_AT(position)},
         {IK2B_SOLVE_OUT_MISS, 1, IK2B_AT(miss)},   {IK2B_SOLVE_OUT_STATUS, 1, IK2B_AT(status)},
     };
-    static const signed char options[IK2B_OPTIONS] = {IK2B_OPTIONS_OF_SOLVE(IN_SOLVE)};
+    static const signed char options[] = {IK2B_OPTIONS_OF_SOLVE(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
         &take_directions_stage, &see_limb_stage, &ik2b_place, &leave_points_stage, NULL};
     static const ik2b_solver solver = {
-        moves, 4, 8, IK2B_SOLVE_COUNT, options, stages, plain_solver};
+        moves, 4, 8, options, sizeof options, stages, &solve_plainly_stage};
     ik2b_run_solver(&solver, extent, args, call);
 }
 
@@ -112,9 +108,9 @@ ik2b_pole_of(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
         {IK2B_POLE_OF_END, 3, IK2B_AT(end_at)},
         {IK2B_POLE_OF_OUT, 3, IK2B_AT(told)},
     };
-    static const signed char options[IK2B_OPTIONS] = {IK2B_OPTIONS_OF_POLE_OF(IN_POLE_OF)};
+    static const signed char options[] = {IK2B_OPTIONS_OF_POLE_OF(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
         &aim_at_end_stage, &take_directions_stage, &see_limb_stage, &read_pole_stage, NULL};
-    static const ik2b_solver solver = {moves, 3, 4, IK2B_POLE_OF_COUNT, options, stages, NULL};
+    static const ik2b_solver solver = {moves, 3, 4, options, sizeof options, stages, NULL};
     ik2b_run_solver(&solver, extent, args, call);
 }

@@ -21,6 +21,7 @@ typedef struct {
     int count; /* of the stages that the call asks for, and of their passes */
     const ik2b_stage *stages[MOST_STAGES];
     ik2b_pass *passes[MOST_STAGES];
+    ik2b_move moves[IK2B_MAX_ARGUMENTS]; /* where options vary */
 } work;
 
 static void
@@ -45,18 +46,29 @@ is_asked(const ik2b_stage *stage, uint64_t given)
 
 /* The stages that are asked for, after those found so far. */
 static void
-list_stages(work *w, const ik2b_stage *const stages[])
+add_stages(work *w, const ik2b_stage *const stages[])
 {
     for (; *stages; stages++) {
         if (!is_asked(*stages, w->row.task.given)) {
             continue;
         }
         if ((*stages)->stages) {
-            list_stages(w, (*stages)->stages);
+            add_stages(w, (*stages)->stages);
             continue;
         }
         w->stages[w->count++] = *stages;
     }
+}
+
+static void
+list_stages(work *w)
+{
+    w->count = 0;
+    if (w->solver->plain && !w->row.task.given) {
+        w->stages[w->count++] = w->solver->plain;
+        return;
+    }
+    add_stages(w, w->solver->stages);
 }
 
 /* What goes before all stages: with care, it is not done again. */
@@ -134,11 +146,7 @@ run_tile(void *context, int rows)
     if (is_asked(&remove_scale_stage, t->task.given)) {
         remove_scale_pass()(t);
     }
-    bool plain = w->solver->plain && !t->task.given;
-    if (plain) {
-        w->solver->plain()(t);
-    }
-    for (int i = 0; i < w->count && !plain; i++) {
+    for (int i = 0; i < w->count; i++) {
         w->passes[i](t);
     }
     bool any = any_lane(t->hard);
@@ -196,16 +204,19 @@ list_moves(work *w)
 {
     const ik2b_solver *solver = w->solver;
     ik2b_tiling *tiling = &w->tiling;
-    int count = solver->inputs, outputs = solver->count - solver->inputs;
-    memcpy(tiling->move, solver->moves, (size_t)count * sizeof *tiling->move);
-    for (int which = 0; w->row.task.varying && which < IK2B_OPTIONS; which++) {
-        if (w->row.task.varying >> which & 1) {
-            tiling->move[count++] = (ik2b_move){solver->options[which], ik2b_options[which].width,
-                                                ik2b_options[which].place};
+    int count = solver->inputs, outputs = solver->count - count;
+    tiling->move = solver->moves;
+    if (w->row.task.varying) {
+        tiling->move = memcpy(w->moves, solver->moves, (size_t)count * sizeof *w->moves);
+        for (int i = 0; i < solver->option_count; i++) {
+            const ik2b_option *option = &ik2b_options[solver->options[i]];
+            if (w->row.task.varying >> solver->options[i] & 1) {
+                w->moves[count++] = (ik2b_move){solver->inputs + i, option->width, option->place};
+            }
         }
+        memcpy(w->moves + count, solver->moves + solver->inputs,
+               (size_t)outputs * sizeof *w->moves);
     }
-    memcpy(tiling->move + count, solver->moves + solver->inputs,
-           (size_t)outputs * sizeof *tiling->move);
     tiling->inputs = count;
     tiling->moves = count + outputs;
 }
@@ -217,17 +228,17 @@ ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array
     work w;
     w.solver = solver;
     begin_task(&w.row.task, call->kind);
-    ik2b_begin_options(&w.row, args, solver->options, extent);
+    ik2b_begin_options(&w.row, args + solver->inputs, solver->options, solver->option_count,
+                       extent);
     w.row.task.given |= call->bend == IK2B_NEAREST ? IK2B_BIT(NEAREST_BEND) : 0;
     w.row.task.given |= call->roll == IK2B_ROLL_HINGE ? IK2B_BIT(ROLLING) : 0;
-    w.count = 0;
-    list_stages(&w, solver->stages);
+    list_stages(&w);
     list_moves(&w);
     if (extent->count == 0) {
         run_row(args, &w);
         return;
     }
-    w.tiling.arguments = solver->arguments;
+    w.tiling.arguments = solver->count + solver->option_count;
     w.tiling.tile = lanes_at(&w.tile, 0);
     w.tiling.context = &w;
     w.tiling.run = run_tile;

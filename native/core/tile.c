@@ -6,9 +6,33 @@
 
 #include <cglm/mat4.h>
 
-/* Rows that lie one behind the other into lanes, or out; there are no matrices to go out. */
+/* Matrices of single precision into lanes. One row of each of four matrices makes a matrix for
+ * cglm, which transposes it in vector instructions of SSE2 or NEON with every compiler. */
 IK2B_IN_LINE void
-move_of_width(void *data, ik2b_kind kind, int width, lane lanes[], bool out)
+transpose_matrices(const char *matrices, lane lanes[16])
+{
+    for (int first = 0; first < IK2B_LANES; first += 4) {
+        for (int row = 0; row < 4; row++) {
+            mat4 block;
+            for (int k = 0; k < 4; k++) {
+                const char *place = matrices + (first + k) * (ptrdiff_t)sizeof block;
+                memcpy(block[k], place + row * (ptrdiff_t)sizeof *block, sizeof *block);
+            }
+            glm_mat4_transpose(block);
+            for (int column = 0; column < 4; column++) {
+                IK2B_LANE_LOOP
+                for (int k = 0; k < 4; k++) {
+                    lanes[4 * row + column][first + k] = (double)block[column][k];
+                }
+            }
+        }
+    }
+}
+
+/* Rows that lie one behind the other into lanes, or out; there are no matrices to go out. The
+ * vectors of AVX-512 are filled with matrices sooner by shuffles that the compiler makes. */
+IK2B_IN_LINE void
+move_of_width(void *data, ik2b_kind kind, int width, lane lanes[], bool out, int build)
 {
     switch (width) {
     case 1:
@@ -21,50 +45,22 @@ move_of_width(void *data, ik2b_kind kind, int width, lane lanes[], bool out)
         move_rows(data, kind, 4, lanes, 1, out);
         break;
     default:
-        if (!out) {
-            move_rows(data, kind, 16, lanes, 1, false);
+        if (!out && kind == IK2B_F64) {
+            move_known(data, IK2B_F64, 16, lanes, 1, false);
+        }
+        else if (!out && build == IK2B_AVX512) {
+            move_known(data, IK2B_F32, 16, lanes, 1, false);
+        }
+        else if (!out) {
+            transpose_matrices(data, lanes);
         }
     }
 }
 
 IK2B_BUILDS(unpacker, move_of_width, (void *data, ik2b_kind kind, int width, lane lanes[]),
-            (data, kind, width, lanes, false))
+            (data, kind, width, lanes, false, IK2B_OF_BUILD))
 IK2B_BUILDS(packer, move_of_width, (void *data, ik2b_kind kind, int width, lane lanes[]),
-            (data, kind, width, lanes, true))
-
-/* Matrices of single precision into lanes. One row of each of four matrices makes a matrix for
- * cglm, which transposes it in vector instructions of SSE2 or NEON with every compiler. */
-static void
-transpose_matrices(const char *matrices, lane lanes[16])
-{
-    for (int first = 0; first < IK2B_LANES; first += 4) {
-        for (int row = 0; row < 4; row++) {
-            mat4 block;
-            for (int k = 0; k < 4; k++) {
-                const char *place = matrices + (first + k) * (ptrdiff_t)sizeof block;
-                memcpy(block[k], place + row * (ptrdiff_t)sizeof *block, sizeof *block);
-            }
-            glm_mat4_transpose(block);
-            for (int column = 0; column < 4; column++) {
-                for (int k = 0; k < 4; k++) {
-                    lanes[4 * row + column][first + k] = (double)block[column][k];
-                }
-            }
-        }
-    }
-}
-
-/* The longer vectors of other builds are filled sooner by shuffles that the compiler makes. */
-static void
-unpack(void *data, ik2b_kind kind, int width, lane lanes[])
-{
-    if (width == 16 && kind == IK2B_F32 && ik2b_build_in_use() == IK2B_PLAIN) {
-        transpose_matrices(data, lanes);
-    }
-    else {
-        unpacker()(data, kind, width, lanes);
-    }
-}
+            (data, kind, width, lanes, true, IK2B_OF_BUILD))
 
 /* An argument on its way along the last dimension. */
 typedef struct {
@@ -151,7 +147,7 @@ load_tile(stream streams[], int inputs, int count)
         if (!direct) {
             copy_rows(self, count, (char *)packed, false);
         }
-        unpack(direct ? self->data : (void *)packed, self->kind, self->width, self->lanes);
+        unpacker()(direct ? self->data : (void *)packed, self->kind, self->width, self->lanes);
         self->data += count * self->stride;
     }
 }

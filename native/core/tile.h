@@ -65,7 +65,7 @@ typedef struct {
 typedef struct {
     int arguments;
     int inputs, moves; /* inputs come before outputs, of which one may be of bytes */
-    ik2b_move move[IK2B_MAX_ARGUMENTS];
+    const ik2b_move *move;
     lane *tile;
     void *context; /* the caller's */
     void (*run)(void *context, int rows);

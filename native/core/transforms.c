@@ -33,9 +33,6 @@ keep_pose(limb *t, bool rolling)
 IK2B_STAGE(keep_pose, IK2B_RESULTS, keep_pose(t, false), .none = IK2B_BIT(ROLLING))
 IK2B_STAGE(keep_rolling_pose, IK2B_RESULTS, keep_pose(t, true), .all = IK2B_BIT(ROLLING))
 
-#define IN_POSE(NAME, name, KIND, missing) [IK2B_##NAME] = IK2B_POSE_##NAME,
-#define IN_ORIENT(NAME, name, KIND, missing) [IK2B_##NAME] = IK2B_ORIENT_##NAME,
-
 void
 ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
@@ -46,7 +43,7 @@ ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *ca
         {IK2B_POSE_OUT_END, 4, IK2B_AT(end_turn)},   {IK2B_POSE_OUT_POSITION, 3, IK2B_AT(position)},
         {IK2B_POSE_OUT_MISS, 1, IK2B_AT(miss)},      {IK2B_POSE_OUT_STATUS, 1, IK2B_AT(status)},
     };
-    static const signed char options[IK2B_OPTIONS] = {IK2B_OPTIONS_OF_POSE(IN_POSE)};
+    static const signed char options[] = {IK2B_OPTIONS_OF_POSE(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
         &invert_frames_stage,
         &see_bones_stage,
@@ -63,7 +60,7 @@ ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *ca
         &ik2b_leave,
         NULL,
     };
-    static const ik2b_solver solver = {moves, 4, 10, IK2B_POSE_COUNT, options, stages, NULL};
+    static const ik2b_solver solver = {moves, 4, 10, options, sizeof options, stages, NULL};
     ik2b_run_solver(&solver, extent, args, call);
 }
 
@@ -138,11 +135,11 @@ ik2b_orient(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
         {IK2B_ORIENT_NEW_END, 3, IK2B_AT(target)},    {IK2B_ORIENT_OUT_ROOT, 4, IK2B_AT(root_turn)},
         {IK2B_ORIENT_OUT_MID, 4, IK2B_AT(mid_turn)},
     };
-    static const signed char options[IK2B_OPTIONS] = {IK2B_OPTIONS_OF_ORIENT(IN_ORIENT)};
+    static const signed char options[] = {IK2B_OPTIONS_OF_ORIENT(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
         &invert_frames_stage,     &see_bones_stage, &see_hinge_stage,   &aim_bones_stage,
         &aim_rolling_bones_stage, &ik2b_turn,       &clear_turns_stage, NULL};
-    static const ik2b_solver solver = {moves, 5, 7, IK2B_ORIENT_COUNT, options, stages, NULL};
+    static const ik2b_solver solver = {moves, 5, 7, options, sizeof options, stages, NULL};
     ik2b_run_solver(&solver, extent, args, call);
 }
 
@@ -213,8 +210,7 @@ ik2b_hinge_of(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call
         {IK2B_HINGE_OF_END, 3, IK2B_AT(end_at)},
         {IK2B_HINGE_OF_OUT, 3, IK2B_AT(told)},
     };
-    static const signed char options[IK2B_OPTIONS] = {0};
     static const ik2b_stage *const stages[] = {&read_hinge_stage, NULL};
-    static const ik2b_solver solver = {moves, 3, 4, IK2B_HINGE_OF_COUNT, options, stages, NULL};
+    static const ik2b_solver solver = {moves, 3, 4, NULL, 0, stages, NULL};
     ik2b_run_solver(&solver, extent, args, call);
 }
