@@ -72,9 +72,11 @@ def hips_offset(
         return smooth_between(wish, clip.fps, SLOW, lowest, np.maximum(highs.min(axis=1), bound))
 
     sudden, reach = np.where(follows, SUDDEN_IN_PLACE, SUDDEN), (own := own_reach(clip))
-    height = height_within(own)
+    first = height = height_within(own)
     for _ in range(EASINGS):
-        hip, last = clip.hip + height[:, None, None] * clip.up, reach
+        # Hips that come down bend knees of swinging feet, too: that is no reason to come down farther.
+        under, last = np.where(standing, height[:, None], first[:, None]), reach
+        hip = clip.hip + under[..., None] * clip.up
         reach = eased_reach(clip, targets.ankle - hip, own, sudden)
         if (reach == last).all():
             break

@@ -159,6 +159,16 @@ def test_hips_that_come_down_for_a_moment_do_not_go_on_coming_down_towards_the_e
     assert offset[:, 2].min() > -0.301
 
 
+@pytest.mark.parametrize("count", [3, 10, 20])
+def test_knees_that_swing_over_hips_which_come_down_do_not_bring_these_farther_down(count) -> None:
+    # Both feet swing as the clip begins, and come to stand a little lower than in the clip.
+    stands = np.arange(CLIP.frames) >= count
+    targets = Targets.of(CLIP).moved(np.where(stands, -0.1, 0.0)[:, None, None] * CLIP.up)
+    standing = np.stack([stands, stands], axis=1)
+    offset = hips_offset(CLIP, targets, standing, np.zeros(2, bool), np.zeros(standing.shape))
+    assert offset[:, 2].min() > -0.17
+
+
 def test_ground_that_is_shifted_a_little_moves_the_hips_a_little() -> None:
     offsets = [
         plant(CLIP, height_field(lambda x, y, s=s: 0.1 * np.sin(2.1 * (x + s)))).hips_offset for s in (0.0, 0.005)

@@ -10,7 +10,7 @@ import pytest
 from gaits import make_gait, on_treadmill
 from ik2bone import Clip, find_contacts, plant
 from ik2bone.rotations import median_point
-from walk import HILLS, make_walk, overstretched
+from walk import FLAT, HILLS, height_field, make_walk, overstretched
 
 ANGLES = np.radians([15.0, 45.0, 60.0])
 
@@ -40,6 +40,13 @@ def turned(clip, turn) -> Clip:
     return Clip.from_points(clip.fps, *joints, tip=clip.tip @ turn.T)
 
 
+def mirrored(clip) -> Clip:
+    """The clip as a mirror along its way shows it."""
+    mirror = np.diag([1.0, -1.0, 1.0, 1.0])
+    bones = {name: mirror @ getattr(clip, name) for name in ("thigh", "shin", "foot", "toe")}
+    return replace(clip, **bones, ball=clip.ball @ mirror[:3, :3], tip=clip.tip @ mirror[:3, :3])
+
+
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("move", [lambda gait, style: gait, on_treadmill])
 def test_contacts_of_noisy_paths_do_not_depend_on_the_heading(move, exact) -> None:
@@ -65,14 +72,37 @@ def test_a_plan_of_a_noisy_clip_does_not_depend_on_the_heading(seed) -> None:
 @pytest.mark.parametrize("straight", [False, True])
 def test_a_mirrored_clip_is_planted_as_the_mirror_image(straight) -> None:
     clip, mirror = make_walk(seconds=3.0).clip, np.diag([1.0, -1.0, 1.0])
-    clip, whole = overstretched(clip) if straight else clip, np.diag([1.0, -1.0, 1.0, 1.0])
-    bones = {name: whole @ getattr(clip, name) for name in ("thigh", "shin", "foot", "toe")}
-    image = replace(clip, **bones, ball=clip.ball @ mirror, tip=clip.tip @ mirror)
+    clip = overstretched(clip) if straight else clip
+    image = mirrored(clip)
     plan, other = plant(clip, HILLS), plant(image, turned_hills(mirror))
-    after, mirrored = plan.apply(clip), other.apply(image)
+    after, image = plan.apply(clip), other.apply(image)
     assert (other.contacts == plan.contacts).all()
-    assert mirrored.knee @ mirror == pytest.approx(after.knee, abs=1e-6)
-    assert mirrored.ankle @ mirror == pytest.approx(after.ankle, abs=1e-6)
+    assert image.knee @ mirror == pytest.approx(after.knee, abs=1e-6)
+    assert image.ankle @ mirror == pytest.approx(after.ankle, abs=1e-6)
+
+
+def diagonal_steps(x, y):
+    """Steps at 45 degrees across the way, where it is as near to step back as aside."""
+    return 0.15 * np.floor((np.sqrt(0.5) * (x + y) + 0.2) / 0.62)
+
+
+def anchors_of(clip, ground):
+    return np.array([anchor.point for anchor in plant(clip, ground).anchors])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rounding_does_not_choose_between_places_that_are_as_good(seed) -> None:
+    clip, ground = make_walk(seconds=4.0, fps=30.0, roll=0.4).clip, height_field(diagonal_steps)
+    rounded = clip.moved(np.random.default_rng(seed).normal(0.0, 1e-9, (clip.frames, 3)))
+    assert anchors_of(rounded, ground) == pytest.approx(anchors_of(clip, ground), abs=1e-6)
+
+
+def test_feet_of_the_mirror_image_step_aside_to_the_mirrored_side() -> None:
+    clip, mirror = make_walk(seconds=4.0, fps=30.0, roll=0.4).clip, np.array([1.0, -1.0, 1.0])
+    places = anchors_of(clip, height_field(diagonal_steps))
+    assert np.abs(places - [anchor.origin for anchor in plant(clip, FLAT).anchors])[:, :2].max() > 0.05
+    image = anchors_of(mirrored(clip), height_field(lambda x, y: diagonal_steps(x, -y)))
+    assert image * mirror == pytest.approx(places, abs=1e-6)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.005])

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from ik2bone.anchors.lying import lie_along
 from ik2bone.contacts.spans import Marks
 from ik2bone.hands.touch import measure_limbs
 from ik2bone.plan import Settings, plant
-from ik2bone.rotations import move_points
+from ik2bone.rotations import matrix_from_vector, move_points, turn_vectors
 from ik2bone.sole.measure import with_own_floor
 from walk import FLAT, HILLS, height_field, in_place, make_walk, planted
 
@@ -42,6 +44,21 @@ def test_planting_again_changes_little(ground, make) -> None:
     assert _apart(
         move_points(again.foot, tip) - again.ankle, move_points(once.foot, tip) - once.ankle
     ) < 0.2 * np.radians(3.0)
+
+
+@pytest.mark.parametrize("degrees", [-6.0, 9.0])
+def test_body_does_not_lean_again_over_soles_that_the_clip_has_tilted_as_far_as_the_ground(degrees) -> None:
+    # Both feet stand on their inner edges, as recorded ones do by some degrees.
+    clip, sole = make_walk(roll=0.4).clip, measure_limbs(make_walk(roll=0.4).clip)
+    turn = np.swapaxes(matrix_from_vector(np.radians(degrees) * np.array([[[1.0, 0, 0], [-1.0, 0, 0]]])), -1, -2)
+    bones = {name: getattr(clip, name).copy() for name in ("foot", "toe")}
+    for bone in bones.values():
+        bone[..., :3, :3] = turn @ bone[..., :3, :3]
+    ball, tip = (clip.ankle + turn_vectors(turn, point - clip.ankle) for point in (clip.ball, clip.tip))
+    bones["toe"][..., :3, 3] = ball
+    tilted = replace(clip, **bones, ball=ball, tip=tip)
+    once = plant(tilted, HILLS, None, sole).apply(tilted)
+    assert np.abs(plant(once, HILLS, None, sole).hips_offset).max() < 0.01
 
 
 @pytest.mark.parametrize("make", [lambda clip: clip, in_place], ids=["walk", "in place"])

@@ -81,7 +81,7 @@ def test_feet_that_do_not_look_for_better_places_would_find_none(monkeypatch, he
     class Thorough(plain):
         def best(self):
             every = np.arange(len(self.moves))
-            whole, own = plain(self.site, self.moves, self.chains, self.times, every).best(), super().best()
+            whole, own = plain(**{**vars(self), "free": every}).best(), super().best()
             assert not np.delete(whole, self.free, axis=0).any()
             assert own == pytest.approx(whole[self.free], abs=1e-12)
             looked.append(len(self.free))

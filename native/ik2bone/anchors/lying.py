@@ -27,25 +27,33 @@ LOW_SHARE = 0.3
 def lie_along(soles_up: Array, normals: Array, up: Array) -> bool:
     """Whether soles that look up to directions (N, 3) lie along ground with normals (N, 3) rather than level.
 
-    The frames count in which they do so best: in others feet roll. They have to look to the same side as the ground on
-    the whole, too, as feet that always roll are nearer to some slope than to the level by chance.
+    The frames count in which they do so best: in others feet roll. They have to lean with the ground on the whole, too,
+    as feet that always roll are nearer to some slope than to the level by chance.
     """
-    if not len(soles_up):
+    if not lean_along(soles_up, normals, up):
+        return False
+    to_ground, to_level = (_usual_angle(unit(soles_up), other) for other in (normals, up))
+    return to_ground < ALONG * to_level
+
+
+def lean_along(soles_up: Array, normals: Array, up: Array) -> bool:
+    """Whether soles (N, 3) lean as ground with normals (N, 3) does, on the whole, however they tilt besides."""
+    if not len(soles_up) or _usual_angle(normals, up) <= LEAST_SLOPE:
         return False
     sides, slopes = level_part(unit(soles_up), up), level_part(normals, up)
-    if (sides * slopes).sum() < ALONG * (slopes**2).sum():
-        return False
-    slope, to_ground, to_level = (
-        quantile(np.arccos(np.clip(dot(rows, other), -1.0, 1.0)), LOW_SHARE)
-        for rows, other in ((normals, up), (unit(soles_up), normals), (unit(soles_up), up))
-    )
-    return bool(slope > LEAST_SLOPE and to_ground < ALONG * to_level)
+    return bool((sides * slopes).sum() >= ALONG * (slopes**2).sum())
+
+
+def _usual_angle(directions: Array, other: Array) -> float:
+    """The angle between unit vectors (N, 3) and others, (3,) or (N, 3), on the share of them where it is least."""
+    return float(quantile(np.arccos(np.clip(dot(directions, other), -1.0, 1.0)), LOW_SHARE))
 
 
 def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -> list[Anchor]:
     """The anchors as they shall be where the clip's feet keep to the ground already, up stairs and along slopes.
 
-    Feet that lie along it keep their tilt and their places, and those that swing have it for their own floor.
+    Feet that lie along it keep their tilt and their places, and those that swing have it for their own floor. Where
+    heights tell that feet keep to the ground, these need not lie along it any better than they lie on a level floor.
     """
     standing = [anchor for anchor in anchors if anchor.part != "swing" and anchor.found]
     if not standing:
@@ -53,12 +61,13 @@ def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -
     rises = np.array([anchor.move for anchor in standing]) @ clip.up
     # Not of the points themselves, as heels and balls lie unlike over their soles.
     heights = np.ptp(np.array([anchor.foothold for anchor in standing]) @ clip.up)
-    if np.ptp(rises) > max(ALONG * heights, LEVEL * clip.leg):
+    keep = bool(np.ptp(rises) <= ALONG * heights)
+    if not keep and np.ptp(rises) > LEVEL * clip.leg:
         return anchors
     rows = (_flat_frames(clip, sole, contacts, anchor) for anchor in standing)
     soles_up, normals = (np.concatenate(column) for column in zip(*rows, strict=True))
-    along = lie_along(soles_up, normals, clip.up)
-    if along or np.ptp(rises) <= ALONG * heights:
+    along = (lean_along if keep else lie_along)(soles_up, normals, clip.up)
+    if along or keep:
         rise = rises.mean() * clip.up
         anchors = [a if a.part != "swing" else replace(a, origin=a.point - a.carried - rise) for a in anchors]
     return [_left(clip, sole, anchor) for anchor in anchors] if along else anchors

@@ -10,42 +10,44 @@ import numpy as np
 
 from ..curves import SHARPEST
 from ..model import Array, Clip, Indices, Mask
-from ..rotations import dot, length_of
+from ..rotations import dot
 from .footprint import Site, unevenness
 from .time import HASTY
 
 # Feet are moved along so many ways, by so many strides of this length (leg lengths), to find a better place.
 WAYS, STRIDES, STRIDE = 8, 5, 0.08
-# On so many ways the best place is found exactly, by halving the last stride so often: to 0.0025 leg. With 2 ways feet
+# On so many ways the best place is found exactly, by halving the last stride so often: to 0.00125 leg. With 2 ways feet
 # jump from one to another as the ground shifts, more than 3 change nothing.
-KEPT, HALVINGS = 3, 5
+KEPT, HALVINGS = 3, 6
+# Each way costs this much (leg lengths) more than the one before it, so that not rounding chooses among equals.
+LATER = 1e-6
 
 
 @dataclass(frozen=True)
 class Search:
     """What tells the cost of places of N stances: the `moves` (N, 3) by the ground in their own places, the rows of
-    each leg in order, and the times (s) from each of these to the next. Those `free` (M,) may be moved.
+    each leg in order, and the times (s) from each of these to the next. Those `free` (M,) may be moved along their
+    `ways` (N, WAYS, 2).
     """
 
     site: Site
     moves: Array
     chains: list[Indices]
     times: list[Array]
+    ways: Array
     free: Indices
 
-    def look(self, shifts: Array) -> tuple[Array, Array]:
-        """What shifts (M, ..., 2) of the free stances cost by themselves (M, ...), and how they move the feet there
-        (M, ..., 3).
+    def look(self, number: Indices, length: Array) -> tuple[Array, Array]:
+        """What it costs by itself (M, C) to move the free stances by lengths (M, C) along ways of some numbers (M, C),
+        and how that moves their feet (M, C, 3). Both are broadcast.
         """
         prints, free = self.site.prints, self.free
-        flat = shifts.reshape(len(free), -1, 2)
-        under = self.site.ask(free, prints.points[free][:, None] + flat[:, :, None])
-        length = length_of(flat)
-        prices = length + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
+        shifts = length[..., None] * self.ways[free[:, None], number]
+        under = self.site.ask(free, prints.points[free][:, None] + shifts[:, :, None])
+        prices = length + LATER * number + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
         prices[~under.gentle[..., 0] & (length > 0.0)] = np.inf
-        away = self.site.leg * np.concatenate([flat, under.height[..., :1]], axis=-1)
-        moves = self.moves[free][:, None] + away @ np.swapaxes(prints.axes[free], 1, 2)
-        return prices.reshape(shifts.shape[:-1]), moves.reshape(*shifts.shape[:-1], 3)
+        away = self.site.leg * np.concatenate([shifts, under.height[..., :1]], axis=-1)
+        return prices, self.moves[free][:, None] + away @ np.swapaxes(prints.axes[free], 1, 2)
 
     def together(self, prices: Array, moves: Array) -> Array:
         """What places of the free stances, as `look` tells them, cost (M, ...) with the best ones of all others."""
@@ -58,37 +60,33 @@ class Search:
                 costs[row] = cost
         return np.array([costs[row] for row in self.free]).reshape(prices.shape)
 
-    def strides(self) -> tuple[Array, Array, Array, Array, Array]:
-        """The best stride (M, K) on each of the best ways (M, K, 2) of the free stances, what it costs by itself (M, K)
-        and where it moves the foot (M, K, 3), and what these cost together with the best of all others (M, K).
+    def strides(self) -> tuple[Array, Indices, Array, Array, Array]:
+        """The best stride (M, K) on each of the best ways of the free stances, the numbers (M, K) of these, what it
+        costs by itself (M, K) and where it moves the foot (M, K, 3), and what it costs together with the best of all
+        others (M, K).
         """
-        angles, lengths = np.arange(WAYS) * 2 * np.pi / WAYS, STRIDE * np.arange(STRIDES + 1)
-        ways = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
-        # All ways begin in the same place, which comes first.
-        shifts = np.concatenate([np.zeros((1, 2)), (ways[:, None] * lengths[1:, None]).reshape(-1, 2)])
-        index = np.insert(np.arange(1, len(shifts)).reshape(WAYS, STRIDES), 0, 0, axis=1)
-        found = self.look(np.broadcast_to(shifts, (len(self.free), *shifts.shape)))
-        prices, moves = (values[:, index] for values in found)
-        costs = self.together(prices, moves)
-        kept = np.argsort(costs.min(axis=2), axis=1, kind="stable")[:, :KEPT]
-        row, last = np.arange(len(kept))[:, None], costs.argmin(axis=2)
-        best = row, kept, last[row, kept]
-        return lengths[best[2]], ways[kept], prices[best], moves[best], costs[best]
+        numbers, lengths = np.divmod(np.arange(WAYS * (STRIDES + 1)), STRIDES + 1)
+        prices, moves = self.look(numbers, STRIDE * lengths)
+        costs = self.together(prices, moves).reshape(-1, WAYS, STRIDES + 1)
+        kept, last = np.argsort(costs.min(axis=2), axis=1)[:, :KEPT], costs.argmin(axis=2)
+        row = np.arange(len(kept))[:, None]
+        best = row, kept * (STRIDES + 1) + last[row, kept]
+        return STRIDE * last[row, kept], kept, prices[best], moves[best], costs[row, kept, last[row, kept]]
 
     def best(self) -> Array:
         """The best shifts (M, 2) of the free stances: the best strides, the last of which is halved again and again."""
-        length, way, prices, moves, costs = self.strides()
+        length, kept, prices, moves, costs = self.strides()
         row, place = np.ogrid[: len(length), :KEPT]
         for halving in range(1, HALVINGS + 1) if length.any() else ():
             shorter = np.maximum(length - STRIDE / 2**halving, 0.0)
-            tried = self.look(shorter[..., None] * way)
+            tried = self.look(kept, shorter)
             prices, moves = (np.stack(both, axis=2) for both in zip((prices, moves), tried, strict=True))
             costs = self.together(prices, moves)
             better = costs.argmin(axis=2)
             length = np.where(better, shorter, length)
             prices, moves, costs = (values[row, place, better] for values in (prices, moves, costs))
         chosen = row[:, 0], costs.argmin(axis=1)
-        return np.asarray(length[chosen][:, None] * way[chosen])
+        return np.asarray(length[chosen][:, None] * self.ways[self.free, kept[chosen]])
 
 
 def best_shifts(clip: Clip, site: Site, carried: Array, fixed: Mask) -> Array:
@@ -111,8 +109,19 @@ def best_shifts(clip: Clip, site: Site, carried: Array, fixed: Mask) -> Array:
         free[chain] = np.maximum.accumulate(total[:0:-1])[::-1] >= np.minimum.accumulate(total[:-1])
     free = rows[own.found[:, 0] & free & ~fixed]
     if len(free):
-        shifts[free] = Search(site, moves, chains, times, free).best()
+        shifts[free] = Search(site, moves, chains, times, _ways(clip, site), free).best()
     return shifts
+
+
+def _ways(clip: Clip, site: Site) -> Array:
+    """The unit vectors (N, WAYS, 2) along which each foot may be moved: ahead, then by and by to its own side of the
+    figure and about, so that the mirror image of a clip has the mirror image's feet.
+    """
+    angles, prints = np.arange(WAYS) * 2 * np.pi / WAYS, site.prints
+    hips, legs = clip.hip[prints.frame], [span.leg for span in prints.spans]
+    own = dot(hips[np.arange(len(legs)), legs] - hips.mean(axis=1), prints.axes[..., 1])
+    side = np.where(own < -LATER * clip.leg, -1.0, 1.0)
+    return np.stack(np.broadcast_arrays(np.cos(angles), side[:, None] * np.sin(angles)), axis=-1)
 
 
 def chain_costs(times: Sequence[float] | Array, moves: list[Array], costs: list[Array], leg: float) -> list[Array]:
