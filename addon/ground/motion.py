@@ -12,6 +12,7 @@ from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
 from ik2bone.model import Array
 from numpy.typing import NDArray
 
+from ..keys import actions
 from ..pose.evaluate import may_move, private_scene, read_frames, step_scene, step_worlds
 from ..pose.skins import vertices_of
 from ..stages import Stages
@@ -85,10 +86,18 @@ def find_unfollowed(objects: Sequence[Object], frames: Sequence[int]) -> Stages[
     now = bpy.context.scene.frame_current
     bodies = [ob for ob in objects if ob.rigid_body and ob.rigid_body.type == "ACTIVE"]
     told = [f"{ob.name} is simulated, and was taken where it is on frame {now}: bake it to keys" for ob in bodies]
+    hidden = [ob for ob in objects if _hides(ob, frames)]
+    told += [f"{ob.name} is hidden on some frames, and was planted on as if it showed on all" for ob in hidden]
     meshes = [ob for ob in objects if ob.type == "MESH"]
     may_change = [ob for ob in meshes if ob.modifiers or ob.data.shape_keys or ob.data.animation_data]
     changing = yield from _changing(may_change, frames)
     return told + [f"{ob.name} changes its shape, and was taken as it is on frame {now}" for ob in changing]
+
+
+def _hides(ob: Object, frames: Sequence[int]) -> bool:
+    """Whether keys hide an object in viewports on some of the frames."""
+    curve = actions.curves_of(actions.assigned(ob)).find("hide_viewport", 0)
+    return curve is not None and not curve.mute and any(curve.evaluate(frame) >= 1.0 for frame in frames)
 
 
 def _changing(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[Object]]:

@@ -25,7 +25,7 @@ from ..stages import Progress, Stages, part_of
 from .evaluate import Poses, is_layered, may_move, step_worlds
 
 # The bone and the property that a data path names, the bone with its quotes escaped.
-BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.(.*)|\[.*)$')
+BONE_PATH = re.compile(actions.BONE.pattern + r"(?:\.(.*)|\[.*)$")
 CHANNELS = {"location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale"}
 # What adds nothing to an object's channels.
 NO_DELTAS = {

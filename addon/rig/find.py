@@ -62,7 +62,7 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Limb, ...]:
         return generated
     if "rig_id" in armature.data:
         raise Refusal(f"{armature.name} is a generated Rigify rig: name its FK bones, or plant its metarig")
-    rest = _rest_tree(armature, _keyed(armature))
+    rest = _rest_tree(armature, actions.curves_of(actions.assigned(armature)).bones())
     limbs = [limb for pair in leg_pairs(rest, lambda: _animated_tree(armature, rest, frames)) for limb in pair]
     shins = () if limbs else _footless_pair(rest)
     if not (limbs or shins):
@@ -125,12 +125,6 @@ def _rest_tree(armature: Object, keyed: Iterable[str] = ()) -> Tree:
 def _tree(names: tuple[str, ...], parents: tuple[int, ...], heads: bytes, moved: frozenset[int]) -> Tree:
     """The same tree of the same bones: pairs of limbs are found once, which takes 2 to 10 ms."""
     return Tree(list(names), np.array(parents, np.intp), np.frombuffer(heads).reshape(1, -1, 3), moved)
-
-
-def _keyed(armature: Object) -> set[str]:
-    """Names of the bones that the action keys."""
-    paths = (curve.data_path for curve in actions.curves_of(actions.assigned(armature)))
-    return {path.split('"')[1] for path in set(paths) if path.startswith('pose.bones["')}
 
 
 def _animated_tree(armature: Object, rest: Tree, frames: tuple[int, int]) -> Tree:

@@ -13,7 +13,6 @@ from bpy.types import Object
 from ..errors import Refusal
 from ..keys import actions
 from ..keys.actions import LAYER, SOURCE, Assignment
-from ..pose.curves import BONE_PATH
 from ..properties import PlantingOptions
 from ..stages import Stages, part_of
 from . import records
@@ -96,8 +95,7 @@ def _others(armature: Object, own: Sequence[Assignment]) -> Iterator[Assignment]
 
 def _fits(armature: Object, motion: Assignment) -> bool:
     """Whether the curves are of bones, most of which the armature has."""
-    matches = {BONE_PATH.match(curve.data_path) for curve in actions.curves_of(motion)}
-    names = {bpy.utils.unescape_identifier(match[1]) for match in matches if match}
+    names = actions.curves_of(motion).bones()
     return 2 * len(names & set(armature.pose.bones.keys())) > len(names)
 
 

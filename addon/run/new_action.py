@@ -9,6 +9,7 @@ from typing import Any
 from ik2bone.model import Array
 from ik2bone.plan import Plan
 
+from ..errors import listed
 from ..keys import actions, fcurves
 from ..keys import channels as keys
 from ..keys.actions import Assignment
@@ -56,6 +57,13 @@ class NewAction(Derived):
 
     def _told_of_planted(self, planted: Assignment) -> Iterator[str]:
         curves, original = actions.curves_of(planted), actions.curves_of(self.source)
+        # Blender renames bones in the actions that armatures play, and not in those that wait.
+        lost = original.bones() - curves.bones() - set(self.armature.pose.bones.keys())
+        if self.again and lost:
+            yield (
+                f"{self.source.action.name} animates {listed(sorted(lost))}, which {self.armature.name} no longer has: "
+                "give bones their old names, restore that action, and rename them then"
+            )
         frames, paths = self.task.frames, [channel.path for channel in self.channels]
         if not self.again:
             frames, paths = self.task.whole, [curve.data_path for curve in curves]

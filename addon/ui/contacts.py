@@ -179,7 +179,9 @@ class _File(ContactsOperator):
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The file; a `Refusal` where none is named."""
+        if not self.filepath:
+            raise Refusal("a file of contacts should be named, but filepath is empty")
         return Path(bpy.path.abspath(self.filepath))
 
 
@@ -194,7 +196,7 @@ class IK2BONE_OT_import_contacts(_File, Operator):
         try:
             spans = records.read_contacts(self.path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
-            raise Refusal(f"{self.path.name or 'no file'} cannot be read: {error}") from None
+            raise Refusal(f"{self.path.name or self.path} cannot be read: {error}") from None
         except ContactsError as error:
             raise Refusal(f"these are no contacts: {error}") from None
         rows_to_edit(action)
@@ -220,7 +222,7 @@ class IK2BONE_OT_export_contacts(_File, Operator):
         try:
             self.path.write_text(write_spans(read_spans(rows)), encoding="utf-8")
         except OSError as error:
-            raise Refusal(f"{self.path.name or 'no file'} cannot be written: {error}") from None
+            raise Refusal(f"{self.path.name or self.path} cannot be written: {error}") from None
         return f"{len(rows)} contacts to {self.path.name}"
 
 

@@ -121,6 +121,17 @@ def test_keys_that_do_not_move_anything_leave_a_surface_at_rest(bpy, ground_of):
     assert ground_of(floor).support(np.zeros(3), 0).motion is None
 
 
+def test_a_surface_that_keys_hide_for_a_while_is_told(bpy, ground_of):
+    bridge, still = plane(bpy, "Bridge"), plane(bpy, "Still")
+    for ob, hidden in ((bridge, True), (still, False)):
+        key(ob, "hide_viewport", {1: hidden, 11: False, 21: False})
+    bpy.context.scene.frame_set(21)
+    frames = range(1, 22)
+    sentences = ground_of(bridge, still, frames=frames).told
+    assert list(sentences) == ["Bridge is hidden on some frames, and was planted on as if it showed on all"]
+    assert not ground_of(bridge, still, frames=range(11, 22)).told
+
+
 def test_a_surface_that_changes_its_shape_is_told_and_taken_as_it_is_now(bpy, ground_of):
     sea, still = plane(bpy, "Sea"), plane(bpy, "Still")
     for ob in (sea, still):

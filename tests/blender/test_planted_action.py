@@ -45,6 +45,20 @@ def test_only_leg_rotations_and_the_location_of_the_hips_are_rewritten(bpy, walk
     assert {curve[2] for curve in fingerprint.of_action(planted)["curves"]} <= set(walker.pose.bones.keys())
 
 
+def test_a_bone_that_was_renamed_after_planting_is_told(bpy, addon, walker, slope, options):
+    walker.pose.bones["head"].name = "Kopf"
+    assert not outcome_of(addon, bpy, [walker], options()).warnings
+    # Blender renames curves of the planted action, which plays, and not those of its source.
+    walker.pose.bones["shin.L"].name = 'Wade "links"'
+    told = outcome_of(addon, bpy, [walker], options()).warnings
+    assert any("walk animates shin.L, which Walker no longer has" in sentence for sentence in told)
+    walker.pose.bones['Wade "links"'].name = "shin.L"
+    bpy.ops.ik2bone.restore()
+    walker.pose.bones["shin.L"].name = 'Wade "links"'
+    assert not outcome_of(addon, bpy, [walker], options()).warnings
+    assert 'pose.bones["Wade \\"links\\""].rotation_quaternion' in {path for path, _ in values_of(walker, [1])}
+
+
 def test_source_and_planted_action_survive_saving_and_loading(bpy, walker, slope, tmp_path):
     before = fingerprint.of_action(walker.animation_data.action)
     plant(bpy)

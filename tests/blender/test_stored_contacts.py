@@ -290,6 +290,12 @@ def test_files_without_contacts_are_refused(bpy, walker, slope, tmp_path, text, 
     refused(bpy, message, "import_contacts", filepath=str(path))
 
 
+@pytest.mark.parametrize("operator", ["import_contacts", "export_contacts"])
+def test_no_file_of_contacts_is_refused_as_such(bpy, walker, slope, operator):
+    plant(bpy)
+    refused(bpy, "a file of contacts should be named", operator, filepath="")
+
+
 def _steepest_turn(bpy, walker, before):
     """By how much feet are turned in contacts (degrees)."""
     worst = 0.0
