@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from ik2bone.model import Clip
+from ik2bone.clip import Clip
 from ik2bone.sole.measure import measure_sole
 from numpy.typing import NDArray
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ik2bone
 import numpy as np
 from gaits import Gait
-from ik2bone.model import Clip
+from ik2bone.clip import Clip
 from walk import matrices_of, pointing
 
 UPPER, LOWER, ANKLE_HEIGHT, TOE, HIP_HEIGHT, STRETCH = 0.5, 0.47, 0.09, 0.06, 0.93, 0.985

@@ -22,7 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from ik2bone.model import Array, Clip
+from ik2bone.arrays import Array
+from ik2bone.clip import Clip
 
 SLOW, LEAST, NEAR, STEEP = 0.35, 0.08, 0.12, np.cos(np.radians(50.0))
 FLAT = np.radians(10.0)

@@ -15,7 +15,7 @@ import ik2bone
 import pytest
 from ik2bone.contacts.spans import read_spans
 from ik2bone.hips import SLOW
-from ik2bone.report.notes import WORDS
+from ik2bone.notes import WORDS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

@@ -10,8 +10,8 @@ import bpy
 import ik2bone
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
+from ik2bone.arrays import Array
 from ik2bone.ground.surfaces import Surface, Surfaces
-from ik2bone.model import Array
 from ik2bone.rotations import inverse_of, move_points
 from numpy.typing import NDArray
 

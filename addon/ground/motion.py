@@ -9,7 +9,7 @@ from functools import partial
 import bpy
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
-from ik2bone.model import Array
+from ik2bone.arrays import Array
 from numpy.typing import NDArray
 
 from ..keys import actions

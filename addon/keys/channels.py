@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from bpy.types import FCurve, Object, PoseBone
 from ik2bone import multiply
-from ik2bone.model import Array
+from ik2bone.arrays import Array
 from numpy.typing import NDArray
 
 from . import fcurves, rotations

@@ -10,7 +10,7 @@ from math import ceil, floor, nan
 import bpy
 import numpy as np
 from bpy.types import FCurve
-from ik2bone.model import Array, Mask
+from ik2bone.arrays import Array, Mask
 from numpy.typing import NDArray
 
 from .handmade import sign, signature

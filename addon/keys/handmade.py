@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 from bpy.types import FCurve
-from ik2bone.model import Array, Mask
+from ik2bone.arrays import Array, Mask
 from numpy.typing import NDArray
 
 from .keyframes import Columns, Frames, Keys, column, inside, number_of, put, read, times

@@ -9,7 +9,7 @@ from functools import cache
 import bpy
 import numpy as np
 from bpy.types import FCurve
-from ik2bone.model import Array, Mask
+from ik2bone.arrays import Array, Mask
 from numpy.typing import NDArray
 
 Frames = NDArray[np.int64]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from ik2bone import multiply
-from ik2bone.model import Array
+from ik2bone.arrays import Array
 from ik2bone.rotations import length_of
 from numpy.typing import NDArray
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from itertools import pairwise, product
 
 import numpy as np
-from ik2bone.model import Array
+from ik2bone.arrays import Array
 from numpy.typing import NDArray
 
 # Places that tell the shape of a piece, denser towards its ends as Chebyshev's points are, at which least squares keep

@@ -9,7 +9,8 @@ import bpy
 import numpy as np
 from bpy.types import Object
 from ik2bone import hinge_of
-from ik2bone.model import Array, Clip
+from ik2bone.arrays import Array
+from ik2bone.clip import Clip
 from numpy.typing import NDArray
 
 from ..rig.limb import Limb

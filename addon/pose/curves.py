@@ -15,7 +15,7 @@ import ik2bone
 import numpy as np
 from bpy.types import AnimData, Bone, FCurve, Object, PoseBone
 from bpy.utils import escape_identifier
-from ik2bone.model import Array, Mask
+from ik2bone.arrays import Array, Mask
 from ik2bone.rotations import inverse_of
 from numpy.typing import NDArray
 

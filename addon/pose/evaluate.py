@@ -12,7 +12,7 @@ from typing import TypeVar
 import bpy
 import numpy as np
 from bpy.types import Depsgraph, Object, PoseBone, Scene
-from ik2bone.model import Array, Mask
+from ik2bone.arrays import Array, Mask
 from numpy.typing import NDArray
 
 from ..errors import Refusal

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from bpy.types import Bone, Object
-from ik2bone.model import Array
+from ik2bone.arrays import Array
 
 from ..rig.limb import Limb
 

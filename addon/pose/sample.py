@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 import bpy
 import numpy as np
 from bpy.types import Bone, Object, PoseBone
+from ik2bone.arrays import Array, Mask
+from ik2bone.clip import Clip
 from ik2bone.kept import values_of
-from ik2bone.model import Array, Clip, Mask
 from ik2bone.rotations import inverse_of, nearest_rotations
 from mathutils import Matrix
 from numpy.typing import NDArray

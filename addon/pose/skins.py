@@ -13,8 +13,8 @@ import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import Armature, Depsgraph, Object, Scene
+from ik2bone.arrays import Array, Mask
 from ik2bone.kept import values_of
-from ik2bone.model import Array, Mask
 from ik2bone.rotations import length_of, move_points
 from ik2bone.sole.skin import Skin
 from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from bpy.types import Context, Object, PoseBone
-from ik2bone.model import Mask
+from ik2bone.arrays import Mask
 
 from ..errors import Refusal
 from ..keys import actions, fcurves, rotations

@@ -14,7 +14,8 @@ from functools import cached_property
 import ik2bone
 import numpy as np
 from bpy.types import Object
-from ik2bone.model import JOINTS, Array, Clip, Mask
+from ik2bone.arrays import Array, Mask
+from ik2bone.clip import JOINTS, Clip
 from ik2bone.rotations import (
     dot,
     inverse_of,

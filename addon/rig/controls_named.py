@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bpy.types import PoseBone, bpy_prop_collection
-from ik2bone.model import JOINTS
+from ik2bone.clip import JOINTS
 
 from .checks import Moving
 from .limb import Control, Limb, Switch

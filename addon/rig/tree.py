@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 import numpy as np
-from ik2bone.model import Array, Mask
+from ik2bone.arrays import Array, Mask
 from numpy.typing import NDArray
 
 # Upper to lower length of a leg, either way round: 0.79 to 1.16 on the people of the data folder, 0.5 on game figures.

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from ik2bone.model import Array, Clip, Mask
+from ik2bone.arrays import Array, Mask
+from ik2bone.clip import Clip
 from ik2bone.plan import Plan
 
 from ..errors import Hint, listed

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from ik2bone.model import Array, Clip
+from ik2bone.arrays import Array
+from ik2bone.clip import Clip
 from ik2bone.plan import Plan
 
 # Decimals of stored directions: a print of a foot is then off by less than a thousandth of its length.

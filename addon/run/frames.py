@@ -7,8 +7,8 @@ from math import ceil, floor
 
 import numpy as np
 from bpy.types import Scene
+from ik2bone.arrays import Array
 from ik2bone.curves import smoothstep
-from ik2bone.model import Array
 
 from ..errors import Refusal
 from ..keys import actions

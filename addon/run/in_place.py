@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from math import ceil, floor
 from typing import Any
 
-from ik2bone.model import Array
+from ik2bone.arrays import Array
 from ik2bone.plan import Plan
 
 from ..errors import Refusal

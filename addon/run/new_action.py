@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ik2bone.model import Array
+from ik2bone.arrays import Array
 from ik2bone.plan import Plan
 
 from ..errors import listed

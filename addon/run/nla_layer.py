@@ -12,7 +12,8 @@ from typing import Any
 import bpy
 import numpy as np
 from ik2bone import multiply
-from ik2bone.model import Array, Clip
+from ik2bone.arrays import Array
+from ik2bone.clip import Clip
 from ik2bone.plan import Plan
 from ik2bone.rotations import inverse_of, nearest_rotations, turn_vectors, unit
 

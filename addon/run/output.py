@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from bpy.types import Action, Context, Object
+from ik2bone.arrays import Array
 from ik2bone.contacts.spans import Marks
-from ik2bone.model import Array
 from ik2bone.plan import Plan
 from ik2bone.sole.measure import Sole
 

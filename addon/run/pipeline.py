@@ -15,10 +15,11 @@ import numpy as np
 from bpy.types import Context, Object
 from ik2bone import plan as core
 from ik2bone import report
+from ik2bone.arrays import Array
+from ik2bone.clip import Clip
 from ik2bone.contacts.spans import Marks
 from ik2bone.ground.surfaces import Floor, Surfaces
 from ik2bone.hands.touch import measure_limbs
-from ik2bone.model import Array, Clip
 from ik2bone.plan import Plan
 from ik2bone.report.measures import SHORT
 from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_from_matrix

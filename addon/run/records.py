@@ -15,8 +15,8 @@ from typing import Any
 import bpy
 import numpy as np
 from bpy.types import Action, Object
+from ik2bone.clip import Clip
 from ik2bone.contacts.spans import ContactsError, Span, read_spans
-from ik2bone.model import Clip
 from ik2bone.report import ROWS
 from ik2bone.sole.measure import Sole, with_own_floor
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from ik2bone.model import Array, Mask
+from ik2bone.arrays import Array, Mask
 from ik2bone.plan import Plan
 from ik2bone.rotations import dot, length_of, unit
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from bpy.types import Context, Object
-from ik2bone.model import Array
+from ik2bone.arrays import Array
 
 from ..keys.keyframes import Frames
 from ..pose.sample import Sample, sampling

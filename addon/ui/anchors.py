@@ -11,8 +11,8 @@ import numpy as np
 from bpy.props import FloatVectorProperty, IntProperty
 from bpy.types import Action, Context, Event, GizmoGroup, Object, Operator
 from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
+from ik2bone.arrays import Array
 from ik2bone.ground.query import ask
-from ik2bone.model import Array
 from mathutils import Matrix
 
 from ..errors import Refusal

@@ -12,10 +12,9 @@ from typing import Any
 import blf
 import bpy
 from bpy.types import UnitSettings
-from ik2bone.model import Note
+from ik2bone.notes import Note
 from ik2bone.report import ROWS, summary
 from ik2bone.report.measures import FOOT_POP, KNEE_POP, SHORT, SIDES, SPAN_FIGURES, VISIBLE
-from ik2bone.report.notes import worded
 
 Figures = dict[str, Any]
 
@@ -146,7 +145,7 @@ def _with_units(note: Figures, text: str, leg: float, units: UnitSettings) -> st
     if not lengths or not all(map(_is_number, lengths.values())):
         return text
     try:
-        return worded(Note(code, note | {name: _Length(_length(value, leg, units)) for name, value in lengths.items()}))
+        return str(Note(code, note | {name: _Length(_length(value, leg, units)) for name, value in lengths.items()}))
     except (KeyError, ValueError):
         # Someone has changed the note.
         return text

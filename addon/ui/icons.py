@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import bpy.utils.previews
 import numpy as np
-from ik2bone.model import Array, Mask
+from ik2bone.arrays import Array, Mask
 
 from .rows import COLOURS, Colour
 

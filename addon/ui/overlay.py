@@ -11,7 +11,7 @@ import bpy
 import gpu
 import numpy as np
 from gpu_extras.batch import batch_for_shader
-from ik2bone.model import Array
+from ik2bone.arrays import Array
 
 from ..run import records
 from ..run.contacts import Rows, at_once

@@ -33,10 +33,12 @@ from ik2bone.results import Crossings, Hits, PoseSolution, Rotations, Solution, 
 
 if TYPE_CHECKING:
     from ik2bone import report
+    from ik2bone.clip import Clip
     from ik2bone.contacts.detect import find_contacts
     from ik2bone.ground.query import NoGround
     from ik2bone.mesh import Mesh
-    from ik2bone.model import Clip, Note, Plan
+    from ik2bone.model import Plan
+    from ik2bone.notes import Note
     from ik2bone.plan import plant
     from ik2bone.settings import Settings
 
@@ -68,10 +70,10 @@ __all__ = [
 
 # Where planting's names live: it needs numpy, which the solver does without, and is loaded on first use.
 _LAZY = {
-    "Clip": "model",
+    "Clip": "clip",
     "Mesh": "mesh",
     "NoGround": "ground.query",
-    "Note": "model",
+    "Note": "notes",
     "Plan": "model",
     "Settings": "settings",
     "find_contacts": "contacts.detect",

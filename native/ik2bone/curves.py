@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from ._core import fill_dips, smooth_within
-from .model import Array, Mask
+from .arrays import Array, Mask
 
 # Peak of the second derivative of `smoothstep`.
 SHARPEST = 10.0 / np.sqrt(3.0)

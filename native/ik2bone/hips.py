@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arrays import Array, Mask
+from .clip import Clip
 from .curves import odd_window, smooth_between, smooth_cover
 from .knees import SUDDEN, SUDDEN_IN_PLACE, eased_reach, straightest
-from .model import Array, Clip, Mask, level_part
 from .reach import height_and_level, own_reach, pitched, toe_off_nears
+from .rotations import level_part
+from .settings import DEEPEST
 from .targets.blend import Targets
 
 # Changes of the ground that come and go faster than this (s) do not move the hips up or down, unless legs are short.
@@ -26,8 +29,6 @@ LEAN = 0.3
 # clip. After two, seven of 153 runs of the bench have a knee that pops by 10.3 to 10.9 degrees; after three none of
 # these.
 EASINGS = 3
-# How far the hips come down for the sake of reach, if not told otherwise (leg lengths).
-DEEPEST = 0.4
 
 
 def hips_offset(

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arrays import Array, Mask
 from .curves import hann_average, odd_window
-from .model import Array, Mask, level_part
-from .rotations import cross, inverse_of, length_of, move_points, unit
+from .rotations import cross, inverse_of, length_of, level_part, move_points, unit
 
 # Place of the ball of the foot seen from the ankle, ahead and below (leg lengths): medians of the eight motion-captured
 # people of the test clips, who have 0.13 to 0.15 and 0.03 to 0.06.

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._core import hinge_of
+from .arrays import Array, Mask
+from .clip import Clip
 from .curves import smooth_between, smoothstep, without_dips
-from .model import Array, Clip, Mask
 from .rotations import cofactors, cross, dot, length_of, unit
 
 # Sine of the angle (9 degrees) under which a knee's own bend is rather noise: it turns sideways, or over backwards.

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from ._core import solve_pose
+from .arrays import Array
 from .checks import ROUNDING
+from .clip import Clip
 from .knees import Knees
-from .model import Array, Clip
 from .results import PoseSolution
 from .rotations import (
     cross,

@@ -10,17 +10,20 @@ import numpy as np
 
 from . import checks
 from .anchors.anchor import tell_steep, tell_turns
+from .arrays import Array, Mask
+from .clip import Clip
 from .curves import odd_window, smoothed
 from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on
 from .ground.given import as_ground
-from .ground.query import MovingGround, NoGround, cut_ground
+from .ground.query import Ground, MovingGround, NoGround, cut_ground
 from .hands.palms import lay_palms
 from .hands.touch import measure_limbs, touch
 from .hips import FOLLOW, hips_offset
 from .kept import Kept
 from .knees import Knees, draw_swings, find_knees, unfold_swings
 from .limbs import solve_legs, weaken
-from .model import Array, Clip, Ground, Mask, Note, Plan
+from .model import Plan
+from .notes import Note
 from .reach import heel_room, own_reach, raise_heels_to_reach, tell_heels, tell_short
 from .rotations import length_of, quaternion_from_vector, turn_vectors
 from .settings import Settings

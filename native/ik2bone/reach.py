@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arrays import Array, Mask
+from .clip import Clip
 from .curves import column_runs, smooth_between, smoothstep
 from .knees import eased_reach
-from .model import Array, Clip, Mask, Note, level_part
-from .rotations import cross, dot, length_of, turn_vectors, unit
+from .notes import Note
+from .rotations import cross, dot, length_of, level_part, turn_vectors, unit
 from .sole.measure import Sole
 from .targets.blend import Targets
 
-# In which order heels and hips give way; what neither of them gives is missed.
-ORDERS = ("HEEL_HIPS", "HIPS_HEEL", "HIPS")
 # A leg may always be stretched to this share of its length, and as far as in the clip where that is more: its knee is
 # then bent by 11 degrees if thigh and shin are equally long. Legs of walks strike the ground straighter than that.
 EASY = 0.995

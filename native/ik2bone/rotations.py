@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ._core import aggregate
+from .arrays import Array
 from .checks import is_flat
-
-if TYPE_CHECKING:  # the model is built on this module
-    from .model import Array
 
 # A median point is sought among so many points, spread evenly over all: it takes time by the square of their number.
 SOME = 200
@@ -41,6 +37,11 @@ def length_of(vectors: Array) -> Array:
 def unit(vectors: Array) -> Array:
     """Unit vectors (..., 3); zero where they are zero."""
     return vectors / np.maximum(length_of(vectors), 1e-300)[..., None]
+
+
+def level_part(vectors: Array, up: Array) -> Array:
+    """Vectors (..., 3) without what they have along up."""
+    return vectors - np.einsum("...i,i->...", vectors, up)[..., None] * up
 
 
 def median_point(points: Array) -> Array:

@@ -4,24 +4,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from . import checks
-from .anchors.footprint import STEEPEST, Slopes
+from .arrays import Array, Mask
+from .clip import Clip
 from .contacts.spans import PARTS, STATES, Marks, Place
-from .hips import DEEPEST
-from .model import Array, Clip, Mask
-from .reach import ORDERS
+from .kept import ByValue
 
 CONTACTS = ("AUTO", "ALWAYS", "STORED")
 DIRECTIONS = ("DOWN", "NEAREST")
+# In which order heels and hips give way; what neither of them gives is missed.
+ORDERS = ("HEEL_HIPS", "HIPS_HEEL", "HIPS")
+# Nothing stands on faces steeper than this (radians) by default: scenes' ramps stay under 45 degrees, risers beyond 60.
+STEEPEST = np.radians(50.0)
+# How far the hips come down for the sake of reach, if not told otherwise (leg lengths).
+DEEPEST = 0.4
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """What soles make of slopes: whether they are `aligned` with them, and the `steepest` (radians) they stand on."""
+
+    aligned: bool = True
+    steepest: float = STEEPEST
+
+    @property
+    def least(self) -> float:
+        """The least that a normal of what can be stood on has along up."""
+        return float(np.cos(self.steepest))
 
 
 @dataclass(frozen=True, eq=False)
-class Settings:
+class Settings(ByValue):
     """How to plant; what is no such word, or out of range, raises ValueError or TypeError at once.
 
     contacts   when limbs stand: 'AUTO' (detected), 'ALWAYS' (on every frame) or 'STORED' (as `marks` say)
@@ -129,13 +145,6 @@ class Settings:
         # All of them are checked.
         vars(some).update({name: getattr(self if name in names else DEFAULTS, name) for name in NAMES})
         return some
-
-    @cached_property
-    def values(self) -> Any:
-        """What tells by == whether other settings are the same."""
-        from .kept import values_of  # built on this module
-
-        return values_of(self)
 
     def choose(self, limbs: Mask) -> Settings:
         """The same settings for some of the limbs (L,)."""

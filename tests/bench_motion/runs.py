@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ik2bone.model import Clip
+from ik2bone.clip import Clip
 
 from demo import grounds, session, track
 from tests.bench_motion.clips import MADE_HILLS, Entry, Place

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
-from ik2bone.model import Clip
+from ik2bone.clip import Clip
 
 
 def report_of(armature) -> dict:

@@ -10,7 +10,7 @@ import control_rig
 import numpy as np
 import pytest
 from control_rig import HAND_MADE
-from ik2bone.model import Clip
+from ik2bone.clip import Clip
 from planted import bone_curves, joints, plant, record_of
 
 FRAMES = range(1, biped.LAST + 1)

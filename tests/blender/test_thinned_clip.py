@@ -8,7 +8,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from ik2bone.model import Clip
+from ik2bone.clip import Clip
 from ik2bone.plan import plant
 from measures import measure, shortfalls
 from walk import height_field, planted

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from ik2bone import Note, Settings, plant
 from ik2bone.contacts.spans import Marks, no_marks
-from ik2bone.report.notes import WORDS
+from ik2bone.notes import WORDS
 from short_walk import WALK
 from walk import FLAT, HILLS, planted
 

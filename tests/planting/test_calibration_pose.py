@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone.model import Clip
+from ik2bone.clip import Clip
 from ik2bone.plan import Settings, plant, starts_in_calibration_pose
 from ik2bone.report import figures
 from walk import HILLS, height_field, make_walk, planted

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from ik2bone import Clip, Settings, plant
+from ik2bone.clip import FASTEST
 from ik2bone.joints import BALL_AHEAD, BALL_BELOW, TOES_SHARE
-from ik2bone.model import FASTEST
 from short_walk import LEG, POINTS, WALK, from_points, hills
 from walk import FLAT, HILLS, make_walk
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from figures import figure_of
 from gaits import make_gait
+from ik2bone.clip import Clip
 from ik2bone.knees import FOLDED, draw_swings, shortest, unfold_swings
-from ik2bone.model import Clip
 from ik2bone.plan import plant
 from ik2bone.reach import own_reach
 from measures import knee_angle, measure

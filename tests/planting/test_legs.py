@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from ik2bone.clip import Clip
 from ik2bone.knees import find_knees
 from ik2bone.limbs import solve_legs
-from ik2bone.model import Clip
 from ik2bone.plan import plant
 from ik2bone.targets.blend import Targets
 from walk import height_field, make_walk, matrices_of, planted, rotations_of

@@ -16,9 +16,10 @@ import ik2bone.targets.stand
 import ik2bone.targets.swing
 import numpy as np
 import pytest
-from ik2bone.anchors.footprint import Slopes, slope_turns
-from ik2bone.model import Clip
+from ik2bone.anchors.footprint import slope_turns
+from ik2bone.clip import Clip
 from ik2bone.plan import Settings, plant
+from ik2bone.settings import Slopes
 from ik2bone.sole.measure import measure_sole
 from ik2bone.targets.blend import Held, Targets
 from measures import GOOD, Measures, judged_spans, measure, pop, reversals, shortfalls, turning_points

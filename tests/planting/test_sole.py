@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone.model import ARRAYS, Clip
+from ik2bone.clip import ARRAYS, Clip
 from ik2bone.plan import plant
 from ik2bone.sole.measure import Sole, measure_sole, with_own_floor
 from walk import ANKLE, BALL, FLAT, FOOT, make_walk, planted

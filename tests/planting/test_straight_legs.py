@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from figures import figure_of
 from gaits import make_rest
-from ik2bone.model import Clip
+from ik2bone.clip import Clip
 from ik2bone.plan import Settings, plant
 from walk import HILLS, height_field, make_walk, overstretched, planted
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from climb import RADIUS, SPACING, Climb, ladder, make_climb, wall
+from ik2bone.clip import Clip
 from ik2bone.contacts.spans import Span, marks_of
 from ik2bone.curves import runs
 from ik2bone.hands.touch import find_touches
-from ik2bone.model import Clip
 from ik2bone.plan import NoGround, Settings, plant
 from ik2bone.report import figures
 from ik2bone.rotations import move_points

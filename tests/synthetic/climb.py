@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import ik2bone
 import numpy as np
-from ik2bone.model import Clip
+from ik2bone.clip import Clip
 
 FPS, CYCLE, HOLD = 30.0, 1.6, 0.65
 SPACING = 0.25

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import ik2bone
 import numpy as np
-from ik2bone.model import Clip, level_part
+from ik2bone.clip import Clip
+from ik2bone.rotations import level_part
 
 UPPER, LOWER, FOOT, BALL, STEP, CYCLE, STAND = 0.5, 0.5, 0.18, 0.05, 0.62, 1.1, 0.62
 HIP_HEIGHT, ANKLE = 1.02, 0.12

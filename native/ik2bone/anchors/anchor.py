@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..arrays import Array
 from ..contacts.stance import Stance
-from ..ground.query import Support, ask, support_of
-from ..model import Array, Ground, Note
+from ..ground.query import Ground, Support, ask, support_of
+from ..notes import Note
 from ..rotations import inverse_of, length_of, move_points, nearest_rotations, turn_vectors, vector_from_matrix
 
 # A support that turns farther (degrees) under a standing foot twists the leg visibly.

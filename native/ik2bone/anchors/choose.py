@@ -8,16 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..arrays import Array, Mask
+from ..clip import Clip
 from ..contacts.spans import Place
 from ..contacts.stance import Stance
 from ..contacts.standing import Contacts
-from ..ground.query import ask, support_of
-from ..model import Array, Clip, Ground, Mask
+from ..ground.query import Ground, ask, support_of
 from ..rotations import inverse_of, move_points
-from ..settings import Settings
+from ..settings import Settings, Slopes
 from ..sole.measure import Sole
 from .anchor import Anchor, on_supports, ride_of
-from .footprint import Footprints, Site, Slopes, footprints, slope_turns, stance_footprints
+from .footprint import Footprints, Site, footprints, slope_turns, stance_footprints
 from .lying import leave_lying
 from .search import best_shifts
 from .time import give_time

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contacts.stance import Stance, stances
-from ..ground.query import ask
-from ..model import Array, Clip, Ground, Indices, Mask, level_part
-from ..rotations import cross, dot, unit
+from ..arrays import Array, Indices, Mask
+from ..clip import Clip
+from ..contacts.stance import Stance, stances, standing_frames
+from ..ground.query import Ground, ask
+from ..rotations import cross, dot, level_part, unit
 from ..sole.measure import Sole
-from ..targets.lock import standing_frames
 from .time import standing_places
 
-# Nothing stands on faces steeper than this (radians) by default: scenes' ramps stay under 45 degrees, risers beyond 60.
-STEEPEST = np.radians(50.0)
 # A footprint is even when its points lie this close to its plane (leg lengths): 2.5 cm, which shoes hide. Edges are
 # kept as far from heel and tip, so that a rolling foot stays clear of them.
 EVEN = 0.03
@@ -32,19 +30,6 @@ APPROACH = 0.6
 UNEVEN_COST = 10.0
 # How many of the points of a footprint lie under the sole.
 SOLE = 6
-
-
-@dataclass(frozen=True)
-class Slopes:
-    """What soles make of slopes: whether they are `aligned` with them, and the `steepest` (radians) they stand on."""
-
-    aligned: bool = True
-    steepest: float = STEEPEST
-
-    @property
-    def least(self) -> float:
-        """The least that a normal of what can be stood on has along up."""
-        return float(np.cos(self.steepest))
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..arrays import Array, Mask
+from ..clip import Clip
 from ..curves import quantile
-from ..ground.query import ask
-from ..model import Array, Clip, Ground, Mask, level_part
-from ..rotations import dot, unit
+from ..ground.query import Ground, ask
+from ..rotations import dot, level_part, unit
 from ..sole.measure import Sole
 from .anchor import Anchor
 

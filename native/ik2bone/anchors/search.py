@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import Array, Indices, Mask
+from ..clip import Clip
 from ..curves import SHARPEST
-from ..model import Array, Clip, Indices, Mask
 from ..rotations import dot
 from .footprint import Site, unevenness
 from .time import HASTY

@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..contacts.stance import Stance, stances
+from ..arrays import Array, Indices, Mask
+from ..clip import Clip
+from ..contacts.stance import Stance, stances, standing_core, standing_frames
 from ..curves import SHARPEST
-from ..model import Array, Clip, Indices, Mask
-from ..targets.lock import standing_core, standing_frames
 from .anchor import Anchor
 
 # A foot that slides as its contact begins or ends is caught up with outside. Where that takes more acceleration than

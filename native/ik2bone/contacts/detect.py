@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..arrays import Array, Mask
 from ..checks import array, as_array, boolean, number
+from ..clip import FASTEST
 from ..curves import column_runs, quantile
-from ..model import FASTEST, Array, Mask
 from ..rotations import length_of
 from .events import held_while_still, refined
 from .footing import HEIGHT, find_spells, grounded

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..arrays import Array, Mask
 from ..curves import column_runs, quantile, velocity
-from ..model import Array, Mask
 from ..rotations import length_of
 from .paths import REST, WINDOWS, Feet
 from .stance import LEAST_CONTACT, STEP, Stance, part_stances

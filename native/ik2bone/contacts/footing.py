@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array, Mask
 from ..curves import column_runs, quantile
-from ..model import Array, Mask
 from ..rotations import length_of
 from .paths import ENTER_SPEED, SAME_PLACE, Feet
 from .stance import LEAST_CONTACT, STEP, Stance

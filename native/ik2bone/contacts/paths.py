@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ..arrays import Array, Mask
 from ..curves import between, odd_window, quantile, smoothed, velocity
-from ..model import Array, Mask
 from ..rotations import length_of
 from .stance import STEP
 

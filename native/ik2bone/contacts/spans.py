@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from .. import checks
+from ..arrays import Array, Mask
 from ..curves import column_runs
-from ..model import Array, Mask
 
 PARTS = ("heel", "ball")
 STATES = ("automatic", "enforced", "forbidden")

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Stances: the intervals in which a foot stands."""
+"""Stances: the intervals in which a foot stands, and the frames by which it is held there."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
+from ..arrays import Array, Indices, Mask
 from ..curves import column_runs
-from ..model import Mask
 
 # The shortest contact (s): of a run at 6 m/s, feet stand for 0.12 s (Novacheck, Gait and Posture 7, 1998), of which
 # speeds that are smoothed over 0.04 s show so much. Shorter gaps close where the part comes back to its place.
@@ -45,3 +47,20 @@ def stances(contacts: Mask) -> list[Stance]:
 def part_stances(contacts: Mask) -> list[Stance]:
     """The stances of each heel and each ball, from contacts (frames, legs, 2)."""
     return [Stance(column // 2, start, end, column % 2) for column, start, end in column_runs(contacts)]
+
+
+def standing_frames(contacts: Mask) -> Indices:
+    """Frames of a standing (N, 2) by which its foot is held: those of the ball, of the heel where no ball stands."""
+    balls = np.flatnonzero(contacts[:, 1])
+    return balls if len(balls) else np.flatnonzero(contacts[:, 0])
+
+
+def standing_core(frames: Indices) -> Indices:
+    """The middle three fifths of some frames."""
+    trim = len(frames) // 5
+    return frames[trim : len(frames) - trim]
+
+
+def standing_place(path: Array, frames: Indices) -> Array:
+    """Mean place (3,) over the middle three fifths of the frames (indices) in which a point stands."""
+    return np.asarray(path[standing_core(frames)].mean(axis=0))

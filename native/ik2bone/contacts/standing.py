@@ -8,15 +8,16 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..arrays import Array, Mask
+from ..clip import Clip
 from ..curves import column_runs
-from ..model import Array, Clip, Mask, Note
+from ..notes import Note
 from ..rotations import move_points
 from ..sole.measure import Sole
-from ..targets.lock import standing_place
 from .detect import detect
 from .paths import SAME_PLACE
 from .spans import Marks, no_marks
-from .stance import LEAST_CONTACT, stances
+from .stance import LEAST_CONTACT, stances, standing_place
 
 # Feet that stand on a smaller share of the frames, and only on those with which the clip begins or ends, turn round in
 # the air there: what is left of a step beyond the clip is longer.

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array
+from ..clip import Clip
 from ..curves import hann_average, odd_window, smoothstep
-from ..model import Array, Clip
 from ..rotations import dot, matrix_from_vector, move_points, nearest_rotations, unit, vector_from_matrix
 
 # A foot trembles where its direction bends to and fro by as many frames as there are in this time (s); at fewer than 50

@@ -7,10 +7,10 @@ from math import hypot
 
 import numpy as np
 
+from ..arrays import Array, Indices, Mask
 from ..checks import ROUNDING
 from ..curves import quantile
-from ..model import Array, Indices, Mask, level_part
-from ..rotations import cross, length_of
+from ..rotations import cross, length_of, level_part
 from .paths import SAME_PLACE, Feet
 
 # A foot goes with a floor when its velocity is that of the floor within this (leg lengths a second), or this share of

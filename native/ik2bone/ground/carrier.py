@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array, Indices, Mask
 from ..checks import ROUNDING
+from ..clip import JOINTS, Clip
 from ..curves import velocity
 from ..hands.nearest import WITHIN
-from ..model import JOINTS, Array, Clip, Ground, Indices, Mask
 from ..rotations import inverse_of, length_of, move_points, nearest_rotations, turn_vectors, unit
-from .query import MovingGround, Support, ask, may_move, support_of
+from .query import Ground, MovingGround, Support, ask, may_move, support_of
 
 # A clip was made on a support if its feet are slower there than in the world by this share of both speeds, on the mean.
 # Of 360 runs of real clips made on platforms that go by 0.02 to 3 leg lengths a second, rise, turn or rock, this finds

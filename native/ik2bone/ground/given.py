@@ -11,10 +11,11 @@ from typing import Any, cast
 import numpy as np
 
 from .. import checks
+from ..arrays import Array, Mask
+from ..clip import Clip
 from ..mesh import Mesh
-from ..model import Array, Clip, Ground, Mask
 from ..rotations import dot, length_of, unit
-from .query import MovingGround
+from .query import Ground, MovingGround
 from .surfaces import Surface, Surfaces
 
 # Slopes of a height function are differences over this way (leg lengths): 1 mm for a person, so that a function in

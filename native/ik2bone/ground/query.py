@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 
-from ..model import Array, Ground, Indices, Mask
+from ..arrays import Array, Indices, Mask
+
+# (points (N, 3), down (3,)) -> hits (N, 3), normals (N, 3), found (N,): for each point the surface nearest to it on the
+# line through it along `down`, in both directions; unit normals, turned against `down`. World space. Under direction
+# 'NEAREST' `down` is None: the nearest point of the surface in any direction, normals as the surface's own.
+Ground = Callable[[Array, Array | None], tuple[Array, Array, Mask]]
 
 
 @dataclass(frozen=True)

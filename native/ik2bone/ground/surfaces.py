@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import Array, Indices, Mask
 from ..checks import ROUNDING
 from ..mesh import Mesh
-from ..model import Array, Indices, Mask
 from ..rotations import cross, dot, inverse_of, length_of, move_points, turn_vectors, unit
 from .query import Support
 

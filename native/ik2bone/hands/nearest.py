@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..ground.query import ask
-from ..model import Array, Ground, Indices, Mask
+from ..arrays import Array, Indices, Mask
+from ..ground.query import Ground, ask
 from ..rotations import cross, dot, length_of, unit
 
 # Farther from every surface than this (limb lengths) nothing is touched, only missed: 12 cm for a person's arm.

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model import Array, Clip, Ground
+from ..arrays import Array
+from ..clip import Clip
+from ..ground.query import Ground
 from ..rotations import nearest_rotations
 from ..settings import Settings
 from ..sole.measure import Sole

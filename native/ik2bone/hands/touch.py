@@ -13,15 +13,15 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.anchor import Anchor, on_supports
-from ..anchors.footprint import STEEPEST
+from ..arrays import Array, Mask
+from ..clip import Clip
 from ..contacts.detect import hysteresis
 from ..contacts.paths import ENTER_SPEED, LEAVE_SPEED
 from ..contacts.spans import Marks
-from ..contacts.stance import LEAST_CONTACT, Stance, stances
+from ..contacts.stance import LEAST_CONTACT, Stance, stances, standing_place
 from ..curves import fade, hann_average, odd_window, runs, velocity
 from ..ground.carrier import GroundSeen, moved_by, slower
-from ..ground.query import ask
-from ..model import Array, Clip, Ground, Mask
+from ..ground.query import Ground, ask
 from ..rotations import (
     dot,
     inverse_of,
@@ -33,10 +33,10 @@ from ..rotations import (
     unit,
     vector_from_matrix,
 )
-from ..settings import Settings
+from ..settings import STEEPEST, Settings
 from ..sole.measure import Sole, measure_sole
 from ..targets.blend import WINDOW, Held, Targets, blend_targets, places_of
-from ..targets.lock import hold_feet, standing_place
+from ..targets.lock import hold_feet
 from ..targets.swing import clear
 from .nearest import WITHIN, facing_of, find_spots, mean_normal
 

@@ -27,14 +27,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array, Mask
+from ..clip import Clip
 from ..contacts.spans import PARTS
+from ..contacts.stance import standing_place
 from ..curves import running_maximum, runs
-from ..ground.query import ask
+from ..ground.query import Ground, ask
 from ..kept import values_of
-from ..model import Array, Clip, Ground, Mask, Note, Plan
+from ..model import Plan
+from ..notes import Note
 from ..reach import SHORT
 from ..rotations import cross, dot, length_of, move_points
-from ..targets.lock import standing_place
 
 Frames = NDArray[np.int64]
 Data = dict[str, Any]

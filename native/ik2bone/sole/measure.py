@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array, Indices, Mask, put_in
+from ..clip import Clip
 from ..contacts.detect import detect
-from ..contacts.stance import LEAST_CONTACT
+from ..contacts.stance import LEAST_CONTACT, standing_core
 from ..curves import quantile, runs
-from ..model import Array, Clip, Indices, Mask, Note, level_part, put_in
-from ..rotations import dot, inverse_of, length_of, move_points, turn_vectors, unit
-from ..targets.lock import standing_core
+from ..notes import Note
+from ..rotations import dot, inverse_of, length_of, level_part, move_points, turn_vectors, unit
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
 
 # The share of a stance's frames in which a foot lies flat, those with the ankle lowest over the ball, and the share of

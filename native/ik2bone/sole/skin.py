@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model import Array
+from ..arrays import Array
 from ..rotations import dot, inverse_of, length_of, unit
 
 # Heel and front of the sole are the hindmost and foremost places that lie this near to it (leg lengths, 1 cm of a

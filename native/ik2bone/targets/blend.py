@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..anchors.anchor import Anchor, StandingAnchors, ride_of, shortened
+from ..arrays import Array, Mask, put_in
+from ..clip import Clip
 from ..contacts.stance import Stance
 from ..curves import smoothstep
-from ..ground.query import ask
-from ..model import Array, Clip, Ground, Mask, Note, put_in
+from ..ground.query import Ground, ask
+from ..notes import Note
 from ..rotations import matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
 from .lock import Hold
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..anchors.footprint import Slopes
 from ..anchors.lying import lie_along, own_floor
+from ..arrays import Array, Mask
+from ..clip import Clip
 from ..curves import hann_average, odd_window, smooth_cover
-from ..ground.query import ask
-from ..model import Array, Clip, Ground, Mask, Note
+from ..ground.query import Ground, ask
+from ..notes import Note
 from ..rotations import length_of, matrix_from_vector, shortest_turns
+from ..settings import Slopes
 from ..sole.measure import Sole, sole_points
 from .blend import WINDOW, Targets
 

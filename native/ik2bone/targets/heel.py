@@ -10,9 +10,11 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.anchor import Anchor
+from ..arrays import Array, Mask
+from ..clip import Clip
 from ..curves import column_runs, odd_window, smooth_cover
-from ..model import Array, Clip, Ground, Mask, level_part
-from ..rotations import cross, length_of, matrix_from_vector, median_point, move_points
+from ..ground.query import Ground
+from ..rotations import cross, length_of, level_part, matrix_from_vector, median_point, move_points
 from ..sole.measure import Sole, sole_points
 from .blend import WINDOW, Targets
 

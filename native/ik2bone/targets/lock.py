@@ -6,12 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..contacts.stance import Stance, stances
+from ..arrays import Array, Mask
+from ..clip import Clip
+from ..contacts.stance import Stance, stances, standing_frames, standing_place
 from ..curves import fade, quantile, velocity
-from ..model import Array, Clip, Mask, level_part
-from ..rotations import length_of, matrix_from_vector, shortest_turns, unit
+from ..rotations import length_of, level_part, matrix_from_vector, shortest_turns, unit
 
 # What holds a foot fades in before its contact, and out after it, within this time (s).
 FADE = 0.2
@@ -92,20 +92,3 @@ def _laid_flat(away: Array, ball_height: float, up: Array) -> Array:
     """The way (3,) from ball to heel turned about the ball, until the ball is so high over the heel."""
     level, low = level_part(away, up), min(ball_height, float(np.linalg.norm(away)))
     return unit(level) * np.sqrt(max(float(away @ away) - low**2, 0.0)) - low * up if level.any() else away
-
-
-def standing_frames(contacts: Mask) -> NDArray[np.intp]:
-    """Frames of a standing (N, 2) by which its foot is held: those of the ball, of the heel where no ball stands."""
-    balls = np.flatnonzero(contacts[:, 1])
-    return balls if len(balls) else np.flatnonzero(contacts[:, 0])
-
-
-def standing_core(frames: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The middle three fifths of some frames."""
-    trim = len(frames) // 5
-    return frames[trim : len(frames) - trim]
-
-
-def standing_place(path: Array, frames: NDArray[np.intp]) -> Array:
-    """Mean place (3,) over the middle three fifths of the frames (indices) in which a point stands."""
-    return np.asarray(path[standing_core(frames)].mean(axis=0))

@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.choose import find_anchors
+from ..arrays import Array, Mask
+from ..clip import Clip
 from ..contacts.standing import Contacts, feet_that_stand, tell_hurried
 from ..contacts.steady import steady_feet
-from ..ground.query import ask
-from ..model import Array, Clip, Ground, Mask, level_part
-from ..rotations import move_points
+from ..ground.query import Ground, ask
+from ..rotations import level_part, move_points
 from ..settings import Settings
 from ..sole.measure import Sole
 from .blend import Held, Targets, blend_targets, places_of

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array, Mask
+from ..clip import Clip
 from ..curves import column_runs, smooth_between, smoothstep
-from ..model import Array, Clip, Ground, Mask
+from ..ground.query import Ground
 from ..sole.measure import Sole, sole_points
 from .blend import Targets
 

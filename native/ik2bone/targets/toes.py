@@ -6,9 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..anchors.footprint import EVEN
+from ..arrays import Array, Mask
 from ..checks import ROUNDING
+from ..clip import Clip
 from ..curves import column_runs, fade
-from ..model import Array, Clip, Ground, Mask, Note
+from ..ground.query import Ground
+from ..notes import Note
 from ..rotations import (
     cross,
     dot,

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The words of all notes, one sentence a code; numbers and names come from the note's data."""
+"""What the user should know: notes as codes with data, and the words of each, one sentence a code."""
 
 from __future__ import annotations
 
 import re
-
-from ..model import Note
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 ONE = re.compile(r"(?<![\d.])1 (contact|degree|frame|other)s\b")
 
@@ -49,6 +50,15 @@ WORDS = {
 }
 
 
-def worded(note: Note) -> str:
-    """The sentence of a note."""
-    return ONE.sub(r"1 \1", WORDS[note.code].format(**note.data))
+@dataclass(frozen=True)
+class Note:
+    """Something that the user should know: a `code`, and the `data` (plain numbers and names) of its sentence.
+
+    `str(note)` is the sentence.
+    """
+
+    code: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return ONE.sub(r"1 \1", WORDS[self.code].format(**self.data))

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: MIT
+"""The sampled animation that planting reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import checks
+from .arrays import Array, Mask
+from .joints import aggregate_legs, ball_by_proportion, bones, tip_by_proportion
+from .rotations import length_of
+from .sole.skin import Skin
+
+# The joints of a leg, in the order of `Plan.rotations` and `Clip.scale`.
+JOINTS = ("thigh", "shin", "foot", "toe")
+# With more frames a second double precision does not always tell the optimum of the smoothest curves (see
+# native/core/curves.h): of plans for 4 to 400 frames of walks, 3 of 536 had none at 3000, and none of 494 at 2000.
+FASTEST = 2e3
+# What a clip holds for every frame and limb.
+ARRAYS = ("thigh", "shin", "foot", "ball", "tip", "toe", "scale")
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Clip:
+    """An animation sampled at even times: F frames, L legs, world space, any length unit, `fps` frames a second.
+
+    Needed are `thigh`, `shin` and `foot`, the aggregate transforms (F, L, 4, 4) of root, mid and end joint: column
+    vectors, whose translations are hip, knee and ankle. `Clip.from_points` takes joint positions instead. All else is
+    optional, told by keyword:
+
+    toe         aggregate transforms (F, L, 4, 4) of the toe bones; without them toes move with their feet
+    ball        where the toes bend (F, L, 3); by default the head of the toe bone, without one a place ahead of the
+                ankle (0.14 of the leg) and below it (0.05), on the side to which the knee bends
+    tip         the tip of the toes (F, L, 3); by default a third of the foot ahead of the ball, without toes the ball
+    up          the unit vector against gravity
+    scale       own scales of thigh, shin, foot and toe (F, L, 4, 3), by default ones
+    has_toe     which legs have a toe bone (L,), by default all where `toe` is given; rows of the others repeat the foot
+    skins       for each leg the points of the skin that go with its foot and toe
+    floors      heights along `up` at which the clip's own floor may lie, likeliest first, by default 0
+    is_hand     which limbs are arms or any other limb (L,), by default none: for these thigh, shin and foot
+                mean upper arm, forearm and hand, and `ball` is the point of the palm that touches
+    palm        the unit normal of each palm in hand space, of either sign (L, 3), zero where it is not known
+    rest_hinge  the hinge of each mid joint in the rest pose, in shin space (L, 3), zero where the limb rests straight
+
+    Arrays are copied; lists and float32 are taken too. An argument of the wrong kind raises TypeError. One with a wrong
+    shape, without an inverse, or with numbers that are not finite or out of range raises ValueError. Both name it.
+    """
+
+    fps: float
+    thigh: Array
+    shin: Array
+    foot: Array
+    toe: Array
+    ball: Array
+    tip: Array
+    up: Array
+    scale: Array
+    has_toe: Mask
+    skins: tuple[Skin, ...] | None
+    floors: tuple[float, ...]
+    is_hand: Mask
+    palm: Array | None
+    rest_hinge: Array | None
+
+    def __init__(
+        self,
+        fps: float,
+        thigh: ArrayLike,
+        shin: ArrayLike,
+        foot: ArrayLike,
+        *,
+        toe: ArrayLike | None = None,
+        ball: ArrayLike | None = None,
+        tip: ArrayLike | None = None,
+        up: ArrayLike = (0.0, 0.0, 1.0),
+        scale: ArrayLike | None = None,
+        has_toe: ArrayLike | None = None,
+        skins: Sequence[Skin] | None = None,
+        floors: Sequence[float] = (0.0,),
+        is_hand: ArrayLike | None = None,
+        palm: ArrayLike | None = None,
+        rest_hinge: ArrayLike | None = None,
+    ) -> None:
+        values = vars(self)  # frozen: nothing else writes here
+        values["fps"] = _rate(fps)
+        values["up"] = checks.unit_vector("up", up)
+        values["thigh"] = checks.matrices("thigh", thigh, ("frames", "legs", 4, 4))
+        frames, legs = self.thigh.shape[:2]
+        for name, matrix in (("shin", shin), ("foot", foot), ("toe", toe)):
+            given = self.foot if matrix is None and name == "toe" else matrix
+            values[name] = checks.matrices(name, given, (frames, legs, 4, 4))  # type: ignore[arg-type]
+        checks.apart("shin", self.knee, self.hip, "the thigh")
+        checks.apart("foot", self.ankle, self.knee, "the shin")
+        values["has_toe"] = _mask("has_toe", has_toe, legs, toe is not None)
+        values["is_hand"] = _mask("is_hand", is_hand, legs, False)
+        values["scale"] = _scales(scale, (frames, legs, 4, 3))
+        self._complete(ball, tip)
+        if toe is None and self.has_toe.any():
+            raise ValueError("has_toe: expected toe, the transforms of the toe bones, beside it, got None")
+        values["palm"] = None if palm is None else checks.directions("palm", palm, legs)
+        values["rest_hinge"] = None if rest_hinge is None else checks.array("rest_hinge", rest_hinge, (legs, 3))
+        values["floors"] = tuple(checks.array("floors", floors, ("heights",)).tolist())
+        checks.kind("skins", skins, Sequence | None, "a sequence of one skin a leg")
+        values["skins"] = None if skins is None else tuple(skins)
+        if skins is not None and len(skins) != legs:
+            raise ValueError(f"skins: expected one for each of {legs} legs, got {len(skins)}")
+        for number, skin in enumerate(skins or ()):
+            checks.kind("skins", skin, Skin, "a Skin for each leg")
+            _check_skin(f"skins[{number}]", skin)
+        values.update({name: value.copy() for name, value in values.items() if isinstance(value, np.ndarray)})
+
+    def _complete(self, ball: ArrayLike | None, tip: ArrayLike | None) -> None:
+        """Set balls and tips, by proportion where they are not given."""
+        shape, toes = (self.frames, self.legs, 3), self.has_toe[:, None]
+        if ball is None:
+            ball = self.toe[..., :3, 3]
+            if not toes.all():
+                guess = ball_by_proportion(self.fps, self.thigh, self.shin, self.foot, self.up)
+                ball = np.where(toes, ball, guess)
+        vars(self)["ball"] = checks.array("ball", ball, shape)
+        if tip is None:
+            tip = np.where(toes, tip_by_proportion(self.foot, self.toe, self.ball, self.up), self.ball)
+        vars(self)["tip"] = checks.array("tip", tip, shape)
+
+    @classmethod
+    def from_points(
+        cls,
+        fps: float,
+        hip: ArrayLike,
+        knee: ArrayLike,
+        ankle: ArrayLike,
+        ball: ArrayLike,
+        *,
+        tip: ArrayLike | None = None,
+        heel: ArrayLike | None = None,
+        up: ArrayLike = (0.0, 0.0, 1.0),
+        floors: Sequence[float] = (0.0,),
+    ) -> Clip:
+        """A clip from positions of joints alone, each (F, L, 3): hip, knee, ankle and ball of the foot.
+
+        The second axis of each bone lies along it, the first along the hinge of the knee, which a straight knee takes
+        from the frames round it. With `tip`, the tips of the toes, there are toe bones. `heel`, a marker on the heel,
+        tells how feet lean to a side; without it they do not. `up` and `floors` as for a clip. The joints of
+        `plan.apply(clip)` are its properties hip, knee, ankle, ball and tip.
+        """
+        rate, up = _rate(fps), checks.unit_vector("up", up)
+        joints = {"hip": checks.array("hip", hip, ("frames", "legs", 3))}
+        for name, points in (("knee", knee), ("ankle", ankle), ("ball", ball), ("tip", tip), ("heel", heel)):
+            if points is not None or name in ("knee", "ankle", "ball"):
+                joints[name] = checks.array(name, points, joints["hip"].shape)  # type: ignore[arg-type]
+        for name, above in (("knee", "hip"), ("ankle", "knee"), ("ball", "ankle"), ("tip", "ball")):
+            if name in joints:
+                checks.apart(name, joints[name], joints[above], f"the {above}")
+        legs = joints["hip"], joints["knee"], joints["ankle"], joints["ball"]
+        thigh, shin, foot = aggregate_legs(rate, *legs, up, joints.get("heel"))
+        toe = None if tip is None else bones(joints["ball"], joints["tip"], foot[..., :3, 0])
+        return cls(rate, thigh, shin, foot, toe=toe, ball=legs[3], tip=joints.get("tip"), up=up, floors=floors)
+
+    @property
+    def hands(self) -> Mask:
+        """Which limbs are no legs (L,)."""
+        return self.is_hand
+
+    @property
+    def frames(self) -> int:
+        """Number of frames."""
+        return self.foot.shape[0]
+
+    @property
+    def legs(self) -> int:
+        """Number of legs."""
+        return self.foot.shape[1]
+
+    @property
+    def hip(self) -> Array:
+        """Root joints (F, L, 3)."""
+        return self.thigh[..., :3, 3]
+
+    @property
+    def knee(self) -> Array:
+        """Mid joints (F, L, 3)."""
+        return self.shin[..., :3, 3]
+
+    @property
+    def ankle(self) -> Array:
+        """End joints (F, L, 3)."""
+        return self.foot[..., :3, 3]
+
+    @cached_property
+    def lengths(self) -> tuple[Array, Array]:
+        """Upper and lower lengths (F, L), measured on every frame."""
+        return length_of(self.knee - self.hip), length_of(self.ankle - self.knee)
+
+    @cached_property
+    def reach(self) -> Array:
+        """Upper plus lower length (F, L)."""
+        return self.lengths[0] + self.lengths[1]
+
+    @cached_property
+    def stretch(self) -> Array:
+        """Distances (F, L) of end joints from root joints."""
+        return length_of(self.ankle - self.hip)
+
+    @cached_property
+    def bend(self) -> Array:
+        """Angles (F, L) between upper and lower bones, 0 where they are straight."""
+        return self.bend_at(self.stretch)
+
+    def bend_at(self, stretch: Array) -> Array:
+        """The same angles of limbs whose end joints are so far (F, L) from their root joints."""
+        upper, lower = self.lengths
+        cosine = (stretch**2 - upper**2 - lower**2) / np.maximum(2 * upper * lower, 1e-300)
+        return np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
+
+    @cached_property
+    def leg(self) -> float:
+        """Median reach of all legs, or of all arms where there are only arms: what tolerances are relative to."""
+        ranked = np.sort(self.reach if self.hands.all() else self.reach[:, ~self.hands], axis=None)
+        # `numpy.median` takes three times as long.
+        return float(ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1].mean())
+
+    @cached_property
+    def foot_units(self) -> Array:
+        """Lengths in the scene of the unit of each foot's space (L,)."""
+        return np.asarray(np.linalg.norm(self.foot[..., :3, :3], axis=2).mean(axis=(0, 2)))
+
+    def having(self, **values: Any) -> Clip:
+        """The same clip with other values, which are not checked, as they follow from those of a clip."""
+        clip = object.__new__(Clip)
+        vars(clip).update({each.name: getattr(self, each.name) for each in fields(self)} | values)
+        return clip
+
+    def moved(self, offset: Array) -> Clip:
+        """The same clip moved by an offset (F, 3), or each limb by its own (F, L, 3)."""
+        shape = (self.frames, self.legs, 3) if np.ndim(offset) == 3 else (self.frames, 3)
+        offset = checks.array("offset", offset, shape)
+        each = offset if offset.ndim == 3 else offset[:, None]
+        moved = {name: getattr(self, name) + each for name in ("ball", "tip")}
+        for name in JOINTS:
+            moved[name] = getattr(self, name).copy()
+            moved[name][..., :3, 3] += each
+        return self.having(**moved)
+
+    def cut(self, frames: slice) -> Clip:
+        """The same clip over some of its frames; itself over all of them."""
+        if isinstance(frames, slice) and frames.indices(self.frames) == (0, self.frames, 1):
+            return self
+        checks.part("frames", frames, self.frames)
+        return self.having(**{name: getattr(self, name)[frames] for name in ARRAYS})
+
+    def choose(self, limbs: Mask) -> Clip:
+        """The same clip with some of its limbs (L,); itself where those are all."""
+        limbs = checks.some("limbs", limbs, self.legs)
+        if limbs.all():
+            return self
+        kept: dict[str, Any] = {name: getattr(self, name)[:, limbs] for name in ARRAYS}
+        for name in ("has_toe", "is_hand", "palm", "rest_hinge"):
+            row = getattr(self, name)
+            kept[name] = None if row is None else row[limbs]
+        if self.skins is not None:
+            kept["skins"] = tuple(skin for skin, chosen in zip(self.skins, limbs, strict=True) if chosen)
+        return self.having(**kept)
+
+
+def _rate(fps: Any) -> float:
+    """Frames a second, checked."""
+    rate = checks.number("fps", fps, "frames a second")
+    if not 0.0 < rate <= FASTEST:
+        raise ValueError(f"fps: expected frames a second, more than 0 and up to {FASTEST:g}, got {fps}")
+    return rate
+
+
+def _mask(name: str, rows: ArrayLike | None, legs: int, otherwise: bool) -> Mask:
+    """A mask (L,), or one alike for all legs where nothing is given."""
+    return np.full(legs, otherwise) if rows is None else checks.mask(name, rows, (legs,))
+
+
+def _scales(scale: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+    """Own scales (F, L, 4, 3), ones where nothing is given."""
+    scales = np.ones(shape) if scale is None else checks.array("scale", scale, shape)
+    if not scales.all():
+        raise ValueError("scale: expected numbers other than zero, got zero")
+    return scales
+
+
+def _check_skin(name: str, skin: Skin) -> None:
+    """Refuse a skin whose points or directions are no numbers of the right shape; foot or toe may have no points."""
+    for part, shape in (("foot", ("points", 3)), ("toe", ("points", 3)), ("rest", (4, 4)), ("up", (3,))):
+        value = getattr(skin, part)
+        if getattr(value, "shape", None) != (0, 3):
+            checks.array(f"{name}.{part}", value, shape)
