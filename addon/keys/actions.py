@@ -171,17 +171,18 @@ def copy(assignment: Assignment, wanted: Callable[[str], bool] | None = None) ->
     whose data paths are wanted where the others are many.
     """
     # Before the copy is made, which an error would leave behind.
-    dropped = {curve.data_path for curve in idle_curves(assignment, wanted)} if wanted else set()
+    idle = idle_rows(assignment, wanted) if wanted else []
     own = Assignment(assignment.action.copy(), assignment.slot)
     curves = curves_of(own)
-    for curve in [curve for curve in curves if curve.data_path in dropped]:
-        curves.bag.fcurves.remove(curve)
+    copied = list(curves)
+    for row in idle:
+        curves.bag.fcurves.remove(copied[row])
     return own
 
 
-def idle_curves(assignment: Assignment, wanted: Callable[[str], bool]) -> list[FCurve]:
-    """The object's curves whose data paths are not wanted; none where these are so few that they cost nothing."""
-    found = [curve for curve in curves_of(assignment) if not wanted(curve.data_path)]
+def idle_rows(assignment: Assignment, wanted: Callable[[str], bool]) -> list[int]:
+    """Places of the object's curves whose data paths are not wanted; none where so few are that they cost nothing."""
+    found = [row for row, curve in enumerate(curves_of(assignment)) if not wanted(curve.data_path)]
     return found if len(found) > MANY else []
 
 
