@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -166,12 +166,8 @@ def put(owner: AnimData | NlaStrip, assignment: Assignment) -> None:
         owner.action_slot = _slot(assignment.action, assignment.slot)
 
 
-def copy(assignment: Assignment, wanted: Callable[[str], bool] | None = None) -> Assignment:
-    """A copy of the action, to be played by the slot of the same name; of the object's curves all, or those alone
-    whose data paths are wanted where the others are many.
-    """
-    # Before the copy is made, which an error would leave behind.
-    idle = idle_rows(assignment, wanted) if wanted else []
+def copy(assignment: Assignment, idle: Iterable[int] = ()) -> Assignment:
+    """A copy of the action, to be played by the slot of the same name, without the object's curves in `idle` places."""
     own = Assignment(assignment.action.copy(), assignment.slot)
     curves = curves_of(own)
     copied = list(curves)
@@ -201,11 +197,9 @@ def playing(armature: Object, assignment: Assignment) -> Iterator[None]:
 
 
 @contextmanager
-def copy_playing(
-    armature: Object, original: Assignment, wanted: Callable[[str], bool] | None = None
-) -> Iterator[Assignment]:
-    """A copy of an action, or of some of it, to be changed while the armature plays it."""
-    own = copy(original, wanted)
+def copy_playing(armature: Object, original: Assignment, idle: Iterable[int] = ()) -> Iterator[Assignment]:
+    """A copy of an action, without the curves in `idle` places, to be changed while the armature plays it."""
+    own = copy(original, idle)
     try:
         with playing(armature, own):
             yield own

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -133,8 +133,7 @@ def _parts(path: str) -> tuple[str | None, str | None]:
     return (match[1], match[2]) if match else (None, None)
 
 
-@contextmanager
-def playing_alone(armature: Object, names: Sequence[str]) -> Iterator[None]:
+def playing_alone(armature: Object, names: Sequence[str]) -> AbstractContextManager[object]:
     """Let the armature play for a while what moves these bones and the object alone.
 
     Blender copies a whole action to evaluate it, and evaluates all of its curves on every frame. It also evaluates the
@@ -142,15 +141,8 @@ def playing_alone(armature: Object, names: Sequence[str]) -> Iterator[None]:
     """
     playing = actions.assigned(armature)
     bones = {escape_identifier(bone.name) for bone in _with_ancestors(armature, names)} | {None}
-
-    def wanted(path: str) -> bool:
-        return _bone_of(path) in bones
-
-    if playing.action is None or not actions.idle_rows(playing, wanted):
-        yield
-        return
-    with actions.copy_playing(armature, playing, wanted):
-        yield
+    idle = actions.idle_rows(playing, lambda path: _bone_of(path) in bones) if playing.action else []
+    return actions.copy_playing(armature, playing, idle) if idle else nullcontext()
 
 
 def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:
