@@ -182,7 +182,7 @@ def _read(data: bpy.types.Mesh, matrix: Array) -> tuple[Content, Callable[[], ik
     data.attributes[".edge_verts"].data.foreach_get("value", edges.reshape(-1))
     vertices = vertices_of(data)
     content = Content((vertices, matrix, edges, corners))
-    triangles = np.empty((0, 3), np.int32) if content in kept else _triangles(data)
+    triangles = np.empty((0, 3), np.int32) if content in kept else corners[0][_corners_of_triangles(data)]
     return content, lambda: _moved(vertices, triangles, matrix)
 
 
@@ -194,11 +194,12 @@ def _made(content: Content, make: Callable[[], ik2bone.Mesh]) -> Stages[ik2bone.
     return kept.put(content, made, content.size)
 
 
-def _triangles(data: bpy.types.Mesh) -> NDArray[np.int32]:
+def _corners_of_triangles(data: bpy.types.Mesh) -> NDArray[np.int32]:
+    """Which corners of faces make each triangle (T, 3), read in two thirds of the time that its vertices take."""
     data.calc_loop_triangles()
-    triangles = np.empty((len(data.loop_triangles), 3), np.int32)
-    data.loop_triangles.foreach_get("vertices", triangles.ravel())
-    return triangles
+    corners = np.empty((len(data.loop_triangles), 3), np.int32)
+    data.loop_triangles.foreach_get("loops", corners.ravel())
+    return corners
 
 
 def _moved(vertices: NDArray[np.float32], triangles: NDArray[np.int32], matrix: Array) -> ik2bone.Mesh:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -175,22 +175,19 @@ def put(owner: AnimData | NlaStrip, assignment: Assignment) -> None:
         owner.action_slot = _slot(assignment.action, assignment.slot)
 
 
-def copy(assignment: Assignment, wanted: Callable[[str], bool] | None = None) -> Assignment:
-    """A copy of the action, to be played by the slot of the same name; of the object's curves all, or those alone
-    whose data paths are wanted where the others are many.
-    """
-    # Before the copy is made, which an error would leave behind.
-    dropped = {curve.data_path for curve in idle_curves(assignment, wanted)} if wanted else set()
+def copy(assignment: Assignment, idle: Iterable[int] = ()) -> Assignment:
+    """A copy of the action, to be played by the slot of the same name, without the object's curves in `idle` places."""
     own = Assignment(assignment.action.copy(), assignment.slot)
     curves = curves_of(own)
-    for curve in [curve for curve in curves if curve.data_path in dropped]:
-        curves.bag.fcurves.remove(curve)
+    copied = list(curves)
+    for row in idle:
+        curves.bag.fcurves.remove(copied[row])
     return own
 
 
-def idle_curves(assignment: Assignment, wanted: Callable[[str], bool]) -> list[FCurve]:
-    """The object's curves whose data paths are not wanted; none where these are so few that they cost nothing."""
-    found = [curve for curve in curves_of(assignment) if not wanted(curve.data_path)]
+def idle_rows(assignment: Assignment, wanted: Callable[[str], bool]) -> list[int]:
+    """Places of the object's curves whose data paths are not wanted; none where so few are that they cost nothing."""
+    found = [row for row, curve in enumerate(curves_of(assignment)) if not wanted(curve.data_path)]
     return found if len(found) > MANY else []
 
 
@@ -209,11 +206,9 @@ def playing(armature: Object, assignment: Assignment) -> Iterator[None]:
 
 
 @contextmanager
-def copy_playing(
-    armature: Object, original: Assignment, wanted: Callable[[str], bool] | None = None
-) -> Iterator[Assignment]:
-    """A copy of an action, or of some of it, to be changed while the armature plays it."""
-    own = copy(original, wanted)
+def copy_playing(armature: Object, original: Assignment, idle: Iterable[int] = ()) -> Iterator[Assignment]:
+    """A copy of an action, without the curves in `idle` places, to be changed while the armature plays it."""
+    own = copy(original, idle)
     try:
         with playing(armature, own):
             yield own

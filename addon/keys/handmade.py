@@ -12,8 +12,6 @@ from .keyframes import Columns, Frames, Keys, column, inside, number_of, put, re
 
 # Pieces of this kind alone use amplitude and period.
 WAVE = "ELASTIC"
-# What tells whether a key was made or changed by hand.
-TOLD = ("co", "amplitude", "period", "interpolation", "type")
 # The period of keys whose value is zero: the smallest normal number, which tells them from keys without any.
 NO_VALUE = np.finfo(np.float32).tiny
 
@@ -22,11 +20,12 @@ def find_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> tuple
     """The frames of keys between the first and the last of `frames` that a tool made and somebody changed since, or
     that neither a tool made nor the source has too; and the frames of those that the source has.
     """
-    keys = {name: column(curve, name) for name in TOLD}
+    keys = {name: column(curve, name) for name in ("co", "type", "period")}
     points, generated = keys["co"], keys["type"] == number_of("type", "GENERATED")
     if generated.all() and (keys["period"] == signature(keys)).all():
         # As a run left them, which is what it finds most often.
         return points[:0, 0], points[:0, 0]
+    keys |= {name: column(curve, name) for name in ("amplitude", "interpolation")}
     rows = inside(points[:, 0], frames)
     others, copies = rows & ~generated, np.zeros(len(rows), bool)
     if source is not None and others.any():

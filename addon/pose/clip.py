@@ -11,6 +11,7 @@ from bpy.types import Object
 from ik2bone import hinge_of
 from ik2bone.arrays import Array
 from ik2bone.clip import Clip
+from ik2bone.rotations import LAST, NEXT
 from numpy.typing import NDArray
 
 from ..rig.limb import Limb
@@ -152,8 +153,11 @@ def _carry(matrices: Array, point: Array) -> Array:
 
 def _local(matrices: Array, points: Array) -> Array:
     """The point in a bone's space (3,) that on the median frame lies where the world's points (F, 3) do."""
-    homogeneous = np.append(points, np.ones((len(points), 1)), axis=1)
-    return np.median(np.linalg.solve(matrices, homogeneous[..., None])[:, :3, 0], axis=0)
+    # By Cramer's rule, column by column in memory: half of the time that solving matrix by matrix takes.
+    x, y, z, origin = np.ascontiguousarray(matrices[:, :3].transpose(2, 1, 0))
+    away = points.T - origin
+    faces = np.array([a[NEXT] * b[LAST] - a[LAST] * b[NEXT] for a, b in ((y, z), (z, x), (x, y))])
+    return np.median(np.sum(faces * away, axis=1) / np.sum(faces[0] * x, axis=0), axis=1)
 
 
 def _lowest_quarter(ball: Array) -> NDArray[np.int64]:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -38,8 +38,9 @@ NO_DELTAS = {
 HALF_TURN = (0.0, 1.0, 0.0, 0.0)
 
 
-def tell_all(armature: Object, names: Sequence[str]) -> bool:
-    """Whether nothing can move the bones but F-curves of their own channels and those of their ancestors.
+def tell_all(armature: Object, names: Sequence[str], curves: actions.Curves) -> bool:
+    """Whether nothing can move the bones but F-curves of their own channels and those of their ancestors, among the
+    `curves` that the armature plays.
 
     What only a change of data between frames could bring about, by scripts for instance, is left to a comparison.
     """
@@ -51,7 +52,7 @@ def tell_all(armature: Object, names: Sequence[str]) -> bool:
         and _time_is_plain()
         and all(inherits_plainly(bone.bone) and all(c.mute for c in bone.constraints) for bone in bones)
         and not _reached_by_ik(armature, {bone.name for bone in bones})
-        and _paths_are_plain(armature, {escape_identifier(bone.name) for bone in bones})
+        and _paths_are_plain(armature, curves, {escape_identifier(bone.name) for bone in bones})
     )
 
 
@@ -83,18 +84,17 @@ def _reached_by_ik(armature: Object, names: set[str]) -> bool:
     return False
 
 
-def _paths_are_plain(armature: Object, names: set[str]) -> bool:
+def _paths_are_plain(armature: Object, curves: actions.Curves, names: set[str]) -> bool:
     """Whether F-curves of the bones are all of channels or of custom properties, and they have no driver."""
-    data = armature.animation_data
-    curves, drivers = actions.curves_of(actions.assigned(armature)), data.drivers if data else ()
-    return all(_is_plain(curve, names) for curve in curves) and not any(
+    drivers = armature.animation_data.drivers if armature.animation_data else ()
+    return all(_is_plain(path, curve, names) for (path, _), curve in curves.listed.items()) and not any(
         _bone_of(driver.data_path) in names for driver in drivers
     )
 
 
-def _is_plain(curve: FCurve, names: set[str]) -> bool:
-    """Whether what the curve does is known."""
-    bone, channel = _parts(path := curve.data_path)
+def _is_plain(path: str, curve: FCurve, names: set[str]) -> bool:
+    """Whether what the curve of a property does is known."""
+    bone, channel = _parts(path)
     if bone is None:
         return not path.startswith("pose")
     return bone not in names or channel is None or (channel in CHANNELS and _is_heard(curve))
@@ -133,8 +133,7 @@ def _parts(path: str) -> tuple[str | None, str | None]:
     return (match[1], match[2]) if match else (None, None)
 
 
-@contextmanager
-def playing_alone(armature: Object, names: Sequence[str]) -> Iterator[None]:
+def playing_alone(armature: Object, names: Sequence[str]) -> AbstractContextManager[object]:
     """Let the armature play for a while what moves these bones and the object alone.
 
     Blender copies a whole action to evaluate it, and evaluates all of its curves on every frame. It also evaluates the
@@ -142,15 +141,8 @@ def playing_alone(armature: Object, names: Sequence[str]) -> Iterator[None]:
     """
     playing = actions.assigned(armature)
     bones = {escape_identifier(bone.name) for bone in _with_ancestors(armature, names)} | {None}
-
-    def wanted(path: str) -> bool:
-        return _bone_of(path) in bones
-
-    if playing.action is None or not actions.idle_curves(playing, wanted):
-        yield
-        return
-    with actions.copy_playing(armature, playing, wanted):
-        yield
+    idle = actions.idle_rows(playing, lambda path: _bone_of(path) in bones) if playing.action else []
+    return actions.copy_playing(armature, playing, idle) if idle else nullcontext()
 
 
 def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:
@@ -206,7 +198,7 @@ class Channels:
         return found
 
 
-def read(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stages[Channels]:
+def read(armature: Object, names: Sequence[str], frames: Sequence[int], curves: actions.Curves) -> Stages[Channels]:
     """The channels of bones whose F-curves tell all; what is not keyed is as it stands."""
     bones = _with_ancestors(armature, names)
     index = {bone.name: number for number, bone in enumerate(bones)}
@@ -214,7 +206,7 @@ def read(armature: Object, names: Sequence[str], frames: Sequence[int]) -> Stage
     rest = np.array([bone.bone.matrix_local for bone in bones])
     rest = np.where((parents >= 0)[:, None, None], inverse_of(rest[parents]) @ rest, rest)
     connected = np.array([bone.bone.use_connect for bone in bones])
-    found = yield from part_of(_local(armature, bones, np.array(frames)), 0.0, 0.5)
+    found = yield from part_of(_local(bones, curves, np.array(frames)), 0.0, 0.5)
     paths, local = [tuple(each) for each in found], [tuple(each.values()) for each in found]
     placed = yield from part_of(_placed(armature, frames), 0.5, 1.0)
     modes = [bone.rotation_mode for bone in bones]
@@ -239,8 +231,8 @@ def _placed(armature: Object, frames: Sequence[int]) -> Stages[Array]:
     return ik2bone.aggregate(np.arange(len(line)) - 1, *local, rest=rest)[:, -1]
 
 
-def _local(armature: Object, bones: Sequence[PoseBone], frames: Frames) -> Stages[list[dict[str, Array]]]:
-    curves, rows = actions.curves_of(actions.assigned(armature)), []
+def _local(bones: Sequence[PoseBone], curves: actions.Curves, frames: Frames) -> Stages[list[dict[str, Array]]]:
+    rows = []
     for number, bone in enumerate(bones):
         yield Progress(f"reading the F-curves of {bone.name}", number / len(bones))
         rows.append(_channels(bone, curves, frames))

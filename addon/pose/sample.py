@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..bounded import Bounded
 from ..errors import Refusal
+from ..keys import actions
 from ..keys.keyframes import Frames
 from ..rig.checks import CARRYING
 from ..rig.limb import Limb
@@ -113,9 +114,10 @@ def sampling(
     of the same is taken.
     """
     names = _bone_names(armature, limbs, hips)
-    if present or len(frames) <= FEW or not curves.tell_all(armature, names):
+    played = actions.curves_of(actions.assigned(armature))
+    if present or len(frames) <= FEW or not curves.tell_all(armature, names, played):
         return (yield from _stepped(armature, limbs, hips, frames, present))
-    channels = yield from part_of(curves.read(armature, names, frames), 0.0, 0.4)
+    channels = yield from part_of(curves.read(armature, names, frames, played), 0.0, 0.4)
     told = _told(armature, limbs, hips, frames, channels) if keep else None
     if keep and (same := kept.find(told)) is not None:
         return same

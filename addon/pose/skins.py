@@ -202,7 +202,8 @@ def _weighed(
     groups = [[group.index for group in body.vertex_groups if group.name in names] for names in parts]
     near = [length_of(points - foot.ankle) < foot.reach for foot in feet]
     rows = np.flatnonzero(np.any(near, axis=0) & any(map(len, groups[1:])))
-    of_row = [mesh.vertices[row].groups.values() for row in rows.tolist()]
+    vertices = mesh.vertices
+    of_row = [vertices[row].groups.values() for row in rows.tolist()]
     number, elements = np.repeat(np.arange(len(rows)), list(map(len, of_row))), list(chain.from_iterable(of_row))
     group = np.array([element.group for element in elements])
     weight = np.array([element.weight for element in elements])

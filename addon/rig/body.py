@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -88,7 +89,10 @@ def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
     # Controls of feet may carry more bones than a plain trunk has.
     controls = [line_of(armature, control.bone) for leg in legs for control in leg.controls]
     apart = {name for line in (*lines, *controls) for name in line}
-    carried = [_largest_branch(armature, name, apart) for name in shared]
+    # The trunk is the largest of all branches that hold no leg.
+    sizes = _sizes(armature)
+    branches = ([sizes[child.name] for child in bones[name].children if child.name not in apart] for name in shared)
+    carried = [max(own, default=0) for own in branches]
     lowest = carried.index(max(carried))
     between = {name for line in lines for name in line[1 : line.index(shared[lowest])]}
     if any(moving.holds(bones[name]) for name in between):
@@ -104,18 +108,22 @@ def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
     return None
 
 
+def _sizes(armature: Object) -> Counter[str]:
+    """How many bones hang under each bone, itself included, by names."""
+    sizes = Counter(armature.data.bones.keys())
+    # Blender lists bones after their parents.
+    for bone in reversed(armature.data.bones.values()):
+        if bone.parent:
+            sizes[bone.parent.name] += sizes[bone.name]
+    return sizes
+
+
 def _hips_control(moving: Moving, bone: PoseBone) -> str | None:
     """The bone that moves a bone by the only constraint on that, if keys move it in turn."""
     found = moving.active(bone)
     if len(found) != 1 or found[0].type not in PLACING or found[0].target != moving.armature:
         return None
     return found[0].subtarget if moving.is_movable(found[0].subtarget) else None
-
-
-def _largest_branch(armature: Object, name: str, legs: set[str]) -> int:
-    """Bones in the largest subtree under a bone that holds no leg; the trunk is the largest of all such subtrees."""
-    branches = [child for child in armature.data.bones[name].children if child.name not in legs]
-    return max((1 + len(child.children_recursive) for child in branches), default=0)
 
 
 def _refuse_upside_down(armature: Object, limbs: Iterable[Limb]) -> None:

@@ -49,6 +49,11 @@ class Moving:
         curves = actions.curves_of(actions.assigned(self.armature))
         return frozenset(curve.data_path for curve in curves if not curve.mute)
 
+    def has_keys(self, path: str) -> bool:
+        """Whether that action keys a property of one component, without a look at all of its curves."""
+        curve = actions.curves_of(actions.assigned(self.armature)).find(path, 0)
+        return curve is not None and not curve.mute
+
     @cached_property
     def driven(self) -> frozenset[str]:
         """Data paths with a driver."""
@@ -62,8 +67,8 @@ class Moving:
 
     def solvers(self) -> Iterator[tuple[PoseBone, Constraint]]:
         """Every active constraint of inverse kinematics, with its bone."""
-        for bone in self.armature.pose.bones:
-            yield from ((bone, each) for each in self.active(bone) if each.type in {"IK", "SPLINE_IK"})
+        found = ((bone, each) for bone in self.armature.pose.bones for each in bone.constraints)
+        return ((bone, each) for bone, each in found if each.type in {"IK", "SPLINE_IK"} and self._acts(each))
 
     def _reached_by(self, solvers: Iterable[tuple[PoseBone, Constraint]]) -> dict[str, str]:
         found = {}
@@ -251,7 +256,7 @@ def _mode_troubles(moving: Moving, names: Iterable[str]) -> Iterator[str]:
 def _mode_trouble(moving: Moving, name: str) -> str | None:
     """A clause about what may change a bone's rotation mode over time, if anything does."""
     path = moving.armature.pose.bones[name].path_from_id("rotation_mode")
-    found = "a driver" if path in moving.driven else "keys" if path in moving.keyed else None
+    found = "a driver" if path in moving.driven else "keys" if moving.has_keys(path) else None
     return f"bone {name} has {found} on its rotation mode" if found else None
 
 

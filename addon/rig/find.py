@@ -123,7 +123,7 @@ def _rest_tree(armature: Object, keyed: Iterable[str] = ()) -> Tree:
 
 @lru_cache(maxsize=8)
 def _tree(names: tuple[str, ...], parents: tuple[int, ...], heads: bytes, moved: frozenset[int]) -> Tree:
-    """The same tree of the same bones: pairs of limbs are found once, which takes 2 to 10 ms."""
+    """The same tree of the same bones: what its rest pose tells is found once, which takes 2 to 10 ms."""
     return Tree(list(names), np.array(parents, np.intp), np.frombuffer(heads).reshape(1, -1, 3), moved)
 
 
@@ -160,16 +160,23 @@ def _ends_at(shin: Bone, foot: Bone) -> bool:
 
 def leg_pairs(rest: Tree, animated: Callable[[], Tree]) -> list[Pair]:
     """Pairs of legs, the surest first: named so or standing in the rest pose, else standing in the animation."""
-    pairs = mirrored_pairs(rest)
-    standing, named = _standing(rest, pairs), [pair for pair in pairs if _is_named(rest, pair)]
-    found = _choose(rest, rest, pairs, [pair for pair in standing if pair in named] or named or standing)
-    if named or (found and not _is_open(rest, found[0])):
+    found, is_sure = _resting_pairs(rest)
+    if is_sure:
         return found
     if _footless_pair(rest):
         return []
     seen = animated()
     pairs = mirrored_pairs(seen)
     return _choose(seen, rest, pairs, _standing(seen, pairs)) or found
+
+
+@lru_cache(maxsize=8)
+def _resting_pairs(rest: Tree) -> tuple[list[Pair], bool]:
+    """Pairs of legs in the rest pose, and whether they are sure without the animation."""
+    pairs = mirrored_pairs(rest)
+    standing, named = _standing(rest, pairs), [pair for pair in pairs if _is_named(rest, pair)]
+    found = _choose(rest, rest, pairs, [pair for pair in standing if pair in named] or named or standing)
+    return found, bool(named or (found and not _is_open(rest, found[0])))
 
 
 def _is_open(rest: Tree, found: Pair) -> bool:

@@ -86,7 +86,7 @@ def keep_curves(undo: ExitStack, assignment: Assignment, written: Iterable[Chann
         on_error(undo, actions.take_first_key_back, assignment, len(assignment.action.layers))
         return
     paths = None if written is None else _touched(actions.curves_of(assignment), {each.path for each in written})
-    backup = actions.copy(assignment, None if paths is None else paths.__contains__)
+    backup = actions.copy(assignment, () if paths is None else actions.idle_rows(assignment, paths.__contains__))
     # The name that Blender gives copies is the next one that a planted action would take.
     backup.action.name = BACKUP
     undo.callback(bpy.data.actions.remove, backup.action)

@@ -58,18 +58,6 @@ def test_a_copy_is_played_by_the_slot_of_the_same_name(bpy, actions):
     assert actions.curves_of(copy).span() == (1, 20)
 
 
-def test_an_error_in_the_choice_of_curves_leaves_no_copy(bpy, actions):
-    source = actions.assigned(_animated(bpy, actions, "A"))
-    before = list(bpy.data.actions)
-
-    def fail(_path):
-        raise ArithmeticError("no choice")
-
-    with pytest.raises(ArithmeticError, match="no choice"):
-        actions.copy(source, fail)
-    assert list(bpy.data.actions) == before
-
-
 def test_an_error_on_the_way_to_another_action_leads_back(bpy, actions, monkeypatch):
     ob, other = _animated(bpy, actions, "A"), _animated(bpy, actions, "B")
     before, put = actions.assigned(ob), actions.put

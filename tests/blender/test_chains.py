@@ -242,13 +242,46 @@ def add_bones(bpy, armature, parent, joints, name):
             above = bone
 
 
-def test_a_still_copy_of_the_legs_is_not_taken_for_them(bpy, walker):
-    armature, legs, chains = walker
+def copy_legs(bpy, armature, legs):
+    """Further bones in the places of legs, and by the names of these theirs."""
     for leg in legs:
         joints = [tuple(armature.data.bones[name].head_local) for name in leg.bones]
         above = armature.data.bones[leg.thigh].parent.name
         add_bones(bpy, armature, above, [*joints, (0, 0, -20)], "LegFoot" + leg.thigh)
+    return {name: f"LegFoot{leg.thigh}{index}" for leg in legs for index, name in enumerate(leg.bones)}
+
+
+def test_a_still_copy_of_the_legs_is_not_taken_for_them(bpy, walker):
+    armature, legs, chains = walker
+    copy_legs(bpy, armature, legs)
     assert chains.find_legs(armature, (1, 400)) == legs
+
+
+def test_legs_are_found_anew_when_a_copy_of_them_gets_their_keys(bpy, walker):
+    armature, legs, chains = walker
+    copies = copy_legs(bpy, armature, legs)
+    assert chains.find_legs(armature, (1, 400)) == legs
+    for curve in fingerprint.curves_of(armature.animation_data.action):
+        for name, copy in copies.items():
+            curve.data_path = curve.data_path.replace(f'"{name}"', f'"{copy}"')
+    expected = [tuple(copies[name] for name in leg.bones) for leg in legs]
+    assert [leg.bones for leg in chains.find_legs(armature, (1, 400))] == expected
+
+
+@pytest.mark.parametrize("change", ["place", "parent"])
+def test_legs_are_found_anew_after_a_change_of_the_rest_pose(bpy, walker, addon, change):
+    armature, legs, chains = walker
+    with biped.editing(bpy, armature) as bones:
+        for leg in legs:
+            if change == "place":
+                # A thigh ten times as long as the shin.
+                bones[leg.shin].head = bones[leg.thigh].head.lerp(bones[leg.foot].head, 10.0 / 11.0)
+            else:
+                bones[leg.foot].parent = bones[leg.thigh]
+    try:
+        assert chains.find_legs(armature, (1, 400)) != legs
+    except addon("errors").NoLegs:
+        pass
 
 
 def test_a_skirt_is_not_taken_for_legs(bpy, walker):
