@@ -30,7 +30,7 @@ from .targets.blend import Targets
 # Under a thigh stretched along itself the shin changes its length as the knee bends, which the solver leaves as a miss.
 # It is asked again for as much more, up to so many times.
 ROUNDS = 6
-# To the solver limbs whose mid joint is nearer to the line than this (reach) are straight: they have no own bend.
+# To the solver limbs whose mid joint is nearer to the line than this (reach) are straight, without a bend of their own.
 STRAIGHT = 1e-12
 
 

@@ -127,3 +127,13 @@ def test_nearly_the_whole_strength_turns_legs_out_of_reach_as_the_whole_does(sid
     solved = [solve_legs(clip, down, still, still[:, 0], find_knees(clip), np.full(3, s)) for s in (1.0 - 1e-9, 1.0)]
     assert (solved[1][1] > 0.05).all()
     assert solved[0][0] == pytest.approx(solved[1][0], abs=1e-4)
+
+
+@pytest.mark.parametrize("side", [0.5, 2.0, 3.0])
+def test_nearly_the_whole_strength_bends_legs_under_a_sheared_thigh_as_the_whole_does(side) -> None:
+    clip, thigh = backward(side, 1.0, 0.03), backward(side, 1.0, 0.03).thigh.copy()
+    thigh[..., :3, :3] = [[1.0, 0.0, 0.4], [0.0, 1.0, 0.4], [0.0, 0.0, 1.0]] @ thigh[..., :3, :3]
+    clip = clip.having(thigh=thigh)
+    up, still = Targets.of(clip).moved(0.1 * clip.up), np.zeros((3, 2, 3))
+    solved = [solve_legs(clip, up, still, still[:, 0], find_knees(clip), np.full(3, s))[0] for s in (1.0 - 1e-9, 1.0)]
+    assert solved[0] == pytest.approx(solved[1], abs=1e-4)

@@ -20,7 +20,7 @@ WAYS, STRIDES, STRIDE = 8, 5, 0.08
 # On so many ways the best place is found exactly, by halving the last stride so often: to 0.00125 leg. With 2 ways feet
 # jump from one to another as the ground shifts, more than 3 change nothing.
 KEPT, HALVINGS = 3, 6
-# Each way costs this much (leg lengths) more than the one before it, so that not rounding chooses among equals.
+# Each way costs this much (leg lengths) more than the one before it, so that rounding does not choose among equals.
 LATER = 1e-6
 
 
