@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ._core import solve_pose
+from ._core import hinge_of, solve_pose
 from .arrays import Array
 from .checks import ROUNDING
 from .clip import Clip
@@ -29,7 +30,7 @@ from .targets.blend import Targets
 # Under a thigh stretched along itself the shin changes its length as the knee bends, which the solver leaves as a miss.
 # It is asked again for as much more, up to so many times.
 ROUNDS = 6
-# To the solver limbs whose mid joint is nearer to the line than this (reach) are straight: they have no own bend.
+# To the solver limbs whose mid joint is nearer to the line than this (reach) are straight, without a bend of their own.
 STRAIGHT = 1e-12
 
 
@@ -72,28 +73,35 @@ def solve_legs(
     return np.stack([solution.root, solution.mid, solution.end], axis=2), miss
 
 
-def _bends(clip: Clip, asked: Array, share: Array, knees: Knees) -> tuple[Array, Array | float]:
-    """Weights of the knees' poles (F, L), and turns beside them (F, L), radians, for ankles that go `asked` (F, L, 3).
+def _bends(clip: Clip, asked: Array, share: Array, knees: Knees) -> dict[str, Any]:
+    """How the solver shall bend knees of ankles that go `asked` (F, L, 3): its options pole_weight, twist and hinge.
 
-    The solver weakens poles with the strength, `share` (F, 1). By poles alone a knee that the clip has straight or
-    overstretched would bend far to where it does not belong. What it bends by in the clip keeps its side, what is added
-    gets that of the pole; bends count by how much they shorten the leg, which is what the strength blends.
+    The solver weakens poles with the strength, `share` (F, 1). By poles alone a knee that the clip has bent a little,
+    aside or backward, would bend far to there. What it bends by in the clip keeps its side and its hinge, what is added
+    gets those of the pole; bends count by how much they shorten the leg, which is what the strength blends.
     """
     partly = (share > 0.0) & (share < 1.0) & (knees.doubt > 0.0)
     if not partly.any():
-        return knees.doubt, 0.0
+        return {"pole_weight": knees.doubt, "hinge": knees.hinge}
     inward = clip.scale[..., 0, :, None] * inverse_of(clip.thigh)[..., :3, :3]
     own, present, line, pole = (
         np.einsum("flij,flj->fli", inward, way)
         for way in (clip.knee - clip.hip, clip.ankle - clip.hip, asked - clip.hip, knees.poles(asked - clip.hip))
     )
-    carried = turn_vectors(matrix_from_vector(shortest_turns(present, line)), own)
-    bent = length_of(cross(carried, unit(line))) > STRAIGHT * clip.reach
-    angle = np.where(bent, knees.doubt * np.arctan2(dot(cross(carried, pole), unit(line)), dot(carried, pole)), 0.0)
+    line = unit(line)
+    across = cross(line, turn_vectors(matrix_from_vector(shortest_turns(present, line)), own))
+    # Straight limbs have no side of their own.
+    partly &= length_of(across) > STRAIGHT * (length_of(own) + length_of(present - own))
     before, after = (1.0 - np.cos(bend) for bend in (clip.bend, clip.bend_at(length_of(asked - clip.hip))))
-    kept = np.minimum((1.0 - share) * before / np.maximum(after, 1e-300), 1.0)
+    kept = np.where(partly, (1.0 - share) * before / np.maximum(np.maximum(before, after), 1e-300), 0.0)
+    angle = knees.doubt * np.arctan2(dot(across, pole), dot(across, cross(line, pole)))
     turn = np.arctan2((1.0 - kept) * np.sin(angle), kept + (1.0 - kept) * np.cos(angle))
-    return np.where(partly, 0.0, knees.doubt), np.where(partly, turn / np.maximum(share, 1e-300), 0.0)
+    mine = np.asarray(hinge_of(clip.thigh, clip.shin, clip.ankle))
+    return {
+        "pole_weight": np.where(partly, 0.0, knees.doubt),
+        "twist": np.where(partly, turn / np.maximum(share, 1e-300), 0.0),
+        "hinge": kept[..., None] * mine + (1.0 - kept[..., None]) * knees.hinge,
+    }
 
 
 def _solve(
@@ -102,10 +110,10 @@ def _solve(
     share: Array,
     knees: Knees,
     clip: Clip,
-    bends: tuple[Array, Array | float],
+    bends: dict[str, Any],
 ) -> PoseSolution[Array]:
     """Bring ankles to targets (F, L, 3): `joints` are thighs, shins, feet, and how the feet shall be (F, L, 4, 4),
-    `bends` are weights of poles, and twists.
+    `bends` are more options of the solver.
     """
     thigh, shin, foot, goal = joints
     return solve_pose(
@@ -115,12 +123,10 @@ def _solve(
         target,
         end_matrix=foot,
         end_goal=goal,
-        hinge=knees.hinge,
         roll="hinge",
         pole=knees.poles(target - thigh[..., :3, 3]),
-        pole_weight=bends[0],
-        twist=bends[1],
         weight=share,
         root_scale=clip.scale[..., 0, :],
         mid_scale=clip.scale[..., 1, :],
+        **bends,
     )

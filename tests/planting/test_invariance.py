@@ -97,6 +97,15 @@ def test_rounding_does_not_choose_between_places_that_are_as_good(seed) -> None:
     assert anchors_of(rounded, ground) == pytest.approx(anchors_of(clip, ground), abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_rounding_does_not_choose_which_of_two_feet_goes_which_way(seed) -> None:
+    # Bars across the way, on which one foot may go aside and the other back, or the other way round: by 0.06 leg.
+    ground = height_field(lambda x, y: 0.12 * (np.floor((np.cos(0.9) * x + np.sin(0.9) * y + 0.2) / 0.45) % 2))
+    clip = make_walk(seconds=3.0, fps=30.0, slide=0.05).clip
+    rounded = clip.moved(np.random.default_rng(seed).normal(0.0, 1e-9, (clip.frames, 3)))
+    assert anchors_of(rounded, ground) == pytest.approx(anchors_of(clip, ground), abs=1e-6)
+
+
 def test_feet_of_the_mirror_image_step_aside_to_the_mirrored_side() -> None:
     clip, mirror = make_walk(seconds=4.0, fps=30.0, roll=0.4).clip, np.array([1.0, -1.0, 1.0])
     places = anchors_of(clip, height_field(diagonal_steps))

@@ -10,7 +10,10 @@ import pytest
 from figures import figure_of
 from gaits import make_rest
 from ik2bone.clip import Clip
+from ik2bone.knees import find_knees
+from ik2bone.limbs import solve_legs
 from ik2bone.plan import Settings, plant
+from ik2bone.targets.blend import Targets
 from walk import HILLS, height_field, make_walk, overstretched, planted
 
 # A step of 0.1 leg under the left foot.
@@ -70,21 +73,67 @@ def stiff(patch) -> Clip:
     return figure_of(make_rest(30.0, seconds=1.0), ankle_ahead=0.11)
 
 
+def backward(side, mirror, off=0.004) -> Clip:
+    """Legs of 0.84 that stand still, whose knees are so far off towards an angle: ahead is 0, backward is pi."""
+    hip, ankle = np.tile([[0.0, 0.1, 0.92], [0.0, -0.1, 0.92]], (3, 1, 1)), np.zeros((3, 2, 3))
+    ankle[:] = hip * [1.0, 1.0, 0.0] + [0.0, 0.0, 0.08]
+    knee = 0.5 * (hip + ankle) + off * np.array([np.cos(side), np.sin(side), 0.0])
+    legs = Clip.from_points(30, hip, knee, ankle, ankle + [0.15, 0.0, -0.06])
+    seen = np.diag([1.0, mirror, 1.0, 1.0])
+    return Clip(30, seen @ legs.thigh, seen @ legs.shin, seen @ legs.foot, ball=legs.ball * [1.0, mirror, 1.0])
+
+
+def at_height(clip, height, strength) -> Clip:
+    """The clip planted with part of the strength on a level ground of some height, its hips where they are."""
+    settings = Settings(contacts="ALWAYS", use_hips=False, strength=strength)
+    return plant(clip, lambda xy: np.full(len(xy), height), settings).apply(clip)
+
+
+def least_cosine(clip, other) -> float:
+    """By how much thighs and shins are turned at most from those of another clip: its cosine."""
+    axes = [np.stack([each.thigh, each.shin])[..., :3, 0] for each in (clip, other)]
+    return float(np.sum(axes[0] * axes[1], axis=-1).min())
+
+
 @pytest.mark.parametrize("mirror", [1.0, -1.0])
 @pytest.mark.parametrize("strength", [0.01, 0.5])
 @pytest.mark.parametrize("side", [0.5, 2.0, 3.0, np.pi])
-def test_straight_knee_bends_forward_at_part_of_the_strength_too(side, strength, mirror) -> None:
+@pytest.mark.parametrize("off", [0.004, 1e-14])
+def test_straight_knee_bends_forward_at_part_of_the_strength_too(off, side, strength, mirror) -> None:
     """It went aside by the weakened angle to its pole, with a bend that grows with the root of the strength: a knee
     overstretched by 4 mm pointed backward by 36 mm at a hundredth of the strength, and aside by 22 cm at half of it.
     """
-    hip, ankle = np.tile([[0.0, 0.1, 0.92], [0.0, -0.1, 0.92]], (3, 1, 1)), np.zeros((3, 2, 3))
-    ankle[:] = hip * [1.0, 1.0, 0.0] + [0.0, 0.0, 0.08]
-    knee = 0.5 * (hip + ankle) + 0.004 * np.array([np.cos(side), np.sin(side), 0.0])
-    legs = Clip.from_points(30, hip, knee, ankle, ankle + [0.15, 0.0, -0.06])
-    seen = np.diag([1.0, mirror, 1.0, 1.0])
-    clip = Clip(30, seen @ legs.thigh, seen @ legs.shin, seen @ legs.foot, ball=legs.ball * [1.0, mirror, 1.0])
-    settings = Settings(contacts="ALWAYS", use_hips=False, strength=strength)
-    after = plant(clip, lambda xy: np.full(len(xy), 0.25), settings).apply(clip)
+    clip = backward(side, mirror, off)
+    after = at_height(clip, 0.25, strength)
     bend = (after.knee - 0.5 * (after.hip + after.ankle))[0]
     assert (bend[:, 0] > 0.03).all() and (np.abs(bend[:, 1]) < 0.1 * bend[:, 0]).all()
     assert (np.sum(after.shin[..., :3, 0] * clip.shin[..., :3, 0], axis=-1) > 0.99).all()
+
+
+@pytest.mark.parametrize("mirror", [1.0, -1.0])
+@pytest.mark.parametrize("strength", [0.1, 0.45])
+@pytest.mark.parametrize("height", [0.0, -0.02])
+@pytest.mark.parametrize("side", [2.0, 3.0, np.pi])
+def test_legs_do_not_turn_about_themselves_for_knees_that_keep_their_side(side, height, strength, mirror) -> None:
+    # By up to 80 degrees where the hinge was that of a knee which bends forward.
+    clip = backward(side, mirror)
+    assert least_cosine(at_height(clip, height, strength), clip) > 0.99
+
+
+@pytest.mark.parametrize("side", [0.5, 2.0, 3.0, np.pi])
+def test_nearly_the_whole_strength_turns_legs_out_of_reach_as_the_whole_does(side) -> None:
+    clip = backward(side, 1.0)
+    down, still = Targets.of(clip).moved(-0.1 * clip.up), np.zeros((3, 2, 3))
+    solved = [solve_legs(clip, down, still, still[:, 0], find_knees(clip), np.full(3, s)) for s in (1.0 - 1e-9, 1.0)]
+    assert (solved[1][1] > 0.05).all()
+    assert solved[0][0] == pytest.approx(solved[1][0], abs=1e-4)
+
+
+@pytest.mark.parametrize("side", [0.5, 2.0, 3.0])
+def test_nearly_the_whole_strength_bends_legs_under_a_sheared_thigh_as_the_whole_does(side) -> None:
+    clip, thigh = backward(side, 1.0, 0.03), backward(side, 1.0, 0.03).thigh.copy()
+    thigh[..., :3, :3] = [[1.0, 0.0, 0.4], [0.0, 1.0, 0.4], [0.0, 0.0, 1.0]] @ thigh[..., :3, :3]
+    clip = clip.having(thigh=thigh)
+    up, still = Targets.of(clip).moved(0.1 * clip.up), np.zeros((3, 2, 3))
+    solved = [solve_legs(clip, up, still, still[:, 0], find_knees(clip), np.full(3, s))[0] for s in (1.0 - 1e-9, 1.0)]
+    assert solved[0] == pytest.approx(solved[1], abs=1e-4)

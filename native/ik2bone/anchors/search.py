@@ -20,7 +20,8 @@ WAYS, STRIDES, STRIDE = 8, 5, 0.08
 # On so many ways the best place is found exactly, by halving the last stride so often: to 0.00125 leg. With 2 ways feet
 # jump from one to another as the ground shifts, more than 3 change nothing.
 KEPT, HALVINGS = 3, 6
-# Each way costs this much (leg lengths) more than the one before it, so that not rounding chooses among equals.
+# Each way costs this much (leg lengths) more than the one before it, so that rounding does not choose among equals. For
+# later feet it is more, up to twice as much: else two feet might exchange their ways at the same cost.
 LATER = 1e-6
 
 
@@ -45,7 +46,8 @@ class Search:
         prints, free = self.site.prints, self.free
         shifts = length[..., None] * self.ways[free[:, None], number]
         under = self.site.ask(free, prints.points[free][:, None] + shifts[:, :, None])
-        prices = length + LATER * number + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
+        later = LATER * number * (1.0 + free / len(self.moves))[:, None]
+        prices = length + later + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
         prices[~under.gentle[..., 0] & (length > 0.0)] = np.inf
         away = self.site.leg * np.concatenate([shifts, under.height[..., :1]], axis=-1)
         return prices, self.moves[free][:, None] + away @ np.swapaxes(prints.axes[free], 1, 2)

@@ -24,8 +24,8 @@ NEAR, WINDOW = 0.2, 0.15
 
 
 def steady_feet(clip: Clip) -> tuple[Clip, Array]:
-    """The clip with its trembling feet steadied, and the turns (F, L, 3, 3) that do it, about the ankles; one (3, 3)
-    that is none where no foot trembles.
+    """The clip with its trembling feet steadied, and the turns (F, L, 3, 3) that do it, about the ankles; the
+    identity (3, 3) where no foot trembles.
     """
     share = trembling(clip)
     if not share.any():
