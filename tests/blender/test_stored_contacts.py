@@ -10,7 +10,7 @@ import fingerprint
 import numpy as np
 import pytest
 from ik2bone.contacts.spans import Span, read_spans, write_spans
-from planted import heads, plant, record_of, refused, values_of
+from planted import heads, outcome_of, plant, record_of, refused, values_of
 
 FRAMES = np.arange(1, biped.LAST + 1)
 FEET = ["foot.L", "foot.R"]
@@ -294,6 +294,18 @@ def test_files_without_contacts_are_refused(bpy, walker, slope, tmp_path, text, 
 def test_no_file_of_contacts_is_refused_as_such(bpy, walker, slope, operator):
     plant(bpy)
     refused(bpy, "a file of contacts should be named", operator, filepath="")
+
+
+@pytest.mark.parametrize("mode", ["AUTO", "STORED"])
+def test_contacts_of_a_renamed_foot_are_told(bpy, addon, walker, slope, options, mode):
+    plant(bpy)
+    bpy.ops.ik2bone.restore()
+    add(walker.animation_data.action, swing(walker.animation_data.action))
+    assert not outcome_of(addon, bpy, [walker], options(contacts=mode)).warnings
+    bpy.ops.ik2bone.restore()
+    walker.pose.bones["foot.L"].name = "Fuss"
+    told = outcome_of(addon, bpy, [walker], options(contacts=mode)).warnings
+    assert list(told) == ["contacts of foot.L were passed over: Walker has no bones of these names"]
 
 
 def _steepest_turn(bpy, walker, before):
