@@ -40,7 +40,8 @@ def marks_for(body: Body, frames: Frames, rows: Rows | None, mode: str, armature
 
 def tell_strange(armature: Object, rows: Rows | None, mode: str) -> Iterator[str]:
     """A sentence about stored contacts that people want of bones the armature does not have: renamed, for instance."""
-    bones = {span.bone for span in read_spans(rows or []) if mode == "STORED" or span.state != "automatic"}
+    spans = read_spans(rows or []) if mode != "ALWAYS" else []
+    bones = {span.bone for span in spans if mode == "STORED" or span.state != "automatic"}
     if strange := sorted(bones - set(armature.pose.bones.keys())):
         yield f"contacts of {listed(strange)} were passed over: {armature.name} has no bones of these names"
 

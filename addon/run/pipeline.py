@@ -155,7 +155,8 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     if task.is_thinned:
         corrected, *thinned = thin(task, plan, before, corrected)
     locks = tell_locks(armature, actions.curves_of(output.target), output.channels)
-    told = [*_tell(task), *locks, *output.told(), *tell_strange(armature, output.rows, options.contacts)]
+    strange = () if task.present else tell_strange(armature, output.rows, options.contacts)
+    told = [*_tell(task), *locks, *output.told(), *strange]
     yield from part_of(output.write(corrected), 0.65, 0.7)
     # Limits that leave the source alone may hold what was planted.
     check_chain(armature, task.body.limbs)
