@@ -96,8 +96,8 @@ def find_unfollowed(objects: Sequence[Object], frames: Sequence[int]) -> Stages[
 
 def _hides(ob: Object, frames: Sequence[int]) -> bool:
     """Whether keys hide an object in viewports on some of the frames."""
-    curve = actions.curves_of(actions.assigned(ob)).find("hide_viewport", 0)
-    return curve is not None and not curve.mute and any(curve.evaluate(frame) >= 1.0 for frame in frames)
+    curves = [curve for curve in actions.curves_of(actions.assigned(ob)) if curve.data_path == "hide_viewport"]
+    return any(not curve.mute and curve.evaluate(frame) >= 1.0 for curve in curves for frame in frames)
 
 
 def _changing(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[Object]]:

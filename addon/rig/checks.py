@@ -49,11 +49,6 @@ class Moving:
         curves = actions.curves_of(actions.assigned(self.armature))
         return frozenset(curve.data_path for curve in curves if not curve.mute)
 
-    def has_keys(self, path: str) -> bool:
-        """Whether that action keys a property of one component, without a look at all of its curves."""
-        curve = actions.curves_of(actions.assigned(self.armature)).find(path, 0)
-        return curve is not None and not curve.mute
-
     @cached_property
     def driven(self) -> frozenset[str]:
         """Data paths with a driver."""
@@ -256,7 +251,7 @@ def _mode_troubles(moving: Moving, names: Iterable[str]) -> Iterator[str]:
 def _mode_trouble(moving: Moving, name: str) -> str | None:
     """A clause about what may change a bone's rotation mode over time, if anything does."""
     path = moving.armature.pose.bones[name].path_from_id("rotation_mode")
-    found = "a driver" if path in moving.driven else "keys" if moving.has_keys(path) else None
+    found = "a driver" if path in moving.driven else "keys" if path in moving.keyed else None
     return f"bone {name} has {found} on its rotation mode" if found else None
 
 

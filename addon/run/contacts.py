@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from bpy.types import Action, Object
 from ik2bone.contacts.spans import ContactsError, Marks, Span, marks_of, read_spans
 
-from ..errors import Refusal
+from ..errors import Refusal, listed
 from ..keys.keyframes import Frames
 from ..rig.body import Body
 from . import records
@@ -36,6 +36,14 @@ def marks_for(body: Body, frames: Frames, rows: Rows | None, mode: str, armature
             "plant with detected contacts before, or import some"
         )
     return marks if spans and mode != "ALWAYS" else None
+
+
+def tell_strange(armature: Object, rows: Rows | None, mode: str) -> Iterator[str]:
+    """A sentence about stored contacts that people want of bones the armature does not have: renamed, for instance."""
+    spans = read_spans(rows or []) if mode != "ALWAYS" else []
+    bones = {span.bone for span in spans if mode == "STORED" or span.state != "automatic"}
+    if strange := sorted(bones - set(armature.pose.bones.keys())):
+        yield f"contacts of {listed(strange)} were passed over: {armature.name} has no bones of these names"
 
 
 def rows_to_store(body: Body, rows: Rows | None, found: Rows, mode: str, again: bool) -> Rows:

@@ -44,7 +44,7 @@ from ..rig.controls_aim import RIGHT
 from ..stages import Progress, Stages, aside, part_of
 from . import drawn, kept, layers, records
 from .all_actions import planting_each
-from .contacts import Rows
+from .contacts import Rows, tell_strange
 from .controls import steer, tell_controls, turned, wanted, without_idle
 from .in_place import InPlace
 from .new_action import NewAction
@@ -155,7 +155,8 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     if task.is_thinned:
         corrected, *thinned = thin(task, plan, before, corrected)
     locks = tell_locks(armature, actions.curves_of(output.target), output.channels)
-    told = [*_tell(task), *locks, *output.told()]
+    strange = () if task.present else tell_strange(armature, output.rows, options.contacts)
+    told = [*_tell(task), *locks, *output.told(), *strange]
     yield from part_of(output.write(corrected), 0.65, 0.7)
     # Limits that leave the source alone may hold what was planted.
     check_chain(armature, task.body.limbs)

@@ -47,6 +47,14 @@ def test_restoring_tells_that_broken_contacts_stay_where_they_are(bpy, walker, s
     refused(bpy, r"action walk.planted, .* contacts\[0\].part: expected one of heel, ball, got 'toe'")
 
 
+def test_the_present_pose_is_planted_whatever_contacts_are_stored(bpy, walker, slope):
+    action = walker.animation_data.action
+    for contacts in ([row(bone="gone", state="enforced")], [row(part="toe")]):
+        action["ik2bone"] = json.dumps({"contacts": contacts})
+        plant(bpy, frame_range="CURRENT")
+        assert not record_of(walker).get("report", {}).get("told")
+
+
 def test_what_people_broke_on_the_source_is_not_written_over(bpy, walker, slope):
     source = walker.animation_data.action
     plant(bpy)

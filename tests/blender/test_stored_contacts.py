@@ -10,7 +10,7 @@ import fingerprint
 import numpy as np
 import pytest
 from ik2bone.contacts.spans import Span, read_spans, write_spans
-from planted import heads, plant, record_of, refused, values_of
+from planted import heads, outcome_of, plant, record_of, refused, values_of
 
 FRAMES = np.arange(1, biped.LAST + 1)
 FEET = ["foot.L", "foot.R"]
@@ -296,6 +296,20 @@ def test_no_file_of_contacts_is_refused_as_such(bpy, walker, slope, operator):
     refused(bpy, "a file of contacts should be named", operator, filepath="")
 
 
+@pytest.mark.parametrize("mode", ["AUTO", "STORED", "ALWAYS"])
+def test_contacts_of_a_renamed_foot_are_told(bpy, addon, walker, slope, options, mode):
+    plant(bpy)
+    bpy.ops.ik2bone.restore()
+    add(walker.animation_data.action, swing(walker.animation_data.action))
+    assert not outcome_of(addon, bpy, [walker], options(contacts=mode)).warnings
+    bpy.ops.ik2bone.restore()
+    walker.pose.bones["foot.L"].name = "Fuss"
+    told = outcome_of(addon, bpy, [walker], options(contacts=mode)).warnings
+    passed_over = "contacts of foot.L were passed over: Walker has no bones of these names"
+    # Under ALWAYS all feet stand, whatever is stored.
+    assert list(told) == ([] if mode == "ALWAYS" else [passed_over])
+
+
 def _steepest_turn(bpy, walker, before):
     """By how much feet are turned in contacts (degrees)."""
     worst = 0.0
@@ -318,8 +332,8 @@ def test_feet_that_are_not_aligned_keep_their_turn_and_their_heels_contacts(bpy,
     contacts = [vars(span) for span in spans_on(walker.animation_data.action)]
     aligned = values_of(walker, FRAMES)
     plant(bpy, use_slope=False)
-    # As toe-off nears, heels may rise a little: here by up to 0.61 degrees on the last frame of a stance.
-    assert _steepest_turn(bpy, walker, source) < 1.0
+    # As toe-off nears, heels rise a little for reach: by 0.61 degrees on the last frame before it.
+    assert _steepest_turn(bpy, walker, source) < 0.7
     after = record_of(walker)["report"]["after"]
     assert max(after["drift"], after["penetration"]) < 1e-4
     assert [vars(span) for span in spans_on(walker.animation_data.action)] == contacts
