@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone import Clip, Settings, plant
+from ik2bone.contacts.detect import find_contacts
 from ik2bone.contacts.spans import Place, no_marks
 from ik2bone.sole.skin import Skin
 from short_walk import LEG, POINTS, WALK, from_points
@@ -207,3 +208,58 @@ def test_plans_are_of_frames_that_follow_one_another(plan) -> None:
 def test_offsets_that_are_not_one_a_frame_are_refused(offset) -> None:
     with pytest.raises(ValueError, match=r"offset: expected shape \(180, "):
         WALK.moved(offset)
+
+
+STILL_FEET = {"heel": np.zeros((5, 1, 3)), "ball": np.zeros((5, 1, 3)), "fps": 30.0, "leg": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"heel": np.zeros((5, 3))}, "heel: expected shape"),
+        ({"ball": np.zeros((4, 1, 3))}, "ball: expected shape"),
+        ({"ball": np.full((5, 1, 3), np.nan)}, "ball: expected finite numbers, got nan"),
+        ({"fps": 0.0}, "fps: expected a positive number, got 0.0"),
+        ({"leg": -1.0}, "leg: expected a positive number, got -1.0"),
+        ({"fps": np.inf}, "fps: expected a positive number, got inf"),
+        ({"fps": 1e9}, "fps: expected frames a second, up to 2000 as in a clip, got 1000000000.0"),
+        ({"up": (0.0, 1.0)}, "up: expected shape"),
+        ({"up": (0.0, 0.0, 0.0)}, "up: expected three numbers that are not all zero"),
+        ({"height": np.nan}, "height: expected a positive number, got nan"),
+        ({"height": -1.0}, "height: expected a positive number, got -1.0"),
+        ({"enter": -1.0}, "enter: expected a positive number, got -1.0"),
+        ({"enter": 0.9, "leave": 0.1}, "leave: expected no less than enter, which is 0.9, got 0.1"),
+        ({"least": -1.0}, "least: expected seconds, 0 or more, got -1.0"),
+    ],
+)
+def test_bad_arguments_of_find_contacts_are_refused_by_name(change, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        find_contacts(**STILL_FEET | change)
+
+
+@pytest.mark.parametrize(
+    "change", [{"fps": -1.0}, {"leg": "x"}, {"up": (0.0, 0.0, 0.0)}, {"leave": -1.0}, {"exact": 3}]
+)
+def test_bad_arguments_of_find_contacts_are_refused_even_without_frames(change) -> None:
+    nothing = STILL_FEET | {"heel": np.zeros((0, 2, 3)), "ball": np.zeros((0, 2, 3))}
+    assert find_contacts(**nothing).shape == (0, 2, 2)
+    with pytest.raises((TypeError, ValueError), match=f"{next(iter(change))}: expected"):
+        find_contacts(**nothing | change)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"heel": None}, "heel: expected numbers of shape"),
+        ({"ball": "path"}, "ball: expected numbers of shape"),
+        ({"heel": [[1], [2, 3]]}, r"heel: expected shape \(frames, legs, 3\), got rows of different lengths"),
+        ({"fps": None}, "fps: expected a positive number, got None"),
+        ({"leg": "0.9"}, "leg: expected a positive number, got '0.9'"),
+        ({"leg": [0.9, 0.9]}, "leg: expected a positive number, got "),
+        ({"least": "0.1"}, "least: expected a number, got '0.1'"),
+        ({"exact": "no"}, "exact: expected True or False, got 'no'"),
+    ],
+)
+def test_arguments_of_find_contacts_of_a_wrong_kind_are_refused_by_name(change, message) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        find_contacts(**STILL_FEET | change)
