@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from bpy.types import Context, Object, PoseBone
 from ik2bone.arrays import Mask
+from mathutils import Matrix
 
 from ..errors import Refusal
 from ..keys import actions, fcurves, rotations
@@ -133,9 +134,9 @@ def _refuse_upside_down(armature: Object, limbs: Iterable[Limb]) -> None:
     bones, world = armature.data.bones, np.array(armature.matrix_world)
     for leg in (limb for limb in limbs if limb.is_leg):
         way = np.array(bones[leg.foot].head_local - bones[leg.thigh].head_local)
-        for ob in _carriers(armature) if world[2, :3] @ way > 0.0 else ():
-            own = np.array(ob.matrix_world)
-            turned = own @ np.diag([*np.sign(ob.scale), 1.0]) @ np.linalg.inv(own) @ world
+        for ob in _mirrored(armature) if world[2, :3] @ way > 0.0 else ():
+            own = ob.matrix_world
+            turned = np.array(own @ Matrix.Diagonal([*np.sign(ob.scale), 1.0]) @ own.inverted() @ armature.matrix_world)
             if turned[2, :3] @ way < 0.0:
                 raise Refusal(
                     f"{ob.name} has a negative scale, {', '.join(f'{scale:.3g}' for scale in ob.scale)}, "
@@ -144,11 +145,12 @@ def _refuse_upside_down(armature: Object, limbs: Iterable[Limb]) -> None:
                 )
 
 
-def _carriers(armature: Object) -> Iterator[Object]:
-    """The object, and its parents."""
+def _mirrored(armature: Object) -> Iterator[Object]:
+    """Which of the object and its parents have a negative scale."""
     part: Object | None = armature
     while part is not None:
-        yield part
+        if min(part.scale) < 0.0:
+            yield part
         part = part.parent
 
 

@@ -17,6 +17,7 @@ from bpy.types import Object
 from ik2bone.arrays import Array, Mask
 from ik2bone.clip import JOINTS, Clip
 from ik2bone.rotations import (
+    cofactors,
     dot,
     inverse_of,
     length_of,
@@ -83,7 +84,8 @@ class Aim:
         else:
             axes = self.seen.world(control.bone)[:, :3, :3] / self.seen.scale(control.bone)[:, None]
             carried, turned = (motion[:, :3, :3] @ axes for motion in (self._carried(control), self._motion(control)))
-        local = nearest_rotations(np.linalg.solve(carried, turned))
+        # The adjugate is the inverse but for a factor, and takes no threads, as numpy.linalg.solve does.
+        local = nearest_rotations(np.swapaxes(cofactors(carried)[0], 1, 2) @ turned)
         return quaternion_from_vector(vector_from_matrix(local) * self._acts(control)[:, None])
 
     def _start(self, control: Control) -> tuple[Array, Array]:
