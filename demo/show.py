@@ -15,7 +15,7 @@ from ik2bone.report import table
 from demo import clips, figure, grounds, misses, picture, scenes, session, track
 from demo.character import Walker, cross, load
 
-GROUND = "Ground"  # The collection that the surfaces lie in.
+GROUND = "Demo ground"  # The collection that the surfaces lie in, named as no object is.
 SEED = 0
 HIGH = np.radians(18.0)  # Elevation from which the planks of a platform show how it turns.
 

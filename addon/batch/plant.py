@@ -20,7 +20,8 @@ from ..errors import Refusal
 from ..run import layers, records
 from .read import BLEND, actions_of, play, read_clip, read_ground
 
-GROUND = "Ground"
+# The collection of the ground. An object called so, as those of many files are "Ground", would be taken in its place.
+GROUND = "ik2bone ground"
 REPORT = ".json"
 Y_UP = Matrix.Rotation(radians(-90.0), 4, "X")
 

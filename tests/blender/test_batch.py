@@ -74,6 +74,14 @@ def test_a_planted_clip_and_its_report_are_written(bpy, command, files):
     assert np.abs(height_over_slope(bpy, armature) - 0.02).max() < 0.01
 
 
+def test_all_meshes_of_a_ground_count_whatever_one_is_named(bpy, command, files):
+    biped.make_slope(bpy, "Ground").location.x = 100.0
+    bpy.ops.wm.obj_export(filepath=str(files / "two.obj"))
+    status, output = run(command, files, "walk.bvh", ground="two.obj")
+    (entry,) = report_of(output)["actions"]
+    assert status == command.PLANTED and {span["support"] for span in entry["report"]["spans"]} == {"Slope"}
+
+
 @pytest.mark.parametrize("kind", ["bvh", "fbx", "glb"])
 def test_other_kinds_of_files_hold_the_planted_motion(bpy, command, reading, files, kind):
     _, output = run(command, files, "walk.bvh", "--kind", kind)

@@ -178,7 +178,7 @@ def _look_at_file(bpy, path: Path) -> None:
     assert armature.animation_data.action.name == "walk.planted"
     assert armature.animation_data.action_slot is not None
     assert bpy.data.objects["body"].modifiers["bones"].object == armature
-    assert len(bpy.data.collections["Ground"].objects) == 1
+    assert len(bpy.data.collections["Demo ground"].objects) == 1
     assert bpy.context.scene.camera is not None
     assert {thing.type for thing in bpy.data.objects} == {"ARMATURE", "MESH", "CAMERA", "LIGHT"}
     assert [thing.name for thing in bpy.data.objects if thing.type == "MESH"] == ["body", "hills+steps"]
