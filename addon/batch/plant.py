@@ -200,11 +200,16 @@ def _write_fbx(path: str) -> None:
     bpy.ops.export_scene.fbx(filepath=path, use_selection=True, **only_this)
 
 
+def _write_glb(path: str) -> None:
+    """What the NLA plays is no active action, and would be left out with its name."""
+    plays_action = bpy.context.view_layer.objects.active.animation_data.action
+    mode = "ACTIVE_ACTIONS" if plays_action else "SCENE"
+    bpy.ops.export_scene.gltf(filepath=path, use_selection=True, export_animation_mode=mode)
+
+
 WRITERS: dict[str, Callable[[str], Any]] = {
     BLEND: lambda path: bpy.ops.wm.save_as_mainfile(filepath=path, copy=True),
     ".bvh": _write_bvh,
     ".fbx": _write_fbx,
-    ".glb": lambda path: bpy.ops.export_scene.gltf(
-        filepath=path, use_selection=True, export_animation_mode="ACTIVE_ACTIONS"
-    ),
+    ".glb": _write_glb,
 }

@@ -82,9 +82,10 @@ def test_all_meshes_of_a_ground_count_whatever_one_is_named(bpy, command, files)
     assert status == command.PLANTED and {span["support"] for span in entry["report"]["spans"]} == {"Slope"}
 
 
+@pytest.mark.parametrize("keys", ["NEW_ACTION", "NLA_LAYER"])
 @pytest.mark.parametrize("kind", ["bvh", "fbx", "glb"])
-def test_other_kinds_of_files_hold_the_planted_motion(bpy, command, reading, files, kind):
-    _, output = run(command, files, "walk.bvh", "--kind", kind)
+def test_other_kinds_of_files_hold_the_planted_motion(bpy, command, reading, files, kind, keys):
+    _, output = run(command, files, "walk.bvh", "--kind", kind, "--keys", keys)
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
     armature = reading.read_clip(output / f"walk.{kind}")
     assert np.abs(height_over_slope(bpy, armature) - 0.02).max() < 0.01
