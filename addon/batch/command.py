@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from math import degrees, inf, nan, radians
 from pathlib import Path
@@ -70,7 +71,7 @@ def _parse(arguments: list[str]) -> tuple[list[Path], Job]:
         resume=given.resume,
         options={name: value for name, value in values.items() if value is not None},
     )
-    clips = _clips(given.clips, parser)
+    clips = _clips(given.clips, job, parser)
     try:
         job.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -85,18 +86,30 @@ def _scale(text: str) -> float:
     return value
 
 
-def _clips(paths: list[Path], parser: argparse.ArgumentParser) -> list[Path]:
+def _clips(paths: list[Path], job: Job, parser: argparse.ArgumentParser) -> list[Path]:
     """The files, and those in the folders; their names differ, for their results are named after them."""
     found: list[Path] = []
     for path in paths:
-        inside = (file for file in path.rglob("*") if file.suffix.lower() in CLIPS) if path.is_dir() else [path]
-        found += sorted(inside)
+        found += sorted(_clips_in(path, job)) if path.is_dir() else [path]
     stem, count = Counter(clip.stem for clip in found).most_common(1)[0] if found else ("", 0)
     if count != 1:
         parser.error(
             f"{count} clips are named {stem}; their results would replace one another" if found else "no clips"
         )
     return found
+
+
+def _clips_in(folder: Path, job: Job) -> Iterator[Path]:
+    """The clips in a folder: neither hidden files, as macOS leaves beside others, nor the ground, nor results in a
+    folder within it.
+    """
+    results, ground = job.output.resolve(), job.ground.resolve() if job.ground else None
+    holds_results = folder.resolve() in results.parents
+    for file in folder.rglob("*"):
+        place = file.resolve()
+        is_other = place == ground or (holds_results and results in place.parents)
+        if file.suffix.lower() in CLIPS and not file.name.startswith(".") and not is_other:
+            yield file
 
 
 def _flag(option: Property) -> dict[str, Any]:

@@ -218,6 +218,16 @@ def test_wrong_arguments_are_told_and_nothing_is_written(command, files, capfd, 
     assert status == 2 and not output.exists() and sentence in capfd.readouterr().err
 
 
+def test_ground_results_and_hidden_files_in_a_folder_are_no_clips(bpy, command, files, capfd):
+    (files / "._walk.bvh").touch()
+    (files / "model.glb").unlink()
+    bpy.ops.export_scene.gltf(filepath=str(files / "ground.glb"))
+    for _ in range(2):
+        arguments = [str(files), "--ground", str(files / "ground.glb"), "--output", str(files / "planted")]
+        assert command.run([*arguments, "--kind", "bvh"]) == command.PLANTED
+        assert "[1/1] walk.bvh: planted 1 of 1" in capfd.readouterr().out
+
+
 def test_what_cannot_be_a_folder_is_told(command, files, capfd):
     assert command.run([str(files / "walk.bvh"), "--output", str(files / "slope.obj")]) == 2
     assert "slope.obj cannot be made a folder: File exists" in capfd.readouterr().err
