@@ -29,6 +29,13 @@ def find_surfaces(context: Context, armature: Object, name: str) -> list[Object]
     return [ob for ob in solid if _is_ground(ob, shapes) and not is_under(ob, armature)]
 
 
+def hidden_grounds(context: Context, armature: Object) -> list[Object]:
+    """What would be ground if viewports did not hide it, of the animated objects."""
+    hidden = [ob for ob in context.view_layer.objects if ob.hide_viewport and ob.animation_data]
+    shapes = bone_shapes() if hidden else set()
+    return [ob for ob in hidden if _is_ground(ob, shapes) and not is_under(ob, armature)]
+
+
 def _names(context: Context, name: str) -> list[str]:
     """The name itself where something has it, else the names that its commas separate."""
     if name in context.view_layer.objects or name in bpy.data.collections:

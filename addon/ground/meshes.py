@@ -69,6 +69,8 @@ def making_ground(
     `nearest` a ground may be asked for the nearest points: then meshes hold what objects stretch unevenly stretched.
     A mesh of the same content as one that is kept is that.
     """
+    lost = [ob.name for ob in objects if not np.isfinite(np.array(ob.evaluated_get(depsgraph).matrix_world)).all()]
+    objects = [ob for ob in objects if ob.name not in lost]
     motions = yield from part_of(find_motions(objects, frames), 0.0, 0.3)
     gone = [ob.name for ob, motion in motions.items() if any(_is_flat(matrix) for matrix in motion)]
     objects = [ob for ob in objects if ob.name not in gone]
@@ -80,7 +82,8 @@ def making_ground(
     surfaces += yield from part_of(_instances(depsgraph, owners, motions, inner, nearest), 0.6, 0.7)
     shown = [ob for owner in owners for ob in shown_by(owner)]
     unfollowed = yield from part_of(find_unfollowed(list(dict.fromkeys([*objects, *shown])), frames), 0.7, 1.0)
-    told = [f"{name} is scaled to nothing on some frames, and was left out" for name in gone]
+    told = [f"the transform of {name} holds infinity or NaN, so it was left out" for name in lost]
+    told += [f"{name} is scaled to nothing on some frames, and was left out" for name in gone]
     return Surfaces(tuple(surfaces), leg, (*told, *unfollowed, *_scattered(depsgraph, objects)))
 
 

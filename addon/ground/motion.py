@@ -86,7 +86,7 @@ def find_unfollowed(objects: Sequence[Object], frames: Sequence[int]) -> Stages[
     now = bpy.context.scene.frame_current
     bodies = [ob for ob in objects if ob.rigid_body and ob.rigid_body.type == "ACTIVE"]
     told = [f"{ob.name} is simulated, and was taken where it is on frame {now}: bake it to keys" for ob in bodies]
-    hidden = [ob for ob in objects if _hides(ob, frames)]
+    hidden = [ob for ob in objects if any(_hidden_on(ob, frames))]
     told += [f"{ob.name} is hidden on some frames, and was planted on as if it showed on all" for ob in hidden]
     meshes = [ob for ob in objects if ob.type == "MESH"]
     may_change = [ob for ob in meshes if ob.modifiers or ob.data.shape_keys or ob.data.animation_data]
@@ -94,10 +94,18 @@ def find_unfollowed(objects: Sequence[Object], frames: Sequence[int]) -> Stages[
     return told + [f"{ob.name} changes its shape, and was taken as it is on frame {now}" for ob in changing]
 
 
-def _hides(ob: Object, frames: Sequence[int]) -> bool:
-    """Whether keys hide an object in viewports on some of the frames."""
+def tell_hidden(objects: Sequence[Object], frames: Sequence[int]) -> list[str]:
+    """Sentences about those of the objects that viewports hide now that show on some of the frames."""
+    now = bpy.context.scene.frame_current
+    left = f"is hidden on frame {now} and was not planted on, though it shows on others: plant again on one of those"
+    return [f"{ob.name} {left}" for ob in objects if False in _hidden_on(ob, frames)]
+
+
+def _hidden_on(ob: Object, frames: Sequence[int]) -> list[bool]:
+    """Whether keys hide an object in viewports, for each of the frames; nothing where there are no such keys."""
     curves = [curve for curve in actions.curves_of(actions.assigned(ob)) if curve.data_path == "hide_viewport"]
-    return any(not curve.mute and curve.evaluate(frame) >= 1.0 for curve in curves for frame in frames)
+    played = [curve for curve in curves if not curve.mute]
+    return [any(curve.evaluate(frame) >= 1.0 for curve in played) for frame in frames] if played else []
 
 
 def _changing(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[Object]]:

@@ -27,8 +27,9 @@ from ik2bone.sole.measure import Sole
 
 from .. import properties
 from ..errors import Hint, NoLegs, Refusal
-from ..ground.choose import find_surfaces
+from ..ground.choose import find_surfaces, hidden_grounds
 from ..ground.meshes import making_ground
+from ..ground.motion import tell_hidden
 from ..keys import actions
 from ..keys import channels as keys
 from ..keys.actions import Curves
@@ -183,6 +184,8 @@ def _tell(task: Task) -> Iterator[str]:
     yield from task.body.told
     if not task.surfaces:
         yield OWN_FLOOR
+    if not task.options.surface:
+        yield from tell_hidden(hidden_grounds(task.context, task.armature), task.whole.tolist())
     for frame, before in task.faded_ends:
         yield f"corrections {'fade in from' if before else 'fade out towards'} frame {frame}, within the action"
 

@@ -123,6 +123,20 @@ def test_without_any_surface_the_clip_s_own_floor_is_used_and_told(bpy, walker, 
     assert np.abs(heads(bpy, walker, range(1, biped.LAST + 1)) - before).max() < 0.03
 
 
+@pytest.mark.parametrize(("shown_again", "told"), [(20, True), (biped.LAST + 1, False)])
+def test_a_surface_that_is_hidden_now_and_shows_on_other_frames_is_told(
+    bpy, walker, slope, options, addon, shown_again, told
+):
+    bridge = biped.make_slope(bpy, "Bridge", height=0.2)
+    for frame, hidden in ((1, True), (shown_again, False)):
+        bridge.hide_viewport = hidden
+        bridge.keyframe_insert("hide_viewport", frame=frame)
+    bpy.context.scene.frame_set(1)
+    sentence = "Bridge is hidden on frame 1 and was not planted on, though it shows on others"
+    outcome = outcome_of(addon, bpy, [walker], options())
+    assert any(sentence in warning for warning in outcome.warnings) == told
+
+
 def test_keys_lie_on_whole_frames_of_the_action_cut_to_the_preview_range(bpy, walker, slope):
     for curve in fingerprint.curves_of(walker.animation_data.action):
         for point in curve.keyframe_points:

@@ -294,6 +294,14 @@ def test_vertices_that_are_no_numbers_are_left_out(bpy, ground_of):
     assert found.tolist() == [True, False]
 
 
+def test_a_surface_whose_transform_is_no_number_is_left_out_and_told(bpy, ground_of):
+    lost, floor = _plane(bpy, "Lost"), _plane(bpy, "Floor")
+    lost.location.x = float("nan")
+    ground = ground_of(lost, floor)
+    assert ground.names == ["Floor"]
+    assert ground.told == ("the transform of Lost holds infinity or NaN, so it was left out",)
+
+
 def test_meshes_of_the_same_vertices_and_corners_but_other_faces_are_told_apart(bpy, addon):
     vertices = [(0, 0, 0), (2, 0, 0), (2, 1, 2), (1, 2, 2), (0, 2, 0), (-1, 1, -1), (-1, 0, 0)]
     faces = [(0, 1, 2), (3, 4, 5, 6)], [(0, 1, 2, 3), (4, 5, 6)], [(0, 1, 2), (3, 4, 5, 6)]
