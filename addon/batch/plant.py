@@ -18,7 +18,7 @@ from mathutils import Matrix
 
 from ..errors import Refusal
 from ..run import layers, records
-from .read import BLEND, actions_of, play, read_clip, read_ground
+from .read import BLEND, actions_of, enlarge, play, read_clip, read_ground
 
 # The collection of the ground. An object called so, as those of many files are "Ground", would be taken in its place.
 GROUND = "ik2bone ground"
@@ -102,7 +102,7 @@ def _open(clip: Path, job: Job) -> tuple[Object, dict[str, Any]]:
     """The armature of a clip over its ground, alone in a file, and the options to plant it by."""
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
     armature = read_clip(clip)
-    armature.scale *= job.scale
+    enlarge(armature, job.scale)
     # The scene's frames leave out calibration poses; those of a blend file are the user's.
     options: dict[str, Any] = {} if clip.suffix.lower() == BLEND else {"frame_range": "SCENE"}
     if job.ground is not None:
@@ -163,8 +163,19 @@ def _write(name: str, armature: Object, job: Job, clip: Path, written: list[str]
     path = job.output / name
     if path.exists() and any(path.samefile(source) for source in (clip, job.ground) if source):
         raise Refusal(f"{name} there is the clip or its ground: choose another folder than {job.output} for results")
+    if job.kind != BLEND:
+        _show(armature)
     _replace(path, lambda path: WRITERS[job.kind](str(path)))
     written.append(name)
+
+
+def _show(armature: Object) -> None:
+    """Unhide and select an armature: exporters leave out what is hidden, by itself or with its collection."""
+    if not armature.visible_get() and armature.name not in bpy.context.scene.collection.objects:
+        bpy.context.scene.collection.objects.link(armature)
+    armature.hide_select = False
+    armature.hide_set(False)
+    armature.select_set(True)
 
 
 def _replace(path: Path, write: Callable[[Path], Any]) -> None:

@@ -74,6 +74,18 @@ def actions_of(armature: Object) -> dict[str, Action]:
     return {action.name.removesuffix(added).removesuffix(added): action for action in found}
 
 
+def enlarge(armature: Object, factor: float) -> None:
+    """Enlarge an armature and its way, with the keys of both, which importers of fbx files always make."""
+    armature.location *= factor
+    armature.scale *= factor
+    for action in actions_of(armature).values() if factor != 1.0 else ():
+        for curve in actions.curves_of(actions.fitting(armature, action)):
+            for point in curve.keyframe_points if curve.data_path in ("location", "scale") else ():
+                for place in (point.co, point.handle_left, point.handle_right):
+                    place.y *= factor
+            curve.update()
+
+
 def play(armature: Object, action: Action) -> None:
     """Have the armature play one action alone, and set the scene to its frames, less a calibration pose."""
     animation, scene = armature.animation_data, bpy.context.scene

@@ -91,6 +91,35 @@ def test_other_kinds_of_files_hold_the_planted_motion(bpy, command, reading, fil
     assert np.abs(height_over_slope(bpy, armature) - 0.02).max() < 0.01
 
 
+@pytest.mark.parametrize("hide", ["itself", "its collection", "from the mouse"])
+@pytest.mark.parametrize("kind", ["fbx", "glb"])
+def test_an_armature_that_is_hidden_in_its_file_is_exported(bpy, walker, command, reading, tmp_path, kind, hide):
+    inside = bpy.data.collections.new("Rigs")
+    bpy.context.scene.collection.children.link(inside)
+    inside.objects.link(walker)
+    bpy.context.scene.collection.objects.unlink(walker)
+    walker.hide_set(hide == "itself")
+    walker.hide_select = hide == "from the mouse"
+    bpy.context.view_layer.layer_collection.children["Rigs"].hide_viewport = hide == "its collection"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    status, output = run(command, tmp_path, "walk.blend", "--kind", kind, ground=None)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    assert status == command.PLANTED and reading.read_clip(output / f"walk.{kind}").data.bones["thigh.L"]
+
+
+def test_a_clip_whose_object_has_keys_is_enlarged_with_its_way(bpy, walker, command, tmp_path):
+    for frame, way in ((1, 1.0), (biped.LAST, 3.0)):
+        walker.location.y = way
+        for name in ("location", "scale"):
+            walker.keyframe_insert(name, frame=frame)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    before = heads(bpy, walker, [1, biped.LAST], ["chest"])
+    run(command, tmp_path, "walk.blend", "--scale", "2", "--no-use-hips", ground=None)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "planted" / "walk.blend"))
+    after = heads(bpy, bpy.data.objects["Walker"], [1, biped.LAST], ["chest"])
+    np.testing.assert_allclose(after, 2.0 * before, atol=1e-4)
+
+
 def test_flags_are_the_operators_settings_and_angles_are_degrees(command, files, bpy):
     flags = [
         "--no-use-hips",
