@@ -18,7 +18,7 @@ from mathutils import Matrix
 
 from ..errors import Refusal
 from ..run import layers, records
-from .read import BLEND, actions_of, enlarge, play, read_clip, read_ground
+from .read import BLEND, actions_of, enlarge, last_line, play, read_clip, read_ground
 
 # The collection of the ground. An object called so, as those of many files are "Ground", would be taken in its place.
 GROUND = "ik2bone ground"
@@ -165,7 +165,10 @@ def _write(name: str, armature: Object, job: Job, clip: Path, written: list[str]
         raise Refusal(f"{name} there is the clip or its ground: choose another folder than {job.output} for results")
     if job.kind != BLEND:
         _show(armature)
-    _replace(path, lambda path: WRITERS[job.kind](str(path)))
+    try:
+        _replace(path, lambda path: WRITERS[job.kind](str(path)))
+    except RuntimeError as error:
+        raise Refusal(f"{name} cannot be written: {last_line(error)}") from None
     written.append(name)
 
 

@@ -115,11 +115,16 @@ def _read(path: Path, readers: dict[str, Callable[[str], Any]], what: str) -> No
 
 
 def _why(error: RuntimeError) -> str:
-    """The last line of what an importer raises, without the place in Blender's code that follows it."""
-    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("Location:")]
-    why = lines[-1].removeprefix("Error: ").strip() if lines else "Blender does not tell why"
+    """What an importer raises, and what it means."""
+    why = last_line(error)
     # What Blender's importers written in Python raise where a file ends early.
     return f"it is damaged or cut off ({why})" if why.startswith(("IndexError:", "ValueError:", "KeyError:")) else why
+
+
+def last_line(error: RuntimeError) -> str:
+    """The last line of what an operator raises, without the place in Blender's code that follows it."""
+    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("Location:")]
+    return lines[-1].removeprefix("Error: ").strip() if lines else "Blender does not tell why"
 
 
 def _read_bvh(path: str) -> None:

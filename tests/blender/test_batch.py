@@ -91,6 +91,20 @@ def test_other_kinds_of_files_hold_the_planted_motion(bpy, command, reading, fil
     assert np.abs(height_over_slope(bpy, armature) - 0.02).max() < 0.01
 
 
+def test_what_an_exporter_cannot_write_is_told_and_does_not_stop_the_others(addon, command, files, monkeypatch):
+    write = addon("batch.plant").WRITERS[".bvh"]
+
+    def refuse(path):
+        if "walk" in path:
+            raise RuntimeError("Error: Python: Traceback\nRuntimeError: the mesh is being edited\nLocation: here:1\n")
+        write(path)
+
+    monkeypatch.setitem(addon("batch.plant").WRITERS, ".bvh", refuse)
+    status, output = run(command, files, "walk.bvh", "model.glb", "--kind", "bvh")
+    assert status == command.NOT_PLANTED and report_of(output, "model")["written"] == ["model.bvh"]
+    assert report_of(output)["error"] == "walk.bvh cannot be written: RuntimeError: the mesh is being edited"
+
+
 @pytest.mark.parametrize("hide", ["itself", "its collection", "from the mouse"])
 @pytest.mark.parametrize("kind", ["fbx", "glb"])
 def test_an_armature_that_is_hidden_in_its_file_is_exported(bpy, walker, command, reading, tmp_path, kind, hide):
