@@ -17,7 +17,9 @@ from bpy.types import Object
 from mathutils import Matrix
 
 from ..errors import Refusal
+from ..ground.motion import find_motions
 from ..run import layers, records
+from ..stages import finish
 from .read import BLEND, actions_of, enlarge, last_line, play, read_clip, read_ground
 
 # The collection of the ground. An object called so, as those of many files are "Ground", would be taken in its place.
@@ -189,17 +191,21 @@ def _replace(path: Path, write: Callable[[Path], Any]) -> None:
 
 
 def _write_bvh(path: str) -> None:
-    """Blender's exporter knows neither axes nor the object's scale; readers of such files expect Y up."""
+    """Blender's exporter knows neither axes nor the object's transform; readers of such files expect Y up."""
     armature, scene = bpy.context.view_layer.objects.active, bpy.context.scene
-    _turn(armature, Y_UP)
+    if finish(find_motions([armature], range(scene.frame_start, scene.frame_end + 1))):
+        raise Refusal(f"{armature.name} moves as an object, and bvh files hold bones alone: choose another kind")
+    place, rotation, scale = armature.matrix_world.decompose()
+    placing = Y_UP @ Matrix.LocRotScale(place / scale.x, rotation, None)
+    _turn(armature, placing)
     bpy.ops.export_anim.bvh(
         filepath=path,
         frame_start=scene.frame_start,
         frame_end=scene.frame_end,
         rotate_mode="NATIVE",
-        global_scale=armature.scale.x,
+        global_scale=scale.x,
     )
-    _turn(armature, Y_UP.inverted())
+    _turn(armature, placing.inverted())
 
 
 def _turn(armature: Object, matrix: Matrix) -> None:

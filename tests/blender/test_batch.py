@@ -105,6 +105,26 @@ def test_what_an_exporter_cannot_write_is_told_and_does_not_stop_the_others(addo
     assert report_of(output)["error"] == "walk.bvh cannot be written: RuntimeError: the mesh is being edited"
 
 
+def test_a_bvh_file_holds_where_the_object_stands(bpy, walker, command, reading, tmp_path):
+    walker.location, walker.rotation_euler, walker.scale = (3.0, 1.0, 0.5), (0.0, 0.0, 0.7), (2.0, 2.0, 2.0)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    before = heads(bpy, walker, [1, biped.LAST], ["chest"])
+    _, output = run(command, tmp_path, "walk.blend", "--kind", "bvh", "--no-use-hips", ground=None)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    after = heads(bpy, reading.read_clip(output / "walk.bvh"), [1, biped.LAST], ["chest"])
+    np.testing.assert_allclose(after, before, atol=1e-3)
+
+
+def test_a_clip_whose_object_moves_is_no_bvh_file(bpy, walker, command, tmp_path):
+    for frame in (1, biped.LAST):
+        walker.location.y = 0.1 * frame
+        walker.keyframe_insert("location", frame=frame)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    status, output = run(command, tmp_path, "walk.blend", "--kind", "bvh", ground=None)
+    assert status == command.NOT_PLANTED and not report_of(output)["written"]
+    assert "Walker moves as an object, and bvh files hold bones alone" in report_of(output)["error"]
+
+
 @pytest.mark.parametrize("hide", ["itself", "its collection", "from the mouse"])
 @pytest.mark.parametrize("kind", ["fbx", "glb"])
 def test_an_armature_that_is_hidden_in_its_file_is_exported(bpy, walker, command, reading, tmp_path, kind, hide):
