@@ -11,7 +11,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.app.handlers import persistent
+from bpy.app.handlers import depsgraph_update_post, persistent
 from bpy.types import Armature, Depsgraph, Object, Scene
 from ik2bone.arrays import Array, Mask
 from ik2bone.kept import values_of
@@ -46,6 +46,9 @@ def forget_edited(_scene: Scene, depsgraph: Depsgraph) -> None:
     is_private = depsgraph.scene.name.startswith(PRIVATE)
     if not is_private and any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
         kept.clear()
+
+
+HANDLERS = [(depsgraph_update_post, forget_edited)]
 
 
 @dataclass(frozen=True)

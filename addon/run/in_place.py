@@ -65,7 +65,6 @@ class InPlace(Output):
         yield from self.told_of_players(self.target, True)
 
     def write(self, corrected: list[Channel]) -> Stages[None]:
-        """Key what was corrected."""
         keep_curves(self.undo, self.target, corrected)
         bounds = int(self.task.frames[0]), int(self.task.frames[-1])
         return write_keys(self.target, self.task, corrected, bounds, self.unkeyed(self.channels))

@@ -128,9 +128,9 @@ class Output(ABC):
         """The action that holds what this run does not write."""
         return self.source
 
-    @abstractmethod
     def told(self) -> Iterator[str]:
         """Sentences about what else plays or changes with what will be written."""
+        return iter(())
 
     def told_of_players(self, assignment: Assignment, changes: bool) -> Iterator[str]:
         """Sentences about other objects and NLA strips that play an action, which `changes` or not."""

@@ -26,6 +26,7 @@ from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_
 from ik2bone.sole.measure import Sole
 
 from .. import properties
+from ..bounded import Bounded
 from ..errors import Hint, NoLegs, Refusal
 from ..ground.choose import find_surfaces
 from ..ground.meshes import making_ground
@@ -34,7 +35,7 @@ from ..keys import channels as keys
 from ..keys.actions import Curves
 from ..keys.channels import Channel
 from ..pose.clip import rest_clip
-from ..pose.sample import Sample, proven
+from ..pose.sample import FRAMES, Sample, proven
 from ..pose.skins import find_skins
 from ..properties import PlantingOptions
 from ..rig.armatures import active_object
@@ -42,7 +43,7 @@ from ..rig.body import find_body
 from ..rig.checks import check_chain
 from ..rig.controls_aim import RIGHT
 from ..stages import Progress, Stages, aside, part_of
-from . import drawn, kept, layers, records
+from . import drawn, layers, records
 from .all_actions import planting_each
 from .contacts import Rows, tell_strange
 from .controls import steer, tell_controls, turned, wanted, without_idle
@@ -62,6 +63,8 @@ OWN_FLOOR = "no surface was found: planted on the clip's own floor"
 UPRIGHT = 0.7
 # A correction that is told where it starts or stops, and one that is none (leg lengths).
 STEP, NONE = 1e-3, 1e-5
+# By the names of armatures their last plans, which next ones may take over parts of: as large as samples.
+plans: Bounded[Plan] = Bounded(FRAMES)
 
 
 class Outcome(NamedTuple):
@@ -211,14 +214,14 @@ def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks
         asked=task.body.chosen,
     )
     name = task.armature.name_full
-    last = kept.plans.find(name)
+    last = plans.find(name)
     try:
         plan = yield from aside(
             lambda: core.plant(clip, ground, settings, sole, offset, last), Progress("planning", 0.5)
         )
     except core.NoGround:
         raise _no_ground(task, ground) from None
-    return kept.plans.put(name, plan, plan.clip.frames)
+    return plans.put(name, plan, plan.clip.frames)
 
 
 def _no_ground(task: Task, ground: Surfaces | Floor) -> Refusal:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -49,12 +48,10 @@ class PresentPose(Output):
         return bounds
 
     def choose_task(self, body: Body, surfaces: tuple[Object, ...]) -> Task:
-        """The current frame alone."""
         frames = np.array([self.context.scene.frame_current])
         return Task(self.context, self.armature, body, self.options, surfaces, frames, frames, present=True)
 
     def sample(self) -> Stages[Sample]:
-        """The pose as it stands."""
         return self.task.sample()
 
     def marks(self) -> None:
@@ -84,10 +81,6 @@ class PresentPose(Output):
             keys.show(self.armature, channel)
         self.context.view_layer.update()
         return self.task.sample()
-
-    def told(self) -> Iterator[str]:
-        """Nothing."""
-        return iter(())
 
     def write(self, corrected: list[Channel]) -> Stages[None]:
         """Pose only: keys would have all else evaluated again that was set by hand."""

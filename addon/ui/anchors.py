@@ -51,7 +51,6 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
     )
 
     def change(self, _armature: Object, action: Action) -> str:
-        """Store the place."""
         place_row(action, self._number(bpy.context), self.place)
         return "The foot is pinned in another place: plant again to see it"
 
@@ -59,7 +58,6 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
         return self.index if self.index >= 0 else context.scene.ik2bone_contacts.active
 
     def invoke(self, context: Context, event: Event) -> Result:
-        """Move the footprint along with the mouse."""
         rows, number = rows_on(context), self._number(context)
         if context.region_data is None or _footprint(context, number) is None:
             self.report({"ERROR"}, "Needs a 3D view, and a contact with a footprint that is selected in the list")
@@ -95,7 +93,6 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
         return {"PASS_THROUGH"} if event.type in TURNS_VIEW else {"RUNNING_MODAL"}
 
     def cancel(self, context: Context) -> None:
-        """Show what is stored."""
         overlay.moved.clear()
         context.workspace.status_text_set(None)
         if context.area:
@@ -166,7 +163,6 @@ class IK2BONE_GGT_anchor(GizmoGroup):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Whether footprints are shown and one is selected."""
         contacts = context.scene.ik2bone_contacts
         return contacts.overlay and _footprint(context, contacts.active) is not None
 
@@ -195,6 +191,3 @@ def _footprint(context: Context, number: int) -> dict[str, Any] | None:
     if number >= len(rows) or not rows[number].get("anchor") or not records.read(played_action(context))["report"]:
         return None
     return rows[standing_row(rows, number)]
-
-
-register, unregister = bpy.utils.register_classes_factory((IK2BONE_OT_move_anchor, IK2BONE_GGT_anchor))

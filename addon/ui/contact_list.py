@@ -205,11 +205,9 @@ class IK2BONE_PT_contacts(Sidebar, Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Whether there is an action that could have contacts."""
         return played_action(context) is not None
 
     def draw(self, context: Context) -> None:
-        """Counts, the list with what adds and removes, and the operators."""
         layout, shown, action = self.layout, context.scene.ik2bone_contacts, played_action(context)
         layout.context_pointer_set(HANDED, find_armature(context))
         rows = rows_on(context)
@@ -254,13 +252,8 @@ def _counts(rows: Sequence[dict[str, Any]]) -> str:
     return ", ".join(f"{states.count(state)} {name.lower()}" for state, name in NAMES.items())
 
 
-CLASSES: tuple[type, ...] = (ContactRow, ContactList, IK2BONE_UL_contacts, IK2BONE_PT_contacts)
-
-
 def register() -> None:
-    """Register the list and put it on the scene."""
-    for kind in CLASSES:
-        bpy.utils.register_class(kind)
+    """Put the list on the scene."""
     Scene.ik2bone_contacts = PointerProperty(type=ContactList)
 
 
@@ -270,5 +263,3 @@ def unregister() -> None:
         if bpy.app.timers.is_registered(call):
             bpy.app.timers.unregister(call)
     del Scene.ik2bone_contacts
-    for kind in reversed(CLASSES):
-        bpy.utils.unregister_class(kind)

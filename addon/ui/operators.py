@@ -56,7 +56,6 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Whether there is an armature to plant."""
         return _poll_armature(cls, context)
 
     def invoke(self, context: Context, _event: Event) -> Result:
@@ -101,7 +100,6 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
             self._hide(context)
 
     def draw(self, context: Context) -> None:
-        """Show the options in the redo panel as the sidebar does."""
         layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "surface")
@@ -110,7 +108,6 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         draw_options(layout, self)
 
     def execute(self, context: Context) -> Result:
-        """Plant and tell the figures."""
         _stop()
         self._stages = planting(context, find_armatures(context), self)
         return self._advance(inf) or {"FINISHED"}
@@ -166,7 +163,6 @@ class IK2BONE_OT_restore(Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Whether an armature plays a planted action."""
         if not _poll_armature(cls, context):
             return False
         if not _planted(context):
@@ -175,7 +171,6 @@ class IK2BONE_OT_restore(Operator):
         return True
 
     def execute(self, context: Context) -> Result:
-        """Assign the sources again."""
         _stop()
         self.report({"INFO"}, f"Restored {', '.join(map(restore, _planted(context)))}")
         return {"FINISHED"}
@@ -183,10 +178,6 @@ class IK2BONE_OT_restore(Operator):
 
 def _planted(context: Context) -> list[Object]:
     return [armature for armature in find_armatures(context) if is_planted(armature)]
-
-
-CLASSES: tuple[type, ...] = (IK2BONE_OT_plant_feet, IK2BONE_OT_restore)
-_register, _unregister = bpy.utils.register_classes_factory(CLASSES)
 
 
 @persistent
@@ -199,19 +190,5 @@ def _stop(*_: Any) -> None:
 
 
 # Other windows can undo and plant, and scripts do anything, while one window plants.
-HANDLERS = (load_pre, redo_pre, undo_pre)
-
-
-def register() -> None:
-    """Register the operators, which end before the data go that they work on."""
-    _register()
-    for handlers in HANDLERS:
-        handlers.append(_stop)
-
-
-def unregister() -> None:
-    """Stop what is running, too."""
-    _stop()
-    for handlers in HANDLERS:
-        handlers.remove(_stop)
-    _unregister()
+HANDLERS = [(handlers, _stop) for handlers in (load_pre, redo_pre, undo_pre)]
+unregister = _stop

@@ -81,7 +81,7 @@ def shown(armature, overlay, addon):
 
 
 def test_prints_of_a_run_are_as_long_as_soles(planted, walker, overlay, addon):
-    plan = addon("run.kept").plans.find(walker.name_full)
+    plan = addon("run.pipeline").plans.find(walker.name_full)
     prints = [line for line in overlay.prints(planted) if len(line.contacts) == 2]
     assert prints
     for line in prints:
