@@ -25,10 +25,9 @@ from ..keys.channels import Channel
 from ..stages import Stages
 from . import layers, records
 from .contacts import Rows
-from .frames import Bounds
 from .layers import Keep, Layer
 from .output import Derived, write_keys
-from .task import Task
+from .task import Bounds, Task
 from .transaction import keep_curves, keep_marks, named, on_error, switch
 
 CORRECTIONS, POSE = ".layer", ".pose"

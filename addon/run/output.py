@@ -29,8 +29,7 @@ from ..rig.body import Body
 from ..stages import Progress, Stages
 from . import layers, records
 from .contacts import Rows, marks_for, rows_to_store
-from .frames import Bounds, action_bounds, blend, choose_frames
-from .task import Task
+from .task import Bounds, Task, action_bounds, blend, choose_frames
 from .transaction import on_error
 
 

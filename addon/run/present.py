@@ -24,10 +24,9 @@ from ..rig.body import Body
 from ..stages import Stages, finish
 from . import records
 from .contacts import Rows
-from .frames import Bounds, action_bounds
 from .output import Output, read_channels
 from .refusals import refuse_between, refuse_unkeyable
-from .task import Task
+from .task import Bounds, Task, action_bounds
 from .transaction import keep_curves, switch_to_copy
 
 
@@ -70,7 +69,6 @@ class PresentPose(Output):
         return records.known_sole(limbs, clip, records.read(self.played.action)) or measure_limbs(clip)
 
     def read(self) -> list[Channel]:
-        """What the bones have now."""
         channels = read_channels(self.task, Curves(None), {})
         refuse_unkeyable(actions.curves_of(self.played), channels)
         return channels

@@ -24,7 +24,7 @@ from ..run.contacts import place_row, standing_row, with_place
 from ..stages import finish
 from . import overlay
 from .contacts import ContactsOperator, Result
-from .panel import played_action
+from .panel import shown_record
 from .rows import COLOURS, rows_on
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -103,9 +103,8 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
         return np.array(self._rows[self.index]["anchor"])
 
     def _show(self, context: Context) -> None:
-        """Draw the footprint where it goes."""
         rows = with_place(self._rows, self.index, self.place)
-        lines = overlay.prints(records.read(played_action(context)) | {"contacts": rows})
+        lines = overlay.prints(shown_record(context) | {"contacts": rows})
         overlay.moved[:] = [line for line in lines if self.index in line.contacts]
         context.area.tag_redraw()
 
@@ -167,7 +166,6 @@ class IK2BONE_GGT_anchor(GizmoGroup):
         return contacts.overlay and _footprint(context, contacts.active) is not None
 
     def setup(self, _context: Context) -> None:
-        """The handle, a disc that faces the viewer."""
         handle = self.gizmos.new("GIZMO_GT_move_3d")
         handle.draw_options = {"FILL", "ALIGN_VIEW"}
         handle.scale_basis, handle.alpha, handle.alpha_highlight = HANDLE, 0.7, 1.0
@@ -175,7 +173,6 @@ class IK2BONE_GGT_anchor(GizmoGroup):
         handle.target_set_operator("ik2bone.move_anchor")
 
     def draw_prepare(self, context: Context) -> None:
-        """The handle is where the footprint is, in its colour."""
         row = _footprint(context, context.scene.ik2bone_contacts.active)
         if row is not None:
             self.gizmos[0].color = COLOURS[row.get("state", "automatic")][:3]
@@ -188,6 +185,6 @@ def _footprint(context: Context, number: int) -> dict[str, Any] | None:
     report of a run, as on a source that was restored, there are none.
     """
     rows = rows_on(context)
-    if number >= len(rows) or not rows[number].get("anchor") or not records.read(played_action(context))["report"]:
+    if number >= len(rows) or not rows[number].get("anchor") or not shown_record(context)["report"]:
         return None
     return rows[standing_row(rows, number)]

@@ -12,11 +12,10 @@ from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 
 from ..errors import Refusal
 from ..rig.armatures import HANDED, find_armature
-from ..run import records
 from ..run.contacts import change_row
 from . import drawing
 from .icons import icon_of
-from .panel import Sidebar, played_action, redraw
+from .panel import Sidebar, played_action, redraw, shown_record
 from .rows import NAMES, NUMBERS, STATES, bones_in, is_short, marked_frames, rows_on, short_frames, short_names
 
 ROWS = 8
@@ -46,7 +45,7 @@ def _write(name: str, convert: Callable[[int], Any] = int) -> Callable[[ContactR
 
 def _tip(self: ContactRow) -> str:
     """What the icons and numbers of a row mean; Blender shows it where the mouse rests on the row."""
-    rows, report = rows_on(bpy.context), records.read(played_action(bpy.context))["report"]
+    rows, report = rows_on(bpy.context), shown_record(bpy.context)["report"]
     if self.number >= len(rows):
         return ""
     row = rows[self.number]
@@ -121,7 +120,7 @@ def edited(context: Context, *, keeps_times: bool = False) -> None:
         settings.contacts = "STORED"
     show_rows(context.scene)
     redraw(context)
-    if context.scene.ik2bone_contacts.live and records.read(played_action(context))["report"]:
+    if context.scene.ik2bone_contacts.live and shown_record(context)["report"]:
         later(_plant_again)
 
 
@@ -180,7 +179,7 @@ class IK2BONE_UL_contacts(UIList):
         # Else both labels would be as wide, and the name cut off.
         words.alignment = "LEFT"
         words.label(text=name if icon else f"{name} {row['part']}", icon_value=icon)
-        if is_short(row, short_frames(records.read(played_action(context))["report"])):
+        if is_short(row, short_frames(shown_record(context)["report"])):
             words.label(icon="ERROR")
         for end in ("start", "end"):
             split.prop(item, end, text="")

@@ -7,8 +7,9 @@ from math import ceil, floor
 from pathlib import Path
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Action, Context, Event, Object, Operator
+from bpy_extras.io_utils import ExportHelper, ImportHelper
 from ik2bone.contacts.spans import ContactsError, Span, read_spans, write_spans
 
 from ..errors import Refusal, listed
@@ -226,12 +227,7 @@ class _File(ContactsOperator):
 
     edits = False
 
-    filepath: StringProperty(name="File", description="A JSON file of contacts", subtype="FILE_PATH")
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
-
-    def invoke(self, context: Context, _event: Event) -> Result:
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
 
     @property
     def path(self) -> Path:
@@ -241,7 +237,7 @@ class _File(ContactsOperator):
         return Path(bpy.path.abspath(self.filepath))
 
 
-class IK2BONE_OT_import_contacts(_File, Operator):
+class IK2BONE_OT_import_contacts(_File, ImportHelper, Operator):
     """Read contacts from a JSON file, in place of those on the action"""
 
     bl_idname = "ik2bone.import_contacts"
@@ -259,15 +255,14 @@ class IK2BONE_OT_import_contacts(_File, Operator):
         return f"{len(spans)} contacts from {self.path.name}"
 
 
-class IK2BONE_OT_export_contacts(_File, Operator):
+class IK2BONE_OT_export_contacts(_File, ExportHelper, Operator):
     """Write the contacts on the action to a JSON file"""
 
     bl_idname = "ik2bone.export_contacts"
     bl_label = "Export Contacts"
     bl_options = {"REGISTER"}
     edits = None
-
-    check_existing: BoolProperty(default=True, options={"HIDDEN"})
+    filename_ext = ".json"
 
     def change(self, _armature: Object, action: Action) -> str:
         rows = records.readable(action).get("contacts")

@@ -30,22 +30,27 @@ AT_ONCE, SLICE, PAUSE = 0.5, 0.05, 0.01
 _running: list[IK2BONE_OT_plant_feet] = []
 
 
-def _poll_armature(cls: type[Operator], context: Context) -> bool:
-    if context.mode not in {"OBJECT", "POSE"}:
-        cls.poll_message_set("Only works in object mode and in pose mode")
-        return False
-    if find_armature(context) is None:
-        cls.poll_message_set(why_no_armature(context))
-        return False
-    return True
+class ArmatureOperator:
+    """What both operators need: an armature, in a mode in which its pose may change."""
+
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if context.mode not in {"OBJECT", "POSE"}:
+            cls.poll_message_set("Only works in object mode and in pose mode")
+            return False
+        if find_armature(context) is None:
+            cls.poll_message_set(why_no_armature(context))
+            return False
+        return True
 
 
-class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
+class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
     """Plant the feet of the active armature, and of all selected ones, on the surface under them and key the result"""
 
     bl_idname = "ik2bone.plant_feet"
     bl_label = "Plant Feet"
-    bl_options = {"REGISTER", "UNDO"}
 
     surface: StringProperty(
         name="Surface",
@@ -53,10 +58,6 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         search=properties.surface_suggestions,
         search_options={"SUGGESTION"},
     )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return _poll_armature(cls, context)
 
     def invoke(self, context: Context, _event: Event) -> Result:
         """Start from the panel's settings; what the caller has set stays."""
@@ -154,21 +155,18 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         redraw(context)
 
 
-class IK2BONE_OT_restore(Operator):
+class IK2BONE_OT_restore(ArmatureOperator, Operator):
     """Let the armatures play the actions again that their planted ones were made from, and take NLA layers away"""
 
     bl_idname = "ik2bone.restore"
     bl_label = "Restore Source Action"
-    bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        if not _poll_armature(cls, context):
+        if not super().poll(context):
             return False
-        if not _planted(context):
-            cls.poll_message_set("The armature plays no planted action")
-            return False
-        return True
+        cls.poll_message_set("The armature plays no planted action")
+        return bool(_planted(context))
 
     def execute(self, context: Context) -> Result:
         _stop()

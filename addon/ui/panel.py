@@ -13,7 +13,7 @@ from ..properties import has_changed
 from ..rig.armatures import HANDED, find_armature, find_armatures
 from ..rig.choose import names_in
 from ..run import layers, records
-from ..run.frames import wanted_frames
+from ..run.task import wanted_frames
 from .figures import NEUTRAL, TOLD, Row, notes_of, rows_of, wrapped
 from .menus import IK2BONE_PT_presets, draw_guide_button
 
@@ -85,11 +85,11 @@ class IK2BONE_PT_report(Sidebar, Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return bool(_record(context)["report"])
+        return bool(shown_record(context)["report"])
 
     def draw(self, context: Context) -> None:
         """Warnings, then the figures before and after, each with the frame on which it is worst."""
-        report = _record(context)["report"]
+        report = shown_record(context)["report"]
         for text, icon in notes_of(report, context.scene.unit_settings):
             if icon != TOLD:
                 draw_note(self.layout, context, text, icon)
@@ -115,7 +115,7 @@ class IK2BONE_PT_notes(Sidebar, Panel):
 
 
 def _hints(context: Context) -> list[tuple[str, str]]:
-    report = _record(context)["report"]
+    report = shown_record(context)["report"]
     return [note for note in notes_of(report, context.scene.unit_settings) if note[1] == TOLD] if report else []
 
 
@@ -161,7 +161,7 @@ class IK2BONE_OT_toggle_limb(Operator):
 
 def known_feet(context: Context) -> dict[str, bool]:
     """The end bones of the limbs that the record of the action knows, each with whether it is a foot."""
-    record = _record(context)
+    record = shown_record(context)
     rows = (*(record.get("contacts") or ()), *record["report"].get("feet", ()))
     return dict(sorted({row["bone"]: row.get("limb") != "hand" for row in rows}.items()))
 
@@ -300,12 +300,13 @@ def played_action(context: Context) -> bpy.types.Action | None:
     return layers.shown_action(armature) if armature else None
 
 
+def shown_record(context: Context) -> dict[str, Any]:
+    """The record of that action."""
+    return records.read(played_action(context))
+
+
 def redraw(context: Context) -> None:
     """Have everything drawn again: a custom property, such as a record, tells nobody that it has changed."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
             area.tag_redraw()
-
-
-def _record(context: Context) -> dict[str, Any]:
-    return records.read(played_action(context))
