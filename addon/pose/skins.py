@@ -57,7 +57,7 @@ class Foot:
     skin is looked for, in armature space.
     """
 
-    parts: tuple[set[str], set[str]]
+    parts: tuple[tuple[str, ...], tuple[str, ...]]
     ankle: Array
     reach: float
 
@@ -88,15 +88,8 @@ def find_skins(armature: Object, limbs: Sequence[Limb]) -> tuple[Skin, ...] | No
 def _told(armature: Object, limbs: Sequence[Limb], feet: Sequence[Foot], bodies: Sequence[Object]) -> Hashable:
     """What tells by == whether skins of the same points are the same while no weights are edited."""
     bones = [armature.data.bones[name].matrix_local for limb in limbs for name in (limb.foot, limb.toe or limb.foot)]
-    names = tuple(armature.data.bones.keys()), tuple(limbs), repr([foot.parts for foot in feet])
     matrices = np.array([armature.matrix_world, *bones])
-    return (
-        names,
-        matrices,
-        [foot.ankle for foot in feet],
-        tuple(foot.reach for foot in feet),
-        list(map(_made, bodies)),
-    )
+    return tuple(armature.data.bones.keys()), matrices, tuple(limbs), tuple(feet), list(map(_made, bodies))
 
 
 def _made(body: Object) -> Hashable:
@@ -133,7 +126,7 @@ def _foot(bones: Armature, limb: Limb) -> Foot:
     )
     ankle, knee = (np.array(bones.bones[name].head_local) for name in (limb.foot, limb.shin))
     length = sum(bones.bones[name].length for name in (limb.foot, limb.toe) if name)
-    parts = (foot - toes, toes) if limb.end is None else (set(), set())
+    parts = (tuple(sorted(foot - toes)), tuple(sorted(toes))) if limb.end is None else ((), ())
     return Foot(parts, ankle, NEAR * max(float(np.linalg.norm(knee - ankle)), length))
 
 

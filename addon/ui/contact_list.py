@@ -118,7 +118,7 @@ def edited(context: Context, *, keeps_times: bool = False) -> None:
     settings = context.scene.ik2bone
     if not keeps_times:
         settings.contacts = "STORED"
-    show_rows(context.scene)
+    show_rows()
     redraw(context)
     if context.scene.ik2bone_contacts.live and shown_record(context)["report"]:
         later(_plant_again)
@@ -141,17 +141,13 @@ def _plant_again() -> None:
             bpy.context.window_manager.popup_menu(lambda menu, _: menu.layout.label(text=text), icon="ERROR")
 
 
-def show_rows(scene: Scene) -> None:
+def show_rows() -> None:
     """Have as many rows in the list as there are contacts."""
-    count, rows = len(rows_on(bpy.context)), scene.ik2bone_contacts.rows
+    count, rows = len(rows_on(bpy.context)), bpy.context.scene.ik2bone_contacts.rows
     while len(rows) > count:
         rows.remove(len(rows) - 1)
     for number in range(len(rows), count):
         rows.add().number = number
-
-
-def _show_all() -> None:
-    show_rows(bpy.context.scene)
 
 
 class IK2BONE_UL_contacts(UIList):
@@ -212,7 +208,7 @@ class IK2BONE_PT_contacts(Sidebar, Panel):
         rows = rows_on(context)
         if len(rows) != len(shown.rows):
             # Nothing may be changed while a panel is drawn.
-            later(_show_all)
+            later(show_rows)
         layout.label(text=_counts(rows) if rows else "None stored yet")
         contacts = layout.column(align=True)
         contacts.enabled = action.is_editable
@@ -258,7 +254,7 @@ def register() -> None:
 
 def unregister() -> None:
     """Take the list from the scene."""
-    for call in (_plant_again, _show_all):
+    for call in (_plant_again, show_rows):
         if bpy.app.timers.is_registered(call):
             bpy.app.timers.unregister(call)
     del Scene.ik2bone_contacts
