@@ -6,21 +6,21 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-# What has classes or handlers, in the order in which they need each other.
+import bpy
+
+# What has classes, handlers or a `register` of its own, in the order in which they need each other.
 MODULES = [
     "properties",
-    "run.kept",
+    "bounded",
+    "pose.skins",
     "ui.operators",
     "ui.icons",
+    "ui.menus",
     "ui.panel",
     "ui.contact_list",
     "ui.contacts",
-    "ui.drag",
     "ui.anchors",
     "ui.drawing",
-    "ui.menus",
-    "ui.manual",
-    "ui.presets",
     "ui.preferences",
     "batch.command",
 ]
@@ -36,11 +36,28 @@ def register() -> None:
         print(trouble)
     modules = [import_module(f".{name}", __package__) for name in (["misfit"] if trouble else MODULES)]
     for module in modules:
-        module.register()
         _registered.append(module)
+        for kind in _classes_in(module):
+            bpy.utils.register_class(kind)
+        for handlers, handler in getattr(module, "HANDLERS", ()):
+            handlers.append(handler)
+        if hasattr(module, "register"):
+            module.register()
 
 
 def unregister() -> None:
     """Unregister in reverse order."""
     while _registered:
-        _registered.pop().unregister()
+        module = _registered.pop()
+        if hasattr(module, "unregister"):
+            module.unregister()
+        for handlers, handler in getattr(module, "HANDLERS", ()):
+            handlers.remove(handler)
+        for kind in reversed(_classes_in(module)):
+            bpy.utils.unregister_class(kind)
+
+
+def _classes_in(module: ModuleType) -> list[type]:
+    """The classes that Blender is to know of a module, in their order there."""
+    own = (kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__)
+    return [kind for kind in own if issubclass(kind, bpy.types.bpy_struct)]

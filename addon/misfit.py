@@ -12,7 +12,6 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-import bpy
 from bpy.types import AddonPreferences, Context, Panel
 
 WHEELS = Path(__file__).parent / "wheels"
@@ -50,7 +49,6 @@ class Told:
     """Draws the sentence that tells why."""
 
     def draw(self, _context: Context) -> None:
-        """Tell it."""
         column = self.layout.column(align=True)
         for number, line in enumerate(textwrap.wrap(find_misfit() or "", WIDTH)):
             column.label(text=line, icon="BLANK1" if number else "ERROR")
@@ -69,7 +67,3 @@ class IK2BONE_misfit_preferences(Told, AddonPreferences):
     """The same among the preferences of add-ons."""
 
     bl_idname = __package__
-
-
-CLASSES: tuple[type, ...] = (IK2BONE_PT_misfit, IK2BONE_misfit_preferences)
-register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -215,12 +215,10 @@ def as_dict(options: PlantingOptions) -> dict[str, object]:
 
 
 def register() -> None:
-    """Register the settings and put them on the scene."""
-    bpy.utils.register_class(IK2BONE_Settings)
+    """Put the settings on the scene."""
     bpy.types.Scene.ik2bone = PointerProperty(type=IK2BONE_Settings)
 
 
 def unregister() -> None:
     """Take the settings from the scene."""
     del bpy.types.Scene.ik2bone
-    bpy.utils.unregister_class(IK2BONE_Settings)

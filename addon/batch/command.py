@@ -20,10 +20,6 @@ from .read import CLIPS, GROUNDS
 NAME = "plant_feet"
 # Exit status: everything was planted; something was not. Wrong arguments end with the 2 of argparse.
 PLANTED, NOT_PLANTED = 0, 1
-# The operator's `output` is the batch's folder here.
-RENAMED = {"output": "keys"}
-# Before the names of the operator's properties among all arguments.
-OPTION = "option "
 _registered: list[Any] = []
 
 
@@ -54,14 +50,14 @@ def _parse(arguments: list[str]) -> tuple[list[Path], Job]:
     parser.add_argument("--all-actions", action="store_true", help="plant every action of a file, not only the first")
     parser.add_argument("--resume", action="store_true", help="leave out clips that have a report")
     settings = parser.add_argument_group("settings of Plant Feet")
-    options = [option for option in bpy.ops.ik2bone.plant_feet.get_rna_type().properties if not option.is_readonly]
-    # A batch plants action by action itself.
-    options = [option for option in options if option.identifier != "all_actions"]
-    for option in options:
-        name = RENAMED.get(option.identifier, option.identifier)
-        settings.add_argument(f"--{name.replace('_', '-')}", dest=OPTION + option.identifier, **_flag(option))
+    options = {option.identifier: option for option in bpy.ops.ik2bone.plant_feet.get_rna_type().properties}
+    # A batch plants action by action itself, and its output is a folder.
+    del options["rna_type"], options["all_actions"]
+    options["keys"] = options.pop("output")
+    for name, option in options.items():
+        settings.add_argument(f"--{name.replace('_', '-')}", **_flag(option))
     given = parser.parse_args(arguments)
-    values = {option.identifier: getattr(given, OPTION + option.identifier) for option in options}
+    values = {option.identifier: getattr(given, name) for name, option in options.items()}
     job = Job(
         given.output,
         ground=given.ground,

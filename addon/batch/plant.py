@@ -49,10 +49,6 @@ class Job:
     resume: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def report_of(self, clip: Path) -> Path:
-        """Where the report of a clip's file goes; it is written last, so that a file with a report is done."""
-        return self.output / (clip.stem + REPORT)
-
 
 def plant_file(clip: Path, job: Job) -> dict[str, Any]:
     """Plant the clips of a file as the job says, and return what its report holds.
@@ -61,7 +57,8 @@ def plant_file(clip: Path, job: Job) -> dict[str, Any]:
     the file could not be planted at all, and `actions` one entry for each action: its name, and either `report`, the
     figures as on a planted action, or `error`. The present file is lost.
     """
-    started, report = time.monotonic(), job.report_of(clip)
+    # Written last, so that a file with a report is done.
+    started, report = time.monotonic(), job.output / (clip.stem + REPORT)
     done = _report_in(report) if job.resume else None
     if done is not None:
         return done

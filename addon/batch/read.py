@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from io import StringIO
 from math import ceil, floor
@@ -13,15 +13,14 @@ from typing import Any
 import bpy
 import numpy as np
 from bpy.types import Action, Object, Scene
+from ik2bone.clip import Clip
+from ik2bone.plan import starts_in_calibration_pose
 
 from ..errors import Refusal
 from ..keys import actions
-from ..pose.evaluate import heads
+from ..pose.sample import sample
 from ..rig.find import find_legs
 
-# A first frame is a calibration pose when the figure leaves it by this share of its height, and by this multiple of
-# the next frames' median step. Measured on 21 clips: calibration poses 0.18 to 0.57 and 16 to 390, others 0.09 and 1.1.
-POSE_JUMP, POSE_JUMP_RATIO, POSE_JUMP_FRAMES = 0.12, 6.0, 14
 # Frames at which a clip is looked at to tell which way up it is.
 LOOKS = 9
 BLEND = ".blend"
@@ -39,9 +38,7 @@ def read_clip(path: Path) -> Object:
     shown = bpy.context.view_layer.objects
     armatures = [ob for ob in shown if ob.type == "ARMATURE" and (is_blend or ob not in before)]
     if not armatures:
-        if is_blend:
-            raise Refusal(f"{path.name} holds no armature that its view layer has")
-        raise Refusal(f"{path.name} holds no armature")
+        raise Refusal(f"{path.name} holds no armature{' that its view layer has' if is_blend else ''}")
     armature = max(armatures, key=lambda ob: len(ob.data.bones))
     found = actions_of(armature)
     if found and not is_blend:
@@ -164,27 +161,24 @@ GROUNDS: dict[str, Callable[[str], Any]] = {
 }
 
 
+def _legs_on(armature: Object, frames: Iterable[int]) -> Clip | None:
+    """How the legs go on frames of the scene; None without legs, or where a pose is none."""
+    scene = bpy.context.scene
+    try:
+        legs = find_legs(armature, (scene.frame_start, scene.frame_end))
+        return sample(armature, legs, None, list(frames)).clip
+    except Refusal:
+        return None
+
+
 def _lies(scene: Scene, armature: Object) -> bool:
     """Whether the legs reach farther along Y than along Z: the figure lies on its back or face."""
-    bounds = scene.frame_start, scene.frame_end
-    try:
-        legs = find_legs(armature, bounds)
-    except Refusal:
-        return False
-    joints, _ = heads(armature, np.linspace(*bounds, LOOKS).astype(int).tolist())
-    hips, feet = (
-        joints[:, [armature.pose.bones.find(name) for name in names]]
-        for names in zip(*((leg.thigh, leg.foot) for leg in legs), strict=True)
-    )
-    along = np.median(hips - feet, axis=(0, 1))
+    clip = _legs_on(armature, np.linspace(scene.frame_start, scene.frame_end, LOOKS).astype(int).tolist())
+    along = np.zeros(3) if clip is None else np.median(clip.hip - clip.ankle, axis=(0, 1))
     return bool(abs(along[1]) > abs(along[2]))
 
 
 def _starts_in_calibration_pose(scene: Scene, armature: Object) -> bool:
-    frames = list(range(scene.frame_start, min(scene.frame_start + POSE_JUMP_FRAMES, scene.frame_end + 1)))
-    if len(frames) < 4:
-        return False
-    joints, _ = heads(armature, frames)
-    steps = np.linalg.norm(np.diff(joints, axis=0), axis=2).max(axis=1)
-    height = np.ptp(joints[1], axis=0).max()
-    return bool(steps[0] > POSE_JUMP * height and steps[0] > POSE_JUMP_RATIO * np.median(steps[1:]))
+    second = scene.frame_start + scene.render.fps + 3
+    clip = _legs_on(armature, range(scene.frame_start, min(second, scene.frame_end) + 1))
+    return clip is not None and starts_in_calibration_pose(clip)

@@ -9,6 +9,7 @@ import bpy
 from bpy.types import Collection, Context, Object
 
 from ..errors import Refusal
+from ..pose.evaluate import with_parents
 from ..pose.skins import bone_shapes_of
 
 # The glTF importer keeps its bone shapes here.
@@ -102,17 +103,12 @@ def _holds_ground(collection: Collection, shapes: set[Object]) -> bool:
 
 def is_under(ob: Object, armature: Object) -> bool:
     """Whether the object is parented to the armature in any way, or to what is."""
-    part: Object | None = ob
-    while part is not None and part != armature:
-        part = part.parent
-    return part is not None
+    return armature in with_parents(ob)
 
 
 def deformers(ob: Object | None) -> Iterator[Object]:
     """Armatures that deform or carry the object or what it is parented to: a character's hair counts as its body."""
-    part: Object | None = ob
-    while part is not None:
+    for part in with_parents(ob):
         yield from (m.object for m in part.modifiers if m.type == "ARMATURE" and m.object)
         if part.parent and part.parent.type == "ARMATURE" and part.parent_type in {"ARMATURE", "BONE"}:
             yield part.parent
-        part = part.parent

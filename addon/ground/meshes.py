@@ -11,6 +11,7 @@ import ik2bone
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
 from ik2bone.arrays import Array
+from ik2bone.checks import is_flat
 from ik2bone.ground.surfaces import Surface, Surfaces
 from ik2bone.rotations import inverse_of, move_points
 from numpy.typing import NDArray
@@ -21,8 +22,6 @@ from ..stages import Progress, Stages, aside, finish, part_of
 from .choose import deformers, shows_collection
 from .motion import Instance, find_inner_motions, find_motions, find_unfollowed, instances_of, shown_by
 
-# Volume of an object's axes over the cube of the longest under which it has no inverse worth the name.
-FLAT = 1e-9
 # Axes that differ by more than this share are scaled unevenly.
 UNEVEN = 1e-4
 
@@ -72,7 +71,7 @@ def making_ground(
     lost = [ob.name for ob in objects if not np.isfinite(np.array(ob.evaluated_get(depsgraph).matrix_world)).all()]
     objects = [ob for ob in objects if ob.name not in lost]
     motions = yield from part_of(find_motions(objects, frames), 0.0, 0.3)
-    gone = [ob.name for ob, motion in motions.items() if any(_is_flat(matrix) for matrix in motion)]
+    gone = [ob.name for ob, motion in motions.items() if is_flat(motion[:, :3, :3]).any()]
     objects = [ob for ob in objects if ob.name not in gone]
     owners, surfaces = [ob for ob in objects if shows_collection(ob)], []
     for ob in objects:
@@ -93,7 +92,7 @@ def _surface(depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bo
         return []
     evaluated = ob.evaluated_get(depsgraph)
     matrix = np.array(evaluated.matrix_world)
-    stays_flat = motion is None and _is_flat(matrix)
+    stays_flat = motion is None and is_flat(matrix[:3, :3])
     stretch = matrix if stays_flat else _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
     # Not its data: where the graphics card subdivides for the view, that is coarser.
     data = evaluated.to_mesh()
@@ -128,7 +127,7 @@ def _instances(
         if instance.object.type != "MESH" or any(True for _ in deformers(instance.object)):
             continue
         mesh, matrix = instance.object.data, np.array(instance.matrix_world)
-        if not mesh.polygons or any(_is_flat(each) for each in (matrix, *inner.get(name, ()))):
+        if not mesh.polygons or any(is_flat(each[:3, :3]) for each in (matrix, *inner.get(name, ()))):
             continue
         stretch = _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
         key = mesh.as_pointer(), stretch.tobytes()
@@ -225,9 +224,3 @@ def _stretch(matrix: Array) -> Array:
     stretch = np.eye(4)
     stretch[:3, :3] = axes.T @ (sizes[:, None] * axes)
     return stretch
-
-
-def _is_flat(matrix: Array) -> bool:
-    """Whether a matrix has no inverse: an axis scaled to nothing."""
-    axes = matrix[:3, :3]
-    return bool(abs(np.linalg.det(axes)) <= FLAT * np.linalg.norm(axes, axis=0).max() ** 3)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from ik2bone import multiply
 from ik2bone.arrays import Array
-from ik2bone.rotations import length_of
+from ik2bone.rotations import unit
 from numpy.typing import NDArray
 
 # Below this cosine of the middle angle the outer two angles turn about one axis, in double precision.
@@ -28,7 +28,7 @@ def to_quaternions(mode: str, channels: Array) -> Array:
         return channels
     if mode == "AXIS_ANGLE":
         half = channels[..., :1] / 2.0
-        return np.concatenate([np.cos(half), np.sin(half) * _normalized(channels[..., 1:])], axis=-1)
+        return np.concatenate([np.cos(half), np.sin(half) * unit(channels[..., 1:])], axis=-1)
     first, middle, last = (_about("XYZ".index(axis), channels) for axis in mode)
     return multiply(last, multiply(middle, first))
 
@@ -39,7 +39,7 @@ def from_quaternions(mode: str, quaternions: Array, before: Array) -> Array:
         return _same_side(quaternions, before)
     if mode == "AXIS_ANGLE":
         return _axis_angles(quaternions, before)
-    return _eulers(mode, _normalized(quaternions), before)
+    return _eulers(mode, unit(quaternions), before)
 
 
 def beside(mode: str, quaternions: Array, values: Array) -> Array:
@@ -47,13 +47,13 @@ def beside(mode: str, quaternions: Array, values: Array) -> Array:
     if mode == "QUATERNION":
         return quaternions * _side(quaternions, values)
     if mode == "AXIS_ANGLE":
-        turn = _normalized(quaternions)
+        turn = unit(quaternions)
         sine = np.linalg.norm(turn[:, 1:], axis=1, keepdims=True)
-        axes = np.where(sine > 0.0, _normalized(turn[:, 1:]), _normalized(values[:, 1:]))
+        axes = np.where(sine > 0.0, unit(turn[:, 1:]), unit(values[:, 1:]))
         axes = axes * _side(axes, values[:, 1:])
         angles = 2.0 * np.arctan2(np.sum(turn[:, 1:] * axes, axis=1), turn[:, 0])
         return np.column_stack([_whole_turns_near(angles, values[:, 0]), axes])
-    both = _whole_turns_near(_euler_candidates(mode, _normalized(quaternions)), values[:, None])
+    both = _whole_turns_near(_euler_candidates(mode, unit(quaternions)), values[:, None])
     nearest = np.abs(both - values[:, None]).sum(axis=-1).argmin(axis=1)
     return both[np.arange(len(both)), nearest]
 
@@ -74,11 +74,6 @@ def _about(axis: int, angles: Array) -> Array:
     return turns
 
 
-def _normalized(vectors: Array) -> Array:
-    length = length_of(vectors)[..., None]
-    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0.0)
-
-
 def _same_side(vectors: Array, before: Array) -> Array:
     """Each vector or its opposite, so that no two neighbours point away from each other."""
     chain = np.concatenate([before[None], vectors])
@@ -90,9 +85,7 @@ def _axis_angles(quaternions: Array, before: Array) -> Array:
     sine = np.linalg.norm(quaternions[:, 1:], axis=1)
     known = np.where(sine > 0.0, np.arange(1, len(sine) + 1), 0)
     # Without a turn there is no axis: the last one stays.
-    axes = np.concatenate([_normalized(before[None, 1:]), _normalized(quaternions[:, 1:])])[
-        np.maximum.accumulate(known)
-    ]
+    axes = np.concatenate([unit(before[None, 1:]), unit(quaternions[:, 1:])])[np.maximum.accumulate(known)]
     sided = _same_side(axes, before[1:])
     angles = 2.0 * np.arctan2(np.sum(quaternions[:, 1:] * sided, axis=1), quaternions[:, 0])
     return np.column_stack([np.unwrap(np.append(before[0], angles))[1:], sided])

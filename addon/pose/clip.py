@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The clip that planting reads, from poses of bones: where feet, balls and tips of toes are, and how limbs rest."""
+"""The clip that planting reads, from poses of bones: where feet, balls, tips of toes and palms are, how limbs rest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import bpy
 import numpy as np
-from bpy.types import Object
+from bpy.types import Bone, Object
 from ik2bone import hinge_of
 from ik2bone.arrays import Array
 from ik2bone.clip import Clip
@@ -15,9 +15,8 @@ from ik2bone.rotations import LAST, NEXT
 from numpy.typing import NDArray
 
 from ..rig.limb import Limb
-from .palms import NO_PALM, find_palm
 
-UP = np.array([0.0, 0.0, 1.0])
+UP, UNKNOWN = np.array([0.0, 0.0, 1.0]), np.zeros(3)
 # A point counts as the tip of the toes when it lies before the ball, within this angle of the foot's level heading
 # (cosine 0.6 is 53 degrees) and at this share of the distance from ankle to ball: 0.5 to 0.6 on the data folder's mocap
 # skeletons, while the glTF importer's tails of last bones repeat the length of the bone before (1.0).
@@ -28,15 +27,25 @@ TOES_SHARE = 1.0 / 3.0
 PAW_SHARE = 0.15
 # Sine of the angle (2 degrees) by which a limb has to be bent in the rest pose for that to be meant.
 MEANT = 0.035
+# Knuckles are the first joints of the fingers that lie at least this share of the forearm from the wrist, 0.3 to 0.5 on
+# the data folder's figures: bones of the palm begin at 0.15. Of shorter fingers the last joint counts, from the second.
+KNUCKLES, NEAREST, FARTHEST = 0.28, 0.12, 0.8
+# Knuckles more than this aside of the others' mean direction (cosine of 35 degrees) are the thumb's.
+BESIDE = 0.82
+# Without knuckles the palm is the tail of the bone, where that is so far from the wrist, else so much ahead.
+TAIL, AHEAD = (0.1, 0.7), 0.3
+# So many knuckles, spread by at least this share of their distance from the wrist, tell the plane of the palm: of two
+# one may be the thumb's.
+FINGERS, SPREAD = 3, 0.3
 
 
 def clip_of(armature: Object, limbs: Sequence[Limb], poses: dict[str, Array], scale: dict[str, Array]) -> Clip:
     """What planting reads of limbs, from the poses of their bones in the world and their own scales, by names."""
-    palms = [NO_PALM if limb.is_leg else find_palm(armature, limb) for limb in limbs]
+    palms = [(UNKNOWN, UNKNOWN) if limb.is_leg else find_palm(armature, limb) for limb in limbs]
     feet = [_foot(limb, poses) for limb in limbs]
     balls = [
-        _ball(armature, limb, poses) if limb.is_leg else _carry(poses[limb.foot], palm.point)
-        for limb, palm in zip(limbs, palms, strict=True)
+        _ball(armature, limb, poses) if limb.is_leg else _carry(poses[limb.foot], point)
+        for limb, (point, _) in zip(limbs, palms, strict=True)
     ]
     tips = [_tip(armature, limb, poses, ball) for limb, ball in zip(limbs, balls, strict=True)]
     render = bpy.context.scene.render
@@ -54,7 +63,7 @@ def clip_of(armature: Object, limbs: Sequence[Limb], poses: dict[str, Array], sc
         scale=np.stack([_scales(limb, scale) for limb in limbs], axis=1),
         up=UP,
         is_hand=np.array([not limb.is_leg for limb in limbs]),
-        palm=np.array([palm.normal for palm in palms]),
+        palm=np.array([normal for _, normal in palms]),
         rest_hinge=np.array([_rest_hinge(armature, limb) for limb in limbs]),
     )
 
@@ -170,3 +179,46 @@ def _level(direction: Array) -> tuple[Array, Array]:
     level = direction - (direction @ UP)[:, None] * UP
     length = np.linalg.norm(level, axis=-1)
     return level / np.maximum(length, 1e-30)[:, None], length
+
+
+def find_palm(armature: Object, limb: Limb) -> tuple[Array, Array]:
+    """The point (3,) of a hand that touches, in its bone's space, and the normal (3,) there, zero where unknown.
+
+    It is the middle of the knuckles, as the rest pose shows them; without fingers a point on the bone's line.
+    """
+    bone, above = armature.data.bones[limb.foot], armature.data.bones[limb.shin]
+    lower = float((bone.head_local - above.head_local).length)
+    knuckles = np.array(list(_knuckles(bone, lower))).reshape(-1, 3)
+    if len(knuckles):
+        return _palm(knuckles)
+    if TAIL[0] * lower < bone.length < TAIL[1] * lower:
+        return np.array([0.0, bone.length, 0.0]), UNKNOWN
+    along = np.array(bone.matrix_local.to_3x3().transposed() @ (bone.head_local - above.head_local))
+    return AHEAD * along, UNKNOWN
+
+
+def _knuckles(hand: Bone, lower: float) -> Iterator[Array]:
+    """The knuckle (3,) of each finger, in the hand's space."""
+    inverse = hand.matrix_local.inverted()
+    ahead = list(hand.children)
+    while ahead:
+        bone = ahead.pop()
+        head = inverse @ bone.head_local
+        if head.length < KNUCKLES * lower and bone.children:
+            ahead += bone.children
+        elif NEAREST * lower < head.length < FARTHEST * lower:
+            yield np.array(head)
+
+
+def _palm(knuckles: Array) -> tuple[Array, Array]:
+    directions = knuckles / np.linalg.norm(knuckles, axis=1, keepdims=True)
+    middle = np.median(directions, axis=0)
+    fingers = knuckles[directions @ (middle / np.linalg.norm(middle)) > BESIDE]
+    fingers = fingers if len(fingers) else knuckles
+    point = fingers.mean(axis=0)
+    across = fingers[:, None] - fingers
+    widest = across.reshape(-1, 3)[np.linalg.norm(across, axis=-1).argmax()]
+    normal = np.cross(point, widest)
+    size = np.linalg.norm(normal)
+    known = len(fingers) >= FINGERS and size > SPREAD * float(point @ point)
+    return point, normal / size if known else UNKNOWN

@@ -98,7 +98,6 @@ class Poses:
     influences: Array
 
     def cut(self, rows: slice) -> Poses:
-        """The same poses on some of the frames."""
         return Poses(*(values[rows] for values in vars(self).values()))
 
 
@@ -137,14 +136,19 @@ def shown_channels(evaluated: Object, bone: PoseBone) -> Array:
     return np.array(evaluated.convert_space(pose_bone=bone, matrix=bone.matrix, from_space="POSE", to_space="LOCAL"))
 
 
+def with_parents(ob: Object | None) -> Iterator[Object]:
+    """An object and all that it is parented to, nearest first."""
+    while ob is not None:
+        yield ob
+        ob = ob.parent
+
+
 def may_move(ob: Object) -> bool:
     """Whether anything could move the object or what carries it; animated bones do not move their armature."""
-    part: Object | None = ob
-    while part is not None:
-        if _is_animated(part) or part.constraints or part.parent_type not in {"OBJECT", "ARMATURE"}:
-            return True
-        part = part.parent
-    return False
+    return any(
+        _is_animated(part) or part.constraints or part.parent_type not in {"OBJECT", "ARMATURE"}
+        for part in with_parents(ob)
+    )
 
 
 def _is_animated(ob: Object) -> bool:

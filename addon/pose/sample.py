@@ -78,7 +78,6 @@ class Sample:
         return self.poses.influences[:, self.switches.index(switch)]
 
     def cut(self, rows: slice) -> Sample:
-        """The same sample over some of its frames."""
         placing = {name: matrices[rows] for name, matrices in self.placing.items()}
         channels = {path: values[rows] for path, values in self.channels.items()}
         parts = {"clip": self.clip.cut(rows), "frames": self.frames[rows], "poses": self.poses.cut(rows)}

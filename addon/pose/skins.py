@@ -11,7 +11,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.app.handlers import persistent
+from bpy.app.handlers import depsgraph_update_post, persistent
 from bpy.types import Armature, Depsgraph, Object, Scene
 from ik2bone.arrays import Array, Mask
 from ik2bone.kept import values_of
@@ -48,13 +48,16 @@ def forget_edited(_scene: Scene, depsgraph: Depsgraph) -> None:
         kept.clear()
 
 
+HANDLERS = [(depsgraph_update_post, forget_edited)]
+
+
 @dataclass(frozen=True)
 class Foot:
     """The names of a foot's bones and of its toes', what hangs under them included, and how far from the ankle its
     skin is looked for, in armature space.
     """
 
-    parts: tuple[set[str], set[str]]
+    parts: tuple[tuple[str, ...], tuple[str, ...]]
     ankle: Array
     reach: float
 
@@ -85,15 +88,8 @@ def find_skins(armature: Object, limbs: Sequence[Limb]) -> tuple[Skin, ...] | No
 def _told(armature: Object, limbs: Sequence[Limb], feet: Sequence[Foot], bodies: Sequence[Object]) -> Hashable:
     """What tells by == whether skins of the same points are the same while no weights are edited."""
     bones = [armature.data.bones[name].matrix_local for limb in limbs for name in (limb.foot, limb.toe or limb.foot)]
-    names = tuple(armature.data.bones.keys()), tuple(limbs), repr([foot.parts for foot in feet])
     matrices = np.array([armature.matrix_world, *bones])
-    return (
-        names,
-        matrices,
-        [foot.ankle for foot in feet],
-        tuple(foot.reach for foot in feet),
-        list(map(_made, bodies)),
-    )
+    return tuple(armature.data.bones.keys()), matrices, tuple(limbs), tuple(feet), list(map(_made, bodies))
 
 
 def _made(body: Object) -> Hashable:
@@ -130,7 +126,7 @@ def _foot(bones: Armature, limb: Limb) -> Foot:
     )
     ankle, knee = (np.array(bones.bones[name].head_local) for name in (limb.foot, limb.shin))
     length = sum(bones.bones[name].length for name in (limb.foot, limb.toe) if name)
-    parts = (foot - toes, toes) if limb.end is None else (set(), set())
+    parts = (tuple(sorted(foot - toes)), tuple(sorted(toes))) if limb.end is None else ((), ())
     return Foot(parts, ankle, NEAR * max(float(np.linalg.norm(knee - ankle)), length))
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +14,11 @@ from mathutils import Matrix
 
 from ..errors import Refusal
 from ..keys import actions, fcurves, rotations
+from ..pose.evaluate import with_parents
 from ..properties import PlantingOptions
 from .checks import Moving, check_chain, line_of, refuse_unposed, toe_trouble
 from .choose import choose_limbs
-from .controls_named import named_hips
+from .controls_find import named_hips
 from .limb import Limb
 
 # Constraints that bring a bone to the place of another one.
@@ -132,9 +133,10 @@ def _refuse_upside_down(armature: Object, limbs: Iterable[Limb]) -> None:
     made positive.
     """
     bones, world = armature.data.bones, np.array(armature.matrix_world)
+    mirrored = [part for part in with_parents(armature) if min(part.scale) < 0.0]
     for leg in (limb for limb in limbs if limb.is_leg):
         way = np.array(bones[leg.foot].head_local - bones[leg.thigh].head_local)
-        for ob in _mirrored(armature) if world[2, :3] @ way > 0.0 else ():
+        for ob in mirrored if world[2, :3] @ way > 0.0 else ():
             own = ob.matrix_world
             turned = np.array(own @ Matrix.Diagonal([*np.sign(ob.scale), 1.0]) @ own.inverted() @ armature.matrix_world)
             if turned[2, :3] @ way < 0.0:
@@ -143,15 +145,6 @@ def _refuse_upside_down(armature: Object, limbs: Iterable[Limb]) -> None:
                     f"which turns {'it' if ob == armature else armature.name} upside down: "
                     "apply the scale, or make it positive"
                 )
-
-
-def _mirrored(armature: Object) -> Iterator[Object]:
-    """Which of the object and its parents have a negative scale."""
-    part: Object | None = armature
-    while part is not None:
-        if min(part.scale) < 0.0:
-            yield part
-        part = part.parent
 
 
 def _toes(armature: Object, legs: Iterable[Limb], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:

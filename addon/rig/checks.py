@@ -66,10 +66,7 @@ class Moving:
         return ((bone, each) for bone, each in found if each.type in {"IK", "SPLINE_IK"} and self._acts(each))
 
     def _reached_by(self, solvers: Iterable[tuple[PoseBone, Constraint]]) -> dict[str, str]:
-        found = {}
-        for bone, constraint in solvers:
-            found |= dict.fromkeys(self.chain_of(bone, constraint), bone.name)
-        return found
+        return {name: bone.name for bone, constraint in solvers for name in self.chain_of(bone, constraint)}
 
     def chain_of(self, bone: PoseBone, constraint: Constraint) -> list[str]:
         """Names of the bones that inverse kinematics on a bone moves, from below."""
@@ -82,11 +79,7 @@ class Moving:
         return [constraint for constraint in bone.constraints if self._acts(constraint)]
 
     def _acts(self, constraint: Constraint) -> bool:
-        if constraint.type in SCALING:
-            return False
-        if self.is_animated(constraint):
-            return True
-        return _is_on(constraint)
+        return constraint.type not in SCALING and (self.is_animated(constraint) or _is_on(constraint))
 
     def is_animated(self, constraint: Constraint) -> bool:
         """Whether keys or drivers change the constraint."""

@@ -17,8 +17,7 @@ from ..keys import actions
 from ..pose.evaluate import heads, rest_heads
 from ..pose.skins import find_end
 from .checks import Moving
-from .controls_ik import find_controls
-from .controls_named import named_limbs
+from .controls_find import find_controls, named_limbs
 from .limb import Limb
 from .tree import MIRROR, PLACE, PROPORTION, STRAIGHT, Joints, Pair, Tree, are_branches, mirrored_pairs
 
@@ -64,12 +63,11 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Limb, ...]:
         raise Refusal(f"{armature.name} is a generated Rigify rig: name its FK bones, or plant its metarig")
     rest = _rest_tree(armature, actions.curves_of(actions.assigned(armature)).bones())
     limbs = [limb for pair in leg_pairs(rest, lambda: _animated_tree(armature, rest, frames)) for limb in pair]
-    shins = () if limbs else _footless_pair(rest)
-    if not (limbs or shins):
+    legs = [_leg(rest, limb) for limb in sorted(limbs, key=lambda limb: limb.root)]
+    legs = legs or [_footless(armature, rest, shin) for shin in _footless_pair(rest)]
+    if not legs:
         raise NoLegs(f"{armature.name} has no legs: no mirrored pair of thigh and shin bones hangs down to the ground")
-    if shins:
-        return _controlled(armature, [_footless(armature, rest, shin) for shin in shins])
-    return _controlled(armature, [_leg(rest, limb) for limb in sorted(limbs, key=lambda limb: limb.root)])
+    return _controlled(armature, legs)
 
 
 def find_arms(armature: Object, legs: Sequence[Limb]) -> tuple[Limb, ...]:

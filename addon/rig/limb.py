@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Limbs, told by the names of their bones, and the controls that take the keys where constraints move these bones.
 
-`controls_ik` explains the constraints of rigs made by hand, `controls_named` those of rigs that tools generate. A limb
-that neither explains has no controls, and is refused where its constraints are checked.
+`controls_find` explains the constraints. A limb whose constraints it does not explain has no controls, and is refused
+where they are checked.
 """
 
 from __future__ import annotations

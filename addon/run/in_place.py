@@ -17,9 +17,9 @@ from ..keys.keyframes import Frames
 from ..stages import Stages
 from . import records
 from .contacts import Rows
-from .frames import blend, usual_blend
 from .output import Output, write_keys
 from .refusals import refuse_unkeyable
+from .task import blend, usual_blend
 from .transaction import keep_curves, keep_marks
 
 
@@ -27,7 +27,6 @@ class InPlace(Output):
     """Plants the action that the armature plays; keys outside the frames stay, and corrections fade towards them."""
 
     def choose(self) -> None:
-        """What the armature plays is planted as it is."""
         self.source = self.target = self.played
         self.record = records.read(self.played.action)
 
@@ -65,13 +64,11 @@ class InPlace(Output):
         yield from self.told_of_players(self.target, True)
 
     def write(self, corrected: list[Channel]) -> Stages[None]:
-        """Key what was corrected."""
         keep_curves(self.undo, self.target, corrected)
         bounds = int(self.task.frames[0]), int(self.task.frames[-1])
         return write_keys(self.target, self.task, corrected, bounds, self.unkeyed(self.channels))
 
     def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
-        """Write the record over that of an earlier run."""
         keep_marks(self.undo, self.target.action)
         record = self.full_record(plan, None, self.record["channels"], contacts, figures)
         records.store(self.target.action, None, record)

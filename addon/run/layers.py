@@ -36,7 +36,6 @@ class Layer:
 
     @property
     def data(self) -> AnimData:
-        """The animation data that holds the NLA."""
         return self.armature.animation_data
 
     @property
@@ -47,12 +46,10 @@ class Layer:
 
     @property
     def corrections(self) -> NlaStrip | None:
-        """The strip of the corrections."""
         return self._strip(PUSHED, LAID_OVER)
 
     @property
     def assignment(self) -> Assignment:
-        """The action of the corrections."""
         return actions.assignment_of(self.corrections)
 
     @property

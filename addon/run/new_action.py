@@ -29,7 +29,6 @@ class NewAction(Derived):
     """
 
     def choose(self) -> None:
-        """The source of what the armature plays, or that itself."""
         super().choose()
         self.again = self.source is not self.played
         self.planted = self.played if self.again else records.planted_of(self.armature, self.source)
@@ -106,7 +105,6 @@ class NewAction(Derived):
             switch(self.undo, self.armature, self.planted)
 
     def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
-        """Tie the planted action to its source."""
         source, record = self.source.action, self.record_of_all(plan, contacts, figures)
         for action in (source, self.target.action):
             keep_marks(self.undo, action)

@@ -25,10 +25,9 @@ from ..keys.channels import Channel
 from ..stages import Stages
 from . import layers, records
 from .contacts import Rows
-from .frames import Bounds
 from .layers import Keep, Layer
 from .output import Derived, write_keys
-from .task import Task
+from .task import Bounds, Task
 from .transaction import keep_curves, keep_marks, named, on_error, switch
 
 CORRECTIONS, POSE = ".layer", ".pose"
@@ -39,7 +38,6 @@ class NlaLayer(Derived):
     """Plants the source by a layer over it; where there is one, what this run does not write stays in it."""
 
     def choose(self) -> None:
-        """The source of what the armature plays, or that itself."""
         if self.options.sparse_keys:
             raise Refusal("a layer needs a key on every frame: switch Sparse Keys off, or choose another output")
         super().choose()
@@ -196,7 +194,6 @@ class NlaLayer(Derived):
         return min(self.bounds[0], scene.frame_start, floor(first)), max(self.bounds[1], scene.frame_end, ceil(last))
 
     def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
-        """Tie the layer to its source."""
         record = self.record_of_all(plan, contacts, figures)
         records.mark(self.target.action, {records.RECORD: records.as_text(record)})
 

@@ -29,8 +29,7 @@ from ..rig.body import Body
 from ..stages import Progress, Stages
 from . import layers, records
 from .contacts import Rows, marks_for, rows_to_store
-from .frames import Bounds, action_bounds, blend, choose_frames
-from .task import Task
+from .task import Bounds, Task, action_bounds, blend, choose_frames
 from .transaction import on_error
 
 
@@ -128,9 +127,9 @@ class Output(ABC):
         """The action that holds what this run does not write."""
         return self.source
 
-    @abstractmethod
     def told(self) -> Iterator[str]:
         """Sentences about what else plays or changes with what will be written."""
+        return iter(())
 
     def told_of_players(self, assignment: Assignment, changes: bool) -> Iterator[str]:
         """Sentences about other objects and NLA strips that play an action, which `changes` or not."""

@@ -26,6 +26,7 @@ from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_
 from ik2bone.sole.measure import Sole
 
 from .. import properties
+from ..bounded import Bounded
 from ..errors import Hint, NoLegs, Refusal
 from ..ground.choose import find_surfaces, hidden_grounds
 from ..ground.meshes import making_ground
@@ -35,7 +36,7 @@ from ..keys import channels as keys
 from ..keys.actions import Curves
 from ..keys.channels import Channel
 from ..pose.clip import rest_clip
-from ..pose.sample import Sample, proven
+from ..pose.sample import FRAMES, Sample, proven
 from ..pose.skins import find_skins
 from ..properties import PlantingOptions
 from ..rig.armatures import active_object
@@ -43,7 +44,7 @@ from ..rig.body import find_body
 from ..rig.checks import check_chain
 from ..rig.controls_aim import RIGHT
 from ..stages import Progress, Stages, aside, part_of
-from . import drawn, kept, layers, records
+from . import layers, records
 from .all_actions import planting_each
 from .contacts import Rows, tell_strange
 from .controls import steer, tell_controls, turned, wanted, without_idle
@@ -63,6 +64,8 @@ OWN_FLOOR = "no surface was found: planted on the clip's own floor"
 UPRIGHT = 0.7
 # A correction that is told where it starts or stops, and one that is none (leg lengths).
 STEP, NONE = 1e-3, 1e-5
+# By the names of armatures their last plans, which next ones may take over parts of: as large as samples.
+plans: Bounded[Plan] = Bounded(FRAMES)
 
 
 class Outcome(NamedTuple):
@@ -110,7 +113,7 @@ def planting(context: Context, armatures: Sequence[Object], options: PlantingOpt
 
 
 def _together(told: Sequence[tuple[str, Outcome]], apart: Sequence[str]) -> Outcome:
-    """One outcome of several, each told on a line of its own by the name of its armature, and who was left `apart`."""
+    """One outcome of several, each told on a line of its own by its name, and sentences on what was left `apart`."""
     return Outcome(
         "\n".join([*(f"{name}: {outcome.summary}" for name, outcome in told), *apart]),
         bool(apart) or any(outcome.is_warning for _, outcome in told),
@@ -125,10 +128,7 @@ def _planting_each(context: Context, armature: Object, options: PlantingOptions,
     keep_pose(undo, context, armature)
     stages = planting_each(armature, options, undo, lambda own: _planting(context, armature, options, own))
     outcomes, refused = yield from stages
-    told = _together(list(outcomes.items()), [])
-    warnings = tuple(f"{name} was not planted: {why}" for name, why in refused.items())
-    summary = "\n".join([told.summary, *warnings])
-    return Outcome(summary, told.is_warning or bool(warnings), told.warnings + warnings, told.reports)
+    return _together(list(outcomes.items()), [f"{name} was not planted: {why}" for name, why in refused.items()])
 
 
 def _planting(context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> Stages[Outcome]:
@@ -171,7 +171,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     output.keep(plan, contacts, figures)
     if not task.present:
         feet = [limb.foot for limb in task.body.planned]
-        ways = drawn.paths_as_text(int(task.whole[0]), feet, before.clip, after)
+        ways = records.paths_as_text(int(task.whole[0]), feet, before.clip, after)
         records.mark(output.target.action, {records.PATHS: ways})
     worse = any(note["code"].startswith("worse") for note in figures["notes"])
     is_told = any(not isinstance(sentence, Hint) for sentence in warnings)
@@ -214,14 +214,14 @@ def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks
         asked=task.body.chosen,
     )
     name = task.armature.name_full
-    last = kept.plans.find(name)
+    last = plans.find(name)
     try:
         plan = yield from aside(
             lambda: core.plant(clip, ground, settings, sole, offset, last), Progress("planning", 0.5)
         )
     except core.NoGround:
         raise _no_ground(task, ground) from None
-    return kept.plans.put(name, plan, plan.clip.frames)
+    return plans.put(name, plan, plan.clip.frames)
 
 
 def _no_ground(task: Task, ground: Surfaces | Floor) -> Refusal:
@@ -326,7 +326,7 @@ def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages
     def measure() -> tuple[Rows, dict[str, Any]]:
         figures = report.figures(part.clip, after.cut(task.part), part, part.ground, task.frames.tolist(), allowed)
         spans = report.contact_spans(after, wanted)
-        return [span | drawn.lying(plan, span) if span["anchor"] else span for span in spans], figures
+        return [span | records.lying(plan, span) if span["anchor"] else span for span in spans], figures
 
     contacts, figures = yield from aside(measure, Progress("measuring", 0.0))
     surfaces = plan.ground if isinstance(plan.ground, Surfaces) else Surfaces((), plan.clip.leg)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,10 +24,9 @@ from ..rig.body import Body
 from ..stages import Stages, finish
 from . import records
 from .contacts import Rows
-from .frames import Bounds, action_bounds
 from .output import Output, read_channels
 from .refusals import refuse_between, refuse_unkeyable
-from .task import Task
+from .task import Bounds, Task, action_bounds
 from .transaction import keep_curves, switch_to_copy
 
 
@@ -49,12 +47,10 @@ class PresentPose(Output):
         return bounds
 
     def choose_task(self, body: Body, surfaces: tuple[Object, ...]) -> Task:
-        """The current frame alone."""
         frames = np.array([self.context.scene.frame_current])
         return Task(self.context, self.armature, body, self.options, surfaces, frames, frames, present=True)
 
     def sample(self) -> Stages[Sample]:
-        """The pose as it stands."""
         return self.task.sample()
 
     def marks(self) -> None:
@@ -73,7 +69,6 @@ class PresentPose(Output):
         return records.known_sole(limbs, clip, records.read(self.played.action)) or measure_limbs(clip)
 
     def read(self) -> list[Channel]:
-        """What the bones have now."""
         channels = read_channels(self.task, Curves(None), {})
         refuse_unkeyable(actions.curves_of(self.played), channels)
         return channels
@@ -84,10 +79,6 @@ class PresentPose(Output):
             keys.show(self.armature, channel)
         self.context.view_layer.update()
         return self.task.sample()
-
-    def told(self) -> Iterator[str]:
-        """Nothing."""
-        return iter(())
 
     def write(self, corrected: list[Channel]) -> Stages[None]:
         """Pose only: keys would have all else evaluated again that was set by hand."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a planted action remembers: its source, and as JSON text the settings, contacts, soles and report of a run.
+"""What a planted action remembers: its source, and as JSON text settings, contacts, soles, paths and figures of a run.
 
 People and scripts may have edited the text: what can be used of it counts, and what is wrong with the rest is told.
 """
@@ -7,16 +7,19 @@ People and scripts may have edited the text: what can be used of it counts, and 
 from __future__ import annotations
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 from bpy.types import Action, Object
+from ik2bone.arrays import Array
 from ik2bone.clip import Clip
 from ik2bone.contacts.spans import ContactsError, Span, read_spans
+from ik2bone.plan import Plan
 from ik2bone.report import ROWS
 from ik2bone.sole.measure import Sole, with_own_floor
 
@@ -54,10 +57,23 @@ REPORT = {
     "before": FIGURES,
     "after": FIGURES | {"feet?": [{"short_at?": [{"start": int, "end": int}]}]},
 }
+# Decimals of stored directions: a print of a foot is then off by less than a thousandth of its length.
+DECIMALS = 4
+# How numbers of paths are stored: single precision, the same on every machine.
+NUMBERS = "<f4"
 # Records and files of contacts are nested six deep; Python's JSON functions give up at some hundreds.
 DEEPEST = 64
 # The largest number in single precision, and the last frame that Blender has.
 LARGEST, LAST_FRAME = 3.4e38, 1_048_574
+
+
+class Paths(NamedTuple):
+    """The paths (F, L, 3) of the balls of feet before and after a run, from a first frame on, and their bones."""
+
+    first: int
+    bones: tuple[str, ...]
+    before: Array
+    after: Array
 
 
 def source_of(action: Action | None) -> Action | None:
@@ -220,6 +236,35 @@ def soles_as_data(limbs: Sequence[Limb], sole: Sole, leg: float) -> dict[str, An
         limb.foot: {"leg": leg, "source": sole.source[i]} | {name: row[i].tolist() for name, row in sole.rows()}
         for i, limb in enumerate(limbs)
     }
+
+
+def lying(plan: Plan, span: dict[str, Any]) -> dict[str, list[float]]:
+    """How a sole lies in the middle of a contact on frames [start, end) of a plan: unit vectors ahead and up."""
+    leg, middle = span["leg"], (span["start"] + span["end"] - 1) // 2
+    anchor = plan.targets.standing.at(leg, middle)
+    up = plan.clip.up if anchor is None else anchor.turns(plan.clip.frames)[middle] @ plan.clip.up
+    ahead = plan.targets.turn[middle, leg] @ plan.clip.foot[middle, leg, :3, :3] @ plan.sole.forward[leg]
+    ahead = ahead - (ahead @ up) * up
+    ahead = ahead / max(np.linalg.norm(ahead), 1e-6)
+    return {"ahead": ahead.round(DECIMALS).tolist(), "up": up.round(DECIMALS).tolist()}
+
+
+def paths_as_text(first: int, bones: Sequence[str], before: Clip, after: Clip) -> str:
+    """The paths of the balls of two clips as they are stored."""
+    paths = np.stack([before.ball, after.ball]).astype(NUMBERS)
+    return json.dumps({"first": first, "bones": list(bones), "paths": b64encode(paths.tobytes()).decode()})
+
+
+@lru_cache(maxsize=2)
+def paths_in(text: Any) -> Paths | None:
+    """The paths in a text; None where it is none that has any."""
+    try:
+        data = json.loads(text)
+        first, bones = int(data["first"]), tuple(map(str, data["bones"]))
+        before, after = np.frombuffer(b64decode(data["paths"]), NUMBERS).astype(float).reshape(2, -1, len(bones), 3)
+    except (KeyError, OverflowError, RecursionError, TypeError, ValueError):
+        return None
+    return Paths(first, bones, before, after) if len(before) and np.isfinite([before, after]).all() else None
 
 
 def as_text(record: Record) -> str:

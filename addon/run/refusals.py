@@ -17,7 +17,7 @@ from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
 from ..properties import PlantingOptions
 from . import layers, records
-from .frames import Bounds
+from .task import Bounds
 
 NUMBERS = {"strength": "a share from 0 to 1", "max_slope": "an angle in radians", "max_drop": "a number of leg lengths"}
 

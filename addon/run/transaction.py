@@ -33,21 +33,19 @@ OWNED = re.compile(r'(.*?)(?:\["((?:[^"\\]|\\.)*)"\]|\.?(\w+))$')
 def on_error(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:
     """Have something called if the run is refused, fails or is stopped; what was removed meanwhile stays away."""
 
-    def call_unless_removed() -> None:
+    def leave(error: type[BaseException] | None, *_: object) -> None:
         with suppress(ReferenceError):
-            call(*arguments)
+            if error is not None:
+                call(*arguments)
 
-    _at_end(undo, True, call_unless_removed)
+    undo.push(leave)
 
 
 def on_success(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:
     """Have something called at the end, unless the run is refused, fails or is stopped."""
-    _at_end(undo, False, call, *arguments)
 
-
-def _at_end(undo: ExitStack, has_failed: bool, call: Callable[..., Any], *arguments: Any) -> None:
     def leave(error: type[BaseException] | None, *_: object) -> None:
-        if (error is not None) == has_failed:
+        if error is None:
             call(*arguments)
 
     undo.push(leave)

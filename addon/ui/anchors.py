@@ -24,7 +24,7 @@ from ..run.contacts import place_row, standing_row, with_place
 from ..stages import finish
 from . import overlay
 from .contacts import ContactsOperator, Result
-from .panel import played_action
+from .panel import shown_record
 from .rows import COLOURS, rows_on
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -51,7 +51,6 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
     )
 
     def change(self, _armature: Object, action: Action) -> str:
-        """Store the place."""
         place_row(action, self._number(bpy.context), self.place)
         return "The foot is pinned in another place: plant again to see it"
 
@@ -59,7 +58,6 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
         return self.index if self.index >= 0 else context.scene.ik2bone_contacts.active
 
     def invoke(self, context: Context, event: Event) -> Result:
-        """Move the footprint along with the mouse."""
         rows, number = rows_on(context), self._number(context)
         if context.region_data is None or _footprint(context, number) is None:
             self.report({"ERROR"}, "Needs a 3D view, and a contact with a footprint that is selected in the list")
@@ -95,7 +93,6 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
         return {"PASS_THROUGH"} if event.type in TURNS_VIEW else {"RUNNING_MODAL"}
 
     def cancel(self, context: Context) -> None:
-        """Show what is stored."""
         overlay.moved.clear()
         context.workspace.status_text_set(None)
         if context.area:
@@ -106,9 +103,8 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
         return np.array(self._rows[self.index]["anchor"])
 
     def _show(self, context: Context) -> None:
-        """Draw the footprint where it goes."""
         rows = with_place(self._rows, self.index, self.place)
-        lines = overlay.prints(records.read(played_action(context)) | {"contacts": rows})
+        lines = overlay.prints(shown_record(context) | {"contacts": rows})
         overlay.moved[:] = [line for line in lines if self.index in line.contacts]
         context.area.tag_redraw()
 
@@ -166,12 +162,10 @@ class IK2BONE_GGT_anchor(GizmoGroup):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Whether footprints are shown and one is selected."""
         contacts = context.scene.ik2bone_contacts
         return contacts.overlay and _footprint(context, contacts.active) is not None
 
     def setup(self, _context: Context) -> None:
-        """The handle, a disc that faces the viewer."""
         handle = self.gizmos.new("GIZMO_GT_move_3d")
         handle.draw_options = {"FILL", "ALIGN_VIEW"}
         handle.scale_basis, handle.alpha, handle.alpha_highlight = HANDLE, 0.7, 1.0
@@ -179,7 +173,6 @@ class IK2BONE_GGT_anchor(GizmoGroup):
         handle.target_set_operator("ik2bone.move_anchor")
 
     def draw_prepare(self, context: Context) -> None:
-        """The handle is where the footprint is, in its colour."""
         row = _footprint(context, context.scene.ik2bone_contacts.active)
         if row is not None:
             self.gizmos[0].color = COLOURS[row.get("state", "automatic")][:3]
@@ -192,9 +185,6 @@ def _footprint(context: Context, number: int) -> dict[str, Any] | None:
     report of a run, as on a source that was restored, there are none.
     """
     rows = rows_on(context)
-    if number >= len(rows) or not rows[number].get("anchor") or not records.read(played_action(context))["report"]:
+    if number >= len(rows) or not rows[number].get("anchor") or not shown_record(context)["report"]:
         return None
     return rows[standing_row(rows, number)]
-
-
-register, unregister = bpy.utils.register_classes_factory((IK2BONE_OT_move_anchor, IK2BONE_GGT_anchor))

@@ -13,9 +13,8 @@ import numpy as np
 from bpy.types import Context, Region
 from gpu_extras.batch import batch_for_shader
 
-from ..run import records
 from ..run.contacts import Rows
-from .panel import played_action
+from .panel import shown_record
 from .rows import COLOURS, SHORT, Colour, bones_in, rows_on, short_frames, short_names
 
 # Sizes in unscaled pixels: the place of the lowest row, over the scroll bar and the markers; the height of a row, of a
@@ -121,7 +120,7 @@ def draw() -> None:
         return
     region, scale, lanes = context.region, scale_of(context), _lanes(rows, scale_of(context))
     top = max(lanes.values()) + scale * ROW
-    shown, short = bars_in(context, region), short_frames(records.read(played_action(context))["report"])
+    shown, short = bars_in(context, region), short_frames(shown_record(context)["report"])
     _fill([
         (Bar(-1, 0.0, region.width, scale * (LOWEST - 2), top), BEHIND),
         *((_grown(bar, scale), CHOSEN) for bar in shown if bar.number == contacts.active),

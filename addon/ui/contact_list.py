@@ -12,11 +12,10 @@ from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 
 from ..errors import Refusal
 from ..rig.armatures import HANDED, find_armature
-from ..run import records
 from ..run.contacts import change_row
 from . import drawing
 from .icons import icon_of
-from .panel import Sidebar, played_action, redraw
+from .panel import Sidebar, played_action, redraw, shown_record
 from .rows import NAMES, NUMBERS, STATES, bones_in, is_short, marked_frames, rows_on, short_frames, short_names
 
 ROWS = 8
@@ -46,7 +45,7 @@ def _write(name: str, convert: Callable[[int], Any] = int) -> Callable[[ContactR
 
 def _tip(self: ContactRow) -> str:
     """What the icons and numbers of a row mean; Blender shows it where the mouse rests on the row."""
-    rows, report = rows_on(bpy.context), records.read(played_action(bpy.context))["report"]
+    rows, report = rows_on(bpy.context), shown_record(bpy.context)["report"]
     if self.number >= len(rows):
         return ""
     row = rows[self.number]
@@ -119,9 +118,9 @@ def edited(context: Context, *, keeps_times: bool = False) -> None:
     settings = context.scene.ik2bone
     if not keeps_times:
         settings.contacts = "STORED"
-    show_rows(context.scene)
+    show_rows()
     redraw(context)
-    if context.scene.ik2bone_contacts.live and records.read(played_action(context))["report"]:
+    if context.scene.ik2bone_contacts.live and shown_record(context)["report"]:
         later(_plant_again)
 
 
@@ -142,17 +141,13 @@ def _plant_again() -> None:
             bpy.context.window_manager.popup_menu(lambda menu, _: menu.layout.label(text=text), icon="ERROR")
 
 
-def show_rows(scene: Scene) -> None:
+def show_rows() -> None:
     """Have as many rows in the list as there are contacts."""
-    count, rows = len(rows_on(bpy.context)), scene.ik2bone_contacts.rows
+    count, rows = len(rows_on(bpy.context)), bpy.context.scene.ik2bone_contacts.rows
     while len(rows) > count:
         rows.remove(len(rows) - 1)
     for number in range(len(rows), count):
         rows.add().number = number
-
-
-def _show_all() -> None:
-    show_rows(bpy.context.scene)
 
 
 class IK2BONE_UL_contacts(UIList):
@@ -180,7 +175,7 @@ class IK2BONE_UL_contacts(UIList):
         # Else both labels would be as wide, and the name cut off.
         words.alignment = "LEFT"
         words.label(text=name if icon else f"{name} {row['part']}", icon_value=icon)
-        if is_short(row, short_frames(records.read(played_action(context))["report"])):
+        if is_short(row, short_frames(shown_record(context)["report"])):
             words.label(icon="ERROR")
         for end in ("start", "end"):
             split.prop(item, end, text="")
@@ -205,17 +200,15 @@ class IK2BONE_PT_contacts(Sidebar, Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Whether there is an action that could have contacts."""
         return played_action(context) is not None
 
     def draw(self, context: Context) -> None:
-        """Counts, the list with what adds and removes, and the operators."""
         layout, shown, action = self.layout, context.scene.ik2bone_contacts, played_action(context)
         layout.context_pointer_set(HANDED, find_armature(context))
         rows = rows_on(context)
         if len(rows) != len(shown.rows):
             # Nothing may be changed while a panel is drawn.
-            later(_show_all)
+            later(show_rows)
         layout.label(text=_counts(rows) if rows else "None stored yet")
         contacts = layout.column(align=True)
         contacts.enabled = action.is_editable
@@ -254,21 +247,14 @@ def _counts(rows: Sequence[dict[str, Any]]) -> str:
     return ", ".join(f"{states.count(state)} {name.lower()}" for state, name in NAMES.items())
 
 
-CLASSES: tuple[type, ...] = (ContactRow, ContactList, IK2BONE_UL_contacts, IK2BONE_PT_contacts)
-
-
 def register() -> None:
-    """Register the list and put it on the scene."""
-    for kind in CLASSES:
-        bpy.utils.register_class(kind)
+    """Put the list on the scene."""
     Scene.ik2bone_contacts = PointerProperty(type=ContactList)
 
 
 def unregister() -> None:
     """Take the list from the scene."""
-    for call in (_plant_again, _show_all):
+    for call in (_plant_again, show_rows):
         if bpy.app.timers.is_registered(call):
             bpy.app.timers.unregister(call)
     del Scene.ik2bone_contacts
-    for kind in reversed(CLASSES):
-        bpy.utils.unregister_class(kind)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operators that change stored contacts one by one or by frames, add and remove one, import and export them."""
+"""The operators that change stored contacts: one by one, by frames or by the mouse, add, remove, import and export."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from math import ceil, floor
 from pathlib import Path
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Action, Context, Event, Object, Operator
+from bpy_extras.io_utils import ExportHelper, ImportHelper
 from ik2bone.contacts.spans import ContactsError, Span, read_spans, write_spans
 
 from ..errors import Refusal, listed
@@ -16,6 +17,7 @@ from ..rig.armatures import find_armature
 from ..rig.choose import choose_limbs
 from ..run import records
 from ..run.contacts import Rows, change_row, cleared, marked, row_of, rows_to_edit
+from . import bars
 from .contact_list import edited
 from .panel import played_action
 from .rows import NAMES, STATES, marked_frames, rows_on
@@ -47,12 +49,10 @@ class ContactsOperator:
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Whether there is an action to keep contacts on."""
         cls.poll_message_set("Needs an armature that plays an action")
         return played_action(context) is not None
 
     def execute(self, context: Context) -> Result:
-        """Do it, or tell why not."""
         try:
             told = self.change(find_armature(context), played_action(context))
         except Refusal as refusal:
@@ -74,7 +74,6 @@ class IK2BONE_OT_set_contact(ContactsOperator, Operator):
     state: EnumProperty(name="State", description=STATE, items=CHOICES)
 
     def change(self, _armature: Object, action: Action) -> str:
-        """Set the state."""
         change_row(action, self.index, state=self.state)
         return f"Contact {self.index} is {NAMES[self.state].lower()}: plant again to see it"
 
@@ -89,7 +88,6 @@ class IK2BONE_OT_remove_contact(ContactsOperator, Operator):
     index: IntProperty(name="Number", description="Its place in the list of contacts", min=0)
 
     def change(self, _armature: Object, action: Action) -> str:
-        """Remove it."""
         rows = rows_to_edit(action, self.index)
         gone = rows.pop(self.index)
         records.store_contacts(action, rows)
@@ -110,7 +108,6 @@ class IK2BONE_OT_mark_feet(ContactsOperator, Operator):
         return self.state != "none"
 
     def change(self, armature: Object, action: Action) -> str:
-        """Mark the contacts of the feet on the frame, or the frames."""
         context, rows = bpy.context, rows_to_edit(action)
         bounds = floor(action.frame_range[0]), ceil(action.frame_range[1])
         feet = [limb.foot for limb in choose_limbs(context, armature, context.scene.ik2bone, bounds).limbs]
@@ -147,7 +144,6 @@ class IK2BONE_OT_add_contact(ContactsOperator, Operator):
         return context.window_manager.invoke_props_dialog(self)
 
     def draw(self, context: Context) -> None:
-        """The bone is chosen among those of the armature."""
         layout = self.layout
         layout.use_property_split = True
         layout.prop_search(self, "bone", find_armature(context).pose, "bones")
@@ -155,7 +151,6 @@ class IK2BONE_OT_add_contact(ContactsOperator, Operator):
             layout.prop(self, name)
 
     def change(self, armature: Object, action: Action) -> str:
-        """Store it."""
         if self.end < self.start:
             raise Refusal(f"a contact cannot end on frame {self.end}, before its start on frame {self.start}")
         span = Span(self.bone, self.part, self.start, self.end, self.state)
@@ -164,18 +159,75 @@ class IK2BONE_OT_add_contact(ContactsOperator, Operator):
         return f"The {self.part} of {self.bone} is {state} from {self.start} to {self.end}: plant again to see it"
 
 
+class IK2BONE_OT_drag_contact(ContactsOperator, Operator):
+    """Give a contact other frames: in the Dope Sheet drag an end of its bar, or its middle to move both ends"""
+
+    bl_idname = "ik2bone.drag_contact"
+    bl_label = "Drag Contact"
+    edits = False
+
+    index: IntProperty(name="Number", description="Its place in the list of contacts", min=0)
+    start: IntProperty(name="Start", description="First frame")
+    end: IntProperty(name="End", description="Last frame")
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("Needs an armature that plays an action, and its contacts shown in the Dope Sheet")
+        return bool(context.scene.ik2bone_contacts.bars) and played_action(context) is not None
+
+    def change(self, _armature: Object, action: Action) -> str:
+        if self.end < self.start:
+            raise Refusal(f"a contact cannot end on frame {self.end}, before its start on frame {self.start}")
+        change_row(action, self.index, start=self.start, end=self.end)
+        return f"Contact {self.index} lasts from {self.start} to {self.end}: plant again to see it"
+
+    def invoke(self, context: Context, event: Event) -> Result:
+        """Take hold of the bar under the mouse; elsewhere the mouse does what it always does."""
+        x, y = event.mouse_region_x, event.mouse_region_y
+        shown = bars.bars_in(context, context.region) if bars.are_shown(context) else ()
+        found = bars.hit(shown, x, y, bars.scale_of(context))
+        if found is None or not played_action(context).is_editable:
+            return {"PASS_THROUGH"}
+        self.index, self._ends = found
+        self._from, self._row = self._frame(context, event), rows_on(context)[self.index]
+        context.window.cursor_modal_set("MOVE_X")
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Context, event: Event) -> Result:
+        """Follow the mouse until its button is let go; Esc and the right button leave the contact as it was."""
+        if event.type in {"ESC", "RIGHTMOUSE"}:
+            self.cancel(context)
+            return {"CANCELLED"}
+        by = round(self._frame(context, event) - self._from)
+        values = moved_ends(self._row["start"], self._row["end"], self._ends, by)
+        if event.type == "LEFTMOUSE" and event.value == "RELEASE":
+            self.cancel(context)
+            context.scene.ik2bone_contacts.active = self.index
+            self.start, self.end = values["start"], values["end"]
+            return self.execute(context) if by else {"FINISHED"}
+        bars.dragged[self.index] = values
+        context.area.header_text_set(f"Contact from {values['start']} to {values['end']}")
+        context.area.tag_redraw()
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: Context) -> None:
+        bars.dragged.clear()
+        context.window.cursor_modal_restore()
+        if context.area:
+            context.area.header_text_set(None)
+            context.area.tag_redraw()
+
+    def _frame(self, context: Context, event: Event) -> float:
+        return float(context.region.view2d.region_to_view(event.mouse_region_x, 0)[0])
+
+
 class _File(ContactsOperator):
     """Contacts in a file, chosen by the user."""
 
     edits = False
 
-    filepath: StringProperty(name="File", description="A JSON file of contacts", subtype="FILE_PATH")
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
-
-    def invoke(self, context: Context, _event: Event) -> Result:
-        """Ask for the file."""
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
 
     @property
     def path(self) -> Path:
@@ -185,14 +237,13 @@ class _File(ContactsOperator):
         return Path(bpy.path.abspath(self.filepath))
 
 
-class IK2BONE_OT_import_contacts(_File, Operator):
+class IK2BONE_OT_import_contacts(_File, ImportHelper, Operator):
     """Read contacts from a JSON file, in place of those on the action"""
 
     bl_idname = "ik2bone.import_contacts"
     bl_label = "Import Contacts"
 
     def change(self, armature: Object, action: Action) -> str:
-        """Read and store."""
         try:
             spans = records.read_contacts(self.path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
@@ -204,18 +255,16 @@ class IK2BONE_OT_import_contacts(_File, Operator):
         return f"{len(spans)} contacts from {self.path.name}"
 
 
-class IK2BONE_OT_export_contacts(_File, Operator):
+class IK2BONE_OT_export_contacts(_File, ExportHelper, Operator):
     """Write the contacts on the action to a JSON file"""
 
     bl_idname = "ik2bone.export_contacts"
     bl_label = "Export Contacts"
     bl_options = {"REGISTER"}
     edits = None
-
-    check_existing: BoolProperty(default=True, options={"HIDDEN"})
+    filename_ext = ".json"
 
     def change(self, _armature: Object, action: Action) -> str:
-        """Read what is stored and write it."""
         rows = records.readable(action).get("contacts")
         if rows is None:
             raise Refusal(f"no contacts are stored on action {action.name}")
@@ -241,12 +290,10 @@ def _spans_at(rows: Rows, bone: str, frames: tuple[int, int], state: str) -> lis
     return [Span(bone, *span, state) for span in spans]
 
 
-CLASSES: tuple[type, ...] = (
-    IK2BONE_OT_set_contact,
-    IK2BONE_OT_mark_feet,
-    IK2BONE_OT_add_contact,
-    IK2BONE_OT_remove_contact,
-    IK2BONE_OT_import_contacts,
-    IK2BONE_OT_export_contacts,
-)
-register, unregister = bpy.utils.register_classes_factory(CLASSES)
+def moved_ends(start: int, end: int, ends: tuple[str, ...], by: int) -> dict[str, int]:
+    """First and last frame after a drag of one end, which stops at the other, or of both."""
+    if ends == ("start",):
+        return {"start": min(start + by, end), "end": end}
+    if ends == ("end",):
+        return {"start": start, "end": max(end + by, start)}
+    return {"start": start + by, "end": end + by}

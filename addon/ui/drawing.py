@@ -59,16 +59,11 @@ def _follow(*_: Any) -> None:
     show()
 
 
-HANDLERS = (load_post, undo_post, redo_post)
+HANDLERS = [(handlers, _follow) for handlers in (load_post, undo_post, redo_post)]
 
 
 def register() -> None:
-    """Follow the files that are loaded, and undo; draw what the scenes that are open ask for.
-
-    Scenes cannot be read while an add-on is being registered, hence the timer.
-    """
-    for handlers in HANDLERS:
-        handlers.append(_follow)
+    """Draw what the scenes that are open ask for: later, as they cannot be read while an add-on is registered."""
     bpy.app.timers.register(show, first_interval=0.0)
 
 
@@ -76,7 +71,5 @@ def unregister() -> None:
     """Draw nothing any longer."""
     if bpy.app.timers.is_registered(show):
         bpy.app.timers.unregister(show)
-    for handlers in HANDLERS:
-        handlers.remove(_follow)
     for name in DRAWN:
         _stop(name)

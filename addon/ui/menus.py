@@ -1,14 +1,78 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plant Feet in the menus where people look for it, beside the sidebar."""
+"""Menus: Plant Feet where people look for it beside the sidebar, presets of its settings, and the user guide.
+
+The guide opens from Online Manual in the context menus of buttons and settings too. No website of the project exists:
+the zip brings the page along, which `tools/guide_page.py` makes.
+"""
 
 from __future__ import annotations
 
-import bpy
-from bpy.types import Context, Menu
+from pathlib import Path
 
+import bpy
+from bl_operators.presets import AddPresetBase
+from bl_ui.utils import PresetPanel
+from bpy.types import Context, Menu, Operator, Panel, UILayout
+
+FOLDER = Path(__file__).parent.parent
 # Pose, Object > Animation, and the Dope Sheet's menu Action, or Key in Blenders that have none.
 MENUS = ("VIEW3D_MT_pose", "VIEW3D_MT_object_animation")
 DOPE_SHEET = ("DOPESHEET_MT_action", "DOPESHEET_MT_key")
+# Blender looks for them in a folder "presets".
+PRESETS = "ik2bone"
+# What depends on the motion; which frames, which bones and where keys go are a matter of the scene.
+KEPT = ("chains", "contacts", "direction", "use_hips", "max_drop", "gives_way", "use_slope", "max_slope")
+PAGE = FOLDER / "guide.html"
+# Names as Blender knows them, in small letters, and the section that tells of each; the first one that fits counts.
+# Blender asks for settings of an operator by the name of the operator, and looks up none of an add-on's preferences.
+SECTIONS = (
+    ("bpy.ops.ik2bone.plant_feet*", "guide-the-panel"),
+    ("bpy.ops.ik2bone.restore*", "guide-output"),
+    ("bpy.ops.ik2bone.show_frame*", "guide-the-report"),
+    ("bpy.ops.ik2bone.toggle_limb*", "guide-options"),
+    ("bpy.ops.ik2bone.add_preset*", "guide-presets-and-preferences"),
+    ("bpy.ops.ik2bone.use_defaults*", "guide-presets-and-preferences"),
+    # What is left edits contacts.
+    ("bpy.ops.ik2bone.*", "contacts-in-blender"),
+    ("bpy.types.ik2bone_settings.contacts*", "contacts-which-contacts-count"),
+    ("bpy.types.ik2bone_settings.direction*", "guide-hands-walls-and-ladders"),
+    ("bpy.types.ik2bone_settings.output*", "guide-output"),
+    ("bpy.types.ik2bone_settings.sparse_keys*", "guide-sparse-keys"),
+    ("bpy.types.ik2bone_settings.*", "guide-options"),
+    ("bpy.types.contactlist.*", "contacts-in-blender"),
+    ("bpy.types.contactrow.*", "contacts-in-blender"),
+)
+
+
+class IK2BONE_OT_add_preset(AddPresetBase, Operator):
+    """Save these settings as a preset, or remove the one that is shown"""
+
+    bl_idname = "ik2bone.add_preset"
+    bl_label = "Add Plant Feet Preset"
+    preset_menu = "IK2BONE_PT_presets"
+    preset_subdir = PRESETS
+    preset_defines = ("settings = bpy.context.scene.ik2bone",)
+    preset_values = tuple(f"settings.{name}" for name in KEPT)
+
+
+class IK2BONE_PT_presets(PresetPanel, Panel):
+    """Settings for the usual motions"""
+
+    bl_label = "Plant Feet Presets"
+    preset_subdir = PRESETS
+    preset_operator = "script.execute_preset"
+    preset_add_operator = "ik2bone.add_preset"
+
+
+def draw_guide_button(layout: UILayout, text: str = "") -> None:
+    """A button that opens the user guide, if there is one."""
+    if PAGE.exists():
+        layout.operator("wm.url_open", text=text, icon="HELP", emboss=bool(text)).url = PAGE.as_uri()
+
+
+def sections() -> tuple[str, tuple[tuple[str, str], ...]]:
+    """What the addresses of the sections begin with, and which there are; none in a working tree, which has no page."""
+    return (f"{PAGE.as_uri()}#", SECTIONS) if PAGE.exists() else ("", ())
 
 
 def _draw(menu: Menu, context: Context) -> None:
@@ -25,12 +89,16 @@ def _menus() -> list[type[Menu]]:
 
 
 def register() -> None:
-    """Add the entries."""
+    """Add the entries, presets and sections to Blender's own."""
     for menu in _menus():
         menu.append(_draw)
+    bpy.utils.register_preset_path(str(FOLDER))
+    bpy.utils.register_manual_map(sections)
 
 
 def unregister() -> None:
-    """Take them out."""
+    """Take them out; presets that people saved stay."""
+    bpy.utils.unregister_manual_map(sections)
+    bpy.utils.unregister_preset_path(str(FOLDER))
     for menu in _menus():
         menu.remove(_draw)

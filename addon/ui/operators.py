@@ -30,22 +30,27 @@ AT_ONCE, SLICE, PAUSE = 0.5, 0.05, 0.01
 _running: list[IK2BONE_OT_plant_feet] = []
 
 
-def _poll_armature(cls: type[Operator], context: Context) -> bool:
-    if context.mode not in {"OBJECT", "POSE"}:
-        cls.poll_message_set("Only works in object mode and in pose mode")
-        return False
-    if find_armature(context) is None:
-        cls.poll_message_set(why_no_armature(context))
-        return False
-    return True
+class ArmatureOperator:
+    """What both operators need: an armature, in a mode in which its pose may change."""
+
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if context.mode not in {"OBJECT", "POSE"}:
+            cls.poll_message_set("Only works in object mode and in pose mode")
+            return False
+        if find_armature(context) is None:
+            cls.poll_message_set(why_no_armature(context))
+            return False
+        return True
 
 
-class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
+class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
     """Plant the feet of the active armature, and of all selected ones, on the surface under them and key the result"""
 
     bl_idname = "ik2bone.plant_feet"
     bl_label = "Plant Feet"
-    bl_options = {"REGISTER", "UNDO"}
 
     surface: StringProperty(
         name="Surface",
@@ -53,11 +58,6 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         search=properties.surface_suggestions,
         search_options={"SUGGESTION"},
     )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Whether there is an armature to plant."""
-        return _poll_armature(cls, context)
 
     def invoke(self, context: Context, _event: Event) -> Result:
         """Start from the panel's settings; what the caller has set stays."""
@@ -101,7 +101,6 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
             self._hide(context)
 
     def draw(self, context: Context) -> None:
-        """Show the options in the redo panel as the sidebar does."""
         layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "surface")
@@ -110,7 +109,6 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         draw_options(layout, self)
 
     def execute(self, context: Context) -> Result:
-        """Plant and tell the figures."""
         _stop()
         self._stages = planting(context, find_armatures(context), self)
         return self._advance(inf) or {"FINISHED"}
@@ -157,25 +155,20 @@ class IK2BONE_OT_plant_feet(PlantingOptions, Operator):
         redraw(context)
 
 
-class IK2BONE_OT_restore(Operator):
+class IK2BONE_OT_restore(ArmatureOperator, Operator):
     """Let the armatures play the actions again that their planted ones were made from, and take NLA layers away"""
 
     bl_idname = "ik2bone.restore"
     bl_label = "Restore Source Action"
-    bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Whether an armature plays a planted action."""
-        if not _poll_armature(cls, context):
+        if not super().poll(context):
             return False
-        if not _planted(context):
-            cls.poll_message_set("The armature plays no planted action")
-            return False
-        return True
+        cls.poll_message_set("The armature plays no planted action")
+        return bool(_planted(context))
 
     def execute(self, context: Context) -> Result:
-        """Assign the sources again."""
         _stop()
         self.report({"INFO"}, f"Restored {', '.join(map(restore, _planted(context)))}")
         return {"FINISHED"}
@@ -183,10 +176,6 @@ class IK2BONE_OT_restore(Operator):
 
 def _planted(context: Context) -> list[Object]:
     return [armature for armature in find_armatures(context) if is_planted(armature)]
-
-
-CLASSES: tuple[type, ...] = (IK2BONE_OT_plant_feet, IK2BONE_OT_restore)
-_register, _unregister = bpy.utils.register_classes_factory(CLASSES)
 
 
 @persistent
@@ -199,19 +188,5 @@ def _stop(*_: Any) -> None:
 
 
 # Other windows can undo and plant, and scripts do anything, while one window plants.
-HANDLERS = (load_pre, redo_pre, undo_pre)
-
-
-def register() -> None:
-    """Register the operators, which end before the data go that they work on."""
-    _register()
-    for handlers in HANDLERS:
-        handlers.append(_stop)
-
-
-def unregister() -> None:
-    """Stop what is running, too."""
-    _stop()
-    for handlers in HANDLERS:
-        handlers.remove(_stop)
-    _unregister()
+HANDLERS = [(handlers, _stop) for handlers in (load_pre, redo_pre, undo_pre)]
+unregister = _stop

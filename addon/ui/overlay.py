@@ -15,7 +15,6 @@ from ik2bone.arrays import Array
 
 from ..run import records
 from ..run.contacts import Rows, at_once
-from ..run.drawn import paths_in
 from .panel import played_action
 from .rows import COLOURS, SHORT, Colour, is_short, short_frames
 
@@ -111,7 +110,7 @@ def outline(ends: Array, leg: float, lying: Lying, size: float = 1.0) -> Array:
 
 def paths(text: Any, report: dict[str, Any]) -> list[Line]:
     """The paths of the balls before and after, and their parts where a foot was short of its target."""
-    found = paths_in(text)
+    found = records.paths_in(text)
     if found is None:
         return []
     sides, feet = ((found.before, BEFORE), (found.after, AFTER)), range(len(found.bones))

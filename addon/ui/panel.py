@@ -13,10 +13,9 @@ from ..properties import has_changed
 from ..rig.armatures import HANDED, find_armature, find_armatures
 from ..rig.choose import names_in
 from ..run import layers, records
-from ..run.frames import wanted_frames
-from . import manual
+from ..run.task import wanted_frames
 from .figures import NEUTRAL, TOLD, Row, notes_of, rows_of, wrapped
-from .presets import IK2BONE_PT_presets
+from .menus import IK2BONE_PT_presets, draw_guide_button
 
 # So many armatures are named.
 NAMED = 8
@@ -40,12 +39,10 @@ class IK2BONE_PT_main(Sidebar, Panel):
     bl_label = "Plant Feet"
 
     def draw_header_preset(self, _context: Context) -> None:
-        """The user guide, and the menu of presets."""
-        manual.draw_button(self.layout)
+        draw_guide_button(self.layout)
         IK2BONE_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: Context) -> None:
-        """Surface, frames and buttons."""
         layout, settings = _split(self.layout), context.scene.ik2bone
         layout.prop(settings, "surface_object")
         collection = layout.column()
@@ -73,7 +70,6 @@ class IK2BONE_PT_options(Sidebar, Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """Every option but surface and frames."""
         layout, settings = _split(self.layout), context.scene.ik2bone
         draw_note(layout, context, WAITS, "INFO")
         draw_limbs(layout, settings)
@@ -89,12 +85,11 @@ class IK2BONE_PT_report(Sidebar, Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Whether there is a report to show."""
-        return bool(_record(context)["report"])
+        return bool(shown_record(context)["report"])
 
     def draw(self, context: Context) -> None:
         """Warnings, then the figures before and after, each with the frame on which it is worst."""
-        report = _record(context)["report"]
+        report = shown_record(context)["report"]
         for text, icon in notes_of(report, context.scene.unit_settings):
             if icon != TOLD:
                 draw_note(self.layout, context, text, icon)
@@ -112,17 +107,15 @@ class IK2BONE_PT_notes(Sidebar, Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Whether there is anything to tell."""
         return bool(_hints(context))
 
     def draw(self, context: Context) -> None:
-        """Each in as many lines as it needs."""
         for text, icon in _hints(context):
             draw_note(self.layout, context, text, icon)
 
 
 def _hints(context: Context) -> list[tuple[str, str]]:
-    report = _record(context)["report"]
+    report = shown_record(context)["report"]
     return [note for note in notes_of(report, context.scene.unit_settings) if note[1] == TOLD] if report else []
 
 
@@ -138,12 +131,10 @@ class IK2BONE_OT_show_frame(Operator):
 
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
-        """Which frame that is, and up to where the figure is good."""
         good = f"; good up to {properties.limit}" if properties.limit else ""
         return f"Show frame {properties.frame}, on which this is worst{good}"
 
     def execute(self, context: Context) -> set[str]:
-        """Go there."""
         context.scene.frame_set(self.frame)
         return {"FINISHED"}
 
@@ -170,7 +161,7 @@ class IK2BONE_OT_toggle_limb(Operator):
 
 def known_feet(context: Context) -> dict[str, bool]:
     """The end bones of the limbs that the record of the action knows, each with whether it is a foot."""
-    record = _record(context)
+    record = shown_record(context)
     rows = (*(record.get("contacts") or ()), *record["report"].get("feet", ()))
     return dict(sorted({row["bone"]: row.get("limb") != "hand" for row in rows}.items()))
 
@@ -309,23 +300,13 @@ def played_action(context: Context) -> bpy.types.Action | None:
     return layers.shown_action(armature) if armature else None
 
 
+def shown_record(context: Context) -> dict[str, Any]:
+    """The record of that action."""
+    return records.read(played_action(context))
+
+
 def redraw(context: Context) -> None:
     """Have everything drawn again: a custom property, such as a record, tells nobody that it has changed."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
             area.tag_redraw()
-
-
-def _record(context: Context) -> dict[str, Any]:
-    return records.read(played_action(context))
-
-
-CLASSES: tuple[type, ...] = (
-    IK2BONE_OT_toggle_limb,
-    IK2BONE_OT_show_frame,
-    IK2BONE_PT_main,
-    IK2BONE_PT_options,
-    IK2BONE_PT_report,
-    IK2BONE_PT_notes,
-)
-register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -10,8 +10,8 @@ from bpy.app.handlers import load_post, persistent
 from bpy.types import AddonPreferences, Context, Operator, Scene
 
 from ..properties import OPTIONS, PlantingOptions
-from . import manual
 from .contact_list import SHOWN, Shown
+from .menus import draw_guide_button
 from .panel import draw_options
 
 ADDON = __package__.rpartition(".")[0]
@@ -23,7 +23,6 @@ class IK2BONE_Preferences(PlantingOptions, Shown, AddonPreferences):
     bl_idname = ADDON
 
     def draw(self, _context: Context) -> None:
-        """All that does not depend on the scene."""
         layout = self.layout
         layout.use_property_split = True
         layout.label(text="New files start with these settings")
@@ -33,7 +32,7 @@ class IK2BONE_Preferences(PlantingOptions, Shown, AddonPreferences):
         for name in SHOWN:
             shown.prop(self, name)
         layout.operator("ik2bone.use_defaults")
-        manual.draw_button(layout, "User Guide")
+        draw_guide_button(layout, "User Guide")
 
 
 class IK2BONE_OT_use_defaults(Operator):
@@ -50,7 +49,6 @@ class IK2BONE_OT_use_defaults(Operator):
         return preferences_in(context) is not None
 
     def execute(self, context: Context) -> set[str]:
-        """Copy the preferences."""
         use_defaults(context.scene, preferences_in(context))
         return {"FINISHED"}
 
@@ -83,18 +81,4 @@ def _on_load(*_: Any) -> None:
             use_defaults(scene, preferences)
 
 
-CLASSES: tuple[type, ...] = (IK2BONE_Preferences, IK2BONE_OT_use_defaults)
-
-
-def register() -> None:
-    """Register the preferences, and follow new files."""
-    for kind in CLASSES:
-        bpy.utils.register_class(kind)
-    load_post.append(_on_load)
-
-
-def unregister() -> None:
-    """Leave new files alone."""
-    load_post.remove(_on_load)
-    for kind in reversed(CLASSES):
-        bpy.utils.unregister_class(kind)
+HANDLERS = [(load_post, _on_load)]

@@ -9,9 +9,8 @@ from typing import Any
 
 from bpy.types import Context, Scene
 
-from ..run import records
 from ..run.contacts import Rows
-from .panel import played_action
+from .panel import shown_record
 
 Colour = tuple[float, float, float, float]
 
@@ -35,7 +34,7 @@ WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 def rows_on(context: Context) -> Rows:
     """The contacts on the action that the armature plays, as far as they can be used."""
-    return records.read(played_action(context)).get("contacts") or []
+    return shown_record(context).get("contacts") or []
 
 
 def marked_frames(scene: Scene) -> tuple[int, int]:

@@ -196,7 +196,7 @@ def start_over(bpy) -> None:
         bpy.ops.ik2bone.restore()
     for action in planted:
         bpy.data.actions.remove(action)
-    importlib.import_module(f"{session.ADDON}.run.kept").forget()
+    importlib.import_module(f"{session.ADDON}.bounded").forget()
 
 
 def staged(bpy, **options) -> dict[str, float]:

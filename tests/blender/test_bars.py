@@ -91,7 +91,7 @@ def test_beside_all_rows_the_mouse_takes_nothing(bars, shown):
     ],
 )
 def test_a_drag_moves_an_end_up_to_the_other_or_both(addon, ends, by, frames):
-    assert tuple(addon("ui.drag").moved_ends(10, 20, ends, by).values()) == frames
+    assert tuple(addon("ui.contacts").moved_ends(10, 20, ends, by).values()) == frames
 
 
 def test_a_bar_that_is_dragged_shows_where_it_goes(bars):

@@ -175,7 +175,7 @@ def test_contacts_that_could_not_be_read_again_are_not_stored(bpy, walker, slope
 
 def test_a_field_of_the_list_does_not_store_what_could_not_be_read_again(bpy, walker, slope, addon):
     plant(bpy)
-    addon("ui.contact_list").show_rows(bpy.context.scene)
+    addon("ui.contact_list").show_rows()
     before = record_of(walker)
     bpy.context.scene.ik2bone_contacts.rows[0].end = 2_000_000
     assert record_of(walker) == before

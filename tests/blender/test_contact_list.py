@@ -16,7 +16,7 @@ def contacts(bpy, walker, slope, addon):
     """The list of a planted walker, and the module behind it."""
     plant(bpy)
     module, shown = addon("ui.contact_list"), bpy.context.scene.ik2bone_contacts
-    module.show_rows(bpy.context.scene)
+    module.show_rows()
     return SimpleNamespace(module=module, shown=shown, rows=shown.rows, action=walker.animation_data.action)
 
 
@@ -39,7 +39,7 @@ def test_rows_follow_the_action_whatever_changes_it(bpy, contacts):
     assert len(contacts.rows) == count - 1
     bpy.ops.ik2bone.restore()
     plant(bpy)
-    contacts.module.show_rows(bpy.context.scene)
+    contacts.module.show_rows()
     assert len(contacts.rows) == len(spans_on(contacts.action)) == count
     assert [row.number for row in contacts.rows] == list(range(count))
 

@@ -80,7 +80,7 @@ def test_disabled_nothing_is_left(bpy, drawing):
         setattr(bpy.context.scene.ik2bone_contacts, name, True)
     addon_utils.disable(session.ADDON)
     assert not drawing._handlers and not shortcuts(bpy) and not bpy.app.timers.is_registered(drawing.show)
-    assert all(drawing._follow not in handlers for handlers in drawing.HANDLERS)
+    assert all(handler not in handlers for handlers, handler in drawing.HANDLERS)
 
 
 @pytest.mark.parametrize("name", SWITCHES)

@@ -20,7 +20,7 @@ FRAMES = range(1, biped.LAST + 1)
 @pytest.fixture
 def sampled(bpy, walker, slope, addon):
     """A function that samples the walker: what is kept or made anew, and whether it was kept."""
-    kept, stages, legs = addon("run.kept"), addon("stages"), addon("rig.find").find_legs(walker, (1, biped.LAST))
+    stages, legs = addon("stages"), addon("rig.find").find_legs(walker, (1, biped.LAST))
 
     def sample(limbs=legs, hips="hips", frames=FRAMES):
         before = [id(value) for value, _ in addon("pose.sample").kept.values()]
@@ -28,7 +28,7 @@ def sampled(bpy, walker, slope, addon):
         found = stages.finish(addon("pose.sample").sampling(*given, keep=True))
         return found, id(found) in before
 
-    kept.forget()
+    addon("bounded").forget()
     return sample
 
 
@@ -168,7 +168,7 @@ def test_a_sample_is_made_anew_after_a_change(bpy, walker, sampled, addon, chang
     bpy.context.view_layer.update()
     second, was_kept = sampled()
     assert not was_kept
-    addon("run.kept").forget()
+    addon("bounded").forget()
     anew, _ = sampled()
     for name, row in _arrays(anew.clip).items():
         np.testing.assert_array_equal(getattr(second.clip, name), row, err_msg=name)
@@ -231,7 +231,7 @@ def test_the_ground_is_made_anew_after_a_change(bpy, walker, slope, addon, chang
     bpy.context.view_layer.update()
     plant(bpy)
     second = values_of(walker, FRAMES)
-    addon("run.kept").forget()
+    addon("bounded").forget()
     plant(bpy)
     assert values_of(walker, FRAMES) == second != first
 
@@ -246,19 +246,19 @@ def test_other_settings_give_what_they_give_without_anything_kept(bpy, walker, s
     plant(bpy, **given)
     second = values_of(walker, FRAMES)
     bpy.ops.ik2bone.restore()
-    addon("run.kept").forget()
+    addon("bounded").forget()
     plant(bpy)
-    addon("run.kept").forget()
+    addon("bounded").forget()
     plant(bpy, **given)
     assert values_of(walker, FRAMES) == second
 
 
 def test_a_second_run_samples_only_what_it_has_written(bpy, walker, slope, addon, monkeypatch):
-    kept, module, calls = addon("run.kept"), addon("pose.sample"), []
+    module, calls = addon("pose.sample"), []
     sample, proven = module._sample, module.proven
     monkeypatch.setattr(module, "_sample", lambda *given: calls.append("made") or sample(*given))
     monkeypatch.setattr(module, "proven", lambda *given: calls.append("proven") or proven(*given))
-    kept.forget()
+    addon("bounded").forget()
     plant(bpy)
     assert calls == ["made", "proven", "made"]
     calls.clear()
@@ -267,8 +267,7 @@ def test_a_second_run_samples_only_what_it_has_written(bpy, walker, slope, addon
 
 
 def test_the_mesh_of_an_unchanged_ground_is_made_once(bpy, walker, slope, addon):
-    kept = addon("run.kept")
-    kept.forget()
+    addon("bounded").forget()
     plant(bpy)
     meshes = list(addon("ground.meshes").kept.values())
     plant(bpy, strength=0.5)
@@ -308,24 +307,23 @@ def test_keys_are_proven_without_the_others_where_these_are_many(bpy, walker, sl
 
 
 def test_memory_is_bounded(bpy, walker, slope, addon, monkeypatch):
-    kept = addon("run.kept")
-    kept.forget()
+    addon("bounded").forget()
     plant(bpy)
     for most, count in ((2 * biped.LAST, 2), (2 * biped.LAST - 1, 1), (biped.LAST - 1, 0)):
         monkeypatch.setattr(addon("pose.sample").kept, "most", most)
-        monkeypatch.setattr(kept.plans, "most", most)
+        monkeypatch.setattr(addon("run.pipeline").plans, "most", most)
         other = biped.make_walker(bpy, f"Other {count}")
         other.location.x = 0.1 * count
         bpy.context.view_layer.objects.active = other
         plant(bpy)
-        assert len(addon("pose.sample").kept) == len(kept.plans) == count
+        assert len(addon("pose.sample").kept) == len(addon("run.pipeline").plans) == count
     monkeypatch.setattr(addon("ground.meshes").kept, "most", 0)
     plant(bpy)
     assert not addon("ground.meshes").kept
 
 
 def test_what_was_used_last_stays(addon):
-    bounded = addon("run.kept").Bounded(2)
+    bounded = addon("bounded").Bounded(2)
     for key in "aba":
         bounded.put(key, key.upper(), 1)
     bounded.put("c", "C", 1)
@@ -334,13 +332,12 @@ def test_what_was_used_last_stays(addon):
 
 
 def test_nothing_is_kept_over_the_loading_of_a_file(bpy, walker, slope, addon, tmp_path):
-    kept = addon("run.kept")
     plant(bpy)
     path = str(tmp_path / "scene.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
-    assert addon("pose.sample").kept and kept.plans and addon("ground.meshes").kept
+    assert addon("pose.sample").kept and addon("run.pipeline").plans and addon("ground.meshes").kept
     bpy.ops.wm.open_mainfile(filepath=path)
-    assert not (addon("pose.sample").kept or kept.plans or addon("ground.meshes").kept)
+    assert not (addon("pose.sample").kept or addon("run.pipeline").plans or addon("ground.meshes").kept)
 
 
 def test_runs_before_and_after_undo_give_the_same(bpy, walker, slope, addon):

@@ -30,7 +30,7 @@ def page(addon, text, monkeypatch, tmp_path):
     path = tmp_path / "a folder" / "guide.html"
     path.parent.mkdir()
     path.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(addon("ui.manual"), "PAGE", path)
+    monkeypatch.setattr(addon("ui.menus"), "PAGE", path)
     return path
 
 
@@ -107,13 +107,13 @@ def test_panel_and_preferences_have_a_button_that_opens_the_guide(bpy, page, add
 
 
 def test_a_working_tree_without_the_page_has_no_links(addon):
-    assert addon("ui.manual").sections() == ("", ())
+    assert addon("ui.menus").sections() == ("", ())
 
 
 def test_the_links_go_with_the_add_on(bpy, addon):
     import addon_utils
 
-    sections = addon("ui.manual").sections
+    sections = addon("ui.menus").sections
     assert sections in bpy.utils._manual_map
     addon_utils.disable(session.ADDON)
     assert sections not in bpy.utils._manual_map

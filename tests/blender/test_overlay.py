@@ -81,7 +81,7 @@ def shown(armature, overlay, addon):
 
 
 def test_prints_of_a_run_are_as_long_as_soles(planted, walker, overlay, addon):
-    plan = addon("run.kept").plans.find(walker.name_full)
+    plan = addon("run.pipeline").plans.find(walker.name_full)
     prints = [line for line in overlay.prints(planted) if len(line.contacts) == 2]
     assert prints
     for line in prints:
@@ -133,7 +133,7 @@ def test_paths_are_red_where_a_foot_was_short(planted, walker, overlay, addon):
     report, text = planted["report"], walker.animation_data.action["ik2bone_paths"]
     report["after"]["feet"][1]["short_at"] = [{"start": 20, "end": 22, "worst": 0.1}]
     [red] = [line.points for line in overlay.paths(text, report) if line.colour == addon("ui.rows").SHORT]
-    path = addon("run.drawn").paths_in(text).after[:, 1]
+    path = addon("run.records").paths_in(text).after[:, 1]
     assert np.array_equal(red, path[20 - 2 : 22 + 1])
 
 

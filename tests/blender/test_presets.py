@@ -15,7 +15,7 @@ from demo import session
 @pytest.fixture
 def presets(bpy, addon):
     """The files that the menu lists, by their names."""
-    folders = bpy.utils.preset_paths(addon("ui.presets").SUBFOLDER)
+    folders = bpy.utils.preset_paths(addon("ui.menus").PRESETS)
     return {path.stem: path for folder in folders for path in Path(folder).glob("*.py")}
 
 
@@ -25,7 +25,7 @@ def use(bpy, path):
 
 def values(bpy, addon):
     settings = bpy.context.scene.ik2bone
-    return {name: getattr(settings, name) for name in addon("ui.presets").KEPT}
+    return {name: getattr(settings, name) for name in addon("ui.menus").KEPT}
 
 
 def test_the_usual_motions_have_presets_that_differ_and_plant(bpy, walker, slope, addon, presets):
@@ -67,7 +67,7 @@ def test_settings_are_saved_as_a_preset_and_come_back(bpy, addon):
 def test_the_presets_go_with_the_add_on(bpy, addon):
     import addon_utils
 
-    folder = addon("ui.presets").FOLDER
+    folder = str(addon("ui.menus").FOLDER)
     assert any(path.startswith(folder) for path in bpy.utils.preset_paths("ik2bone"))
     addon_utils.disable(session.ADDON)
     assert not any(path.startswith(folder) for path in bpy.utils.preset_paths("ik2bone"))

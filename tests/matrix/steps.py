@@ -179,7 +179,7 @@ def contacts() -> None:
     """A contact that was made longer in the list is kept by the next run."""
     walker = start()
     plant()
-    module("ui.contact_list").show_rows(bpy.context.scene)
+    module("ui.contact_list").show_rows()
     row = bpy.context.scene.ik2bone_contacts.rows[1]
     row.end += 2
     wanted = (row.start, row.end)
