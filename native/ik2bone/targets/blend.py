@@ -148,6 +148,11 @@ class Held:
     grounded: bool
     told: tuple[Note, ...] = ()
 
+    @cached_property
+    def standing(self) -> Mask:
+        """Which limbs stand or touch (F, L)."""
+        return self.contacts[..., 0] | self.contacts[..., 1]
+
     def choose(self, limbs: Mask) -> Held:
         """The same for some limbs (L,)."""
         if limbs.all():
