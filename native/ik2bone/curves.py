@@ -128,6 +128,8 @@ def fade(values: Array, known: Mask, length: float, rates: Array | None = None) 
     They fade over so many frames, or over the whole gap where that is shorter, with matching `rates` (F, L, 3) a frame:
     by default those of the values' first and last steps.
     """
+    if known.all():
+        return values
     index, rates = np.arange(len(known))[:, None], _end_rates(values, known) if rates is None else rates
     last = np.maximum.accumulate(np.where(known, index, -1))
     following = np.minimum.accumulate(np.where(known, index, len(known))[::-1])[::-1]

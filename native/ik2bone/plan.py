@@ -328,7 +328,7 @@ def _plant_pose(
     pose, knees = clip.cut(slice(0, 1)), find_knees(clip)
     strength = settings.shares(clip.frames)[:1]
     along = Targets.of(pose).moved(offset)
-    following = follow_ground(pose, sole, ground, settings.slopes)
+    following, _ = follow_ground(pose, sole, ground, settings.slopes)
     lifted = ((following.ankle - along.ankle) @ clip.up > 0.0)[0] & ~settings.touching(clip)
     targets = along.with_legs(lifted, following)
     first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])
