@@ -47,15 +47,16 @@ def _treadmill(velocities: Array, way: Array) -> Array:
     It moves when the feet keep their place, but for a velocity (3,) on the mean, and low feet move alike at least twice
     as often as they rest.
     """
-    # No foot goes so fast that the figure could be in place.
-    none = np.zeros(3)
-    if hypot(*way) > NEAR * length_of(velocities).max():
+    none, speeds = np.zeros(3), length_of(velocities)
+    rest = np.count_nonzero(speeds <= NEAR) / len(speeds)
+    # No foot goes so fast that the figure could be in place, or most rest.
+    if hypot(*way) > NEAR * speeds.max() or rest > 0.5:
         return none
     floor = _mode(velocities)
     speed = hypot(*floor)
     if speed < SLOWEST or hypot(*way) > NEAR * speed:
         return none
-    return floor if _share(velocities, none, NEAR) <= 0.5 * _share(velocities, floor, _radius(floor)) else none
+    return floor if rest <= 0.5 * _share(velocities, floor, _radius(floor)) else none
 
 
 def _slide(velocities: Array, frames: Indices, travel: Array, aside: Array) -> Array:
@@ -91,7 +92,7 @@ def _low(heights: Array) -> Mask:
 
 def _mode(velocities: Array) -> Array:
     """The velocity (D,) about which most of some (N, D) gather."""
-    mode = velocities.mean(axis=0)
+    mode = velocities.sum(axis=0) / len(velocities)
     # Five steps towards the place with the least sum of distances (Weiszfeld, 1937), which does not depend on the axes.
     for _ in range(5):
         weights = 1.0 / np.maximum(length_of(velocities - mode), 1e-3)
