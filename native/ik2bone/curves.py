@@ -194,6 +194,6 @@ def without_dips(values: Array, fps: float, most: Array | float) -> Array:
     Peaks stay as they are. Closed form, see native/core/curves.h.
     """
     columns, filled = np.ascontiguousarray(values.T), np.empty(values.T.shape)
-    for column, limit, out in zip(columns, np.broadcast_to(most, len(columns)), filled, strict=True):
-        fill_dips(column, float(limit) / fps**2, out)
+    for column, limit, out in zip(columns, np.full(len(columns), most) / fps**2, filled, strict=True):
+        fill_dips(column, limit, out)
     return filled.T

@@ -111,5 +111,5 @@ def _tilt(clip: Clip, targets: Targets, wanted: Mask) -> Array:
     for anchor in targets.anchors:
         rows = slice(anchor.stance.start, anchor.stance.end), anchor.stance.leg
         if wanted[rows].any():
-            tilt[rows] = anchor.turns(clip.frames)[rows[0]] @ clip.up
+            tilt[rows] = anchor.turns(rows[0]) @ clip.up
     return tilt

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Indices
 from ..contacts.stance import Stance
 from ..ground.query import Ground, Support, ask, support_of
 from ..notes import Note
@@ -75,11 +75,9 @@ class Anchor:
         """Where the surface lies under it (F, 3)."""
         return self._ridden(self.foothold, frames)
 
-    def turns(self, frames: int) -> Array:
-        """How the foot is turned (F, 3, 3)."""
-        if self.motion is None:
-            return np.broadcast_to(self.turn, (frames, 3, 3))
-        return nearest_rotations(self.motion[:, :3, :3]) @ self.turn
+    def turns(self, frames: Indices | slice | int) -> Array:
+        """How the foot is turned on some frames (N, 3, 3); (3, 3) on one of them, or where it is the same on all."""
+        return self.turn if self.motion is None else nearest_rotations(self.motion[frames, :3, :3]) @ self.turn
 
     def _ridden(self, point: Array, frames: int) -> Array:
         """A point (3,) over frames (F, 3), which moves with the support."""

@@ -110,11 +110,10 @@ def _last_found(rises: Array, found: Mask) -> Array:
 
 def _anchors(site: Site, shifts: Array, carried: Array, aligned: bool) -> list[Anchor]:
     """The anchors of N stances whose feet are shifted (N, 2), as the figure was carried (N, 3) by then."""
-    prints, rows = site.prints, np.arange(len(shifts))
-    points = prints.points + shifts[:, None]
-    surface = site.ask(rows, points)
+    prints, points = site.prints, site.prints.points + shifts[:, None]
+    surface = site.ask(np.arange(len(shifts)), points) if shifts.any() else site.own
     found = surface.found[:, 0]
-    turns = slope_turns(prints.axes, points, surface) if aligned else np.tile(np.eye(3), (len(rows), 1, 1))
+    turns = slope_turns(prints.axes, points, surface) if aligned else np.tile(np.eye(3), (len(shifts), 1, 1))
     turns[~found] = np.eye(3)
     holds = np.where(found[:, None], surface.hits[:, 0], prints.origin + carried)
     points = holds + np.where(found, prints.height, 0.0)[:, None] * (turns @ prints.axes[0, :, 2])

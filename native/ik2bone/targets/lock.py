@@ -66,7 +66,7 @@ def hold_feet(
         moved[last + 1 :] = behind[last] + moved[last] - behind[last + 1 :]
         for path, start, end in ((behind, 0, first), (main, first, last + 1), (behind, last + 1, len(moved))):
             alone = int(end - start < 2)
-            steps = length_of(np.diff(path[max(start - alone, 0) : end + alone], axis=0))
+            steps = length_of(np.diff(path[max(start - alone, 0) : end + alone], axis=0)) if start < end else ()
             slides[rows][start:end] *= len(steps) > 0 and quantile(steps, 0.5) >= STILL * clip.leg / clip.fps
     return Hold(fade(shift, known, FADE * clip.fps, -slides / clip.fps), turn)
 
