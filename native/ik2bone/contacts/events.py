@@ -57,7 +57,7 @@ def held_while_still(feet: Feet, slow: Mask) -> Mask:
     """Slow frames (F, L, 2) with other ends for parts that rest exactly for some frames, as animators and formulas make
     them: they rise at once because the clip wants it, while what creeps along the ground or trembles is best held.
     """
-    rests = length_of(np.diff(feet.paths, axis=0)) < ON_LINE
+    rests = length_of(feet.paths[1:] - feet.paths[:-1]) < ON_LINE
     if not rests.any():
         return slow
     held = slow.copy()

@@ -33,7 +33,7 @@ def floor_velocities(feet: Feet) -> tuple[Array, bool]:
     """
     low, travel = _low(feet.heights), level_part(feet.travel, feet.up)
     slow = level_part(feet.velocities[low], feet.up)
-    floor = _treadmill(slow, travel.mean(axis=0))
+    floor = _treadmill(slow, travel.sum(axis=0) / feet.frames)
     if floor.any():
         return np.broadcast_to(floor, travel.shape), True
     aside = cross(feet.up, travel)
@@ -87,7 +87,7 @@ def _low(heights: Array) -> Mask:
     """Frames, legs and parts (F, L, 2) in which a part of a foot is as low as it gets, and the other is not lower."""
     over = heights - heights.min(axis=0)
     # Heel and ball of a foot that keeps its turn rise alike, but for rounding.
-    return (over < SAME_PLACE) & (over <= over.min(axis=2, keepdims=True) + ROUNDING)
+    return (over < SAME_PLACE) & (over <= over[..., ::-1] + ROUNDING)
 
 
 def _mode(velocities: Array) -> Array:
