@@ -284,7 +284,9 @@ def _within_reach(clip: Clip, held: Held, settings: Settings, way: Array, room: 
     """How limbs hold on as far as they reach from hip joints that go some way (F, L, 3), and how far their heels rise
     for it (F, L), radians, of which there is `room` (F, L).
     """
-    targets, joint = held.targets.moved(held.free[..., None] * way), clip.hip + way
+    targets, joint = held.targets, clip.hip + way
+    if held.free.any():
+        targets = targets.moved(held.free[..., None] * way)
     swings, pitch = ~held.standing & ~settings.touching(clip), room
     if room.any():
         targets, pitch = raise_heels_to_reach(clip, targets, joint, held.standing, room)
