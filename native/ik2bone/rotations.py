@@ -51,7 +51,8 @@ def median_point(points: Array) -> Array:
     """
     some = points[:: 1 + len(points) // SOME]
     away = length_of(some[:, None] - some).sum(axis=0)
-    return np.asarray(some[away <= (1.0 + 1e-9) * away.min()].mean(axis=0))
+    near = some[away <= (1.0 + 1e-9) * away.min()]
+    return np.asarray(near.sum(axis=0) / len(near))
 
 
 def turn_vectors(motion: Array, vectors: Array) -> Array:
