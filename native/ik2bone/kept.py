@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -63,11 +63,5 @@ def values_of(data: Any) -> Any:
     if isinstance(data, tuple | list):
         return tuple(map(values_of, data))
     if is_dataclass(data):
-        return type(data), *[values_of(getattr(data, name)) for name in _names(type(data))]
+        return type(data), *[values_of(getattr(data, each.name)) for each in fields(data)]
     return data if np.isscalar(data) else id(data)
-
-
-@lru_cache
-def _names(kind: type) -> list[str]:
-    """The names of the fields of a dataclass."""
-    return [each.name for each in fields(kind)]

@@ -13,7 +13,7 @@ from ..clip import Clip
 from ..contacts.spans import Place
 from ..contacts.stance import Stance
 from ..contacts.standing import Contacts
-from ..ground.query import Ground, ask, support_of
+from ..ground.query import Ground, ask, may_move, support_of
 from ..rotations import inverse_of, move_points
 from ..settings import Settings, Slopes
 from ..sole.measure import Sole
@@ -95,7 +95,7 @@ def _settle(
         asked[new] = below[new]
         rise = _last_found((hits - place) @ clip.up, found)
         supports = (support_of(ground, *at) for at in zip(hits[found], prints.frame[found], strict=True))
-        if ride is None and any(support.motion is not None for support in supports):
+        if ride is None and may_move(ground) and any(support.motion is not None for support in supports):
             site = Site(ground, prints, asked, hits, clip.leg, slopes.least)
             carried = ride_of(_anchors(site, np.zeros((count, 2)), carried, False), clip.frames)[prints.frame]
     zero = np.where(found[:, None], hits, asked)
