@@ -186,7 +186,8 @@ def _settled(feet: Feet, slow: Mask) -> Mask:
         if run.part:
             balls[run.start : run.start + _first(landed[run.rows]), run.leg] = False
         else:
-            heels[run.end - _first((rests | ~balls)[run.rows][::-1]) : run.end, run.leg] = False
+            rest = rests[run.rows] | ~balls[run.rows]
+            heels[run.end - _first(rest[::-1]) : run.end, run.leg] = False
     least = min(LEAST_CONTACT * feet.fps, whole)
     for run in part_stances(settled):
         cut = run.start == 0 or run.end == whole

@@ -91,7 +91,7 @@ def measure_sole(clip: Clip) -> Sole:
     contacts, found = _contacts(clip), _feet_at_rest(clip)
     standing = _standing_heights(clip, contacts[..., 1])
     height, floor, source = _ball_height(clip, standing) if None in found else (0.0, 0.0, "mesh")
-    told = _tell_of_flat_feet(clip, contacts, [leg for leg, foot in enumerate(found) if foot is None])
+    told = _means_of_stances(clip, contacts, [leg for leg, foot in enumerate(found) if foot is None])
     laid = [
         (foot, "mesh") if foot else _foot(clip, leg, contacts[:, leg], told[leg], height, source)
         for leg, foot in enumerate(found)
@@ -256,7 +256,7 @@ def _foot(clip: Clip, leg: int, contacts: Mask, told: Array, height: float, sour
     return (found, "mesh") if found else (lying, source)
 
 
-def _tell_of_flat_feet(clip: Clip, contacts: Mask, legs: list[int]) -> dict[int, Array]:
+def _means_of_stances(clip: Clip, contacts: Mask, legs: list[int]) -> dict[int, Array]:
     """What each stance of some legs tells (S, 27) about how the foot lies flat, means over its frames, from contacts
     (F, L, 2): the ball joint, forward and up in foot space, how far toes rise and lie ahead, and what maps to them.
     """

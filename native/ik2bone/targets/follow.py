@@ -46,7 +46,8 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> tup
     targets = _targets(clip, ball, turn, rise, hits @ clip.up)
     points = sole_points(clip, sole)
     # How far the ground puts soles elsewhere than all of them alike.
-    uneven = length_of(targets.placed(points - clip.ball[:, :, None]) - points - quantile(rise.ravel(), 0.5) * clip.up).max()
+    ways = targets.placed(points - clip.ball[:, :, None]) - points
+    uneven = length_of(ways - quantile(rise.ravel(), 0.5) * clip.up).max()
     # A single pose does not show on what floor it was made.
     is_floor = max(0.0, 1.0 - float(uneven) / (EVEN * clip.leg)) if clip.frames > 1 else 0.0
     own = is_floor * np.maximum(floor[..., None] - points @ clip.up, 0.0)
