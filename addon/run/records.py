@@ -242,7 +242,7 @@ def lying(plan: Plan, span: dict[str, Any]) -> dict[str, list[float]]:
     """How a sole lies in the middle of a contact on frames [start, end) of a plan: unit vectors ahead and up."""
     leg, middle = span["leg"], (span["start"] + span["end"] - 1) // 2
     anchor = plan.targets.standing.at(leg, middle)
-    up = plan.clip.up if anchor is None else anchor.turns(plan.clip.frames)[middle] @ plan.clip.up
+    up = plan.clip.up if anchor is None else anchor.turns(middle) @ plan.clip.up
     ahead = plan.targets.turn[middle, leg] @ plan.clip.foot[middle, leg, :3, :3] @ plan.sole.forward[leg]
     ahead = ahead - (ahead @ up) * up
     ahead = ahead / max(np.linalg.norm(ahead), 1e-6)

@@ -128,6 +128,8 @@ def fade(values: Array, known: Mask, length: float, rates: Array | None = None) 
     They fade over so many frames, or over the whole gap where that is shorter, with matching `rates` (F, L, 3) a frame:
     by default those of the values' first and last steps.
     """
+    if known.all():
+        return values
     index, rates = np.arange(len(known))[:, None], _end_rates(values, known) if rates is None else rates
     last = np.maximum.accumulate(np.where(known, index, -1))
     following = np.minimum.accumulate(np.where(known, index, len(known))[::-1])[::-1]
@@ -151,17 +153,13 @@ def _end_rates(values: Array, known: Mask) -> Array:
     return rates
 
 
-def between(values: Array, places: Array) -> Array:
-    """Values (P, ...) at places (P,) between frames (F, ...), two or more: cubics, slopes of Catmull and Rom (1974)."""
-    padded = _continued(values, 1)
+def halved(values: Array) -> Array:
+    """Values (2 F - 1, ...) on and halfway between frames (F, ...): on cubics, slopes of Catmull and Rom (1974)."""
+    padded, finer = _continued(values, 1), np.empty((2 * len(values) - 1, *values.shape[1:]))
     slopes = 0.5 * (padded[2:] - padded[:-2])
-    index = np.minimum(places.astype(int), len(values) - 2)
-    t = (places - index).reshape(-1, *[1] * (values.ndim - 1))
-    start, end = values[index], values[index + 1]
-    rise = end - start
-    first, last = slopes[index], slopes[index + 1]
-    curve: Array = start + t * (first + t * (3 * rise - 2 * first - last + t * (first + last - 2 * rise)))
-    return curve
+    finer[::2] = values
+    finer[1::2] = 0.5 * (values[:-1] + values[1:]) + 0.125 * (slopes[:-1] - slopes[1:])
+    return finer
 
 
 def smooth_between(
@@ -192,6 +190,6 @@ def without_dips(values: Array, fps: float, most: Array | float) -> Array:
     Peaks stay as they are. Closed form, see native/core/curves.h.
     """
     columns, filled = np.ascontiguousarray(values.T), np.empty(values.T.shape)
-    for column, limit, out in zip(columns, np.broadcast_to(most, len(columns)), filled, strict=True):
-        fill_dips(column, float(limit) / fps**2, out)
+    for column, limit, out in zip(columns, np.full(len(columns), most) / fps**2, filled, strict=True):
+        fill_dips(column, limit, out)
     return filled.T

@@ -54,7 +54,8 @@ def hips_offset(
     wanted = np.zeros_like(standing) if wanted is None else wanted
     level = _level_offset(clip, targets, standing, LEAN * leans, wanted)
     targets, rise = targets.moved(-level[:, None]), targets.rise.mean(axis=1)
-    raised = pitched(clip, targets, room * toe_off_nears(standing))
+    early = room * toe_off_nears(standing) if room.any() else room
+    raised = pitched(clip, targets, early) if early.any() else targets
     over, aside = height_and_level(clip, np.stack([targets.ankle, raised.ankle]))
     lowest = rise - deepest * clip.leg
     # The ceiling of legs that ask for more than the lowest. It is smooth, so that hips between the two are calm.
@@ -110,5 +111,5 @@ def _tilt(clip: Clip, targets: Targets, wanted: Mask) -> Array:
     for anchor in targets.anchors:
         rows = slice(anchor.stance.start, anchor.stance.end), anchor.stance.leg
         if wanted[rows].any():
-            tilt[rows] = anchor.turns(clip.frames)[rows[0]] @ clip.up
+            tilt[rows] = anchor.turns(rows[0]) @ clip.up
     return tilt

@@ -134,10 +134,13 @@ def unfold_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask) -> Array:
 
     They move the way that the clip's own ankle lies from its hip, so that they come and go without a jump.
     """
-    own = unit(clip.ankle - clip.hip)
     line = ankle - hip
-    along = dot(line, own)
     square = shortest(clip) ** 2 - dot(line, line)
+    folds = swings & (square > 0.0)
+    if not folds.any():
+        return np.zeros_like(line)
+    own = unit(clip.ankle - clip.hip)
+    along = dot(line, own)
     # Where they fold too far, the positive root of |line + way * own| = shortest.
     way = np.sqrt(np.maximum(along**2 + square, 0.0)) - along
-    return np.where(swings & (square > 0.0), way, 0.0)[..., None] * own
+    return np.where(folds, way, 0.0)[..., None] * own

@@ -54,7 +54,7 @@ def solve_legs(
     The hip joints lie moved by `offset` (F, L, 3) already; `hips` (F, 3) moves them on. `strength` (F,) blends the
     corrections and the move: a leg in reach at both ends of the blend is so all along it.
     """
-    moved = clip.moved(offset)
+    moved = clip.moved(offset) if offset.any() else clip
     thigh, shin, foot = moved.thigh, moved.shin, moved.foot
     goal = foot.copy()
     goal[..., :3, :3] = targets.turn @ foot[..., :3, :3]

@@ -43,11 +43,9 @@ CALIBRATION_JUMP = 0.15
 # Hips that lie nearer than this to where the clip has them (leg lengths) have not been moved: stored poses are rounded.
 STAYED = 1e-5
 LATER = slice(1, None)
-# The settings that stages read, who are given no others: what tells when limbs touch, how they are laid on the ground,
-# and how the body follows.
-TOUCH = ("contacts", "marks", "direction")
-GROUND = (*TOUCH, "use_slope", "max_slope")
-BODY = (*TOUCH, "use_hips", "max_drop", "gives_way")
+# The settings that stages read, who are given no others: how limbs are laid on the ground, and how the body follows.
+GROUND = ("contacts", "marks", "direction", "use_slope", "max_slope")
+BODY = (*GROUND, "use_hips", "max_drop", "gives_way")
 
 
 def plant(
@@ -149,8 +147,8 @@ def _plant_motion(
 ) -> Plan:
     """As `plant`, for a clip without a calibration pose, seen from where it was made: the list of stages."""
     moves, strength = _moves_hips(settings, offset), settings.shares(clip.frames)
-    touch, floor, body = (settings.only(*names) for names in (TOUCH, GROUND, BODY))
-    sole = keep(lay_palms, clip, sole or keep(measure_limbs, clip), ground, touch)
+    floor, body = settings.only(*GROUND), settings.only(*BODY)
+    sole = keep(lay_palms, clip, sole or keep(measure_limbs, clip), ground, floor)
     held = keep(hold_limbs, clip, sole, ground, floor, moves)
     knees = keep(find_knees, clip)
     notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground)
@@ -161,8 +159,8 @@ def _plant_motion(
     moved, way = keep(_ways_of_joints, clip, hips, given)
     held = keep(_hold_moved_hands, clip, sole, held, ground, floor, way)
     reached, pitch = keep(_within_reach, clip, held, body, way, room)
-    toes, short = keep(_lay_toes, clip, sole, reached, settings.only(*BODY, "use_slope"), ground)
-    contacts = keep(_find_held, clip, sole, reached, ground, touch)
+    toes, short = keep(_lay_toes, clip, sole, reached, body, ground)
+    contacts = keep(_find_held, clip, sole, reached, ground, floor)
     turns, miss = solve_legs(clip, reached.targets, moved, hips, knees, strength)
     asked = settings.counts(clip)
     notes = [*notes, *tell_heels(strength[:, None] * pitch, _rises(clip, held, body) & asked)]
@@ -228,7 +226,7 @@ def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
 
 def _rises(clip: Clip, held: Held, settings: Settings) -> Mask:
     """Which feet that may raise their heels stand (F, L)."""
-    return held.contacts.any(axis=-1) & _may_rise(clip, held, settings)
+    return held.standing & _may_rise(clip, held, settings)
 
 
 def _find_room(clip: Clip, sole: Sole, held: Held, settings: Settings) -> Array:
@@ -250,11 +248,14 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: b
     wanted = settings.enforced(held.contacts).any(axis=-1)[:, legs]
     clip, held = clip.choose(legs), held.choose(legs)
     room = room[:, legs] * (settings.gives_way == "HEEL_HIPS")
-    ride = smoothed(held.targets.ride, odd_window(FOLLOW, clip.fps))
-    targets, standing = held.targets.moved(-ride[:, None]), held.contacts.any(axis=-1)
+    ride = held.targets.ride
+    if ride.any():
+        ride = smoothed(ride, odd_window(FOLLOW, clip.fps))
+        held = replace(held, targets=held.targets.moved(-ride[:, None]))
     # Feet that are always laid on the ground are turned by what the clip tilts them, too.
     leans = settings.direction == "DOWN" and not settings.always(clip.frames)
-    return ride + hips_offset(clip, targets, standing, ~held.locked, room, settings.max_drop, leans, wanted)
+    drop = settings.max_drop
+    return ride + hips_offset(clip, held.targets, held.standing, ~held.locked, room, drop, leans, wanted)
 
 
 def _ways_of_joints(clip: Clip, hips: Array, given: Array | None) -> tuple[Array, Array]:
@@ -283,13 +284,15 @@ def _within_reach(clip: Clip, held: Held, settings: Settings, way: Array, room: 
     """How limbs hold on as far as they reach from hip joints that go some way (F, L, 3), and how far their heels rise
     for it (F, L), radians, of which there is `room` (F, L).
     """
-    targets, joint = held.targets.moved(held.free[..., None] * way), clip.hip + way
-    standing, pitch = held.contacts.any(axis=-1), room
+    targets, joint = held.targets, clip.hip + way
+    if held.free.any():
+        targets = targets.moved(held.free[..., None] * way)
+    swings, pitch = ~held.standing & ~settings.touching(clip), room
     if room.any():
-        targets, pitch = raise_heels_to_reach(clip, targets, joint, standing, room)
-    swings = ~standing & ~settings.touching(clip)
-    targets = targets.moved(unfold_swings(clip, targets.ankle, joint, swings))
-    targets = targets.moved(draw_swings(clip, targets.ankle, joint, swings, own_reach(clip)))
+        targets, pitch = raise_heels_to_reach(clip, targets, joint, held.standing, room)
+    if swings.any():
+        targets = targets.moved(unfold_swings(clip, targets.ankle, joint, swings))
+        targets = targets.moved(draw_swings(clip, targets.ankle, joint, swings, own_reach(clip)))
     return replace(held, targets=targets), pitch
 
 
@@ -327,7 +330,7 @@ def _plant_pose(
     pose, knees = clip.cut(slice(0, 1)), find_knees(clip)
     strength = settings.shares(clip.frames)[:1]
     along = Targets.of(pose).moved(offset)
-    following = follow_ground(pose, sole, ground, settings.slopes)
+    following, _ = follow_ground(pose, sole, ground, settings.slopes)
     lifted = ((following.ankle - along.ankle) @ clip.up > 0.0)[0] & ~settings.touching(clip)
     targets = along.with_legs(lifted, following)
     first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])
@@ -356,7 +359,7 @@ def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, 
         notes.append(Note(code, {"count": lost, "of": len(contacts)}))
     standing = [anchor for anchor in contacts if not touching[anchor.stance.leg]]
     notes += tell_turns(contacts) + tell_steep(standing, ground, clip.up, clip.frames, settings.max_slope)
-    following = held.contacts.any(axis=-1) & ~held.locked & ~touching & asked
+    following = held.standing & ~held.locked & ~touching & asked
     notes += tell_ground_under(held.targets, following, ground, clip.up, settings.max_slope)
     if not knees.usual.any(axis=(0, 2)).all() and clip.frames > 1:
         notes.append(Note("side_unknown"))

@@ -81,9 +81,10 @@ def raise_heels_to_reach(
     early = room * toe_off_nears(standing)
     reach, line = own_reach(clip), targets.ankle - hip
     reaches = np.stack([reach, eased_reach(clip, line, reach)])
-    needed = np.where(standing, _needed_pitch(clip, targets, hip, np.stack([room, early]), reaches).max(axis=0), 0.0)
-    if not needed.any():
-        return targets, needed
+    short = standing & (length_of(line) > reaches * (1.0 + 1e-9))
+    if not short.any():
+        return targets, np.zeros_like(room)
+    needed = np.where(short, _needed_pitch(clip, targets, hip, np.stack([room, early]), reaches), 0.0).max(axis=0)
     pitch = smooth_between(needed, clip.fps, SLOW, needed, _most_while_swinging(needed, standing))
     return pitched(clip, targets, pitch), pitch
 
@@ -125,8 +126,7 @@ def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: 
     swing, best = np.hypot(across, aside), np.arctan2(aside, across)
     share = np.minimum(np.maximum(wanted / np.maximum(swing, 1e-300), -1.0), 1.0)
     pitch = np.minimum(np.maximum(best - np.arccos(share), 0.0), room)
-    short = length_of(targets.ankle - hip) > reach * (1.0 + 1e-9)
-    return np.where(short & axis.any(axis=-1) & (best > 0.0), pitch, 0.0)
+    return np.where(axis.any(axis=-1) & (best > 0.0), pitch, 0.0)
 
 
 def tell_heels(pitch: Array, standing: Mask) -> list[Note]:

@@ -51,7 +51,8 @@ def median_point(points: Array) -> Array:
     """
     some = points[:: 1 + len(points) // SOME]
     away = length_of(some[:, None] - some).sum(axis=0)
-    return np.asarray(some[away <= (1.0 + 1e-9) * away.min()].mean(axis=0))
+    near = some[away <= (1.0 + 1e-9) * away.min()]
+    return np.asarray(near.sum(axis=0) / len(near))
 
 
 def turn_vectors(motion: Array, vectors: Array) -> Array:
@@ -96,7 +97,7 @@ def matrix_from_vector(vectors: Array) -> Array:
 def vector_from_matrix(matrix: Array) -> Array:
     """Rotation vectors (..., 3) of rotation matrices (..., 3, 3) that turn by less than pi."""
     matrix = np.asarray(matrix, float)
-    sine = 0.5 * (matrix[..., LAST, NEXT] - matrix[..., NEXT, LAST])
+    sine = 0.5 * (matrix - matrix.swapaxes(-1, -2))[..., LAST, NEXT]
     length, trace = length_of(sine), matrix[..., 0, 0] + matrix[..., 1, 1] + matrix[..., 2, 2]
     angle = np.arctan2(length, 0.5 * (trace - 1.0))
     return sine * np.where(length > 1e-12, angle / np.maximum(length, 1e-300), 1.0)[..., None]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Indices
 from ..contacts.stance import Stance
 from ..ground.query import Ground, Support, ask, support_of
 from ..notes import Note
@@ -69,23 +69,17 @@ class Anchor:
 
     def points(self, frames: int) -> Array:
         """Where the standing point is (F, 3)."""
-        return self._ridden(self.point, frames)
-
-    def footholds(self, frames: int) -> Array:
-        """Where the surface lies under it (F, 3)."""
-        return self._ridden(self.foothold, frames)
-
-    def turns(self, frames: int) -> Array:
-        """How the foot is turned (F, 3, 3)."""
         if self.motion is None:
-            return np.broadcast_to(self.turn, (frames, 3, 3))
-        return nearest_rotations(self.motion[:, :3, :3]) @ self.turn
+            return np.broadcast_to(self.point, (frames, 3))
+        return self.motion[:, :3, :3] @ self.point + self.motion[:, :3, 3]
 
-    def _ridden(self, point: Array, frames: int) -> Array:
-        """A point (3,) over frames (F, 3), which moves with the support."""
-        if self.motion is None:
-            return np.broadcast_to(point, (frames, 3))
-        return self.motion[:, :3, :3] @ point + self.motion[:, :3, 3]
+    def foothold_on(self, frame: int) -> Array:
+        """Where the surface lies under it (3,) on a frame."""
+        return self.foothold if self.motion is None else move_points(self.motion[frame], self.foothold)
+
+    def turns(self, frames: Indices | slice | int) -> Array:
+        """How the foot is turned on some frames (N, 3, 3); (3, 3) on one of them, or where it is the same on all."""
+        return self.turn if self.motion is None else nearest_rotations(self.motion[frames, :3, :3]) @ self.turn
 
 
 def on_supports(anchors: Iterable[Anchor], ground: Ground, frames: Iterable[int]) -> list[Anchor]:
@@ -132,7 +126,7 @@ def tell_steep(anchors: Sequence[Anchor], ground: Ground, up: Array, frames: int
     if not anchors:
         return []
     first = np.clip([anchor.stance.start for anchor in anchors], 0, frames - 1)
-    places = np.array([anchor.footholds(frames)[row] for anchor, row in zip(anchors, first, strict=True)])
+    places = np.array([anchor.foothold_on(frame) for anchor, frame in zip(anchors, first, strict=True)])
     _, normals, found = ask(ground, places, up, first)
     steep = found & (normals @ up < np.cos(steepest)) & [anchor.found for anchor in anchors]
     data = {"count": int(steep.sum()), "of": len(anchors), "degrees": float(np.degrees(steepest))}

@@ -13,7 +13,7 @@ from ..clip import Clip
 from ..contacts.spans import Place
 from ..contacts.stance import Stance
 from ..contacts.standing import Contacts
-from ..ground.query import Ground, ask, support_of
+from ..ground.query import Ground, ask, may_move, support_of
 from ..rotations import inverse_of, move_points
 from ..settings import Settings, Slopes
 from ..sole.measure import Sole
@@ -95,7 +95,7 @@ def _settle(
         asked[new] = below[new]
         rise = _last_found((hits - place) @ clip.up, found)
         supports = (support_of(ground, *at) for at in zip(hits[found], prints.frame[found], strict=True))
-        if ride is None and any(support.motion is not None for support in supports):
+        if ride is None and may_move(ground) and any(support.motion is not None for support in supports):
             site = Site(ground, prints, asked, hits, clip.leg, slopes.least)
             carried = ride_of(_anchors(site, np.zeros((count, 2)), carried, False), clip.frames)[prints.frame]
     zero = np.where(found[:, None], hits, asked)
@@ -110,11 +110,10 @@ def _last_found(rises: Array, found: Mask) -> Array:
 
 def _anchors(site: Site, shifts: Array, carried: Array, aligned: bool) -> list[Anchor]:
     """The anchors of N stances whose feet are shifted (N, 2), as the figure was carried (N, 3) by then."""
-    prints, rows = site.prints, np.arange(len(shifts))
-    points = prints.points + shifts[:, None]
-    surface = site.ask(rows, points)
+    prints, points = site.prints, site.prints.points + shifts[:, None]
+    surface = site.ask(np.arange(len(shifts)), points) if shifts.any() else site.own
     found = surface.found[:, 0]
-    turns = slope_turns(prints.axes, points, surface) if aligned else np.tile(np.eye(3), (len(rows), 1, 1))
+    turns = slope_turns(prints.axes, points, surface) if aligned else np.tile(np.eye(3), (len(shifts), 1, 1))
     turns[~found] = np.eye(3)
     holds = np.where(found[:, None], surface.hits[:, 0], prints.origin + carried)
     points = holds + np.where(found, prints.height, 0.0)[:, None] * (turns @ prints.axes[0, :, 2])

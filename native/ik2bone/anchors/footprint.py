@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -80,6 +81,11 @@ class Site:
     zero: Array
     leg: float
     least: float
+
+    @cached_property
+    def own(self) -> Surface:
+        """The ground of all stances in their own places."""
+        return self.ask(np.arange(len(self.below)), self.prints.points)
 
     def ask(self, rows: Indices, at: Array) -> Surface:
         """The ground of some stances (M,) at places (M, ..., 2) ahead of and beside their standing points."""

@@ -77,7 +77,8 @@ def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -
 def _flat_frames(clip: Clip, sole: Sole, contacts: Mask, anchor: Anchor) -> tuple[Array, Array]:
     """Where the sole looks up to (N, 3) while heel and ball stand, and the normals of the ground there."""
     leg, frames = anchor.stance.leg, anchor.stance.start + np.flatnonzero(contacts[anchor.stance.rows].all(axis=-1))
-    return clip.foot[frames, leg, :3, :3] @ sole.up[leg], anchor.turns(clip.frames)[frames] @ clip.up
+    soles_up = clip.foot[frames, leg, :3, :3] @ sole.up[leg]
+    return soles_up, np.broadcast_to(anchor.turns(frames) @ clip.up, soles_up.shape)
 
 
 def _left(clip: Clip, sole: Sole, anchor: Anchor) -> Anchor:

@@ -101,8 +101,8 @@ def best_shifts(clip: Clip, site: Site, carried: Array, fixed: Mask) -> Array:
     chains = [rows[legs == leg] for leg in np.unique(legs)]
     times = [(starts[chain[1:]] - ends[chain[:-1]]) / clip.fps for chain in chains]
     moves = site.zero - (prints.origin + carried) + prints.height[:, None] * clip.up
-    own, shifts, free = site.ask(rows, prints.points), np.zeros((len(rows), 2)), np.zeros(len(rows), bool)
-    costs = unevenness(prints.points, prints.room, own)
+    shifts, free = np.zeros((len(rows), 2)), np.zeros(len(rows), bool)
+    costs = unevenness(prints.points, prints.room, site.own)
     for chain, time in zip(chains, times, strict=True):
         hurry = hurry_costs(np.diff(moves[chain], axis=0), time, clip.leg)
         costs[chain[1:]] += hurry
@@ -110,7 +110,7 @@ def best_shifts(clip: Clip, site: Site, carried: Array, fixed: Mask) -> Array:
         # Feet gain by strides, alone or with those before and after, only where together they cost as much as these.
         total = np.append(0.0, np.cumsum(costs[chain] - STRIDE))
         free[chain] = np.maximum.accumulate(total[:0:-1])[::-1] >= np.minimum.accumulate(total[:-1])
-    free = rows[own.found[:, 0] & free & ~fixed]
+    free = rows[site.own.found[:, 0] & free & ~fixed]
     if len(free):
         shifts[free] = Search(site, moves, chains, times, _ways(clip, site), free).best()
     return shifts

@@ -32,6 +32,8 @@ def give_time(clip: Clip, contacts: Mask, anchors: list[Anchor], kept: Mask) -> 
         if before.leg == after.leg:
             climb = moves[after] - moves[before]
             _part(clip, timely, (before, after), (spots[row], spots[row + 1]), climb, kept)
+    if (timely == contacts).all():
+        return timely, anchors
     stays = timely.any(axis=-1)
     return timely, [a if a.part == "swing" else replace(a, stance=_within(a.stance, stays)) for a in anchors]
 

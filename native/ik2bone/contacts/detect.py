@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, Mask
 from ..checks import array, as_array, boolean, number
 from ..clip import FASTEST
-from ..curves import column_runs, quantile
+from ..curves import quantile
 from ..rotations import length_of
 from .events import held_while_still, refined
 from .footing import HEIGHT, find_spells, grounded
@@ -181,16 +181,18 @@ def _settled(feet: Feet, slow: Mask) -> Mask:
     settled, whole = slow.copy(), len(slow)
     heels, balls = settled[..., 0], settled[..., 1]
     landed, rests = ~heels | (feet.speeds[..., 1] <= ENTER_SPEED), feet.speeds[..., 0] <= REST
-    for leg, start, end in column_runs(balls):
-        balls[start : start + _first(landed[start:end, leg]), leg] = False
-    rests |= ~balls
-    for leg, start, end in column_runs(heels):
-        heels[end - _first(rests[start:end, leg][::-1]) : end, leg] = False
+    # Balls first, which come after their heels.
+    for run in reversed(part_stances(slow)):
+        if run.part:
+            balls[run.start : run.start + _first(landed[run.rows]), run.leg] = False
+        else:
+            rest = rests[run.rows] | ~balls[run.rows]
+            heels[run.end - _first(rest[::-1]) : run.end, run.leg] = False
     least = min(LEAST_CONTACT * feet.fps, whole)
-    for part, other in ((heels, balls), (balls, heels)):
-        for leg, start, end in column_runs(part):
-            if end - start < least and (start == 0 or end == whole) and other[start:end, leg].all():
-                part[start:end, leg] = False
+    for run in part_stances(settled):
+        cut = run.start == 0 or run.end == whole
+        if cut and run.end - run.start < least and settled[..., 1 - run.part][run.rows].all():
+            settled[run.start : run.end, run.leg, run.part] = False
     return settled
 
 

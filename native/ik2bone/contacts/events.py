@@ -57,36 +57,38 @@ def held_while_still(feet: Feet, slow: Mask) -> Mask:
     """Slow frames (F, L, 2) with other ends for parts that rest exactly for some frames, as animators and formulas make
     them: they rise at once because the clip wants it, while what creeps along the ground or trembles is best held.
     """
-    rests = length_of(np.diff(feet.paths, axis=0)) < ON_LINE
+    rests = length_of(feet.paths[1:] - feet.paths[:-1]) < ON_LINE
     if not rests.any():
         return slow
-    held, back = slow.copy(), feet.reversed()
+    held = slow.copy()
     for run in part_stances(slow):
+        path, heights = feet.paths[:, run.leg, run.part], feet.heights[:, run.leg, run.part]
         still = run.start + rests[run.start : run.end - 1, run.leg, run.part].nonzero()[0]
         # So many steps has the shortest contact between its first and last; noise rests for fewer now and then.
         if len(still) > max(1, LEAST_CONTACT * feet.fps - 2):
             held[run.start : run.end, run.leg, run.part] = False
-            first = feet.frames - _risen(back, run.seen_back(feet.frames), feet.frames - 1 - int(still[0]))
-            held[first : _risen(feet, run, int(still[-1])), run.leg, run.part] = True
+            first, last = int(still[0]), int(still[-1])
+            begin = first + 1 - _rest(path[first::-1], heights[run.start : first + 1][::-1])
+            held[begin : last + _rest(path[last:], heights[last : run.end]), run.leg, run.part] = True
     return held
 
 
-def _risen(feet: Feet, run: Stance, rest: int) -> int:
-    """The frame after the last of a run in which a part is near where it rests at some frame, or has crept from there.
+def _rest(path: Array, heights: Array) -> int:
+    """For how many frames a part that goes along a path (F, 3) is near where it rests at first, or has crept from there
+    while it is slow, at heights (N,).
 
-    It may stay beyond the run, since speeds are smoothed.
+    It may stay for longer than it is slow, since speeds are smoothed.
     """
-    path, heights = feet.paths[rest:, run.leg, run.part], feet.heights[rest : run.end, run.leg, run.part]
-    seen = run.end - rest
-    away = length_of(path[: seen + 1] - path[0])
+    seen = len(heights)
+    left = (away := length_of(path[: seen + 1] - path[0])) >= ON_LINE
     # The rest of a long clip is looked at only as far as the part stays.
-    while seen < len(path) and (away < ON_LINE).all():
+    while not left.any():
+        if seen >= len(path):
+            return len(path)
         seen *= 2
-        away = length_of(path[: seen + 1] - path[0])
-    left = away >= ON_LINE
-    stays = int(left.argmax()) if left.any() else len(left)
+        left = (away := length_of(path[: seen + 1] - path[0])) >= ON_LINE
     creeps = np.abs(heights - heights[0]) <= 0.5 * away[: len(heights)]
-    return rest + max(stays, 1 + int(np.flatnonzero(creeps)[-1]))
+    return max(int(left.argmax()), 1 + int(creeps.nonzero()[0][-1]))
 
 
 def _off_line(feet: Feet, run: Stance) -> int:

@@ -42,6 +42,8 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     if not spells:
         return []
     heights = np.array([quantile(feet.lowest[spell.rows], 0.5) for spell in spells])
+    if heights.max() < heights.min() + height:
+        return spells
     legs, starts, ends = np.array([(spell.leg, spell.start, spell.end) for spell in spells]).T
     step = STEP * feet.fps
     crest = _are_crests(starts, ends, heights, height, 0.5 * step)

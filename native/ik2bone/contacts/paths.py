@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Array, Mask
-from ..curves import between, odd_window, quantile, smoothed, velocity
+from ..curves import halved, odd_window, quantile, smoothed, velocity
 from ..rotations import length_of
 from .stance import STEP
 
@@ -117,8 +117,7 @@ def finer(feet: Feet) -> Feet:
     """The same feet with a frame between each two that lie far apart: else speeds are taken over twice the time."""
     if feet.fps * WINDOWS[0] >= 1.8 or feet.frames < 2:
         return feet
-    places = np.arange(2 * feet.frames - 1) / 2
-    return replace(observe(between(feet.paths, places), 2 * feet.fps, feet.up, feet.noise), every=2)
+    return replace(observe(halved(feet.paths), 2 * feet.fps, feet.up, feet.noise), every=2)
 
 
 def noise_of(paths: Array) -> float:

@@ -63,4 +63,5 @@ def standing_core(frames: Indices) -> Indices:
 
 def standing_place(path: Array, frames: Indices) -> Array:
     """Mean place (3,) over the middle three fifths of the frames (indices) in which a point stands."""
-    return np.asarray(path[standing_core(frames)].mean(axis=0))
+    core = path[standing_core(frames)]
+    return np.asarray(core.sum(axis=0) / len(core))

@@ -81,6 +81,8 @@ def separate_spots(clip: Clip, contacts: Mask) -> Mask:
 
 def tell_hurried(feet: Contacts, held: Mask) -> tuple[Note, ...]:
     """A note about stances of which less is `held` (F, L, 2), as people added to them or to the one before or after."""
+    if not feet.added.any():
+        return ()
     spans, lost = stances(feet.wanted), feet.wanted & ~held
     longer = {span for span in spans if feet.added[span.rows].any()}
     beside = {span for a, b in pairwise(spans) if a.leg == b.leg and longer & {a, b} for span in (a, b)}
@@ -103,9 +105,9 @@ def _following(standing: Mask, *notes: Note) -> Contacts:
 
 def _turns_in_the_air(contacts: Mask) -> bool:
     """Whether what there is of contacts (F, L, 2) is hardly any, and beside the ends of the clip."""
-    standing = contacts.any(axis=-1)
-    at_ends = all(start == 0 or end == len(standing) for _, start, end in column_runs(standing))
-    return at_ends and float(standing.mean()) < SELDOM
+    standing = contacts[..., 0] | contacts[..., 1]
+    seldom = np.count_nonzero(standing) < SELDOM * standing.size
+    return seldom and all(start == 0 or end == len(standing) for _, start, end in column_runs(standing))
 
 
 def _low(clip: Clip, sole: Sole, heel: Array) -> Mask:

@@ -33,7 +33,7 @@ def floor_velocities(feet: Feet) -> tuple[Array, bool]:
     """
     low, travel = _low(feet.heights), level_part(feet.travel, feet.up)
     slow = level_part(feet.velocities[low], feet.up)
-    floor = _treadmill(slow, travel.mean(axis=0))
+    floor = _treadmill(slow, travel.sum(axis=0) / feet.frames)
     if floor.any():
         return np.broadcast_to(floor, travel.shape), True
     aside = cross(feet.up, travel)
@@ -47,15 +47,16 @@ def _treadmill(velocities: Array, way: Array) -> Array:
     It moves when the feet keep their place, but for a velocity (3,) on the mean, and low feet move alike at least twice
     as often as they rest.
     """
-    # No foot goes so fast that the figure could be in place.
-    none = np.zeros(3)
-    if hypot(*way) > NEAR * length_of(velocities).max():
+    none, speeds = np.zeros(3), length_of(velocities)
+    rest = np.count_nonzero(speeds <= NEAR) / len(speeds)
+    # No foot goes so fast that the figure could be in place, or most rest.
+    if hypot(*way) > NEAR * speeds.max() or rest > 0.5:
         return none
     floor = _mode(velocities)
     speed = hypot(*floor)
     if speed < SLOWEST or hypot(*way) > NEAR * speed:
         return none
-    return floor if _share(velocities, none, NEAR) <= 0.5 * _share(velocities, floor, _radius(floor)) else none
+    return floor if rest <= 0.5 * _share(velocities, floor, _radius(floor)) else none
 
 
 def _slide(velocities: Array, frames: Indices, travel: Array, aside: Array) -> Array:
@@ -86,12 +87,12 @@ def _low(heights: Array) -> Mask:
     """Frames, legs and parts (F, L, 2) in which a part of a foot is as low as it gets, and the other is not lower."""
     over = heights - heights.min(axis=0)
     # Heel and ball of a foot that keeps its turn rise alike, but for rounding.
-    return (over < SAME_PLACE) & (over <= over.min(axis=2, keepdims=True) + ROUNDING)
+    return (over < SAME_PLACE) & (over <= over[..., ::-1] + ROUNDING)
 
 
 def _mode(velocities: Array) -> Array:
     """The velocity (D,) about which most of some (N, D) gather."""
-    mode = velocities.mean(axis=0)
+    mode = velocities.sum(axis=0) / len(velocities)
     # Five steps towards the place with the least sum of distances (Weiszfeld, 1937), which does not depend on the axes.
     for _ in range(5):
         weights = 1.0 / np.maximum(length_of(velocities - mode), 1e-3)

@@ -97,7 +97,8 @@ class Surface:
             depth = depth / length_of(_of_lines(line, ways))
         normal = self._to_world(self.mesh.normals[triangle], frames[line])
         looks_up = dot(normal, _of_lines(line, down)) <= 0.0
-        normal[~looks_up] *= -1.0
+        if not looks_up.all():
+            normal[~looks_up] *= -1.0
         return Levels(line, np.full(len(line), number), depth, normal, looks_up)
 
     def nearest(self, points: Array, frames: Indices) -> tuple[Array, Array]:

@@ -91,15 +91,17 @@ def measure_sole(clip: Clip) -> Sole:
     contacts, found = _contacts(clip), _feet_at_rest(clip)
     standing = _standing_heights(clip, contacts[..., 1])
     height, floor, source = _ball_height(clip, standing) if None in found else (0.0, 0.0, "mesh")
+    told = _means_of_stances(clip, contacts, [leg for leg, foot in enumerate(found) if foot is None])
     laid = [
-        (foot, "mesh") if foot else _foot(clip, leg, contacts[:, leg], height, source) for leg, foot in enumerate(found)
+        (foot, "mesh") if foot else _foot(clip, leg, contacts[:, leg], told[leg], height, source)
+        for leg, foot in enumerate(found)
     ]
     feet, sources = zip(*laid, strict=True)
     sole, known = _sole_of(clip, feet, floor, sources), np.array([name in ("mesh", "point") for name in sources])
     if not known.any():
         return sole
-    told = [heights for heights, counts in zip(standing, known, strict=True) if counts]
-    return replace(sole, floor=_floor_under(told, sole.ball_height[known], clip.leg))
+    under = [heights for heights, counts in zip(standing, known, strict=True) if counts]
+    return replace(sole, floor=_floor_under(under, sole.ball_height[known], clip.leg))
 
 
 def _unscaled(clip: Clip) -> Clip:
@@ -243,34 +245,45 @@ def _feet_at_rest(clip: Clip) -> list[FlatFoot | None]:
     return [lay_at_rest(*each) for each in zip(clip.skins, joints, clip.leg / clip.foot_units, strict=True)]
 
 
-def _foot(clip: Clip, leg: int, contacts: Mask, height: float, source: str) -> tuple[FlatFoot, str]:
+def _foot(clip: Clip, leg: int, contacts: Mask, told: Array, height: float, source: str) -> tuple[FlatFoot, str]:
     """How one foot with contacts (F, 2) lies flat that does not do so at rest, and what tells it: its skin laid as the
-    clip's flat feet lie; without a skin these, with the `height` from that `source`.
+    clip's flat feet lie, by what their stances have `told` (S, 27); without a skin these, with the `height` from that
+    `source`.
     """
     source = source if (clip.ball[:, leg] != clip.ankle[:, leg]).any() else "point"
-    lying = _flat_foot(clip, leg, contacts, 0.0 if source == "point" else height / clip.foot_units[leg])
+    lying = _flat_foot(clip, leg, contacts, told, 0.0 if source == "point" else height / clip.foot_units[leg])
     found = clip.skins and find_sole(clip.skins[leg], lying, clip.leg / clip.foot_units[leg])
     return (found, "mesh") if found else (lying, source)
 
 
-def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
-    """How one foot with contacts (F, 2) lies flat, its ball joint so high over the sole: the means of what its stances
-    tell. Heights and places are in units of foot space.
+def _means_of_stances(clip: Clip, contacts: Mask, legs: list[int]) -> dict[int, Array]:
+    """What each stance of some legs tells (S, 27) about how the foot lies flat, means over its frames, from contacts
+    (F, L, 2): the ball joint, forward and up in foot space, how far toes rise and lie ahead, and what maps to them.
     """
-    stances = _flat_frames(clip, contacts, leg)
-    frames = np.concatenate(stances)
-    into, heading = inverse_of(clip.foot[frames, leg]), _headings(clip, leg, frames)
-    way = (clip.tip - clip.ball)[frames, leg]
+    flat = {leg: _flat_frames(clip, contacts[:, leg], leg) for leg in legs}
+    if not flat:
+        return {}
+    each = {leg: np.concatenate(stances) for leg, stances in flat.items()}
+    heading = np.concatenate([_headings(clip, leg, frames) for leg, frames in each.items()])
+    rows = np.concatenate(list(each.values())), np.repeat(legs, [len(frames) for frames in each.values()])
+    into, way = inverse_of(clip.foot[rows]), clip.tip[rows] - clip.ball[rows]
     columns = (
-        move_points(into, clip.ball[frames, leg]),
+        move_points(into, clip.ball[rows]),
         unit(turn_vectors(into, heading)),
         unit(into[:, :3, :3] @ clip.up),
         way @ clip.up,
         np.maximum(dot(way, heading), 0.0),
-        (inverse_of(clip.toe[frames, leg]) @ clip.foot[frames, leg]).reshape(-1, 16),
+        (inverse_of(clip.toe[rows]) @ clip.foot[rows]).reshape(-1, 16),
     )
-    rows = np.split(np.column_stack(columns), np.cumsum([len(each) for each in stances])[:-1])
-    told = np.array([row.mean(axis=0) for row in rows])
+    ends = np.cumsum([len(frames) for stances in flat.values() for frames in stances])
+    means = iter([row.sum(axis=0) / len(row) for row in np.split(np.column_stack(columns), ends[:-1])])
+    return {leg: np.array([next(means) for _ in stances]) for leg, stances in flat.items()}
+
+
+def _flat_foot(clip: Clip, leg: int, contacts: Mask, told: Array, height: float) -> FlatFoot:
+    """How one foot with contacts (F, 2) lies flat, its ball joint so high over the sole: the means of what its stances
+    have `told` (S, 27). Heights and places are in units of foot space.
+    """
     joint, forward, up = told[:, :9].mean(axis=0).reshape(3, 3)
     # Stances in which the toes are bent up do not tell how these lie.
     rises = told[:, 9]

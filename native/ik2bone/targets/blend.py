@@ -148,6 +148,11 @@ class Held:
     grounded: bool
     told: tuple[Note, ...] = ()
 
+    @cached_property
+    def standing(self) -> Mask:
+        """Which limbs stand or touch (F, L)."""
+        return self.contacts[..., 0] | self.contacts[..., 1]
+
     def choose(self, limbs: Mask) -> Held:
         """The same for some limbs (L,)."""
         if limbs.all():
@@ -196,11 +201,10 @@ def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor], ride: Array | N
 def _blend_leg(clip: Clip, path: Array, anchors: list[Anchor], ride: Array) -> tuple[Array, Array, Array, Array]:
     """Ball targets (F, 3), turns (F, 3, 3), rises and levels (F,) of one leg whose ball goes along a path (F, 3)."""
     before, after, share = _beside(clip.frames, [anchor.stance for anchor in anchors])
-    start, end = (_placed(clip, path, anchors, index) for index in (before, after))
-    turn = vector_from_matrix(np.swapaxes(start[0], 1, 2) @ end[0])
-    turn = start[0] @ matrix_from_vector(share[:, None] * turn)
-    ball = start[1] + share[:, None] * (end[1] - start[1])
-    rise, level = (a + share * (b - a) for a, b in zip(start[2:], end[2:], strict=True))
+    turns, *rest = _placed(clip, path, anchors, np.stack([before, after]))
+    turn = vector_from_matrix(np.swapaxes(turns[0], 1, 2) @ turns[1])
+    turn = turns[0] @ matrix_from_vector(share[:, None] * turn)
+    ball, rise, level = (start + (share * (end - start).T).T for start, end in rest)
     return ball, turn, rise - ride @ clip.up, level
 
 
@@ -218,8 +222,8 @@ def _beside(frames: int, spans: list[Stance]) -> tuple[NDArray[np.intp], NDArray
 def _placed(
     clip: Clip, path: Array, anchors: list[Anchor], index: NDArray[np.intp]
 ) -> tuple[Array, Array, Array, Array]:
-    """Turns (F, 3, 3), balls (F, 3), rises and levels (F,) of a leg whose ball goes along a path (F, 3), as anchors
-    place it: on each frame the one of that number (F,).
+    """Turns (2, F, 3, 3), balls (2, F, 3), rises and levels (2, F) of a leg whose ball goes along a path (F, 3), as
+    anchors place it: on each frame the two of these numbers (2, F).
     """
     spans = [slice(a.stance.start, a.stance.end) for a in anchors]
     # Of a foot that stands on its heel the ball is somewhere near.
@@ -231,11 +235,11 @@ def _placed(
     stands_at = np.array(places)[index]
     for number, anchor in enumerate(anchors):
         if anchor.motion is not None:
-            on = np.flatnonzero(index == number)
-            motion = anchor.motion[on]
+            on = (index == number).nonzero()
+            motion = anchor.motion[on[1]]
             point[on], foothold[on] = move_points(motion, point[on]), move_points(motion, foothold[on])
             turn[on] = nearest_rotations(motion[:, :3, :3]) @ turn[on]
     # The foot turns rigidly round where it stands; far from there it is just moved.
     way = stands_at - origin + shortened(path - stands_at, SLOPE_RANGE * clip.leg)
-    ball = path + (point - origin) + np.einsum("fij,fj->fi", turn - np.eye(3), way)
+    ball = path + (point - origin) + np.einsum("...ij,...j->...i", turn - np.eye(3), way)
     return turn, ball, (point - origin) @ clip.up, foothold @ clip.up

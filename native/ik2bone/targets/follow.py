@@ -8,7 +8,7 @@ import numpy as np
 from ..anchors.lying import lie_along, own_floor
 from ..arrays import Array, Mask
 from ..clip import Clip
-from ..curves import hann_average, odd_window, smooth_cover
+from ..curves import hann_average, odd_window, quantile, smooth_cover
 from ..ground.query import Ground, ask
 from ..notes import Note
 from ..rotations import length_of, matrix_from_vector, shortest_turns
@@ -23,8 +23,9 @@ NEAR, FAR = 0.05, 0.3
 EVEN = 0.01
 
 
-def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Targets:
-    """Targets that raise each foot with the ground below it and tilt it with its slope; it keeps its own height.
+def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> tuple[Targets, bool]:
+    """Targets that raise each foot with the ground below it and tilt it with its slope; it keeps its own height. And
+    whether there is ground under any.
 
     Feet that keep to this very ground already do not do so twice. On ground as even as the clip's own floor soles go as
     deep under it as they go under that, so that all stays as it was made; elsewhere they do not sink in.
@@ -45,15 +46,18 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Tar
     targets = _targets(clip, ball, turn, rise, hits @ clip.up)
     points = sole_points(clip, sole)
     # How far the ground puts soles elsewhere than all of them alike.
-    uneven = length_of(targets.placed(points - clip.ball[:, :, None]) - points - np.median(rise) * clip.up).max()
+    ways = targets.placed(points - clip.ball[:, :, None]) - points
+    uneven = length_of(ways - quantile(rise.ravel(), 0.5) * clip.up).max()
     # A single pose does not show on what floor it was made.
     is_floor = max(0.0, 1.0 - float(uneven) / (EVEN * clip.leg)) if clip.frames > 1 else 0.0
     own = is_floor * np.maximum(floor[..., None] - points @ clip.up, 0.0)
-    return _cleared(clip, targets, points, own, ground, window)
+    return _cleared(clip, targets, points, own, ground, window), bool(found.any())
 
 
-def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Targets:
-    """Targets that lay each sole flat on the surface below its ball, whatever its height and tilt in the clip."""
+def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> tuple[Targets, bool]:
+    """Targets that lay each sole flat on the surface below its ball, whatever its height and tilt in the clip. And
+    whether there is any.
+    """
     window = odd_window(WINDOW, clip.fps)
     _, normals, found = _gentle(ground, clip.ball, clip.up, slopes)
     normals = hann_average(normals, window) if slopes.aligned else np.broadcast_to(clip.up, normals.shape)
@@ -68,7 +72,7 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> Tar
     # Bent toes do not count: heel and ball are to lie on the ground.
     targets = _targets(clip, ball, turn, rise, hits @ clip.up)
     points = sole_points(clip, sole)[:, :, :2]
-    return _cleared(clip, targets, points, np.zeros(points.shape[:-1]), ground, window)
+    return _cleared(clip, targets, points, np.zeros(points.shape[:-1]), ground, window), bool(found.any())
 
 
 def tell_ground_under(targets: Targets, standing: Mask, ground: Ground, up: Array, steepest: float) -> list[Note]:

@@ -52,22 +52,25 @@ def hold_feet(
     flat, spans = np.zeros(clip.legs) if ball_height is None else ball_height, stances(contacts)
     turn = _hold_direction(clip, heel - clip.ball, contacts, spans, firm, flat)
     heel = clip.ball + np.einsum("flij,flj->fli", matrix_from_vector(turn), heel - clip.ball)
-    shift, known = np.zeros_like(heel), contacts.any(axis=-1)
+    shift, known = np.zeros_like(heel), contacts[..., 0] | contacts[..., 1]
     slides = np.where(contacts[..., 1:], velocity(clip.ball, clip.fps), velocity(heel, clip.fps))
+    steps = [length_of(path[1:] - path[:-1]) for path in (heel, clip.ball)]
     for span in spans:
         rows = slice(span.start, span.end), span.leg
         held = standing_frames(contacts[rows])
         first, last, behind = held[0], held[-1], heel[rows]
-        moved, main = shift[rows], (clip.ball if contacts[rows][first, 1] else heel)[rows]
+        part = int(contacts[rows][first, 1])
+        moved, main = shift[rows], (heel, clip.ball)[part][rows]
         known[rows][first : last + 1] = False
         known[rows][held] = True
         moved[held] = places[span] - main[held]
         moved[:first] = behind[first] + moved[first] - behind[:first]
         moved[last + 1 :] = behind[last] + moved[last] - behind[last + 1 :]
-        for path, start, end in ((behind, 0, first), (main, first, last + 1), (behind, last + 1, len(moved))):
-            alone = int(end - start < 2)
-            steps = length_of(np.diff(path[max(start - alone, 0) : end + alone], axis=0))
-            slides[rows][start:end] *= len(steps) > 0 and quantile(steps, 0.5) >= STILL * clip.leg / clip.fps
+        for by, start, end in ((0, 0, first), (part, first, last + 1), (0, last + 1, len(moved))):
+            if start < end:
+                alone = int(end - start < 2)
+                own = steps[by][span.start : span.end - 1, span.leg][max(start - alone, 0) : end + alone - 1]
+                slides[rows][start:end] *= len(own) > 0 and quantile(own, 0.5) >= STILL * clip.leg / clip.fps
     return Hold(fade(shift, known, FADE * clip.fps, -slides / clip.fps), turn)
 
 

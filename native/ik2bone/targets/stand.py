@@ -12,7 +12,7 @@ from ..arrays import Array, Mask
 from ..clip import Clip
 from ..contacts.standing import Contacts, feet_that_stand, tell_hurried
 from ..contacts.steady import steady_feet
-from ..ground.query import Ground, ask
+from ..ground.query import Ground
 from ..rotations import level_part, move_points
 from ..settings import Settings
 from ..sole.measure import Sole
@@ -33,10 +33,10 @@ def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Arra
         grounded = any(anchor.found for anchor in targets.anchors)
     else:
         follow = lay_on_ground if mode == "ALWAYS" else follow_ground
-        targets = follow(steady, sole, ground, settings.slopes)
+        targets, grounded = follow(steady, sole, ground, settings.slopes)
         contacts = resting = feet.standing
-        grounded = bool(ask(ground, steady.ball, steady.up)[2].any())
-    targets = replace(targets, turn=targets.turn @ still, to_ankle=clip.ankle - clip.ball)
+    if steady is not clip:
+        targets = replace(targets, turn=targets.turn @ still, to_ankle=clip.ankle - clip.ball)
     free, locked = np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked)
     notes = feet.notes + tell_hurried(feet, contacts)
     return Held(contacts, resting, targets, free, locked, grounded, notes)
@@ -58,9 +58,11 @@ def locked_targets(
         targets = raise_heels(clip, sole, targets, contacts, settings.enforced(contacts), ground)
     else:
         targets = blend_targets(clip, hold, raise_anchors(clip, sole, targets, contacts, ground), ride)
-    targets = lift_swings(clip, sole, targets, contacts, ground)
-    lost = ~contacts.any(axis=(0, 2))
+    swings = ~(contacts[..., 0] | contacts[..., 1])
+    if swings.any():
+        targets = lift_swings(clip, sole, targets, swings, ground)
+    lost = swings.all(axis=0)
     if lost.any():
         carried = clip.moved(level_part(targets.ride, clip.up))
-        targets = targets.with_legs(lost, follow_ground(carried, sole, ground, settings.slopes))
+        targets = targets.with_legs(lost, follow_ground(carried, sole, ground, settings.slopes)[0])
     return targets, contacts, resting

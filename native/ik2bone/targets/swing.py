@@ -23,9 +23,8 @@ BESIDE = 0.2
 ACCELERATION = 80.0
 
 
-def lift_swings(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Targets:
-    """The targets raised where heel, ball or toes would pass under the ground while the foot does not stand."""
-    swings = ~contacts.any(axis=-1)
+def lift_swings(clip: Clip, sole: Sole, targets: Targets, swings: Mask, ground: Ground) -> Targets:
+    """The targets raised where heel, ball or toes would pass under the ground while the foot swings (F, L)."""
     under, margin = (height / clip.leg for height in missing_height(clip, sole, targets, swings, ground))
     rise, lift = targets.rise / clip.leg, np.zeros_like(under)
     for leg, start, end in column_runs(swings):

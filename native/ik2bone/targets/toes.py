@@ -73,7 +73,7 @@ def _normals(clip: Clip, targets: Targets, stands: Mask, soles_up: Array) -> Arr
     for anchor in targets.anchors:
         if anchor.part != "swing":
             span = slice(anchor.stance.start, anchor.stance.end)
-            normals[span, anchor.stance.leg] = anchor.cut(span.start, span.stop).turns(span.stop - span.start) @ clip.up
+            normals[span, anchor.stance.leg] = anchor.turns(span) @ clip.up
     return normals[stands]
 
 
