@@ -182,6 +182,7 @@ def test_clip_in_place_stands_without_being_locked_and_tells_so() -> None:
     stored = plant(clip, HILLS, Settings(contacts="STORED", marks=marked(clip, base=plan.contacts)))
     assert not stored.locked.any()
     assert (stored.contacts == plan.contacts).all()
+    assert stored.notes == plan.notes
 
 
 def with_scaled_legs(clip, scale):
@@ -240,3 +241,5 @@ def test_figure_that_hovers_for_a_moment_as_its_clip_ends_stands_on_no_spot(seco
     feet = feet_that_stand(clip.moved(way), measure_sole(clip), "AUTO", None)
     assert feet.locked == stands
     assert (NEVER in feet.notes) != stands
+    stored = feet_that_stand(clip.moved(way), measure_sole(clip), "STORED", marked(clip, base=feet.standing))
+    assert (stored.locked, stored.notes) == (feet.locked, feet.notes)
