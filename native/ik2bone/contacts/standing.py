@@ -63,7 +63,7 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
         return _following(marks.standing if mode == "STORED" else marks.applied(contacts, least), *notes)
     if mode == "STORED":
         stored = marks.enforced if notes else marks.standing
-        return _locked(stored, stored, stored, marks, stored)
+        return _locked(stored, stored, stored, marks, stored & ~marks.enforced)
     wanted = marks.enforced if notes else marks.applied(contacts, least)
     return _locked(separate_spots(clip, wanted) | marks.enforced, wanted, marks.enforced, marks, contacts)
 
