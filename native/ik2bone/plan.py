@@ -349,9 +349,7 @@ def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, 
     places = [bool(touching[place.leg]) for place in settings.places if asked[place.leg]]
     if any(places):
         notes.append(Note("places_unused", {"count": sum(places), "of": len(places)}))
-    if "proportion" in sole.source:
-        notes.append(Note("sole_by_proportion"))
-    notes += tell_doubts(clip, sole)
+    notes += tell_doubts(clip, sole, asked)
     contacts = [a for a in held.targets.anchors if a.part != "swing" and asked[a.stance.leg]]
     lost = sum(not anchor.found for anchor in contacts)
     if lost:
@@ -361,6 +359,6 @@ def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, 
     notes += tell_turns(contacts) + tell_steep(standing, ground, clip.up, clip.frames, settings.max_slope)
     following = held.standing & ~held.locked & ~touching & asked
     notes += tell_ground_under(held.targets, following, ground, clip.up, settings.max_slope)
-    if not knees.usual.any(axis=(0, 2)).all() and clip.frames > 1:
+    if not knees.usual.any(axis=(0, 2))[asked].all() and clip.frames > 1:
         notes.append(Note("side_unknown"))
     return notes

@@ -79,12 +79,12 @@ class Settings(ByValue):
         if checks.number("max_drop", self.max_drop, "leg lengths") < 0.0:
             raise ValueError(f"max_drop: expected leg lengths, 0 or more, got {self.max_drop:g}")
         expected = "a number from 0 to 1, or one a frame"
-        if checks.as_array("strength", self.strength, expected).ndim:
-            strength = checks.array("strength", self.strength, ("frames",))
-            object.__setattr__(self, "strength", strength)  # lists too are to be cut
-        else:
-            strength = np.asarray(checks.number("strength", self.strength, expected))
-        beyond = strength[(strength < 0.0) | (strength > 1.0)]
+        given = self.strength
+        one = not checks.as_array("strength", given, expected).ndim
+        strength = checks.number("strength", given, expected) if one else checks.array("strength", given, ("frames",))
+        object.__setattr__(self, "strength", strength)  # frames are cut of what is an array
+        shares = np.atleast_1d(strength)
+        beyond = shares[(shares < 0.0) | (shares > 1.0)]
         if beyond.size:
             raise ValueError(f"strength: expected {expected}, got {beyond[0]}")
         if self.asked is not None:
@@ -161,7 +161,9 @@ class Settings(ByValue):
         """Those contacts (F, L, 2) that people enforce; every frame under ALWAYS is nobody's wish."""
         if self.marks is None or self.always(len(contacts)):
             return np.zeros_like(contacts)
-        return contacts & self.marks.enforced
+        wanted = self.marks.enforced
+        # A mark on heel or ball will do for a limb that touches with one point.
+        return contacts & (wanted | (wanted & ~contacts).any(axis=-1, keepdims=True))
 
     def shares(self, frames: int) -> Array:
         """The strength of each frame (F,)."""

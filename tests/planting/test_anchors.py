@@ -8,6 +8,7 @@ import pytest
 from grounds import Part, Parts, plate
 from ik2bone.anchors.choose import find_anchors
 from ik2bone.contacts.standing import Contacts
+from ik2bone.ground.given import HeightField
 from ik2bone.plan import Settings
 from ik2bone.rotations import move_points
 from ik2bone.sole.measure import measure_sole
@@ -90,6 +91,22 @@ def test_feet_keep_farther_from_a_high_ledge_than_from_a_low_one(walk) -> None:
 
     assert move(0.4) > move(0.06) + 0.01
     assert move(0.06) >= 0.0
+
+
+@pytest.mark.parametrize("below", [-0.5, np.nan], ids=["over a ditch", "over nothing"])
+@pytest.mark.parametrize(("plank", "gap"), [(0.15, 0.02), (0.15, 0.1), (9.0, 0.04)])
+def test_feet_stand_on_planks_and_not_in_the_gaps_between(walk, plank, gap, below) -> None:
+    """The ball over a gap that the sole spans is put aside onto a plank."""
+    moved = 0
+    for start in np.arange(0.0, 0.2, 0.05):
+
+        def height(xy, start=start):
+            return np.where((xy[:, 0] - start) % (plank + gap) < plank, 0.3, below)
+
+        anchors = found(walk, HeightField(height, 1e-3))[1]
+        assert [anchor.foothold[2] for anchor in anchors] == pytest.approx([0.3] * len(anchors))
+        moved += sum(np.abs(anchor.move[:2]).max() > 1e-6 for anchor in anchors)
+    assert moved
 
 
 def test_feet_go_up_a_ramp_over_a_floor(walk) -> None:

@@ -23,6 +23,12 @@ def spread_on_its_first_frame(walk: Clip) -> Clip:
     return spread
 
 
+def test_clip_with_a_calibration_pose_takes_a_strength_as_an_array_of_one_number() -> None:
+    spread = spread_on_its_first_frame(make_walk(1.0).clip)
+    plans = [plant(spread, HILLS, Settings(strength=strength)) for strength in (0.5, np.array(0.5))]
+    assert (plans[0].rotations == plans[1].rotations).all()
+
+
 def test_strength_of_a_calibration_pose_is_its_own() -> None:
     spread = spread_on_its_first_frame(make_walk().clip)
     strength = np.linspace(0.0, 1.0, spread.frames)

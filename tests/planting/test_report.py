@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from ik2bone.contacts.spans import Marks
 from ik2bone.plan import Settings, plant
-from ik2bone.report import figures, foot_names, table, text
+from ik2bone.report import figures, foot_names, summary, table, text
 from ik2bone.report.measures import VISIBLE
 from ik2bone.rotations import move_points
 from walk import HILLS, make_walk, planted
@@ -143,6 +144,18 @@ def test_plot_does_not_enlarge_a_drift_that_nobody_sees(report) -> None:
     for span in report["spans"]:
         span["drift"] = span["before"]["drift"] = span["after"]["drift"] = 1e-9
     assert [axes.get_ylim()[1] for axes in plot(report).axes[1::3]] == [VISIBLE * report["leg"]] * 2
+
+
+def test_summary_counts_how_often_feet_stand_whatever_part_or_mark_holds_them() -> None:
+    clip = make_walk(3.0, roll=0.4).clip
+    plan = plant(clip, HILLS)
+    pinned, nothing = np.zeros_like(plan.contacts), np.zeros_like(plan.contacts)
+    first = int(np.flatnonzero(plan.contacts[:, 1].all(axis=-1))[0])
+    pinned[first + 2 : first + 4, 1, 1] = True
+    lifted = np.broadcast_to([False, True], pinned.shape)
+    for marks in (None, Marks(nothing, pinned, nothing), Marks(nothing, nothing, lifted)):
+        plan = plant(clip, HILLS, Settings(marks=marks))
+        assert summary(plan.report()).startswith(f"Planted 2 feet, {len(plan.anchors)} contacts: ")
 
 
 def test_limbs_without_bones_are_numbered(walked) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone.plan import plant
+from ik2bone.plan import Settings, plant
 from ik2bone.rotations import move_points
 from ik2bone.sole.measure import measure_sole
 from ik2bone.sole.skin import FlatFoot, Skin, find_sole, lay_at_rest
@@ -126,3 +126,19 @@ def test_skins_go_with_the_own_scales_of_their_bones() -> None:
 def test_one_foot_without_skin_keeps_the_clip_s_measure() -> None:
     nothing = Skin(np.zeros((0, 3)), np.zeros((0, 3)), np.eye(4), UP)
     assert measure_sole(replace(make_walk().clip, skins=(shoe(), nothing))).source == ("mesh", "clip's floor")
+
+
+@pytest.mark.parametrize(("is_hand", "asked"), [([False, True], [True, True]), ([False, False], [True, False])])
+def test_doubts_about_skins_are_told_of_the_feet_that_were_asked_for(is_hand, asked) -> None:
+    blob = Skin(np.full((9, 3), 50.0), np.zeros((0, 3)), np.eye(4), UP)
+    clip = replace(make_walk(2.0).clip, skins=(blob, blob), is_hand=np.array(is_hand))
+    notes = plant(clip, FLAT, Settings(asked=np.array(asked))).notes
+    assert any(str(note) == "the skin of 1 of 1 feet shows no plausible sole" for note in notes)
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_sole_by_proportion_is_told_of_feet_that_were_asked_for(asked) -> None:
+    clip = make_walk(2.0).clip
+    sole = replace(measure_sole(clip), source=("flattest frames", "proportion"))
+    notes = plant(clip, FLAT, Settings(asked=np.array([True, asked])), sole).notes
+    assert ("sole_by_proportion" in {note.code for note in notes}) == asked

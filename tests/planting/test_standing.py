@@ -133,6 +133,17 @@ def test_contacts_that_enforced_ones_part_are_told() -> None:
     assert told == [[], [1]]
 
 
+def test_heel_that_is_pinned_while_it_stands_stays_where_it_was() -> None:
+    """The rest of its stance, in which the foot rolls already, does not tell how it stands."""
+    clip = make_walk(4.0, 30.0, roll=0.4).clip
+    plan = plant(clip, HILLS)
+    for start, end in runs(plan.contacts[:, 0, 0])[1:-1]:
+        marks = marked(clip, Span("left", "heel", start, end - 4, "enforced"))
+        pinned = plant(clip, HILLS, Settings(marks=marks))
+        assert np.abs(paths(clip, pinned)[0] - paths(clip, plan)[0])[start:end].max() < 1e-3
+        assert pinned.contacts[start:end, 0].sum() >= plan.contacts[start:end, 0].sum()
+
+
 @pytest.mark.parametrize("mode", ["AUTO", "STORED"])
 def test_forbidden_parts_never_stand(mode) -> None:
     clip = make_walk().clip
@@ -182,6 +193,7 @@ def test_clip_in_place_stands_without_being_locked_and_tells_so() -> None:
     stored = plant(clip, HILLS, Settings(contacts="STORED", marks=marked(clip, base=plan.contacts)))
     assert not stored.locked.any()
     assert (stored.contacts == plan.contacts).all()
+    assert stored.notes == plan.notes
 
 
 def with_scaled_legs(clip, scale):
@@ -240,3 +252,5 @@ def test_figure_that_hovers_for_a_moment_as_its_clip_ends_stands_on_no_spot(seco
     feet = feet_that_stand(clip.moved(way), measure_sole(clip), "AUTO", None)
     assert feet.locked == stands
     assert (NEVER in feet.notes) != stands
+    stored = feet_that_stand(clip.moved(way), measure_sole(clip), "STORED", marked(clip, base=feet.standing))
+    assert (stored.locked, stored.notes) == (feet.locked, feet.notes)

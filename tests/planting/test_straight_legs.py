@@ -53,6 +53,12 @@ def test_leg_whose_side_nothing_tells_is_told(monkeypatch) -> None:
     clip = stiff(monkeypatch)
     pegs = clip.having(ball=clip.ankle, tip=clip.ankle, toe=clip.foot, has_toe=np.zeros(2, bool))
     assert any("never bends" in str(note) for note in plant(pegs, CURB).notes)
+    bent, peg = make_walk(pegs.frames / pegs.fps, pegs.fps).clip, np.array([False, True])
+    names = ("thigh", "shin", "foot", "toe", "ball", "tip", "scale")
+    one = pegs.having(**{name: np.stack([getattr(bent, name)[:, 0], getattr(pegs, name)[:, 1]], 1) for name in names})
+    for asked in (peg, ~peg):
+        notes = plant(one, CURB, Settings(asked=asked)).notes
+        assert any("never bends" in str(note) for note in notes) == asked[1]
 
 
 @pytest.mark.parametrize("angle", [0.0, 2.0, 4.0])

@@ -202,11 +202,11 @@ def test_sentences_count_the_limbs_that_were_asked_for() -> None:
         assert any(str(note).startswith(sentence) for note in notes)
 
 
-def _reaching_for_a_wall(state: str, away: float = 0.15):
+def _reaching_for_a_wall(state: str, away: float = 0.15, part: str = "ball"):
     """A climb a fraction of an arm before a wall, whose left hand has a contact there; the wall and the palm after."""
     clip = make_climb().clip.choose(HANDS)
     ground = wall([0.0, clip.ball[..., 1].max() + away, 0.0], [0.0, -1.0, 0.0])
-    marks = marks_of([Span("left", "ball", 64, 75, state)], ["left", "right"], 0, clip.frames)
+    marks = marks_of([Span("left", part, 64, 75, state)], ["left", "right"], 0, clip.frames)
     plan = plant(clip, ground, replace(NEAREST, contacts="STORED", marks=marks))
     return plan, _distances(_touching_points(planted(clip, plan), plan)[64:76, 0], ground)
 
@@ -221,10 +221,12 @@ def test_forbidden_limbs_do_not_touch_whichever_part_is_named(contacts) -> None:
     assert not plan.contacts[20:61, 3].any()
 
 
-def test_hands_reach_for_what_people_want_them_to_touch() -> None:
-    plan, distances = _reaching_for_a_wall("enforced")
+@pytest.mark.parametrize("part", ["heel", "ball"])
+def test_hands_reach_for_what_people_want_them_to_touch(part) -> None:
+    plan, distances = _reaching_for_a_wall("enforced", part=part)
     assert distances.max() < 1e-6
     assert runs(plan.contacts[:, 0, 1]) == [(64, 76)] and not plan.contacts[:, 1].any()
+    assert (plan.enforced == plan.contacts).all()
 
 
 def test_hands_do_not_reach_far_by_themselves() -> None:

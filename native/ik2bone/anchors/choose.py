@@ -8,17 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import Array, Mask
+from ..arrays import Array, Indices, Mask
 from ..clip import Clip
 from ..contacts.spans import Place
 from ..contacts.stance import Stance
 from ..contacts.standing import Contacts
-from ..ground.query import Ground, ask, may_move, support_of
+from ..ground.query import Ground, may_move, support_of
 from ..rotations import inverse_of, move_points
 from ..settings import Settings, Slopes
 from ..sole.measure import Sole
 from .anchor import Anchor, on_supports, ride_of
-from .footprint import Footprints, Site, footprints, slope_turns, stance_footprints
+from .footprint import EVEN, SOLE, Footprints, Site, footprints, over_edge, slope_turns, stance_footprints
 from .lying import leave_lying
 from .search import best_shifts
 from .time import give_time
@@ -81,7 +81,7 @@ def _settle(
     Each stance is asked for at the level of the one before it, which matters on stairs without risers and bridges: all
     of them are asked again for as long as what they found changes the level, or what carries the figure, of others.
     """
-    count = len(prints.spans)
+    count, rows = len(prints.spans), np.arange(len(prints.spans))
     rise, carried = np.zeros(count), np.zeros((count, 3)) if ride is None else ride[prints.frame]
     asked, hits, found = np.full((count, 3), np.inf), np.zeros((count, 3)), np.zeros(count, bool)
     for _ in range(count + 1):
@@ -91,8 +91,8 @@ def _settle(
         new = np.abs(below - asked).max(axis=1) > 1e-9 * clip.leg
         if not new.any():
             break
-        hits[new], _, found[new] = ask(ground, below[new], clip.up, prints.frame[new])
         asked[new] = below[new]
+        hits[new], found[new] = _under_soles(Site(ground, prints, asked, asked, clip.leg, slopes.least), rows[new])
         rise = _last_found((hits - place) @ clip.up, found)
         supports = (support_of(ground, *at) for at in zip(hits[found], prints.frame[found], strict=True))
         if ride is None and may_move(ground) and any(support.motion is not None for support in supports):
@@ -100,6 +100,23 @@ def _settle(
             carried = ride_of(_anchors(site, np.zeros((count, 2)), carried, False), clip.frames)[prints.frame]
     zero = np.where(found[:, None], hits, asked)
     return Site(ground, prints, asked, zero, clip.leg, slopes.least), carried
+
+
+def _under_soles(site: Site, rows: Indices) -> tuple[Array, Mask]:
+    """The ground (M, 3) under the standing points of some stances (M,), and where there is any (M,).
+
+    Into a gap that is narrower than the sole no foot falls: there it is the lower of what lies on both sides.
+    """
+    _, heel, _, tip, *sides = np.moveaxis(site.prints.points[rows][:, :SOLE], 1, 0)
+    shares = (0.25, 0.5, 0.75, 1.0)
+    points = np.stack([0.0 * heel, *sides, *(x * heel for x in shares), *(x * tip for x in shares)], axis=1)
+    under = site.ask(rows, points)
+    higher = under.found & (over_edge(points, under) > EVEN) & (under.height > under.height[:, :1])
+    _, left, right, *along = np.where(higher, under.height, -np.inf).T
+    beside = np.maximum(np.minimum(left, right), np.minimum(np.max(along[:4], axis=0), np.max(along[4:], axis=0)))
+    bridged = beside > -np.inf
+    level = np.where(bridged, beside, 0.0)[:, None] * site.leg * site.prints.axes[0, :, 2]
+    return np.where(bridged[:, None], site.below[rows] + level, under.hits[:, 0]), under.found[:, 0] | bridged
 
 
 def _last_found(rises: Array, found: Mask) -> Array:

@@ -12,7 +12,7 @@ from ..arrays import Array, Indices, Mask
 from ..clip import Clip
 from ..curves import SHARPEST
 from ..rotations import dot
-from .footprint import Site, unevenness
+from .footprint import EVEN, SOLE, UNEVEN_COST, Site, unevenness
 from .time import HASTY
 
 # Feet are moved along so many ways, by so many strides of this length (leg lengths), to find a better place.
@@ -29,7 +29,7 @@ LATER = 1e-6
 class Search:
     """What tells the cost of places of N stances: the `moves` (N, 3) by the ground in their own places, the rows of
     each leg in order, and the times (s) from each of these to the next. Those `free` (M,) may be moved along their
-    `ways` (N, WAYS, 2).
+    `ways` (N, WAYS, 2). Own places may lie `over_gap` (N,) that the sole spans.
     """
 
     site: Site
@@ -38,6 +38,7 @@ class Search:
     times: list[Array]
     ways: Array
     free: Indices
+    over_gap: Mask
 
     def look(self, number: Indices, length: Array) -> tuple[Array, Array]:
         """What it costs by itself (M, C) to move the free stances by lengths (M, C) along ways of some numbers (M, C),
@@ -49,6 +50,8 @@ class Search:
         later = LATER * number * (1.0 + free / len(self.moves))[:, None]
         prices = length + later + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
         prices[~under.gentle[..., 0] & (length > 0.0)] = np.inf
+        # Nothing is worse than a gap that the sole spans.
+        prices[self.over_gap[free, None] & (under.height[..., 0] < -EVEN)] += UNEVEN_COST
         away = self.site.leg * np.concatenate([shifts, under.height[..., :1]], axis=-1)
         return prices, self.moves[free][:, None] + away @ np.swapaxes(prints.axes[free], 1, 2)
 
@@ -110,9 +113,9 @@ def best_shifts(clip: Clip, site: Site, carried: Array, fixed: Mask) -> Array:
         # Feet gain by strides, alone or with those before and after, only where together they cost as much as these.
         total = np.append(0.0, np.cumsum(costs[chain] - STRIDE))
         free[chain] = np.maximum.accumulate(total[:0:-1])[::-1] >= np.minimum.accumulate(total[:-1])
-    free = rows[site.own.found[:, 0] & free & ~fixed]
+    free = rows[site.own.found[:, :SOLE].any(axis=1) & free & ~fixed]
     if len(free):
-        shifts[free] = Search(site, moves, chains, times, _ways(clip, site), free).best()
+        shifts[free] = Search(site, moves, chains, times, _ways(clip, site), free, site.own.height[:, 0] < -EVEN).best()
     return shifts
 
 

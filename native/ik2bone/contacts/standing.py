@@ -56,14 +56,14 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
         return _following(np.ones(shape, bool))
     heel, marks = move_points(clip.foot, sole.heel), marks or no_marks(shape)
     standing, carried = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    if mode == "STORED":
-        stored = marks.standing if standing.any() and not carried else marks.enforced
-        return _locked(stored, stored, stored, marks, stored) if stored.any() else _following(marks.standing, NOWHERE)
     contacts, least = standing & (not _turns_in_the_air(standing)), LEAST_CONTACT * clip.fps
     notes = (CARRIED,) if carried else () if contacts.any() else (NEVER,)
     if notes and not marks.enforced.any():
         contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
-        return _following(marks.applied(contacts, least), *notes)
+        return _following(marks.standing if mode == "STORED" else marks.applied(contacts, least), *notes)
+    if mode == "STORED":
+        stored = marks.enforced if notes else marks.standing
+        return _locked(stored, stored, stored, marks, stored & ~marks.enforced)
     wanted = marks.enforced if notes else marks.applied(contacts, least)
     return _locked(separate_spots(clip, wanted) | marks.enforced, wanted, marks.enforced, marks, contacts)
 

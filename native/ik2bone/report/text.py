@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .measures import SIDES, SPAN_FIGURES
@@ -34,11 +35,20 @@ UNITS = "Lengths are in the units of the clip, flexion in degrees, accelerations
 def summary(report: dict[str, Any]) -> str:
     """One line for the information area."""
     after = report["after"]
-    contacts = len({(s["leg"], s["start"]) for s in report["spans"] if s["part"] == "ball"})
+    contacts = _count_contacts(report["spans"])
     text = f"Planted {_count_limbs(report['feet'])}, {contacts} contact{'s' * (contacts != 1)}: {changes(report)}"
     if after["short_frames"]:
         text += f", {after['short_frames']} frames short of target by up to {_percent(report, 'after', 'short')} %"
     return "; ".join([text, *report["told"]])
+
+
+def _count_contacts(spans: list[dict[str, Any]]) -> int:
+    """How often feet stand: spans of the parts and states of a foot that meet are one contact."""
+    count, ends = 0, dict.fromkeys((span["leg"] for span in spans), -math.inf)
+    for leg, start, end in sorted((span["leg"], span["start"], span["end"]) for span in spans):
+        count += start > ends[leg] + 1
+        ends[leg] = max(ends[leg], end)
+    return count
 
 
 def changes(report: dict[str, Any]) -> str:

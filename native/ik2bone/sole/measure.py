@@ -151,11 +151,13 @@ def with_own_floor(clip: Clip, sole: Sole) -> Sole:
     return replace(sole, floor=_floor_under(standing, sole.ball_height[~clip.hands], feet.leg))
 
 
-def tell_doubts(clip: Clip, sole: Sole) -> list[Note]:
-    """A note about feet whose skin was not believed."""
-    feet = zip(clip.skins or (), sole.source, ~clip.hands, strict=False)
-    doubted = sum(len(skin.foot) + len(skin.toe) > 0 and name != "mesh" for skin, name, foot in feet if foot)
-    return [Note("skin_doubted", {"count": doubted, "of": clip.legs})] if doubted else []
+def tell_doubts(clip: Clip, sole: Sole, asked: Mask) -> list[Note]:
+    """Notes about soles of the feet that were `asked` for (L,) which are not known, or not from the skin there is."""
+    feet = np.flatnonzero(~clip.hands & asked)
+    notes = [Note("sole_by_proportion")] if any(sole.source[leg] == "proportion" for leg in feet) else []
+    skins = [(clip.skins[leg], sole.source[leg]) for leg in feet] if clip.skins else []
+    doubted = sum(len(skin.foot) + len(skin.toe) > 0 and source != "mesh" for skin, source in skins)
+    return [*notes, Note("skin_doubted", {"count": doubted, "of": len(feet)})] if doubted else notes
 
 
 def sole_points(clip: Clip, sole: Sole) -> Array:

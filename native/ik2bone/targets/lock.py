@@ -40,17 +40,20 @@ def hold_feet(
     places: dict[Stance, Array],
     firm: Mask | None = None,
     ball_height: Array | None = None,
+    added: Mask | None = None,
 ) -> Hold:
     """Hold standing points, and join the holds with matching velocity where nothing stands.
 
     Where the ball stands (`contacts` (F, L, 2)) it is held in its place (3,), and where the `heel` (F, L, 3) stands
     with it the foot keeps its mean direction. Where only the heel stands, before or after, it is held where the ball's
     first or last frame puts it. A stance with frames that are `firm` (F, L) keeps its direction whatever the clip does:
-    that of its other frames. Where there are none, it lies flat, its ball joint by `ball_height` (L,) over its heel.
+    that of the frames in which it stands in the clip, all but those `added` (F, L), by default the firm ones. Where
+    there are none, it lies flat, its ball joint by `ball_height` (L,) over its heel.
     """
     firm = np.zeros((clip.frames, clip.legs), bool) if firm is None else firm
+    added = firm if added is None else added
     flat, spans = np.zeros(clip.legs) if ball_height is None else ball_height, stances(contacts)
-    turn = _hold_direction(clip, heel - clip.ball, contacts, spans, firm, flat)
+    turn = _hold_direction(clip, heel - clip.ball, contacts, spans, firm, flat, added)
     heel = clip.ball + np.einsum("flij,flj->fli", matrix_from_vector(turn), heel - clip.ball)
     shift, known = np.zeros_like(heel), contacts[..., 0] | contacts[..., 1]
     slides = np.where(contacts[..., 1:], velocity(clip.ball, clip.fps), velocity(heel, clip.fps))
@@ -74,14 +77,16 @@ def hold_feet(
     return Hold(fade(shift, known, FADE * clip.fps, -slides / clip.fps), turn)
 
 
-def _hold_direction(clip: Clip, away: Array, contacts: Mask, spans: list[Stance], firm: Mask, flat: Array) -> Array:
+def _hold_direction(
+    clip: Clip, away: Array, contacts: Mask, spans: list[Stance], firm: Mask, flat: Array, added: Mask
+) -> Array:
     """Rotation vectors (F, L, 3) that keep the ways from ball to heel (F, L, 3) as they are on the mean of a stance."""
     both, goal, whole = contacts.all(axis=-1), away.copy(), np.zeros_like(firm)
     for span in spans:
         rows = slice(span.start, span.end), span.leg
         frames = span.start + np.flatnonzero(both[rows])
         if len(frames):
-            own = frames[~firm[frames, span.leg]]
+            own = frames[~added[frames, span.leg]]
             mean = standing_place(away[:, span.leg], own if len(own) else frames)
             goal[frames, span.leg] = mean if len(own) else _laid_flat(mean, flat[span.leg], clip.up)
             whole[rows] = firm[rows].any()
