@@ -161,6 +161,17 @@ def test_clip_in_place_follows_the_ground_and_is_told() -> None:
     assert np.abs(height[low] - 0.05).max() < 0.03
 
 
+@pytest.mark.parametrize("fps", [24.0, 60.0])
+def test_feet_of_a_clip_in_place_are_carried_over_an_edge_calmly(fps) -> None:
+    # The edge lies under the hips: every foot steps up to it and is carried back over it while it stands.
+    clip, step = in_place(make_walk(fps=fps).clip), height_field(lambda x, _: 0.18 * (x > -0.5))
+    plan = plant(clip, step)
+    after = measure(clip, planted(clip, plan), step, plan.sole.heel)
+    assert after.foot_pop < 0.02
+    assert after.knee_pop < 10.0
+    assert max(after.toe_under, after.heel_under) < 1e-6
+
+
 def drooping(walk):
     """A walk whose swinging toes, 0.25 leg long, hang down by up to 60 degrees, through the floor."""
     clip = walk.clip

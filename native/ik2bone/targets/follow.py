@@ -8,7 +8,7 @@ import numpy as np
 from ..anchors.lying import lie_along, own_floor
 from ..arrays import Array, Mask
 from ..clip import Clip
-from ..curves import hann_average, odd_window, quantile, smooth_cover
+from ..curves import hann_average, odd_window, quantile, smooth_between
 from ..ground.query import Ground, ask
 from ..notes import Note
 from ..rotations import length_of, matrix_from_vector, shortest_turns
@@ -16,8 +16,12 @@ from ..settings import Slopes
 from ..sole.measure import Sole, sole_points
 from .blend import WINDOW, Targets
 
-# A foot follows the slope fully up to this height over its floor and not at all from the second on (leg lengths).
-NEAR, FAR = 0.05, 0.3
+# At this height over its floor (leg lengths) a foot follows the ground half as closely as one that stands. Measured on
+# 126 runs of clips in place: with 0.15 the straighter knee bends by 0.1 degrees more, and with 0.35 one more knee pops.
+NEAR = 0.25
+# What the ground adds to the height of a foot comes and goes no faster than this (s). On the same runs: with 0.12 knees
+# pop by 0.4 degrees less, and standing soles hang 0.004 leg lengths farther over the ground.
+SLOW = 0.1
 # Ground is a floor where it puts no sole elsewhere than all others by this much (leg lengths), half of what hips may
 # move over a clip's own floor.
 EVEN = 0.01
@@ -35,13 +39,13 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> tup
     height = below @ clip.up - floor
     # From the clip's own floor, because a foot kicked high may be nearer to a roof.
     hits, normals, found = _gentle(ground, below - height[..., None] * clip.up, clip.up, slopes)
-    window = odd_window(WINDOW, clip.fps)
-    rise = hann_average(np.where(found, (hits - below) @ clip.up + height, 0.0), window)
-    near = np.clip((FAR - height / clip.leg) / (FAR - NEAR), 0.0, 1.0)
-    soles_up, low = np.einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up), height < NEAR * clip.leg
-    if not slopes.aligned or lie_along(soles_up[low], normals[low], clip.up):
-        near = np.zeros_like(near)
-    turn = matrix_from_vector(near[..., None] * shortest_turns(clip.up, hann_average(normals, window)))
+    near = 1.0 / (1.0 + (np.maximum(height, 0.0) / (NEAR * clip.leg)) ** 2)
+    # Feet that swing rather go from where they stood to where they will than up and down with what lies below them.
+    rise = smooth_between(np.where(found, (hits - below) @ clip.up + height, 0.0), clip.fps, SLOW, weight=near)
+    soles_up, low = np.einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up), near > 0.5
+    tilts = slopes.aligned and not lie_along(soles_up[low], normals[low], clip.up)
+    normals = hann_average(normals, odd_window(WINDOW, clip.fps))
+    turn = matrix_from_vector(tilts * near[..., None] * shortest_turns(clip.up, normals))
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)
     targets = _targets(clip, ball, turn, rise, hits @ clip.up)
     points = sole_points(clip, sole)
@@ -51,7 +55,7 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> tup
     # A single pose does not show on what floor it was made.
     is_floor = max(0.0, 1.0 - float(uneven) / (EVEN * clip.leg)) if clip.frames > 1 else 0.0
     own = is_floor * np.maximum(floor[..., None] - points @ clip.up, 0.0)
-    return _cleared(clip, targets, points, own, ground, window), bool(found.any())
+    return _cleared(clip, targets, points, own, ground), bool(found.any())
 
 
 def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> tuple[Targets, bool]:
@@ -72,7 +76,7 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> tup
     # Bent toes do not count: heel and ball are to lie on the ground.
     targets = _targets(clip, ball, turn, rise, hits @ clip.up)
     points = sole_points(clip, sole)[:, :, :2]
-    return _cleared(clip, targets, points, np.zeros(points.shape[:-1]), ground, window), bool(found.any())
+    return _cleared(clip, targets, points, np.zeros(points.shape[:-1]), ground), bool(found.any())
 
 
 def tell_ground_under(targets: Targets, standing: Mask, ground: Ground, up: Array, steepest: float) -> list[Note]:
@@ -98,11 +102,11 @@ def _targets(clip: Clip, ball: Array, turn: Array, rise: Array, level: Array) ->
     return Targets(ball, turn, clip.ankle - clip.ball, rise, level, np.zeros((clip.frames, 3)))
 
 
-def _cleared(clip: Clip, targets: Targets, points: Array, own: Array, ground: Ground, window: int) -> Targets:
+def _cleared(clip: Clip, targets: Targets, points: Array, own: Array, ground: Ground) -> Targets:
     """The targets raised, smoothly, where points (F, L, P, 3) of the soles would lie deeper under the ground than is
     their `own` (F, L, P).
     """
     points = targets.placed(points - clip.ball[:, :, None])
     depths = targets.depths(points, np.ones(targets.rise.shape, bool), ground, clip.up)
-    under = np.maximum((depths - own).max(axis=2), 0.0)
-    return targets.moved(smooth_cover(under, window)[..., None] * clip.up)
+    lift = smooth_between(np.zeros(targets.rise.shape), clip.fps, SLOW, np.maximum((depths - own).max(axis=2), 0.0))
+    return targets.moved(lift[..., None] * clip.up)
