@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextlib import closing
 from ctypes import c_ulong, py_object, pythonapi
 from threading import Thread
@@ -51,7 +51,7 @@ def aside(work: Callable[[], Result], progress: Progress) -> Stages[Result]:
     thread = Thread(target=run, daemon=True)
     thread.start()
     try:
-        while not wait([future], PIECE).done:
+        while thread.join(PIECE) or thread.is_alive():
             yield progress
     except GeneratorExit:
         pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread.ident), py_object(SystemExit))

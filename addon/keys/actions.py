@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import bpy
@@ -71,13 +71,22 @@ class Curves:
 
     def bones(self) -> set[str]:
         """Names of the bones that are animated, whether the object has them or not."""
-        matches = {BONE.match(path) for path in {curve.data_path for curve in self}}
-        return {unescape_identifier(match[1]) for match in matches if match}
+        return {bone for bone in map(_bone_in, {curve.data_path for curve in self}) if bone is not None}
 
     def span(self) -> tuple[float, float] | None:
         """First and last keyed frame of all curves, None where nothing is keyed."""
         ranges = [curve.range() for curve in self if curve.keyframe_points or curve.sampled_points]
-        return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else None
+        if not ranges:
+            return None
+        starts, ends = zip(*ranges, strict=True)
+        return min(starts), max(ends)
+
+
+@lru_cache(maxsize=10_000)
+def _bone_in(path: str) -> str | None:
+    """The bone that a data path names."""
+    match = BONE.match(path)
+    return unescape_identifier(match[1]) if match else None
 
 
 def assigned(ob: Object) -> Assignment:
@@ -187,7 +196,9 @@ def copy(assignment: Assignment, idle: Iterable[int] = ()) -> Assignment:
 
 def idle_rows(assignment: Assignment, wanted: Callable[[str], bool]) -> list[int]:
     """Places of the object's curves whose data paths are not wanted; none where so few are that they cost nothing."""
-    found = [row for row, curve in enumerate(curves_of(assignment)) if not wanted(curve.data_path)]
+    paths = [curve.data_path for curve in curves_of(assignment)]
+    idle = {path for path in set(paths) if not wanted(path)}
+    found = [row for row, path in enumerate(paths) if path in idle]
     return found if len(found) > MANY else []
 
 

@@ -59,11 +59,9 @@ def read(curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Unk
 def values_of(curves: Curves, path: str, frames: Frames, present: Sequence[float]) -> Array:
     """Values (F, N) of a property, those of components without a curve as at present."""
     values = np.empty((len(frames), len(present)))
-    values[:] = present
-    for index in range(len(present)):
+    for index, value in enumerate(present):
         curve = curves.listed.get((path, index))
-        if not _is_silent(curve):
-            values[:, index] = fcurves.evaluate(curve, frames)
+        values[:, index] = value if _is_silent(curve) else fcurves.evaluate(curve, frames)
     return values
 
 

@@ -30,6 +30,8 @@ ADDED: dict[str, str | bool] = {
     "handle_right_type": "AUTO_CLAMPED",
 }
 ADDED |= dict.fromkeys(("select_control_point", "select_left_handle", "select_right_handle"), True)
+# Up to 4.3, before actions had slots, Blender passes over the curves of muted groups.
+GROUPS_ARE_MUTED = not hasattr(bpy.types, "ActionSlot")
 # Our keys are LINEAR as Blender's own baking makes them: a smooth curve would overshoot between frames, into the
 # ground, while a foot stands still.
 BAKED = {"interpolation": "LINEAR", "type": "GENERATED", **ADDED}
@@ -41,14 +43,14 @@ def evaluate(curve: FCurve, frames: Frames) -> Array:
     """Values of the curve (F,); those of keys, and of flat curves, are read in bulk, 15 times as fast and the same bit
     for bit.
     """
-    keys = column(curve, "co")
     if _is_modified(curve):
         return _evaluated(curve, frames)
-    if np.array_equal(keys[:, 0], frames):
+    keys = column(curve, "co")
+    if len(keys) == len(frames) and (keys[:, 0] == frames).all():
         return keys[:, 1].astype(float)
     # Clips of a higher rate have keys between the frames.
-    rows = np.searchsorted(keys[:, 0], frames)
-    if rows[-1] < len(keys) and np.array_equal(keys[rows, 0], frames):
+    rows = keys[:, 0].searchsorted(frames)
+    if rows[-1] < len(keys) and (keys[rows, 0] == frames).all():
         # On a frame with several keys one of them counts.
         if np.all(np.diff(keys[rows[0] : rows[-1] + 2, 0]) > 0.0):
             return keys[rows, 1].astype(float)
@@ -69,7 +71,7 @@ def _is_flat(curve: FCurve, value: float) -> bool:
 
 
 def _is_modified(curve: FCurve) -> bool:
-    return any(not modifier.mute for modifier in curve.modifiers)
+    return bool(curve.modifiers) and any(not modifier.mute for modifier in curve.modifiers)
 
 
 def span(curve: FCurve) -> tuple[float, float]:
@@ -123,8 +125,8 @@ def is_locked(curve: FCurve) -> bool:
 
 
 def is_muted(curve: FCurve) -> bool:
-    """Whether Blender passes the curve over; up to 4.3, before actions had slots, also where its group is muted."""
-    return curve.mute or bool(curve.group and curve.group.mute and not hasattr(bpy.types, "ActionSlot"))
+    """Whether Blender passes the curve over."""
+    return curve.mute or (GROUPS_ARE_MUTED and bool(curve.group and curve.group.mute))
 
 
 def trouble(curve: FCurve) -> str | None:

@@ -51,15 +51,17 @@ def read(curve: FCurve, names: Sequence[str] = KEY.names) -> Keys:
 
 def column(curve: FCurve, name: str) -> NDArray:
     """One attribute of all keys."""
-    values = np.empty((len(curve.keyframe_points), *KEY[name].shape), KEY[name].base)
-    curve.keyframe_points.foreach_get(name, values.reshape(-1))
+    points, kind = curve.keyframe_points, KEY[name]
+    values = np.empty((len(points), *kind.shape), kind.base)
+    points.foreach_get(name, values.reshape(-1))
     return values
 
 
 def put(curve: FCurve, keys: Columns, names: Sequence[str]) -> None:
     """Set some attributes of all keys."""
+    points = curve.keyframe_points
     for name in names:
-        curve.keyframe_points.foreach_set(name, np.ascontiguousarray(keys[name]).reshape(-1))
+        points.foreach_set(name, np.ascontiguousarray(keys[name]).reshape(-1))
 
 
 @cache

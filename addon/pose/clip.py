@@ -11,7 +11,7 @@ from bpy.types import Bone, Object
 from ik2bone import hinge_of
 from ik2bone.arrays import Array
 from ik2bone.clip import Clip
-from ik2bone.rotations import LAST, NEXT
+from ik2bone.rotations import LAST, NEXT, length_of
 from numpy.typing import NDArray
 
 from ..rig.limb import Limb
@@ -130,22 +130,16 @@ def _tip(armature: Object, limb: Limb, world: dict[str, Array], ball: Array) -> 
     toe, foot = world[limb.toe], ball - world[limb.foot][:, :3, 3]
     low = _lowest_quarter(ball)
     heading, level_length = _level(foot[low])
-    size = float(np.median(np.linalg.norm(foot[low], axis=-1)))
-    points = [
-        (_forward(_carry(toe, point)[low] - ball[low], heading, size), point) for point in _ends(armature, limb.toe)
-    ]
-    forward, point = max(points, key=lambda end: end[0])
-    if forward <= 0.0:
-        point = _local(toe[low], ball[low] + heading * (TOES_SHARE * float(np.median(level_length))))
+    size = np.median(length_of(foot[low]))
+    points = _ends(armature, limb.toe)
+    ends = np.stack([_carry(toe[low], point) - ball[low] for point in points])
+    forward, length = (np.median(each, axis=1) for each in (np.sum(ends * heading, axis=-1), length_of(ends)))
+    is_far_enough = (TIP_SHARE[0] * size < length) & (length < TIP_SHARE[1] * size)
+    forward = np.where(is_far_enough & (forward > TIP_COSINE * length), forward, 0.0)
+    point = points[forward.argmax()]
+    if forward.max() <= 0.0:
+        point = _local(toe[low], ball[low] + heading * (TOES_SHARE * np.median(level_length)))
     return _carry(toe, point)
-
-
-def _forward(end: Array, heading: Array, size: float) -> float:
-    """How far an end of the toes reaches along the foot's heading, zero where it cannot be their tip."""
-    forward = float(np.median(np.sum(end * heading, axis=-1)))
-    length = float(np.median(np.linalg.norm(end, axis=-1)))
-    plausible = TIP_SHARE[0] * size < length < TIP_SHARE[1] * size and forward > TIP_COSINE * length
-    return forward if plausible else 0.0
 
 
 def _ends(armature: Object, toe: str) -> list[Array]:

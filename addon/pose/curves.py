@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..keys import actions, channels, rotations
 from ..keys.keyframes import Frames
 from ..stages import Progress, Stages, part_of
-from .evaluate import Poses, is_layered, may_move, step_worlds
+from .evaluate import Poses, is_layered, may_move, read_rest, step_worlds
 
 # The bone and the property that a data path names, the bone with its quotes escaped.
 BONE_PATH = re.compile(actions.BONE.pattern + r"(?:\.(.*)|\[.*)$")
@@ -87,17 +87,14 @@ def _reached_by_ik(armature: Object, names: set[str]) -> bool:
 def _paths_are_plain(armature: Object, curves: actions.Curves, names: set[str]) -> bool:
     """Whether F-curves of the bones are all of channels or of custom properties, and they have no driver."""
     drivers = armature.animation_data.drivers if armature.animation_data else ()
-    return all(_is_plain(path, curve, names) for (path, _), curve in curves.listed.items()) and not any(
-        _bone_of(driver.data_path) in names for driver in drivers
+    parts = {path: _parts(path) for path, _ in curves.listed}
+    own = {path: channel for path, (bone, channel) in parts.items() if bone in names and channel is not None}
+    return (
+        not any(path.startswith("pose") for path, (bone, _) in parts.items() if bone is None)
+        and CHANNELS.issuperset(own.values())
+        and all(_is_heard(curve) for (path, _), curve in curves.listed.items() if path in own)
+        and not any(_bone_of(driver.data_path) in names for driver in drivers)
     )
-
-
-def _is_plain(path: str, curve: FCurve, names: set[str]) -> bool:
-    """Whether what the curve of a property does is known."""
-    bone, channel = _parts(path)
-    if bone is None:
-        return not path.startswith("pose")
-    return bone not in names or channel is None or (channel in CHANNELS and _is_heard(curve))
 
 
 def _is_heard(curve: FCurve) -> bool:
@@ -203,7 +200,7 @@ def read(armature: Object, names: Sequence[str], frames: Sequence[int], curves: 
     bones = _with_ancestors(armature, names)
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones])
-    rest = np.array([bone.bone.matrix_local for bone in bones])
+    rest = read_rest(armature, index, "matrix_local", 16).reshape(-1, 4, 4).swapaxes(1, 2).copy()
     rest = np.where((parents >= 0)[:, None, None], inverse_of(rest[parents]) @ rest, rest)
     connected = np.array([bone.bone.use_connect for bone in bones])
     found = yield from part_of(_local(bones, curves, np.array(frames)), 0.0, 0.5)

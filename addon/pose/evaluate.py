@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -153,8 +153,8 @@ def may_move(ob: Object) -> bool:
 
 def _is_animated(ob: Object) -> bool:
     data = ob.animation_data
-    paths = [*actions.curves_of(actions.assigned(ob)), *(data.drivers if data else ())]
-    return is_layered(ob) or any(not curve.data_path.startswith("pose.bones[") for curve in paths)
+    curves = [*actions.curves_of(actions.assigned(ob)), *(data.drivers if data else ())]
+    return is_layered(ob) or not all([curve.data_path.startswith("pose.bones[") for curve in curves])
 
 
 def is_layered(ob: Object) -> bool:
@@ -214,4 +214,13 @@ def read(armature: Object, name: str, size: int) -> NDArray[np.float32]:
 
 def rest_heads(armature: Object) -> Array:
     """Bone heads of the rest pose (B, 3) in world space, in the order of `armature.pose.bones`."""
-    return _to_world(armature, np.array([bone.bone.head_local for bone in armature.pose.bones]).reshape(-1, 3))
+    return _to_world(armature, read_rest(armature, armature.pose.bones.keys(), "head_local", 3))
+
+
+def read_rest(armature: Object, names: Iterable[str], name: str, size: int) -> Array:
+    """As `read`, of some bones at rest."""
+    bones = armature.data.bones
+    flat = np.empty(size * len(bones), np.float32)
+    bones.foreach_get(name, flat)
+    rows = {bone: row for row, bone in enumerate(bones.keys())}
+    return flat.reshape(-1, size)[[rows[bone] for bone in names]].astype(float)

@@ -57,8 +57,9 @@ class NewAction(Derived):
     def _told_of_planted(self, planted: Assignment) -> Iterator[str]:
         curves, original = actions.curves_of(planted), actions.curves_of(self.source)
         # Blender renames bones in the actions that armatures play, and not in those that wait.
-        lost = original.bones() - curves.bones() - set(self.armature.pose.bones.keys())
-        if self.again and lost:
+        strange = original.bones() - set(self.armature.pose.bones.keys())
+        lost = strange - curves.bones() if self.again and strange else set()
+        if lost:
             yield (
                 f"{self.source.action.name} animates {listed(sorted(lost))}, which {self.armature.name} no longer has: "
                 "give bones their old names, restore that action, and rename them then"

@@ -53,7 +53,7 @@ class Output(ABC):
     def __init__(self, context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> None:
         self.context, self.armature, self.options, self.undo = context, armature, options, undo
         self.played, self.layer = actions.assigned(armature), layers.find(armature)
-        self.held = layers.shown_action(armature)
+        self.held = self.layer.corrections.action if self.layer else self.played.action
         if self.layer:
             layers.set_aside(partial(on_error, undo), self.layer)
             records.put_back(armature, records.read(self.held))

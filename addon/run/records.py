@@ -62,7 +62,7 @@ DECIMALS = 4
 # How numbers of paths are stored: single precision, the same on every machine.
 NUMBERS = "<f4"
 # Records and files of contacts are nested six deep; Python's JSON functions give up at some hundreds.
-DEEPEST = 64
+DEEPEST, NESTED = 64, (dict, list)
 # The largest number in single precision, and the last frame that Blender has.
 LARGEST, LAST_FRAME = 3.4e38, 1_048_574
 
@@ -179,11 +179,11 @@ def _parse(text: str) -> Any:
         data = json.loads(text.removeprefix("\ufeff"))
     except RecursionError:
         raise too_deep from None
-    level = [data]
-    for _ in range(DEEPEST):
-        parts = [part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list)]
-        level = [item for part in parts for item in part]
-    if level:
+    level = [data] if isinstance(data, NESTED) else []
+    for _ in range(DEEPEST - 1):
+        parts = [part.values() if isinstance(part, dict) else part for part in level]
+        level = [item for part in parts for item in part if isinstance(item, NESTED)]
+    if any(level):
         raise too_deep
     return data
 
@@ -195,6 +195,9 @@ def _object(value: Any) -> dict[str, Any]:
 
 def _shape(values: Any) -> tuple[int, ...] | None:
     """The shape of a number or of lists of numbers that single precision holds, None for anything else."""
+    # Most are numbers by themselves, for which an array takes 20 times as long.
+    if isinstance(values, float):
+        return () if abs(values) < LARGEST else None
     try:
         array = np.array(values)
     except ValueError:
@@ -310,9 +313,10 @@ def store_contacts(action: Action, rows: list[dict[str, Any]]) -> None:
 
 def put_back(armature: Object, record: Record) -> None:
     """Set what the source does not animate, which would keep the values that planting gave it."""
-    for bone in armature.pose.bones if record["channels"] else ():
+    unkeyed = {path: values for path, values in record["channels"].items() if values is not None}
+    for bone in armature.pose.bones if unkeyed else ():
         for name in CHANNELS:
-            values = record["channels"].get(bone.path_from_id(name))
+            values = unkeyed.get(bone.path_from_id(name))
             if values is not None and len(values) == len(getattr(bone, name)):
                 # As a whole: values put into a slice of Euler angles would set their order to XYZ in Blender 5.2.
                 setattr(bone, name, values)

@@ -123,8 +123,9 @@ def tell_locks(armature: Object, curves: Curves, channels: Sequence[Channel]) ->
     bones = {channel.bone: None for channel in channels if _is_locked(armature.pose.bones[channel.bone], channel.name)}
     if bones:
         yield f"locked channels were keyed on the bones: {listed(list(bones))}"
+    written = [(channel.bone, channel.curves(curves)) for channel in channels]
     for name, is_so in (("locked", fcurves.is_locked), ("muted", fcurves.is_muted)):
-        found = {c.bone: None for c in channels if any(map(is_so, c.curves(curves)))}
+        found = {bone: None for bone, own in written if any(map(is_so, own))}
         if found:
             yield f"{name} F-curves were replaced on the bones: {listed(list(found))}"
 

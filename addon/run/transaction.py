@@ -7,7 +7,7 @@ A run keeps an `ExitStack` of what takes its changes back, the last one first.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any
 
@@ -18,14 +18,16 @@ from bpy.utils import unescape_identifier
 from ..keys import actions
 from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
+from ..pose.evaluate import read
 from ..properties import IK2BONE_Settings
 from . import records
 
 BACKUP = ".ik2bone backup"
 PLANTED = ".planted"
 # Owners, names and values of transforms.
-Pose = list[tuple[Object | PoseBone, str, tuple[float, ...]]]
-TRANSFORMS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
+Pose = list[tuple[Object | PoseBone, str, Sequence[float]]]
+# How many numbers each has.
+TRANSFORMS = {"location": 3, "rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3, "scale": 3}
 # The owner and the name in a data path: of a custom property with its quotes escaped, or of one of Blender's.
 OWNED = re.compile(r'(.*?)(?:\["((?:[^"\\]|\\.)*)"\]|\.?(\w+))$')
 
@@ -133,8 +135,8 @@ def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:
 def _keyed_values(armature: Object) -> dict[str, Any]:
     """By data paths what is keyed of an armature besides transforms, as switches of control rigs are."""
     paths = {curve.data_path for curve in actions.curves_of(actions.assigned(armature))}
-    owned = {path: OWNED.match(path) for path in paths}
-    values = {path: _value_at(armature, path) for path, match in owned.items() if match and match[3] not in TRANSFORMS}
+    others = (path for path in paths if path.rpartition(".")[2] not in TRANSFORMS and OWNED.match(path))
+    values = {path: _value_at(armature, path) for path in others}
     return {path: value for path, value in values.items() if value is not None}
 
 
@@ -167,8 +169,10 @@ def _owner(armature: Object, path: str) -> Any:
 
 def pose_of(armature: Object) -> Pose:
     """Every transform of an armature and its bones."""
-    owners = (armature, *armature.pose.bones)
-    return [(owner, name, tuple(getattr(owner, name))) for owner in owners for name in TRANSFORMS]
+    own = [(armature, name, tuple(getattr(armature, name))) for name in TRANSFORMS]
+    bones = list(armature.pose.bones)
+    rows = {name: read(armature, name, size).tolist() for name, size in TRANSFORMS.items()}
+    return own + [(bone, name, values) for name, row in rows.items() for bone, values in zip(bones, row, strict=True)]
 
 
 def set_pose(pose: Pose) -> None:
