@@ -313,10 +313,7 @@ turn_end(limb *t, bool careful, bool has_goal, bool partly)
             q[i] = chosen(t->weight < 1.0, first[i], q[i]);
         }
     }
-    double sign = q[3] < 0.0 ? -1.0 : 1.0;
-    for (int i = 0; i < 4; i++) {
-        q[i] *= sign;
-    }
+    d4_scale(q, q[3] < 0.0 ? -1.0 : 1.0);
     double stays = chosen(has_goal & (t->weight != 0.0), 0.0, t->kept);
     give_turn(t, q, stays, t->end_turn);
     return good;

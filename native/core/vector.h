@@ -266,12 +266,19 @@ d4_square(const double q[4])
 }
 
 IK2B_IN_LINE void
+d4_scale(double q[4], double s)
+{
+    for (int i = 0; i < 4; i++) {
+        q[i] *= s;
+    }
+}
+
+/* Unit length; once more for what rounding left, which would count in full at a limb's end. */
+IK2B_IN_LINE void
 d4_unit(double q[4])
 {
-    double inverse = 1.0 / sqrt(d4_square(q));
-    for (int i = 0; i < 4; i++) {
-        q[i] *= inverse;
-    }
+    d4_scale(q, 1.0 / sqrt(d4_square(q)));
+    d4_scale(q, 1.5 - 0.5 * d4_square(q));
 }
 
 /* v turned by a quaternion w, x, y, z that rounding left near unit length. */
