@@ -101,7 +101,7 @@ turn_to_pole(limb *t, bool careful, bool partly)
         t->new_bend[i] = chosen(stays, bend[i], dest[i]);
     }
     double unsure = chosen(opposite, 1.0, t->unsure);
-    t->unsure = chosen(stays, t->unsure, chosen(part == 1.0, 0.0, unsure));
+    t->unsure = in_pairs(chosen(stays, t->unsure, chosen(part == 1.0, 0.0, unsure)));
     return good | none;
 }
 

@@ -54,7 +54,7 @@ turn_into_cone(limb *t, bool careful)
                  (d3_dot(limit.axis, wished) < limit.least);
     d3_cross(t->new_line, t->circle_bend, across);
     double x = d3_dot(t->circle_bend, limit.axis), y = d3_dot(across, limit.axis);
-    double square = x * x + y * y, inverse = careful_inverse_root(square, careful);
+    double square = x * x + y * y, inverse = inverse_root(square);
     double swing = height * (square * inverse);
     double needed = limit.least - along * d3_dot(t->new_line, limit.axis);
     bool apart = needed > swing;
@@ -71,7 +71,7 @@ turn_into_cone(limb *t, bool careful)
     double shorter = larger(swing - needed, 0.0) * part;
     double longer = larger(swing + needed, 0.0) * part;
     double half_cosine = clamped(needed * part, -1.0, 1.0);
-    double half_sine = ordinary_root(shorter * longer);
+    double half_sine = sqrt(shorter * longer);
     if (careful && swing == 0.0) {
         half_cosine = needed < 0.0 ? -1.0 : 1.0;
         half_sine = 0.0;
@@ -90,7 +90,7 @@ turn_into_cone(limb *t, bool careful)
         t->new_mid[i] = chosen(turns, mid[i], t->new_mid[i]);
         t->normal[i] = chosen(turns, normal[i], t->normal[i]);
     }
-    t->singular = chosen(turns & opposite, 1.0, t->singular);
+    t->singular = in_pairs(chosen(turns & opposite, 1.0, t->singular));
     t->apart = as_number(moves & apart);
     return good;
 }
@@ -207,14 +207,14 @@ miss_by_cone(limb *t, bool careful)
     d3_cross(end, mid, normal);
     double square = d3_dot(normal, normal), bound = t->task.straight * reach;
     bool bent = square > bound * bound * d3_dot(end, end);
-    d3_scale(normal, careful_inverse_root(square, careful), normal);
+    d3_scale(normal, inverse_root(square), normal);
     bool settled = apart & (good | careful);
     for (int i = 0; i < 3; i++) {
         t->new_mid[i] = chosen(settled, mid[i], t->new_mid[i]);
         t->new_end[i] = chosen(settled, end[i], t->new_end[i]);
         t->normal[i] = chosen(settled & bent, normal[i], own[i]);
     }
-    t->limited = chosen(settled & moved, 1.0, t->limited);
+    t->limited = in_pairs(chosen(settled & moved, 1.0, t->limited));
     return !apart | good;
 }
 

@@ -11,31 +11,19 @@
  * which the test for singular matrices bounds. */
 #define IK2B_POLAR_STEPS 60
 
-/* What takes vectors of the mid joint's frame to where the rounded turns leave them. */
-typedef struct {
-    double root[3][3], mid[3][3], frame[3][3], mid_frame[3][3];
-} turned_frames;
-
-IK2B_IN_LINE void
-find_turned_frames(limb *t, turned_frames *self)
-{
-    d4_matrix(t->root_turn, self->root);
-    d4_matrix(t->mid_turn, self->mid);
-    get_linear(t->root_matrix, self->frame);
-    get_linear(t->mid_matrix, self->mid_frame);
-}
-
 /* Where the rounded turns put the end joint. */
 IK2B_IN_LINE void
-find_position(limb *t, bool careful, turned_frames *by)
+find_position(limb *t, bool careful)
 {
-    double lower[3], scale = careful ? 1.0 / t->scale : 1.0;
-    d33_apply(by->mid, t->lower_mid, lower);
-    d33_apply(by->mid_frame, lower, lower);
+    double frame[3][3], mid_frame[3][3], lower[3], scale = careful ? 1.0 / t->scale : 1.0;
+    get_linear(t->root_matrix, frame);
+    get_linear(t->mid_matrix, mid_frame);
+    d4_turn(t->mid_turn, t->lower_mid, lower);
+    d33_apply(mid_frame, lower, lower);
     d33_apply(t->inward, lower, lower);
     d3_add(lower, t->mid, lower);
-    d33_apply(by->root, lower, lower);
-    d33_apply(by->frame, lower, lower);
+    d4_turn(t->root_turn, lower, lower);
+    d33_apply(frame, lower, lower);
     bool stays = t->kept != 0.0;
     for (int i = 0; i < 3; i++) {
         double place = t->root_matrix[i][3] + lower[i] * scale;
@@ -45,17 +33,22 @@ find_position(limb *t, bool careful, turned_frames *by)
 
 /* What both turns have done to the end joint's matrix, up to its size; mirrored ones count as their
  * negatives. */
-IK2B_IN_LINE void
-turn_end_matrix(limb *t, turned_frames *by)
+IK2B_IN_LINE bool
+turn_end_matrix(limb *t)
 {
-    double m[3][3], step[3][3];
+    double m[3][3], step[3][3], turn[3][3];
     get_linear(t->given_end_matrix, m);
     d33_multiply(t->mid_inward, m, step);
-    d33_multiply(by->mid, step, m);
-    d33_multiply(by->mid_frame, m, step);
+    d4_matrix(t->mid_turn, turn);
+    d33_multiply(turn, step, m);
+    get_linear(t->mid_matrix, turn);
+    d33_multiply(turn, m, step);
     d33_multiply(t->inward, step, m);
-    d33_multiply(by->root, m, step);
-    d33_multiply(by->frame, step, t->turned);
+    d4_matrix(t->root_turn, turn);
+    d33_multiply(turn, m, step);
+    get_linear(t->root_matrix, turn);
+    d33_multiply(turn, step, t->turned);
+    return true;
 }
 
 IK2B_IN_LINE double
@@ -97,8 +90,8 @@ begin_polar(double m[3][3], bool careful, double *change)
         determinant = d33_cofactor(m, cofactor);
         square = d3_dot(m[0], m[0]) + d3_dot(m[1], m[1]) + d3_dot(m[2], m[2]);
     }
-    double scale = copysign(inverse_root(square * (1.0 / 3.0)), determinant);
-    *change = step_between(m, scale, 0.5 * scale, 0.5 / (scale * determinant), cofactor);
+    double size = sqrt(square * (1.0 / 3.0)), scale = copysign(1.0 / size, determinant);
+    *change = step_between(m, scale, 0.5 * scale, size * (0.5 / fabs(determinant)), cofactor);
     return good;
 }
 
@@ -133,7 +126,7 @@ begin_polar_part(lane *source, int pitch, lane *dest, limbs *part, double enough
         }
         bool good = begin_polar(m, false, &change);
         part->hard[k] = chosen(good, part->hard[k], 1.0);
-        part->goes_on[k] = chosen(good, as_number(change > enough), 0.0);
+        part->goes_on[k] = in_pairs(chosen(good, as_number(change > enough), 0.0));
         for (int i = 0; i < 9; i++) {
             dest[i][k] = m[i / 3][i % 3];
         }
@@ -151,7 +144,7 @@ step_polar_part(lane *matrix, limbs *part, double enough, int lanes)
         }
         bool goes_on = part->goes_on[k] != 0.0;
         double change = step_polar(m);
-        part->goes_on[k] = chosen(goes_on, as_number(change > enough), 0.0);
+        part->goes_on[k] = in_pairs(chosen(goes_on, as_number(change > enough), 0.0));
         for (int i = 0; i < 9; i++) {
             matrix[i][k] = chosen(goes_on, m[i / 3][i % 3], before[i / 3][i % 3]);
         }
@@ -277,7 +270,7 @@ match_hands(limb *t, bool careful)
 }
 
 /* The quaternion of a^T b of two rotations, from the largest of its four components (Shepperd
- * 1978). */
+ * 1978), of a length from 2 to 4. */
 IK2B_IN_LINE void
 quaternion_between(double a[3][3], double b[3][3], double q[4])
 {
@@ -297,65 +290,41 @@ quaternion_between(double a[3][3], double b[3][3], double q[4])
         double other = chosen(of_x, by_x[i], chosen(of_y, by_y[i], by_z[i]));
         q[i] = chosen(of_w, by_w[i], other);
     }
-    double inverse = inverse_root(d3_dot(q, q) + q[3] * q[3]);
-    for (int i = 0; i < 4; i++) {
-        q[i] *= inverse;
-    }
 }
 
 /* From the present orientation towards that of the goal, the shorter way, by the weight; then the
  * correction from the turned one. */
 IK2B_IN_LINE bool
-turn_end(limb *t, bool partly)
+turn_end(limb *t, bool careful, bool has_goal, bool partly)
 {
-    double step[4], first[4], whole[4], q[4];
+    double first[4], step[4], q[4];
+    bool good = !has_goal || match_hands(t, careful);
     quaternion_between(t->turned, t->wanted, q);
     if (partly) {
-        double weight = t->weight;
-        quaternion_between(t->own, t->wanted, step);
         quaternion_between(t->turned, t->own, first);
-        double sine = sqrt(d3_dot(step, step)), cosine = fabs(step[3]);
-        double factor = sine > 0.0 ? (step[3] < 0.0 ? -1.0 : 1.0) / sine : 0.0;
-        part_of_angle(weight, &sine, &cosine);
+        quaternion_between(t->own, t->wanted, step);
+        double square = d3_dot(step, step), sine = sqrt(square), cosine = fabs(step[3]);
+        double factor = copysign(inverse_root(square), step[3]);
+        part_of_angle(t->weight, &sine, &cosine);
         d3_scale(step, factor * sine, step);
         step[3] = cosine;
-        d4_mul(first, step, whole);
+        d4_mul(first, step, first);
         for (int i = 0; i < 4; i++) {
-            q[i] = chosen(weight < 1.0, whole[i], q[i]);
+            q[i] = chosen(t->weight < 1.0, first[i], q[i]);
         }
     }
-    double sign = q[3] < 0.0 ? -1.0 : 1.0;
-    for (int i = 0; i < 4; i++) {
-        q[i] *= sign;
-    }
-    d4_finish(q);
-    put4(q, t->end_turn);
-    return true;
-}
-
-/* Position, status and miss, and the end joint's matrix where it is to be corrected. */
-IK2B_IN_LINE bool
-leave_pose(limb *t, bool careful, bool with_end)
-{
-    clear_turns(t);
-    turned_frames by;
-    find_turned_frames(t, &by);
-    find_position(t, careful, &by);
-    if (with_end) {
-        turn_end_matrix(t, &by);
-    }
-    return tell(t, careful);
-}
-
-/* The turn of the end joint, rounded. */
-IK2B_IN_LINE bool
-finish_end(limb *t, bool careful, bool has_goal, bool partly)
-{
-    bool good = !has_goal || match_hands(t, careful);
-    turn_end(t, partly);
-    round_turn(t, t->end_turn);
-    clear_turn((t->weight == 0.0) | ((t->kept != 0.0) & !has_goal), t->end_turn);
+    d4_scale(q, q[3] < 0.0 ? -1.0 : 1.0);
+    double stays = chosen(has_goal & (t->weight != 0.0), 0.0, t->kept);
+    give_turn(t, q, stays, t->end_turn);
     return good;
+}
+
+/* Position, status and miss. */
+IK2B_IN_LINE bool
+leave_pose(limb *t, bool careful)
+{
+    find_position(t, careful);
+    return tell(t, careful);
 }
 
 #define GOAL IK2B_BIT(END_GOAL)
@@ -388,19 +357,18 @@ find_polars_lanes(limbs *t, int together)
     }
 }
 
-IK2B_STAGE(leave_pose, IK2B_LEFT, leave_pose(t, careful, false), .none = IK2B_BIT(END_MATRIX))
-IK2B_STAGE(leave_pose_and_end, IK2B_LEFT, leave_pose(t, careful, true),
-           .all = IK2B_BIT(END_MATRIX))
+IK2B_STAGE(leave_pose, IK2B_RESULTS, leave_pose(t, careful), IK2B_ALWAYS)
+IK2B_STAGE(turn_end_matrix, IK2B_ENDS, turn_end_matrix(t), .all = IK2B_BIT(END_MATRIX))
 IK2B_STAGE_OF(find_polars, .all = IK2B_BIT(END_MATRIX))
-IK2B_STAGE(keep_end, IK2B_RESULTS, finish_end(t, careful, false, false),
-           .all = IK2B_BIT(END_MATRIX), .none = GOAL)
-IK2B_STAGE(turn_end, IK2B_RESULTS, finish_end(t, careful, true, false), .all = GOAL,
+IK2B_STAGE(keep_end, IK2B_RESULTS, turn_end(t, careful, false, false), .all = IK2B_BIT(END_MATRIX),
+           .none = GOAL)
+IK2B_STAGE(turn_end, IK2B_RESULTS, turn_end(t, careful, true, false), .all = GOAL,
            .none = IK2B_BIT(WEIGHT))
-IK2B_STAGE(turn_end_partly, IK2B_RESULTS, finish_end(t, careful, true, true),
+IK2B_STAGE(turn_end_partly, IK2B_RESULTS, turn_end(t, careful, true, true),
            .all = GOAL | IK2B_BIT(WEIGHT))
 
 static const ik2b_stage *const stages[] = {
-    &leave_pose_stage, &leave_pose_and_end_stage, &find_polars_stage, &keep_end_stage,
-    &turn_end_stage,   &turn_end_partly_stage,    NULL};
+    &leave_pose_stage, &turn_end_matrix_stage, &find_polars_stage, &keep_end_stage,
+    &turn_end_stage,   &turn_end_partly_stage, NULL};
 
 const ik2b_stage ik2b_leave = {.stages = stages};

@@ -13,7 +13,7 @@ distance_at(const limb *t, double half_sine)
 {
     double upper = t->upper_length, lower = t->lower_length, difference = upper - lower;
     double square = difference * difference + 4.0 * upper * lower * half_sine * half_sine;
-    double distance = half_sine >= 1.0 ? upper + lower : ordinary_root(square);
+    double distance = half_sine >= 1.0 ? upper + lower : sqrt(square);
     return half_sine <= 0.0 ? fabs(difference) : distance;
 }
 
@@ -121,6 +121,7 @@ find_goal(limb *t, bool careful, bool options)
     double soft = options ? softened(distance, t->greatest, t->soften) : distance;
     bool stays = t->on_end != 0.0;
     if (options) {
+        stays = in_pairs(t->on_end) != 0.0;
         stays = (stays & (soft == distance) & !is_turned(t)) | (t->weight == 0.0);
     }
     t->still = as_number(stays);

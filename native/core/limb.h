@@ -133,42 +133,23 @@ measure(limb *t, bool careful)
     return good & bent;
 }
 
-/* Where the mid joint lies along the line root-end, and the square of its height over it. */
-typedef struct {
-    double along, height_square;
-} triangle_sides;
-
-/* The triangle of sum and difference of the bones and the distance of the end: law of cosines in
- * the factored form (Kahan), which keeps its digits folded and straight. A distance that rounding
- * made less than the difference would take the mid joint farther than the upper bone is long. */
-IK2B_IN_LINE triangle_sides
-triangle(double total, double difference, double distance)
-{
-    double inverse = 1.0 / distance;
-    double outer = larger(total - distance, 0.0) * (total + distance);
-    double inner = (larger(distance - difference, 0.0) * inverse) *
-                   (larger(distance + difference, 0.0) * inverse);
-    double along = 0.5 * (distance + difference * (total * inverse));
-    double upper = 0.5 * (total + difference);
-    triangle_sides self = {larger(smaller(along, upper), -upper), 0.25 * outer * inner};
-    return self;
-}
-
-/* Position of the mid joint along and across the line at this distance of the end. The present
- * distance gives the present triangle. */
+/* Where the mid joint lies along the line and its height over it at this distance of the end: law
+ * of cosines in the factored form (Kahan), which keeps its digits folded and straight. A distance
+ * that rounding made less than the difference of the bones would take the mid joint farther than
+ * the upper bone is long. The present distance gives the present triangle. */
 IK2B_IN_LINE bool
 limb_triangle(limb *t, bool careful, double distance, double *along, double *height)
 {
-    double upper = t->upper_length, lower = t->lower_length;
+    double upper = t->upper_length, total = upper + t->lower_length;
+    double difference = upper - t->lower_length, inverse = 1.0 / distance;
+    double outer = larger(total - distance, 0.0) * (total + distance);
+    double inner = (larger(distance - difference, 0.0) * inverse) *
+                   (larger(distance + difference, 0.0) * inverse);
+    double new_along = 0.5 * (distance + difference * (total * inverse));
+    double new_height = 0.5 * sqrt(outer * inner);
     bool present = distance == t->distance;
-    triangle_sides new = triangle(upper + lower, upper - lower, distance);
-    double root = ordinary_root(new.height_square);
-    bool good = is_ordinary(new.height_square) | (new.height_square == 0.0) | present;
-    if (careful && !good) {
-        root = sqrt(new.height_square);
-    }
-    *along = present ? t->along : new.along;
-    *height = present ? t->height : root;
+    *along = present ? t->along : larger(smaller(new_along, upper), -upper);
+    *height = present ? t->height : new_height;
     if (careful && distance == 0.0) {
         *along = 0.0;
         *height = upper;
@@ -176,7 +157,7 @@ limb_triangle(limb *t, bool careful, double distance, double *along, double *hei
     if (careful && *along == 0.0 && *height == 0.0) {
         *along = upper; /* an upper bone that is nothing beside the lower one */
     }
-    return good & ((*along != 0.0) | (*height != 0.0));
+    return (fabs(*along) > 0.0) | (*height > 0.0);
 }
 
 #endif

@@ -19,6 +19,7 @@ typedef struct {
     ik2b_kind kind;      /* of the results */
     double straight;     /* a mid joint so near to the line root-end, by the reach, is on it */
     double moved;        /* a stage that moves the end by less, by the reach, does not flag it */
+    double split;        /* leaves a number multiplied by it the digits that results have */
     double polar_change; /* after a step that changes less, a rotation is as good as it gets */
     double parallel;     /* the sine of an angle that the rounding of the input alone can make */
     double opposite;     /* cosine beyond which directions are too opposite for turns in lanes */
@@ -88,8 +89,6 @@ typedef struct {
     NUMBERS(told, 3) /* pole or hinge of the pose */
 
 #define IK2B_NOTHING(NUMBER, NUMBERS, MATRIX)
-#define IK2B_LEFT(NUMBER, NUMBERS, MATRIX)                                                         \
-    IK2B_ENDS(NUMBER, NUMBERS, MATRIX) IK2B_RESULTS(NUMBER, NUMBERS, MATRIX)
 #define IK2B_AIMS(NUMBER, NUMBERS, MATRIX) IK2B_SOLUTION(NUMBER, NUMBERS, MATRIX) NUMBER(kept)
 #define IK2B_LIMB(NUMBER, NUMBERS, MATRIX)                                                         \
     IK2B_INPUTS(NUMBER, NUMBERS, MATRIX)                                                           \
@@ -204,14 +203,6 @@ get_origin(double matrix[4][4], double dest[3])
     }
 }
 
-IK2B_IN_LINE void
-put4(const double q[4], double dest[4])
-{
-    for (int i = 0; i < 4; i++) {
-        dest[(i + 1) % 4] = q[i];
-    }
-}
-
 /* The bit of an option in `given` and `varying`; words other than the default have one, too. */
 enum { IK2B_NEAREST_BEND = IK2B_OPTIONS, IK2B_ROLLING };
 #define IK2B_BIT(option) ((uint64_t)1 << IK2B_##option)
@@ -222,7 +213,8 @@ is_given(const ik2b_task *task, uint64_t bits)
     return (task->given & bits) != 0;
 }
 
-/* Squares of lengths between this and its inverse fit single precision. */
+/* Squares of lengths between this and its inverse have products that are far from the ends of
+ * double precision. */
 #define IK2B_LEAST_SQUARE 0x1p-124
 
 IK2B_IN_LINE bool
@@ -237,17 +229,6 @@ is_ordinary(double square)
     return is_between(square, IK2B_LEAST_SQUARE);
 }
 
-/* 1 / sqrt(square) of an ordinary square, else no number that means anything. By single precision
- * and two of Newton's steps, which square the error, 1e-7: square root and division in double
- * precision are what costs most in a tile. */
-IK2B_IN_LINE double
-inverse_root(double square)
-{
-    double result = (double)(float)(1.0f / sqrtf((float)square));
-    double rest = 1.0 - (square * result) * result;
-    return result + result * (rest * (0.5 + 0.375 * rest));
-}
-
 /* Rounded to single precision. */
 IK2B_IN_LINE double
 as_single(double number)
@@ -255,15 +236,13 @@ as_single(double number)
     return (double)(float)number;
 }
 
-/* To single precision where results have it, so that what follows from a turn follows from what is
- * returned. */
-IK2B_IN_LINE void
-round_turn(const limb *t, double turn[4])
+/* The same flag. Of doubles alone gcc takes one vector of lanes at a time in AVX2, of singles and
+ * doubles two: where a stage waits for one root or angle after another, the processor overlaps
+ * them. It costs where a stage is full of matrices, for which there are too few registers. */
+IK2B_IN_LINE double
+in_pairs(double flag)
 {
-    bool single = t->task.kind == IK2B_F32;
-    for (int i = 0; i < 4; i++) {
-        turn[i] = chosen(single, as_single(turn[i]), turn[i]);
-    }
+    return as_single(flag);
 }
 
 /* Nothing turns, where this is true. */
@@ -275,31 +254,25 @@ clear_turn(bool cleared, double turn[4])
     }
 }
 
-/* Rows that stay have identities for corrections. */
-IK2B_IN_LINE bool
-clear_turns(limb *t)
+/* The correction of a quaternion x, y, z, w of any length, the identity where this flag is set:
+ * with as many digits as results have (Veltkamp 1968), so that what follows from a turn follows
+ * from what is returned. */
+IK2B_IN_LINE void
+give_turn(const limb *t, double q[4], double stays, double dest[4])
 {
-    clear_turn(t->kept != 0.0, t->root_turn);
-    clear_turn(t->kept != 0.0, t->mid_turn);
-    return true;
-}
-
-/* The same as inverse_root with care of any square; 0 for zero. */
-IK2B_IN_LINE double
-careful_inverse_root(double square, bool careful)
-{
-    if (careful && !is_ordinary(square)) {
-        return square > 0.0 ? 1.0 / sqrt(square) : 0.0;
+    d4_unit(q);
+    for (int i = 0; i < 4; i++) {
+        double far = t->task.split * q[i];
+        dest[(i + 1) % 4] = far - (far - q[i]);
     }
-    return inverse_root(square);
+    clear_turn(in_pairs(stays) != 0.0, dest);
 }
 
-/* Square root of a square that is ordinary or as good as zero. */
+/* 1 / sqrt(square), 0 for zero. */
 IK2B_IN_LINE double
-ordinary_root(double square)
+inverse_root(double square)
 {
-    double root = square * inverse_root(square);
-    return square >= IK2B_LEAST_SQUARE ? root : 0.0;
+    return chosen(square > 0.0, 1.0 / sqrt(square), 0.0);
 }
 
 /* Length of v and its inverse, which is 0 for a zero v; false where a lane needs care. */
@@ -307,8 +280,8 @@ IK2B_IN_LINE bool
 d3_measure(const double v[3], bool careful, double *length, double *inverse)
 {
     double square = d3_dot(v, v);
-    *inverse = inverse_root(square);
-    *length = square * *inverse;
+    *length = sqrt(square);
+    *inverse = 1.0 / *length;
     if (careful && !is_ordinary(square)) {
         double unit[3];
         *length = d3_is_zero(v) ? 0.0 : d3_unit(v, unit);
@@ -333,7 +306,7 @@ d3_across(const double v[3], const double axis[3], double dest[3])
     double whole = d3_dot(v, v);
     d3_reject(v, axis, dest);
     double square = d3_dot(dest, dest);
-    d3_scale(dest, inverse_root(square), dest);
+    d3_scale(dest, 1.0 / sqrt(square), dest);
     d3_reject(dest, axis, dest);
     d3_finish(dest, dest);
     return both(is_ordinary(whole), is_ordinary(square)) & (square > 1e-8 * whole);

@@ -30,6 +30,7 @@ begin_task(ik2b_task *task, ik2b_kind kind)
     bool single = kind == IK2B_F32;
     task->given = task->varying = 0;
     task->kind = kind;
+    task->split = single ? 0x1p29 + 1.0 : 1.0;
     task->straight = single ? 1e-5 : 1e-12;
     task->moved = single ? 1e-6 : 1e-12;
     task->polar_change = single ? 1e-5 : 1e-9;

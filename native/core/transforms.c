@@ -69,7 +69,7 @@ IK2B_IN_LINE bool
 keep_length(const double bone[3], bool careful, double new[3])
 {
     double square = d3_dot(bone, bone), product = square * d3_dot(new, new);
-    double factor = square * inverse_root(product), unit[3];
+    double factor = square / sqrt(product), unit[3];
     bool good = is_ordinary(product);
     if (careful && !good) {
         factor = d3_is_zero(new) ? 0.0 : d3_unit(bone, unit) / d3_unit(new, unit);
@@ -102,7 +102,7 @@ aim_bones(limb *t, bool careful, bool rolling)
         double square = d3_dot(normal, normal);
         double least = t->task.straight * (upper_length + lower_length) * line;
         bool bent = square > least * least;
-        double factor = chosen(bent, careful_inverse_root(square, careful), 0.0);
+        double factor = chosen(bent, inverse_root(square), 0.0);
         good &= !bent | is_ordinary(square);
         d3_scale(normal, factor, normal);
     }
@@ -124,7 +124,6 @@ aim_bones(limb *t, bool careful, bool rolling)
 
 IK2B_STAGE(aim_bones, IK2B_AIMS, aim_bones(t, careful, false), .none = IK2B_BIT(ROLLING))
 IK2B_STAGE(aim_rolling_bones, IK2B_AIMS, aim_bones(t, careful, true), .all = IK2B_BIT(ROLLING))
-IK2B_STAGE(clear_turns, IK2B_RESULTS, clear_turns(t), IK2B_ALWAYS)
 
 void
 ik2b_orient(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
@@ -138,7 +137,7 @@ ik2b_orient(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
     static const signed char options[] = {IK2B_OPTIONS_OF_ORIENT(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
         &invert_frames_stage,     &see_bones_stage, &see_hinge_stage,   &aim_bones_stage,
-        &aim_rolling_bones_stage, &ik2b_turn,       &clear_turns_stage, NULL};
+        &aim_rolling_bones_stage, &ik2b_turn,       NULL};
     static const ik2b_solver solver = {moves, 5, 7, options, sizeof options, stages, NULL};
     ik2b_run_solver(&solver, extent, args, call);
 }
@@ -192,7 +191,7 @@ read_hinge(limb *t, bool careful)
     double least = t->task.straight * reach;
     bool bent = finite & (square > least * least * distance);
     good &= is_ordinary(square);
-    double factor = chosen(bent, careful_inverse_root(square, careful), 0.0);
+    double factor = chosen(bent, inverse_root(square), 0.0);
     for (int i = 0; i < 3; i++) {
         t->told[i] = chosen(bent, hinge[i] * factor, 0.0);
     }

@@ -2,7 +2,7 @@
  *
  * Sines, cosines and angles without a branch and without a call, so that loops over lanes become
  * vector instructions. Errors stay under 4e-16. The polynomials meet their functions at Chebyshev's
- * nodes.
+ * nodes; their even and odd powers are added up apart, as neither sum then waits for the other.
  */
 #ifndef IK2B_TRIG_H
 #define IK2B_TRIG_H
@@ -34,19 +34,13 @@ sine_and_cosine(double angle, double *sine, double *cosine)
     double x = angle - quarters * IK2B_QUARTER_HIGH;
     x -= quarters * IK2B_QUARTER_MIDDLE;
     x -= quarters * IK2B_QUARTER_LOW;
-    double s = x * x;
-    double of_sine = 1.59153232122714e-10;
-    of_sine = of_sine * s - 2.5051092507061385e-08;
-    of_sine = of_sine * s + 2.755731591191116e-06;
-    of_sine = of_sine * s - 0.00019841269836387345;
-    of_sine = of_sine * s + 0.0083333333333307;
-    of_sine = of_sine * s - 0.16666666666666666;
-    double of_cosine = -1.1380876948169717e-11;
-    of_cosine = of_cosine * s + 2.087612165887116e-09;
-    of_cosine = of_cosine * s - 2.755731715246704e-07;
-    of_cosine = of_cosine * s + 2.4801587298533456e-05;
-    of_cosine = of_cosine * s - 0.0013888888888887241;
-    of_cosine = of_cosine * s + 0.041666666666666664;
+    double s = x * x, t = s * s;
+    double of_sine =
+        (-2.5051092507061385e-08 * t - 0.00019841269836387345) * t - 0.16666666666666666 +
+        s * ((1.59153232122714e-10 * t + 2.755731591191116e-06) * t + 0.0083333333333307);
+    double of_cosine =
+        (2.087612165887116e-09 * t + 2.4801587298533456e-05) * t + 0.041666666666666664 -
+        s * ((1.1380876948169717e-11 * t + 2.755731715246704e-07) * t + 0.0013888888888887241);
     double own_sine = x + x * s * of_sine, own_cosine = 1.0 - (0.5 * s - s * s * of_cosine);
 
     double quarter = quarters - 4.0 * nearest_whole(0.25 * quarters); /* -2 to 2 */
@@ -78,19 +72,18 @@ angle_of(double y, double x)
     double less = smaller(width, height), more = larger(width, height);
     bool beyond = less > 0.41421356237309503 * more; /* an eighth of half a turn */
     double numerator = beyond ? less - more : less, denominator = beyond ? less + more : more;
-    double z = numerator / (denominator == 0.0 ? 1.0 : denominator), s = z * z;
-    double angle = -0.019175404711104935;
-    angle = angle * s + 0.03923044778479309;
-    angle = angle * s - 0.050854078345894844;
-    angle = angle * s + 0.05858140904866328;
-    angle = angle * s - 0.06664510525508936;
-    angle = angle * s + 0.07692183125376892;
-    angle = angle * s - 0.0909090457530649;
-    angle = angle * s + 0.11111111015187018;
-    angle = angle * s - 0.14285714284665682;
-    angle = angle * s + 0.19999999999995516;
-    angle = angle * s - 0.3333333333333333;
-    angle = z + z * s * angle;
+    double z = numerator / (denominator == 0.0 ? 1.0 : denominator), s = z * z, t = s * s;
+    double even = 0.019175404711104935, odd = 0.03923044778479309;
+    even = even * t + 0.050854078345894844;
+    odd = odd * t + 0.05858140904866328;
+    even = even * t + 0.06664510525508936;
+    odd = odd * t + 0.07692183125376892;
+    even = even * t + 0.0909090457530649;
+    odd = odd * t + 0.11111111015187018;
+    even = even * t + 0.14285714284665682;
+    odd = odd * t + 0.19999999999995516;
+    even = even * t + 0.3333333333333333;
+    double angle = z + z * s * (s * odd - even);
     angle = beyond ? angle + 0.25 * IK2B_PI : angle;
     angle = height > width ? 0.5 * IK2B_PI - angle : angle;
     angle = x < 0.0 ? IK2B_PI - angle : angle;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
  * From joint positions to corrections: the turns of root and mid joint, with the roll that is
- * wanted. Quaternions are x, y, z, w here.
+ * wanted. Quaternions are x, y, z, w here, and of any length until the one that is returned: what a
+ * lane costs is the roots that wait for each other.
  */
 #include "limb.h"
 #include "place.h"
 
-/* v turned by the unit quaternion q. */
+/* v turned by the quaternion q, and as much longer as q's square is. */
 IK2B_IN_LINE void
 d4_rotate(const double q[4], const double v[3], double dest[3])
 {
-    double once[3], twice[3];
+    double once[3], twice[3], square = d4_square(q);
     d3_cross(q, v, once);
     d3_cross(q, once, twice);
     for (int i = 0; i < 3; i++) {
-        dest[i] = v[i] + 2.0 * (q[3] * once[i] + twice[i]);
+        dest[i] = v[i] * square + 2.0 * (q[3] * once[i] + twice[i]);
     }
 }
 
@@ -26,28 +27,26 @@ shortest_turn(const double a[3], const double b[3], double product, bool alike, 
               double q[4])
 {
     double along = d3_dot(a, b), other[3];
-    double inverse = inverse_root(2.0 * product * (product + along));
     for (int i = 0; i < 3; i++) {
         other[i] = b[i] + ((alike & (along < 0.0)) ? a[i] : 0.0);
     }
     d3_cross(a, other, q);
-    d3_scale(q, inverse, q);
-    q[3] = (product + along) * inverse;
+    q[3] = product + along;
     return along > opposite * product;
 }
 
-/* The turn about a unit axis by the angle whose sine and cosine, of any length, these are; by half
- * of it in two ways, so that small and large angles keep their digits. */
-IK2B_IN_LINE void
-turn_about(const double axis[3], double sine, double cosine, double q[4])
+/* The turn about an axis whose length has this square by the angle whose sine and cosine these are,
+ * the sine times that length, the cosine times the square; returns the length of both. By half of
+ * the angle in two ways, so that small and large angles keep their digits. */
+IK2B_IN_LINE double
+turn_about(const double axis[3], double square, double sine, double cosine, double q[4])
 {
-    double size = ordinary_root(sine * sine + cosine * cosine);
+    double size = sqrt(square * (sine * sine) + cosine * cosine);
     bool obtuse = cosine < 0.0;
     double other = chosen(sine < 0.0, cosine - size, size - cosine);
-    double along = chosen(obtuse, other, sine), rest = chosen(obtuse, fabs(sine), size + cosine);
-    double inverse = inverse_root(along * along + rest * rest);
-    d3_scale(axis, along * inverse, q);
-    q[3] = rest * inverse;
+    d3_scale(axis, chosen(obtuse, other, sine), q);
+    q[3] = chosen(obtuse, square * fabs(sine), size + cosine);
+    return size;
 }
 
 static inline bool
@@ -114,7 +113,6 @@ turn_root_in_any_case(limb *t, double rolling, double q[4])
     d3_unit(t->new_mid, new_up);
     half_turn_axis(t, up, hinge, t->lower, axis);
     bool opposite = arc_about(t, up, new_up, axis, q);
-    d4_finish(q);
     d4_rotate(q, hinge, hinge);
     if (rolling > 0.0 && hinge_across(t, hinge, new_up, hinge) &&
         hinge_across(t, normal, new_up, normal)) {
@@ -127,7 +125,7 @@ turn_root_in_any_case(limb *t, double rolling, double q[4])
         else {
             opposite = false;
         }
-        turn_about(new_up, sine, cosine, roll);
+        turn_about(new_up, 1.0, sine, cosine, roll);
         d4_mul(roll, q, q);
     }
     if (opposite && t->kept == 0.0) {
@@ -140,7 +138,7 @@ turn_root_in_any_case(limb *t, double rolling, double q[4])
 IK2B_IN_LINE bool
 turn_root(limb *t, bool careful, bool rolling, bool partly)
 {
-    double new_up[3], hinge[3], normal[3], across[3], turn[4], roll[4], q[4];
+    double new_up[3], hinge[3], normal[3], across[3], roll[4], q[4];
     d3_copy(t->new_mid, new_up);
     double square = d3_dot(t->mid, t->mid), new_square = d3_dot(new_up, new_up);
     bool same =
@@ -149,36 +147,35 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
                      is_between(square, 0x1p-50)) &
                 same;
     if (rolling) {
-        d3_scale(new_up, inverse_root(new_square), new_up);
         d3_copy(t->hinge, hinge);
         d3_copy(t->normal, normal);
         bool none = !both(!is_zero(hinge), !is_zero(normal));
-        double least = 1e-6 * d3_dot(hinge, hinge) * d3_dot(normal, normal);
+        double hinge_square = d3_dot(hinge, hinge), longest = new_square * d4_square(q);
         d4_rotate(q, hinge, hinge);
         d3_cross(hinge, normal, across);
         double sine = d3_dot(across, new_up);
-        double cosine = d3_dot(hinge, normal) - d3_dot(hinge, new_up) * d3_dot(normal, new_up);
-        double size = sine * sine + cosine * cosine;
-        good &= none | ((size > least) & is_between(size, 0x1p-60));
+        double cosine =
+            d3_dot(hinge, normal) * new_square - d3_dot(hinge, new_up) * d3_dot(normal, new_up);
+        cosine = chosen(none, 1.0, cosine); /* no turn */
+        double size = new_square * (sine * sine) + cosine * cosine;
+        good &= none | both(size > 1e-6 * (longest * longest * hinge_square),
+                            is_between(hinge_square, 0x1p-60));
         if (partly) {
-            double part = t->weight, part_sine = sine, part_cosine = cosine;
+            double length = sqrt(new_square);
+            double part = t->weight, part_sine = sine * length, part_cosine = cosine;
+            good &=
+                none | (part >= 1.0) | (cosine > 0.0) | (new_square * (sine * sine) > 1e-6 * size);
             part_of_angle(part, &part_sine, &part_cosine);
-            good &= none | (part >= 1.0) | (cosine > 0.0) | (sine * sine > 1e-6 * size);
-            sine = chosen(part >= 1.0, sine, part_sine);
-            cosine = chosen(part >= 1.0, cosine, part_cosine);
+            sine = chosen(part >= 1.0, sine, part_sine * length);
+            cosine = chosen(part >= 1.0, cosine, part_cosine * new_square);
         }
-        turn_about(new_up, sine, cosine, roll);
-        d4_mul(roll, q, turn);
-        for (int i = 0; i < 4; i++) {
-            q[i] = chosen(none, q[i], turn[i]);
-        }
+        turn_about(new_up, new_square, sine, cosine, roll);
+        d4_mul(roll, q, q);
     }
     if (careful && !good) {
         turn_root_in_any_case(t, rolling ? t->weight : 0.0, q);
     }
-    d4_finish(q);
-    put4(q, t->root_turn);
-    round_turn(t, t->root_turn);
+    give_turn(t, q, t->kept, t->root_turn);
     return good;
 }
 
@@ -187,13 +184,11 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
 IK2B_IN_LINE void
 lower_before_turn(limb *t, double dest[3])
 {
-    double root[3][3], frame[3][3], back[3];
-    d4_matrix(t->root_turn, root);
+    const double *turn = t->root_turn, inverse[4] = {-turn[0], turn[1], turn[2], turn[3]};
+    double frame[3][3], back[3];
     get_linear(t->root_matrix, frame);
-    for (int i = 0; i < 3; i++) {
-        back[i] = root[0][i] * t->new_end[0] + root[1][i] * t->new_end[1] +
-                  root[2][i] * t->new_end[2] - t->mid[i];
-    }
+    d4_turn(inverse, t->new_end, back);
+    d3_sub(back, t->mid, back);
     d33_apply(frame, back, back);
     d33_apply(t->mid_inward, back, dest);
 }
@@ -231,7 +226,8 @@ turn_mid_in_any_case(limb *t, bool rolling, double q[4])
             d3_unit(a, a);
             d3_unit(b, b);
             d3_cross(a, b, turned);
-            turn_about(hinge, d3_dot(turned, hinge), d3_dot(a, b), bend);
+            turn_about(hinge, 1.0, d3_dot(turned, hinge), d3_dot(a, b), bend);
+            d4_unit(bend);
             d4_rotate(bend, old, turned);
         }
     }
@@ -252,7 +248,7 @@ turn_mid(limb *t, bool careful, bool rolling)
     double new[3], upper[3], hinge[3], across[3], bend[4], bent[3], q[4], turn[4];
     lower_before_turn(t, new);
     double old_square = d3_dot(t->lower_mid, t->lower_mid), new_square = d3_dot(new, new);
-    double product = ordinary_root(old_square * new_square);
+    double product = sqrt(old_square * new_square);
     bool alike = (old_square < 4.0 * new_square) & (new_square < 4.0 * old_square);
     bool good = both(is_between(old_square, 0x1p-50), is_between(new_square, 0x1p-50));
     if (rolling) {
@@ -262,20 +258,16 @@ turn_mid(limb *t, bool careful, bool rolling)
         double whole = d3_dot(hinge, hinge);
         d3_muladds(upper, -d3_dot(hinge, upper) / d3_dot(upper, upper), hinge);
         double square = d3_dot(hinge, hinge);
-        d3_scale(hinge, inverse_root(square), hinge);
         d3_cross(t->lower_mid, new, across);
         double sine = d3_dot(across, hinge);
         double cosine =
-            d3_dot(t->lower_mid, new) - d3_dot(t->lower_mid, hinge) * d3_dot(new, hinge);
-        turn_about(hinge, sine, cosine, bend);
+            d3_dot(t->lower_mid, new) * square - d3_dot(t->lower_mid, hinge) * d3_dot(new, hinge);
+        cosine = chosen(none, 1.0, cosine); /* no turn */
+        double size = turn_about(hinge, square, sine, cosine, bend);
         d4_rotate(bend, t->lower_mid, bent);
-        for (int i = 0; i < 3; i++) {
-            bent[i] = chosen(none, t->lower_mid[i], bent[i]);
-            bend[i] = chosen(none, 0.0, bend[i]);
-        }
-        bend[3] = chosen(none, 1.0, bend[3]);
+        d3_scale(bent, 1.0 / d4_square(bend), bent);
         good &= none | (both(is_ordinary(square), is_ordinary(whole)) & (square > 1e-6 * whole) &
-                        (sine * sine + cosine * cosine > 1e-12 * (old_square * new_square)));
+                        (size > 1e-6 * (square * product)));
         good &= shortest_turn(bent, new, product, alike, t->task.opposite, turn);
         d4_mul(turn, bend, q);
     }
@@ -285,9 +277,7 @@ turn_mid(limb *t, bool careful, bool rolling)
     if (careful && !good) {
         turn_mid_in_any_case(t, rolling, q);
     }
-    d4_finish(q);
-    put4(q, t->mid_turn);
-    round_turn(t, t->mid_turn);
+    give_turn(t, q, t->kept, t->mid_turn);
     return good;
 }
 

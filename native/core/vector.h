@@ -259,13 +259,38 @@ d4_mul(const double p[4], const double q[4], double dest[4])
     dest[2] = z;
 }
 
-/* Unit length, of a length near 1. */
-IK2B_IN_LINE void
-d4_finish(double q[4])
+IK2B_IN_LINE double
+d4_square(const double q[4])
 {
-    double factor = 1.5 - 0.5 * (d3_dot(q, q) + q[3] * q[3]);
+    return (q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]);
+}
+
+IK2B_IN_LINE void
+d4_scale(double q[4], double s)
+{
     for (int i = 0; i < 4; i++) {
-        q[i] *= factor;
+        q[i] *= s;
+    }
+}
+
+/* Unit length; once more for what rounding left, which would count in full at a limb's end. */
+IK2B_IN_LINE void
+d4_unit(double q[4])
+{
+    d4_scale(q, 1.0 / sqrt(d4_square(q)));
+    d4_scale(q, 1.5 - 0.5 * d4_square(q));
+}
+
+/* v turned by a quaternion w, x, y, z that rounding left near unit length. */
+IK2B_IN_LINE void
+d4_turn(const double source[4], const double v[3], double dest[3])
+{
+    double once[3], twice[3];
+    double s = 4.0 - 2.0 * d4_square(source); /* 2 / square, for a square near 1 */
+    d3_cross(source + 1, v, once);
+    d3_cross(source + 1, once, twice);
+    for (int i = 0; i < 3; i++) {
+        dest[i] = v[i] + s * (source[0] * once[i] + twice[i]);
     }
 }
 
@@ -274,7 +299,7 @@ IK2B_IN_LINE void
 d4_matrix(const double source[4], double dest[3][3])
 {
     double w = source[0], x = source[1], y = source[2], z = source[3];
-    double s = 4.0 - 2.0 * (x * x + y * y + z * z + w * w); /* 2 / square, for a square near 1 */
+    double s = 4.0 - 2.0 * d4_square(source);
     dest[0][0] = 1.0 - s * (y * y + z * z);
     dest[0][1] = s * (x * y - w * z);
     dest[0][2] = s * (x * z + w * y);

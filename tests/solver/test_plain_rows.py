@@ -131,6 +131,18 @@ def test_a_pose_alone_gives_the_same_digits(function, dtype, roll):
     assert same(whole, [np.stack(column) for column in zip(*alone, strict=True)])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_whole_weight_among_others_changes_no_digit(dtype):
+    rng = np.random.default_rng(12)
+    *rows, hinge = awkward_poses(rng, dtype)
+    ends = {
+        name: limbs.affine(limbs.rotations(rng, ROWS), rows[2]).astype(dtype) for name in ("end_matrix", "end_goal")
+    }
+    weight, whole = np.where(np.arange(ROWS) % 2, 1.0, 0.5), slice(1, None, 2)
+    mixed = as_pose("solve_pose", rows, hinge, "hinge", weight=weight, **ends)
+    assert same([r[whole] for r in mixed], [r[whole] for r in as_pose("solve_pose", rows, hinge, "hinge", **ends)])
+
+
 @pytest.mark.parametrize("layout", ["fortran", "reversed", "wide", "swapped", "misaligned", "one matrix"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_layout_of_matrices_changes_no_digit(layout, dtype):
