@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from grounds import Part, Parts, plate
@@ -107,6 +109,19 @@ def test_feet_stand_on_planks_and_not_in_the_gaps_between(walk, plank, gap, belo
         assert [anchor.foothold[2] for anchor in anchors] == pytest.approx([0.3] * len(anchors))
         moved += sum(np.abs(anchor.move[:2]).max() > 1e-6 for anchor in anchors)
     assert moved
+
+
+@pytest.mark.parametrize("rise", [0.3, 0.5])
+def test_feet_over_gaps_on_a_slope_are_put_aside_alike_up_and_down_it(walk, rise) -> None:
+    """What lies lower along the slope is no gap."""
+    for start in np.arange(0.0, 0.2, 0.05):
+
+        def height(xy, slope, start=start):
+            return slope * xy[:, 0] - np.where((xy[:, 0] - start) % 0.21 < 0.15, 0.0, 0.5)
+
+        fields = (HeightField(partial(height, slope=slope), 1e-3) for slope in (rise, -rise))
+        up, down = ([anchor.foothold[0] for anchor in found(walk, field)[1]] for field in fields)
+        assert up == pytest.approx(down, abs=0.01)
 
 
 def test_feet_go_up_a_ramp_over_a_floor(walk) -> None:

@@ -61,6 +61,21 @@ def test_the_figure_is_carried_as_far_as_its_platform_goes() -> None:
     assert np.abs(plan.rotations - still.rotations).max() < 2e-3
 
 
+@pytest.mark.parametrize("below", [(), (Part("Water", plate(-0.9)),)], ids=["over nothing", "over water"])
+def test_feet_over_gaps_between_the_planks_of_a_raft_are_carried_by_it(below) -> None:
+    def planks(points, down):
+        hits, normals, found = plate()(points, down)
+        return hits, normals, found & (hits[:, 0] % 0.2 < 0.15)
+
+    clip = make_walk().clip
+    motion = moving(times(clip), speed=(1.0, 0.3, 0.1))
+    plan = plant(clip, Parts((Part("Raft", planks, motion), *below)))
+    anchors = [anchor for anchor in plan.anchors if anchor.part != "swing"]
+    assert {anchor.support for anchor in anchors} == {"Raft"}
+    assert max(np.linalg.norm(anchor.move) for anchor in anchors) < 0.2
+    assert plan.hips_offset[-1] - plan.hips_offset[0] == pytest.approx(motion[-1, :3, 3], abs=0.1)
+
+
 def test_a_platform_that_starts_and_stops_takes_the_hips_along_smoothly() -> None:
     clip = make_walk(seconds=6.0).clip
     motion = np.tile(np.eye(4), (clip.frames, 1, 1))

@@ -84,6 +84,7 @@ def _settle(
     count, rows = len(prints.spans), np.arange(len(prints.spans))
     rise, carried = np.zeros(count), np.zeros((count, 3)) if ride is None else ride[prints.frame]
     asked, hits, found = np.full((count, 3), np.inf), np.zeros((count, 3)), np.zeros(count, bool)
+    aside = np.zeros((count, 2))
     for _ in range(count + 1):
         place = prints.origin + carried - prints.height[:, None] * clip.up
         below = place + rise[:, None] * clip.up
@@ -92,31 +93,37 @@ def _settle(
         if not new.any():
             break
         asked[new] = below[new]
-        hits[new], found[new] = _under_soles(Site(ground, prints, asked, asked, clip.leg, slopes.least), rows[new])
+        site = Site(ground, prints, asked, asked, clip.leg, slopes.least)
+        hits[new], found[new], aside[new] = _under_soles(site, rows[new])
         rise = _last_found((hits - place) @ clip.up, found)
-        supports = (support_of(ground, *at) for at in zip(hits[found], prints.frame[found], strict=True))
-        if ride is None and may_move(ground) and any(support.motion is not None for support in supports):
-            site = Site(ground, prints, asked, hits, clip.leg, slopes.least)
-            carried = ride_of(_anchors(site, np.zeros((count, 2)), carried, False), clip.frames)[prints.frame]
+        if ride is None and may_move(ground):
+            anchors = _anchors(replace(site, zero=hits), aside, carried, False)
+            if any(anchor.motion is not None for anchor in anchors):
+                carried = ride_of(anchors, clip.frames)[prints.frame]
     zero = np.where(found[:, None], hits, asked)
     return Site(ground, prints, asked, zero, clip.leg, slopes.least), carried
 
 
-def _under_soles(site: Site, rows: Indices) -> tuple[Array, Mask]:
-    """The ground (M, 3) under the standing points of some stances (M,), and where there is any (M,).
+def _under_soles(site: Site, rows: Indices) -> tuple[Array, Mask, Array]:
+    """The ground (M, 3) under the standing points of some stances (M,), where there is any (M,), and how far ahead and
+    to the left (M, 2) of them it is.
 
-    Into a gap that is narrower than the sole no foot falls: there it is the lower of what lies on both sides.
+    Into a gap that the sole spans no foot falls: there it is the lower of what lies on both sides.
     """
     _, heel, _, tip, *sides = np.moveaxis(site.prints.points[rows][:, :SOLE], 1, 0)
     shares = (0.25, 0.5, 0.75, 1.0)
     points = np.stack([0.0 * heel, *sides, *(x * heel for x in shares), *(x * tip for x in shares)], axis=1)
     under = site.ask(rows, points)
     higher = under.found & (over_edge(points, under) > EVEN) & (under.height > under.height[:, :1])
-    _, left, right, *along = np.where(higher, under.height, -np.inf).T
+    heights = np.where(higher, under.height, -np.inf)
+    _, left, right, *along = heights.T
     beside = np.maximum(np.minimum(left, right), np.minimum(np.max(along[:4], axis=0), np.max(along[4:], axis=0)))
+    # Where nothing bridges a gap, this is the standing point.
+    on = np.arange(len(rows)), (heights == beside[:, None]).argmax(axis=1)
     bridged = beside > -np.inf
     level = np.where(bridged, beside, 0.0)[:, None] * site.leg * site.prints.axes[0, :, 2]
-    return np.where(bridged[:, None], site.below[rows] + level, under.hits[:, 0]), under.found[:, 0] | bridged
+    hits = np.where(bridged[:, None], site.below[rows] + level, under.hits[:, 0])
+    return hits, under.found[on], points[on]
 
 
 def _last_found(rises: Array, found: Mask) -> Array:

@@ -50,8 +50,9 @@ class Search:
         later = LATER * number * (1.0 + free / len(self.moves))[:, None]
         prices = length + later + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
         prices[~under.gentle[..., 0] & (length > 0.0)] = np.inf
-        # Nothing is worse than a gap that the sole spans.
-        prices[self.over_gap[free, None] & (under.height[..., 0] < -EVEN)] += UNEVEN_COST
+        # Nothing is worse than a gap that the sole spans. What lies lower by its own slope is none.
+        lower = under.height[..., 0] - np.minimum(dot(shifts, under.slope[..., 0, :]), 0.0) < -EVEN
+        prices[self.over_gap[free, None] & lower] += UNEVEN_COST
         away = self.site.leg * np.concatenate([shifts, under.height[..., :1]], axis=-1)
         return prices, self.moves[free][:, None] + away @ np.swapaxes(prints.axes[free], 1, 2)
 

@@ -22,7 +22,8 @@ from .lock import Hold
 
 # Farther than this from where it stands (leg lengths), a foot no longer follows the slope it stood on.
 SLOPE_RANGE = 0.35
-# The ground under a foot, and what follows it frame by frame, is smoothed over this time (s): about that of a roll.
+# Slopes under a foot, heights where it is always laid on the ground, and rising heels are smoothed over this time (s):
+# about that of a roll.
 WINDOW = 0.15
 BY_LEG = ("ball", "turn", "to_ankle", "rise", "level")
 

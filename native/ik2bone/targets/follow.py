@@ -40,7 +40,7 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> tup
     # From the clip's own floor, because a foot kicked high may be nearer to a roof.
     hits, normals, found = _gentle(ground, below - height[..., None] * clip.up, clip.up, slopes)
     near = 1.0 / (1.0 + (np.maximum(height, 0.0) / (NEAR * clip.leg)) ** 2)
-    # Feet that swing rather go from where they stood to where they will than up and down with what lies below them.
+    # Feet that swing go from where they stood to where they will stand, not up and down with what lies below them.
     rise = smooth_between(np.where(found, (hits - below) @ clip.up + height, 0.0), clip.fps, SLOW, weight=near)
     soles_up, low = np.einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up), near > 0.5
     tilts = slopes.aligned and not lie_along(soles_up[low], normals[low], clip.up)
