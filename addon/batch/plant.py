@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 from bpy.types import Object
 from mathutils import Matrix
 
 from ..errors import Refusal
+from ..ground.meshes import is_uneven
 from ..ground.motion import find_motions
 from ..run import layers, records
 from ..stages import finish
@@ -192,6 +194,10 @@ def _write_bvh(path: str) -> None:
     armature, scene = bpy.context.view_layer.objects.active, bpy.context.scene
     if finish(find_motions([armature], range(scene.frame_start, scene.frame_end + 1))):
         raise Refusal(f"{armature.name} moves as an object, and bvh files hold bones alone: choose another kind")
+    if armature.matrix_world.is_negative or is_uneven(np.array(armature.matrix_world)):
+        raise Refusal(
+            f"{armature.name} is mirrored or scaled unevenly, and bvh files hold neither: choose another kind"
+        )
     place, rotation, scale = armature.matrix_world.decompose()
     placing = Y_UP @ Matrix.LocRotScale(place / scale.x, rotation, None)
     _turn(armature, placing)

@@ -125,6 +125,15 @@ def test_a_clip_whose_object_moves_is_no_bvh_file(bpy, walker, command, tmp_path
     assert "Walker moves as an object, and bvh files hold bones alone" in report_of(output)["error"]
 
 
+@pytest.mark.parametrize("scale", [(1.0, 1.0, 2.0), (-1.0, 1.0, 1.0)])
+def test_a_clip_that_is_mirrored_or_scaled_unevenly_is_no_bvh_file(bpy, walker, command, tmp_path, scale):
+    walker.scale = scale
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    status, output = run(command, tmp_path, "walk.blend", "--kind", "bvh", ground=None)
+    assert status == command.NOT_PLANTED and not report_of(output)["written"]
+    assert "Walker is mirrored or scaled unevenly, and bvh files hold neither" in report_of(output)["error"]
+
+
 @pytest.mark.parametrize("hide", ["itself", "its collection", "from the mouse"])
 @pytest.mark.parametrize("kind", ["fbx", "glb"])
 def test_an_armature_that_is_hidden_in_its_file_is_exported(bpy, walker, command, reading, tmp_path, kind, hide):
