@@ -7,6 +7,7 @@ import json
 import re
 
 import biped
+import fingerprint
 import numpy as np
 import pytest
 from planted import heads
@@ -123,6 +124,23 @@ def test_a_clip_whose_object_moves_is_no_bvh_file(bpy, walker, command, tmp_path
     status, output = run(command, tmp_path, "walk.blend", "--kind", "bvh", ground=None)
     assert status == command.NOT_PLANTED and not report_of(output)["written"]
     assert "Walker moves as an object, and bvh files hold bones alone" in report_of(output)["error"]
+
+
+def test_an_fbx_file_holds_the_whole_motion_of_a_clip_far_from_the_origin(bpy, walker, command, reading, tmp_path):
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        for point in curve.keyframe_points if curve.data_path == 'pose.bones["hips"].location' else ():
+            aside = 100.0 + 0.02 * (point.co.x % 2.0)
+            for place in (point.co, point.handle_left, point.handle_right):
+                place.y += aside
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    _, output = run(command, tmp_path, "walk.blend", "--kind", "fbx", ground=None)
+    frames = np.arange(1, biped.LAST)
+    before = heads(bpy, bpy.context.view_layer.objects.active, frames, ["chest"])
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    bpy.context.scene.render.fps = 30
+    # Importers put the time zero of a file on frame 1.
+    after = heads(bpy, reading.read_clip(output / "walk.fbx"), frames + 1, ["chest"])
+    np.testing.assert_allclose(after, before, atol=1e-3)
 
 
 @pytest.mark.parametrize("scale", [(1.0, 1.0, 2.0), (-1.0, 1.0, 1.0)])
