@@ -168,11 +168,16 @@ def test_an_armature_that_is_hidden_in_its_file_is_exported(bpy, walker, command
     assert status == command.PLANTED and reading.read_clip(output / f"walk.{kind}").data.bones["thigh.L"]
 
 
-def test_a_clip_whose_object_has_keys_is_enlarged_with_its_way(bpy, walker, command, tmp_path):
+@pytest.mark.parametrize("carried", [False, True])
+def test_a_clip_whose_object_has_keys_is_enlarged_with_its_way(bpy, walker, command, tmp_path, carried):
+    mover = walker
+    if carried:
+        mover = walker.parent = bpy.data.objects.new("Carrier", None)
+        bpy.context.collection.objects.link(mover)
     for frame, way in ((1, 1.0), (biped.LAST, 3.0)):
-        walker.location.y = way
+        mover.location.y = way
         for name in ("location", "scale"):
-            walker.keyframe_insert(name, frame=frame)
+            mover.keyframe_insert(name, frame=frame)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
     before = heads(bpy, walker, [1, biped.LAST], ["chest"])
     run(command, tmp_path, "walk.blend", "--scale", "2", "--no-use-hips", ground=None)
