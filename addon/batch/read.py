@@ -18,6 +18,7 @@ from ik2bone.plan import starts_in_calibration_pose
 
 from ..errors import Refusal
 from ..keys import actions
+from ..pose.evaluate import with_parents
 from ..pose.sample import sample
 from ..rig.find import find_legs
 
@@ -72,11 +73,15 @@ def actions_of(armature: Object) -> dict[str, Action]:
 
 
 def enlarge(armature: Object, factor: float) -> None:
-    """Enlarge an armature and its way, with the keys of both, which importers of fbx files always make."""
-    armature.location *= factor
-    armature.scale *= factor
-    for action in actions_of(armature).values() if factor != 1.0 else ():
-        for curve in actions.curves_of(actions.fitting(armature, action)):
+    """Enlarge an armature and its way, with the keys of both, which importers of fbx files always make.
+
+    Of what it is parented to, which may have a way of its own, the topmost object is enlarged with all under it.
+    """
+    *_, top = with_parents(armature)
+    top.location *= factor
+    top.scale *= factor
+    for action in actions_of(top).values() if factor != 1.0 else ():
+        for curve in actions.curves_of(actions.fitting(top, action)):
             for point in curve.keyframe_points if curve.data_path in ("location", "scale") else ():
                 for place in (point.co, point.handle_left, point.handle_right):
                     place.y *= factor

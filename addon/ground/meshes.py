@@ -22,6 +22,9 @@ from ..stages import Progress, Stages, aside, finish, part_of
 from .choose import deformers, shows_collection
 from .motion import Instance, find_inner_motions, find_motions, find_unfollowed, instances_of, shown_by
 
+# Volume of an object's axes over the cube of their size under which it has no inverse worth the name: a rope 100 m long
+# and 1 cm thick, made from a cube by its scale, has 1e-8, for which bones would be refused.
+FLAT = 1e-9
 # Axes that differ by more than this share are scaled unevenly.
 UNEVEN = 1e-4
 
@@ -71,7 +74,7 @@ def making_ground(
     lost = [ob.name for ob in objects if not np.isfinite(np.array(ob.evaluated_get(depsgraph).matrix_world)).all()]
     objects = [ob for ob in objects if ob.name not in lost]
     motions = yield from part_of(find_motions(objects, frames), 0.0, 0.3)
-    gone = [ob.name for ob, motion in motions.items() if is_flat(motion[:, :3, :3]).any()]
+    gone = [ob.name for ob, motion in motions.items() if is_flat(motion[:, :3, :3], FLAT).any()]
     objects = [ob for ob in objects if ob.name not in gone]
     owners, surfaces = [ob for ob in objects if shows_collection(ob)], []
     for ob in objects:
@@ -92,8 +95,8 @@ def _surface(depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bo
         return []
     evaluated = ob.evaluated_get(depsgraph)
     matrix = np.array(evaluated.matrix_world)
-    stays_flat = motion is None and is_flat(matrix[:3, :3])
-    stretch = matrix if stays_flat else _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
+    stays_flat = motion is None and is_flat(matrix[:3, :3], FLAT)
+    stretch = matrix if stays_flat else _stretch(matrix) if nearest and is_uneven(matrix) else np.eye(4)
     # Not its data: where the graphics card subdivides for the view, that is coarser.
     data = evaluated.to_mesh()
     try:
@@ -127,9 +130,9 @@ def _instances(
         if instance.object.type != "MESH" or any(True for _ in deformers(instance.object)):
             continue
         mesh, matrix = instance.object.data, np.array(instance.matrix_world)
-        if not mesh.polygons or any(is_flat(each[:3, :3]) for each in (matrix, *inner.get(name, ()))):
+        if not mesh.polygons or any(is_flat(each[:3, :3], FLAT) for each in (matrix, *inner.get(name, ()))):
             continue
-        stretch = _stretch(matrix) if nearest and _is_uneven(matrix) else np.eye(4)
+        stretch = _stretch(matrix) if nearest and is_uneven(matrix) else np.eye(4)
         key = mesh.as_pointer(), stretch.tobytes()
         if key not in meshes:
             meshes[key] = finish(_made(*_read(mesh, stretch)))
@@ -212,7 +215,7 @@ def _moved(vertices: NDArray[np.float32], triangles: NDArray[np.int32], matrix: 
     return ik2bone.Mesh(move_points(matrix, vertices), triangles)
 
 
-def _is_uneven(matrix: Array) -> bool:
+def is_uneven(matrix: Array) -> bool:
     """Whether distances in a matrix's own space tell nothing about those in the world."""
     sizes = np.linalg.svd(matrix[:3, :3], compute_uv=False)
     return bool(sizes[0] > (1.0 + UNEVEN) * sizes[-1])

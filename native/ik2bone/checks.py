@@ -108,13 +108,13 @@ def matrices(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArr
     return values
 
 
-def is_flat(axes: NDArray[np.float64]) -> NDArray[np.bool_]:
+def is_flat(axes: NDArray[np.float64], least: float = FLAT) -> NDArray[np.bool_]:
     """Whether axes (..., 3, 3) span no volume to speak of, written out because `numpy.linalg.det` takes ten times as
     long for as many small matrices."""
     (a, b, c), (d, e, f), (g, h, i) = ([axes[..., row, column] for column in range(3)] for row in range(3))
     volume = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
     size = np.einsum("...ij,...ij->...", axes, axes)
-    return np.abs(volume) <= FLAT * size * np.sqrt(size)
+    return np.abs(volume) <= least * size * np.sqrt(size)
 
 
 def unit_vector(name: str, value: ArrayLike) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ import json
 import re
 
 import biped
+import fingerprint
 import numpy as np
 import pytest
 from planted import heads
@@ -125,6 +126,32 @@ def test_a_clip_whose_object_moves_is_no_bvh_file(bpy, walker, command, tmp_path
     assert "Walker moves as an object, and bvh files hold bones alone" in report_of(output)["error"]
 
 
+def test_an_fbx_file_holds_the_whole_motion_of_a_clip_far_from_the_origin(bpy, walker, command, reading, tmp_path):
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        for point in curve.keyframe_points if curve.data_path == 'pose.bones["hips"].location' else ():
+            aside = 100.0 + 0.02 * (point.co.x % 2.0)
+            for place in (point.co, point.handle_left, point.handle_right):
+                place.y += aside
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    _, output = run(command, tmp_path, "walk.blend", "--kind", "fbx", ground=None)
+    frames = np.arange(1, biped.LAST)
+    before = heads(bpy, bpy.context.view_layer.objects.active, frames, ["chest"])
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    bpy.context.scene.render.fps = 30
+    # Importers put the time zero of a file on frame 1.
+    after = heads(bpy, reading.read_clip(output / "walk.fbx"), frames + 1, ["chest"])
+    np.testing.assert_allclose(after, before, atol=1e-3)
+
+
+@pytest.mark.parametrize("scale", [(1.0, 1.0, 2.0), (-1.0, 1.0, 1.0)])
+def test_a_clip_that_is_mirrored_or_scaled_unevenly_is_no_bvh_file(bpy, walker, command, tmp_path, scale):
+    walker.scale = scale
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    status, output = run(command, tmp_path, "walk.blend", "--kind", "bvh", ground=None)
+    assert status == command.NOT_PLANTED and not report_of(output)["written"]
+    assert "Walker is mirrored or scaled unevenly, and bvh files hold neither" in report_of(output)["error"]
+
+
 @pytest.mark.parametrize("hide", ["itself", "its collection", "from the mouse"])
 @pytest.mark.parametrize("kind", ["fbx", "glb"])
 def test_an_armature_that_is_hidden_in_its_file_is_exported(bpy, walker, command, reading, tmp_path, kind, hide):
@@ -141,11 +168,16 @@ def test_an_armature_that_is_hidden_in_its_file_is_exported(bpy, walker, command
     assert status == command.PLANTED and reading.read_clip(output / f"walk.{kind}").data.bones["thigh.L"]
 
 
-def test_a_clip_whose_object_has_keys_is_enlarged_with_its_way(bpy, walker, command, tmp_path):
+@pytest.mark.parametrize("carried", [False, True])
+def test_a_clip_whose_object_has_keys_is_enlarged_with_its_way(bpy, walker, command, tmp_path, carried):
+    mover = walker
+    if carried:
+        mover = walker.parent = bpy.data.objects.new("Carrier", None)
+        bpy.context.collection.objects.link(mover)
     for frame, way in ((1, 1.0), (biped.LAST, 3.0)):
-        walker.location.y = way
+        mover.location.y = way
         for name in ("location", "scale"):
-            walker.keyframe_insert(name, frame=frame)
+            mover.keyframe_insert(name, frame=frame)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
     before = heads(bpy, walker, [1, biped.LAST], ["chest"])
     run(command, tmp_path, "walk.blend", "--scale", "2", "--no-use-hips", ground=None)

@@ -169,6 +169,14 @@ def test_a_surface_scaled_to_nothing_on_some_frame_is_left_out_and_told(bpy, gro
     assert ground.names == ["Floor"] and any("Door is scaled to nothing" in sentence for sentence in ground.told)
 
 
+def test_a_rope_made_from_a_cube_by_its_scale_is_ground_while_it_moves(bpy, ground_of):
+    rope = plane(bpy, "Rope")
+    rope.scale = (50.0, 0.005, 0.005)
+    key(rope, "location", {1: (0.0, 0.0, 0.0), 21: (0.0, 0.0, 2.0)})
+    ground = ground_of(rope)
+    assert ground.names == ["Rope"] and not ground.told
+
+
 def test_a_surface_scaled_flat_is_ground_where_it_shows(bpy, ground_of):
     sheet = plane(bpy, "Sheet")
     sheet.scale, sheet.location = (1.0, 1.0, 0.0), (0.0, 0.0, 0.7)
