@@ -7,7 +7,6 @@ least of several rounds. Plans are made as the operator asks for them.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import importlib.util
 import logging
@@ -281,9 +280,12 @@ def page(data: Path, parts: list[str]) -> Iterator[str]:
     chosen = [entry for entry in CLIPS if entry.gait in AIMS and any(part in entry.name for part in parts)]
     measured, calls = {}, {}
     for entry in chosen:
-        # Clips without feet are refused.
-        with contextlib.suppress(RuntimeError), silence():
-            measured[entry.name], calls[entry.name] = plant_seconds(bpy, entry, data)
+        try:
+            with silence():
+                measured[entry.name], calls[entry.name] = plant_seconds(bpy, entry, data)
+        except RuntimeError as error:
+            # Clips without feet are refused.
+            print(f"{entry.name} is not measured: {error}", file=sys.stderr)
     with silence():
         bakes = {frames: bake_seconds(bpy, data, frames) for frames in {times.frames for times in measured.values()}}
     yield f"{processor()}, Blender {bpy.app.version_string}, numpy {np.__version__}."
