@@ -26,6 +26,9 @@ from .time import give_time
 # A foot that does not stand for longer than this (s) follows the ground below it about so often, and so long before the
 # clip begins, or after it ends, it stands.
 LONG = 0.6
+# From the standing point to each end of a sole the ground is asked for in so many places, so that a plank is found that
+# is as wide as a quarter of that way.
+ALONG = 4
 
 
 def find_anchors(
@@ -110,20 +113,27 @@ def _under_soles(site: Site, rows: Indices) -> tuple[Array, Mask, Array]:
 
     Into a gap that the sole spans no foot falls: there it is the lower of what lies on both sides.
     """
-    _, heel, _, tip, *sides = np.moveaxis(site.prints.points[rows][:, :SOLE], 1, 0)
-    shares = (0.25, 0.5, 0.75, 1.0)
-    points = np.stack([0.0 * heel, *sides, *(x * heel for x in shares), *(x * tip for x in shares)], axis=1)
+    points = _about_soles(site.prints.points[rows])
     under = site.ask(rows, points)
     higher = under.found & (over_edge(points, under) > EVEN) & (under.height > under.height[:, :1])
     heights = np.where(higher, under.height, -np.inf)
-    _, left, right, *along = heights.T
-    beside = np.maximum(np.minimum(left, right), np.minimum(np.max(along[:4], axis=0), np.max(along[4:], axis=0)))
+    left, right, (behind, ahead) = heights[:, 1], heights[:, 2], heights[:, 3:].reshape(-1, 2, ALONG).max(axis=2).T
+    beside = np.maximum(np.minimum(left, right), np.minimum(behind, ahead))
     # Where nothing bridges a gap, this is the standing point.
     on = np.arange(len(rows)), (heights == beside[:, None]).argmax(axis=1)
     bridged = beside > -np.inf
     level = np.where(bridged, beside, 0.0)[:, None] * site.leg * site.prints.axes[0, :, 2]
     hits = np.where(bridged[:, None], site.below[rows] + level, under.hits[:, 0])
     return hits, under.found[on], points[on]
+
+
+def _about_soles(points: Array) -> Array:
+    """Of footprints (M, P, 2) the standing point, both sides, and places in even steps back to the heel and on to the
+    tip (M, 3 + 2 ALONG, 2).
+    """
+    _, heel, _, tip, *sides = np.moveaxis(points[:, :SOLE], 1, 0)
+    steps = np.arange(1, ALONG + 1) / ALONG
+    return np.stack([0.0 * heel, *sides, *(step * end for end in (heel, tip) for step in steps)], axis=1)
 
 
 def _last_found(rises: Array, found: Mask) -> Array:
