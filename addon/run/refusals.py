@@ -31,18 +31,14 @@ def refuse_numbers(options: PlantingOptions) -> None:
 
 
 def refuse_uneditable(armature: Object, options: PlantingOptions) -> None:
-    """Refuse data that cannot take keys; the action of an override may be linked, for keys go into a copy of it."""
+    """Refuse data that cannot take keys; an action may be linked, for keys go into a copy of it or a layer over it."""
     if not armature.is_editable:
         raise Refusal(f"{armature.name} is linked from a library and cannot be edited: make a library override of it")
     action, output = actions.assigned(armature).action, None if options.frame_range == "CURRENT" else options.output
     if action is None and output:
         _refuse_several_strips(armature)
-    if action is None or action.is_editable or output == "NLA_LAYER":
-        return
-    if not armature.override_library:
-        raise Refusal(f"action {action.name} is linked from a library and cannot be edited")
-    if output == "IN_PLACE":
-        raise Refusal(f"action {action.name} is linked from a library: only a new action can take its keys")
+    if action and not action.is_editable and output == "IN_PLACE":
+        raise Refusal(f"action {action.name} is linked from a library: only a new action or a layer can take its keys")
 
 
 def refuse_under_layers(armature: Object, options: PlantingOptions) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A library override is planted like any armature; its linked action goes on in its library and is copied for keys."""
+"""Overrides, and armatures of the file that play a linked action: it stays in its library and is copied for keys."""
 
 from __future__ import annotations
 
@@ -12,10 +12,21 @@ from planted import between, heads, outcome_of, plant, record_of, values_of
 FRAMES = range(1, biped.LAST + 1)
 
 
-def _override_of(bpy):
-    found = next(ob for ob in bpy.data.objects if ob.override_library)
-    bpy.context.view_layer.objects.active = found
-    return found
+@pytest.fixture(params=["override", "armature of the file"])
+def player(bpy, library, request):
+    """Who plays the linked action over a slope: an override of the library's walker, or a walker of this file."""
+    if request.param == "override":
+        return biped.override_walker(bpy, library)
+    walker, _ = biped.make_walker(bpy), biped.make_slope(bpy)
+    bpy.data.actions.remove(walker.animation_data.action)
+    with bpy.data.libraries.load(library, link=True) as (_source, target):
+        target.actions = ["walk"]
+    walker.animation_data.action = target.actions[0]
+    return walker
+
+
+def _player_in(bpy):
+    return next(ob for ob in bpy.context.view_layer.objects if ob.type == "ARMATURE")
 
 
 def _side_by_side(bpy, library, count):
@@ -33,64 +44,64 @@ def _side_by_side(bpy, library, count):
     return crowd
 
 
-def test_a_linked_action_is_planted_into_a_local_copy(bpy, override):
-    source = override.animation_data.action
+def test_a_linked_action_is_planted_into_a_local_copy(bpy, player):
+    source = player.animation_data.action
     before = fingerprint.of_action(source)
     plant(bpy)
-    planted = override.animation_data.action
+    planted = player.animation_data.action
     assert planted.name == "walk.planted" and planted.library is None and planted.use_fake_user
     assert planted["ik2bone_source"] == source and source.library is not None
     assert fingerprint.of_action(source) == before
-    assert record_of(override)["report"]["after"]["penetration"] < 1e-4
+    assert record_of(player)["report"]["after"]["penetration"] < 1e-4
 
 
-def test_what_stands_for_the_override_in_its_library_is_not_told(bpy, override, options, addon):
-    outcome = outcome_of(addon, bpy, [override], options())
+def test_what_stands_for_an_override_in_its_library_is_not_told(bpy, player, options, addon):
+    outcome = outcome_of(addon, bpy, [player], options())
     assert outcome.warnings == ()
 
 
-def test_planting_twice_equals_planting_once(bpy, override):
+def test_planting_twice_equals_planting_once(bpy, player):
     plant(bpy)
-    once = fingerprint.of_action(override.animation_data.action)
+    once = fingerprint.of_action(player.animation_data.action)
     plant(bpy)
-    assert fingerprint.of_action(override.animation_data.action) == once
+    assert fingerprint.of_action(player.animation_data.action) == once
     assert sorted(action.name for action in bpy.data.actions) == ["walk", "walk.planted"]
 
 
-def test_keys_and_the_way_back_survive_saving_and_loading(bpy, override, tmp_path):
-    source = heads(bpy, override, FRAMES)
+def test_keys_and_the_way_back_survive_saving_and_loading(bpy, player, tmp_path):
+    source = heads(bpy, player, FRAMES)
     plant(bpy)
-    planted = heads(bpy, override, FRAMES)
+    planted = heads(bpy, player, FRAMES)
     path = str(tmp_path / "shot.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path)
-    np.testing.assert_array_equal(heads(bpy, _override_of(bpy), FRAMES), planted)
+    np.testing.assert_array_equal(heads(bpy, _player_in(bpy), FRAMES), planted)
     bpy.ops.ik2bone.restore()
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path)
-    override = _override_of(bpy)
-    assert override.animation_data.action.library is not None
-    np.testing.assert_array_equal(heads(bpy, override, FRAMES), source)
+    player = _player_in(bpy)
+    assert player.animation_data.action.library is not None
+    np.testing.assert_array_equal(heads(bpy, player, FRAMES), source)
 
 
-def test_a_pose_is_keyed_in_a_local_copy_that_leads_back(bpy, override):
-    source = override.animation_data.action
+def test_a_pose_is_keyed_in_a_local_copy_that_leads_back(bpy, player):
+    source = player.animation_data.action
     before = fingerprint.of_action(source)
     bpy.context.scene.frame_set(12)
     plant(bpy, frame_range="CURRENT")
-    planted = override.animation_data.action
+    planted = player.animation_data.action
     assert planted.name == "walk.planted" and planted.library is None
     assert fingerprint.of_action(source) == before
     other = [frame for frame in FRAMES if frame != 12]
-    copied = values_of(override, other)
+    copied = values_of(player, other)
     bpy.ops.ik2bone.restore()
-    assert override.animation_data.action == source
-    assert values_of(override, other) == copied
+    assert player.animation_data.action == source
+    assert values_of(player, other) == copied
 
 
-def test_a_linked_action_is_not_planted_in_place(bpy, override):
+def test_a_linked_action_is_not_planted_in_place(bpy, player):
     before = fingerprint.of_scene(bpy)
-    with pytest.raises(RuntimeError, match="action walk is linked from a library: only a new action"):
+    with pytest.raises(RuntimeError, match="action walk is linked from a library: only a new action or a layer"):
         bpy.ops.ik2bone.plant_feet(output="IN_PLACE")
     assert fingerprint.of_scene(bpy) == before
 

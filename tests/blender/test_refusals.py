@@ -256,16 +256,6 @@ def test_a_linked_armature(bpy, library):
     refused(bpy, "Walker is linked from a library")
 
 
-def test_a_linked_action(bpy, library):
-    walker = biped.make_walker(bpy)
-    biped.make_slope(bpy)
-    bpy.data.actions.remove(walker.animation_data.action)
-    with bpy.data.libraries.load(library, link=True) as (_source, target):
-        target.actions = ["walk"]
-    walker.animation_data.action = bpy.data.actions["walk"]
-    refused(bpy, "action walk is linked from a library")
-
-
 def _failing(call, after):
     """The function, but raising once, after so many calls: the way back may use it too."""
     left = [after]
