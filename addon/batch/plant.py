@@ -57,7 +57,7 @@ def plant_file(clip: Path, job: Job) -> dict[str, Any]:
 
     `clip` is the file, `seconds` the time that it took, `written` the names of files made, `error` a sentence where
     the file could not be planted at all, and `actions` one entry for each action: its name, and either `report`, the
-    figures as on a planted action, or `error`. The present file is lost.
+    figures as on a planted action, or `error`, why it was not planted or not written. The present file is lost.
     """
     # Written last, so that a file with a report is done.
     started, report = time.monotonic(), job.output / (clip.stem + REPORT)
@@ -124,13 +124,13 @@ def _plant(
         if action is not None:
             play(armature, action)
         try:
-            yield {"action": name, "report": _plant_action(armature, options)}
+            entry = {"action": name, "report": _plant_action(armature, options)}
+            planted = True
+            if job.kind != BLEND:
+                _write(f"{clip.stem}.{name}" if chosen else clip.stem, armature, job, clip, written)
         except Refusal as refusal:
-            yield {"action": name, "error": str(refusal)}
-            continue
-        planted = True
-        if job.kind != BLEND:
-            _write(f"{clip.stem}.{name}" if chosen else clip.stem, armature, job, clip, written)
+            entry = {"action": name, "error": str(refusal)}
+        yield entry
     if job.kind == BLEND and planted:
         _write(clip.stem, armature, job, clip, written)
 
@@ -201,14 +201,16 @@ def _write_bvh(path: str) -> None:
     place, rotation, scale = armature.matrix_world.decompose()
     placing = Y_UP @ Matrix.LocRotScale(place / scale.x, rotation, None)
     _turn(armature, placing)
-    bpy.ops.export_anim.bvh(
-        filepath=path,
-        frame_start=scene.frame_start,
-        frame_end=scene.frame_end,
-        rotate_mode="NATIVE",
-        global_scale=scale.x,
-    )
-    _turn(armature, placing.inverted())
+    try:
+        bpy.ops.export_anim.bvh(
+            filepath=path,
+            frame_start=scene.frame_start,
+            frame_end=scene.frame_end,
+            rotate_mode="NATIVE",
+            global_scale=scale.x,
+        )
+    finally:
+        _turn(armature, placing.inverted())
 
 
 def _turn(armature: Object, matrix: Matrix) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 
 import biped
 import fingerprint
@@ -55,6 +56,12 @@ def report_of(output, name="walk"):
     return json.loads((output / f"{name}.json").read_text())
 
 
+def error_of(output, name="walk"):
+    """Why the only action of a file was not planted."""
+    (entry,) = report_of(output, name)["actions"]
+    return entry["error"]
+
+
 def height_over_slope(bpy, armature):
     """Heights of the balls over the slope, of the lower foot on every frame."""
     balls = heads(bpy, armature, range(5, biped.LAST - 5), ("toe.L", "toe.R"))
@@ -103,7 +110,35 @@ def test_what_an_exporter_cannot_write_is_told_and_does_not_stop_the_others(addo
     monkeypatch.setitem(addon("batch.plant").WRITERS, ".bvh", refuse)
     status, output = run(command, files, "walk.bvh", "model.glb", "--kind", "bvh")
     assert status == command.NOT_PLANTED and report_of(output, "model")["written"] == ["model.bvh"]
-    assert report_of(output)["error"] == "walk.bvh cannot be written: RuntimeError: the mesh is being edited"
+    assert error_of(output) == "walk.bvh cannot be written: RuntimeError: the mesh is being edited"
+
+
+def test_an_action_that_cannot_be_written_does_not_stop_the_others(bpy, walker, command, tmp_path, capfd):
+    still = walker.animation_data.action.copy()
+    walker.animation_data.nla_tracks.new().strips.new("still", 1, still)
+    walker.animation_data.action.name, still.name = "climb", "still"
+    for frame in (1, biped.LAST):
+        walker.location.y = 0.1 * frame
+        walker.keyframe_insert("location", frame=frame)
+    walker.location.y = 0.0
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    status, output = run(command, tmp_path, "walk.blend", "--all-actions", "--kind", "bvh", ground=None)
+    told, lines = report_of(output), capfd.readouterr().out
+    assert status == command.NOT_PLANTED and told["written"] == ["walk.still.bvh"]
+    assert [(entry["action"], "report" in entry) for entry in told["actions"]] == [("climb", False), ("still", True)]
+    assert "planted 1 of 2" in lines and "climb: Walker moves as an object, and bvh files hold bones alone" in lines
+
+
+def test_a_bvh_file_that_fails_leaves_the_armature_as_it_was_for_the_next(bpy, walker, addon, command, monkeypatch):
+    def fail(**_):
+        raise RuntimeError("the disk is full")
+
+    before = heads(bpy, walker, [1], ["head"])
+    module = addon("batch.plant")
+    monkeypatch.setattr(module.bpy.ops, "export_anim", SimpleNamespace(bvh=fail))
+    with pytest.raises(RuntimeError, match="the disk is full"):
+        module._write_bvh("")
+    np.testing.assert_allclose(heads(bpy, walker, [1], ["head"]), before, atol=1e-5)
 
 
 def test_a_bvh_file_holds_where_the_object_stands(bpy, walker, command, reading, tmp_path):
@@ -123,7 +158,7 @@ def test_a_clip_whose_object_moves_is_no_bvh_file(bpy, walker, command, tmp_path
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
     status, output = run(command, tmp_path, "walk.blend", "--kind", "bvh", ground=None)
     assert status == command.NOT_PLANTED and not report_of(output)["written"]
-    assert "Walker moves as an object, and bvh files hold bones alone" in report_of(output)["error"]
+    assert "Walker moves as an object, and bvh files hold bones alone" in error_of(output)
 
 
 def test_an_fbx_file_holds_the_whole_motion_of_a_clip_far_from_the_origin(bpy, walker, command, reading, tmp_path):
@@ -149,7 +184,7 @@ def test_a_clip_that_is_mirrored_or_scaled_unevenly_is_no_bvh_file(bpy, walker, 
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
     status, output = run(command, tmp_path, "walk.blend", "--kind", "bvh", ground=None)
     assert status == command.NOT_PLANTED and not report_of(output)["written"]
-    assert "Walker is mirrored or scaled unevenly, and bvh files hold neither" in report_of(output)["error"]
+    assert "Walker is mirrored or scaled unevenly, and bvh files hold neither" in error_of(output)
 
 
 @pytest.mark.parametrize("hide", ["itself", "its collection", "from the mouse"])
@@ -233,7 +268,7 @@ def test_a_clip_that_the_operator_refuses_is_told_with_its_sentence(bpy, command
     export_bvh(bpy, armature, files / "stick.bvh")
     status, output = run(command, files, "stick.bvh")
     assert status == command.NOT_PLANTED
-    assert "has no legs" in report_of(output, "stick")["actions"][0]["error"]
+    assert "has no legs" in error_of(output, "stick")
 
 
 def test_every_action_of_a_file_is_planted_on_request(bpy, command, files):
@@ -344,7 +379,7 @@ def test_results_replace_neither_the_clip_nor_the_ground(bpy, command, files, ki
     bpy.ops.export_scene.gltf(filepath=str(ground))
     before = {path: path.read_bytes() for path in (clip, ground)}
     status = command.run([*map(str, (clip, "--ground", ground, "--output", files, "--kind", kind))])
-    assert status == command.NOT_PLANTED and "choose another folder" in report_of(files)["error"]
+    assert status == command.NOT_PLANTED and "choose another folder" in error_of(files)
     assert {path: path.read_bytes() for path in before} == before
 
 
