@@ -86,6 +86,10 @@ def making_ground(
     unfollowed = yield from part_of(find_unfollowed(list(dict.fromkeys([*objects, *shown])), frames), 0.7, 1.0)
     told = [f"the transform of {name} holds infinity or NaN, so it was left out" for name in lost]
     told += [f"{name} is scaled to nothing on some frames, and was left out" for name in gone]
+    # Faces make triangles, unless all of them have corners that are nowhere.
+    empty = dict.fromkeys(surface.name for surface in surfaces if not len(surface.mesh))
+    told += [f"every face of {name} has corners at infinity or NaN, so it was left out" for name in empty]
+    surfaces = [surface for surface in surfaces if len(surface.mesh)]
     return Surfaces(tuple(surfaces), leg, (*told, *unfollowed, *_scattered(depsgraph, objects)))
 
 

@@ -225,10 +225,11 @@ def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks
 
 
 def _no_ground(task: Task, ground: Surfaces | Floor) -> Refusal:
-    looked = "; ".join([f"nothing but {', '.join(ground.names) or 'meshes without faces'} was looked at", *ground.told])
+    names = ", ".join(ground.names)
+    looked = f"nothing but {names} was looked at" if names else "there is no mesh with faces to look at"
     stand = task.options.direction == "DOWN" and all(limb.is_leg for limb in task.body.planned)
     where = "under the feet" if stand else "within reach of the limbs"
-    return Refusal(f"no surface lies {where} of {task.armature.name}: {looked}")
+    return Refusal(f"no surface lies {where} of {task.armature.name}: {'; '.join([looked, *ground.told])}")
 
 
 def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Stages[Surfaces | Floor]:

@@ -67,7 +67,18 @@ def test_no_surface_under_the_character(bpy, walker, ground):
 
 def test_a_surface_without_faces(bpy, walker):
     biped.make_mesh(bpy, "Points", [(0, 0, 0)], [])
-    refused(bpy, "no surface lies under the feet .* nothing but meshes without faces was looked at", surface="Points")
+    refused(bpy, "no surface lies under the feet .* there is no mesh with faces to look at", surface="Points")
+
+
+def test_surfaces_that_are_nowhere(bpy, walker, ground):
+    nowhere = [(float("nan"), 0, 0), (float("inf"), 0, 0), (float("nan"), 1, 0)]
+    biped.make_mesh(bpy, "Lost", nowhere, [(0, 1, 2)])
+    ground.location.x = float("nan")
+    why = "the transform of Slope holds infinity or NaN, so it was left out"
+    why += "; every face of Lost has corners at infinity or NaN, so it was left out"
+    with pytest.raises(RuntimeError, match=f"under the feet of Walker: there is no mesh with faces to look at; {why}"):
+        bpy.ops.ik2bone.plant_feet()
+    assert walker.animation_data.action.name == "walk"
 
 
 @pytest.mark.parametrize("name", ["Nowhere", "Walker"])
