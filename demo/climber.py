@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demo.solids import Solid, add_object, box, prism
-from demo.walker import add_metarig, write_channel
+from demo.walker import add_metarig, new_curves, write_channel
 
 Array = NDArray[np.float64]
 
@@ -61,15 +61,14 @@ def make_climb(bpy):
     rest = {bone.name: np.array(bone.matrix_local) for bone in armature.data.bones}
     time = np.arange(SECONDS * FPS + 1) / FPS
     body = _body(rest, time)
-    action = bpy.data.actions.new("climb")
-    armature.animation_data_create().action = action
+    curves = new_curves(armature, "climb")
     for limb in limbs():
         for name, turn in zip(limb.bones, _turns(armature, rest, limb, time, body), strict=True):
-            write_channel(action, armature, armature.pose.bones[name], "rotation_quaternion", _same_side(turn))
+            write_channel(curves, armature.pose.bones[name], "rotation_quaternion", _same_side(turn))
     local = np.linalg.inv(rest["spine"]) @ body @ rest["spine"]
     lean = np.tile([np.cos(LEAN / 2), *(np.sin(LEAN / 2) * rest["spine"][0, :3])], (len(time), 1))
-    write_channel(action, armature, armature.pose.bones["spine"], "rotation_quaternion", lean)
-    write_channel(action, armature, armature.pose.bones["spine"], "location", local[:, :3, 3])
+    write_channel(curves, armature.pose.bones["spine"], "rotation_quaternion", lean)
+    write_channel(curves, armature.pose.bones["spine"], "location", local[:, :3, 3])
     scene = bpy.context.scene
     scene.render.fps, scene.frame_start, scene.frame_end = FPS, 1, len(time)
     scene.frame_set(1)

@@ -133,10 +133,9 @@ def _shoot(bpy, walking: Walker, body, stage: picture.Stage, report: dict) -> li
 
 
 def play(armature, action) -> None:
-    """Assign an action with the slot that the armature plays now: a planted action has its source's."""
-    slot = armature.animation_data.action_slot.identifier
-    armature.animation_data.action = action
-    armature.animation_data.action_slot = action.slots[slot]
+    """Let an armature play an action as it plays its present one: a planted action has the slots of its source."""
+    actions = import_module(f"{session.ADDON}.keys.actions")
+    actions.assign(armature, actions.counterpart(actions.assigned(armature), action))
 
 
 def _ringed(shots: list[picture.Shot], leg: float) -> str:

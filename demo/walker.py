@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from contextlib import redirect_stdout
+from importlib import import_module
 from io import StringIO
 from itertools import pairwise
 
@@ -11,7 +12,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
-from demo import gait
+from demo import gait, session
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.int64]
@@ -37,7 +38,7 @@ def make_walk(bpy):
     hip = body["spine"][:STRIDE_FRAMES] @ rest["spine"][:3, :3].T @ (_head(rest, "thigh.L") * (1, 0, 0))
     stride = gait.walk(_leg(armature), -hip[:, 1] + 1j * hip[:, 2])
     rotations = body | _leg_turns(rest, stride, frames) | _arm_turns(armature, rest, frames)
-    _key(bpy, armature, rest, rotations, _root(rest, body["spine"], stride, frames))
+    _key(armature, rest, rotations, _root(rest, body["spine"], stride, frames))
     scene = bpy.context.scene
     scene.render.fps, scene.frame_start, scene.frame_end = FPS, 1, len(frames)
     scene.frame_set(1)
@@ -151,10 +152,9 @@ def _root(rest: Poses, spine: Array, stride: gait.Stride, frames: Frames) -> Arr
     return place - spine @ rest["spine"][:3, :3].T @ centre
 
 
-def _key(bpy, armature, rest: Poses, rotations: Poses, root: Array) -> None:
+def _key(armature, rest: Poses, rotations: Poses, root: Array) -> None:
     """Write one key a frame: what each bone turns against its nearest turned ancestor, and the root's location."""
-    action = bpy.data.actions.new("walk")
-    armature.animation_data_create().action = action
+    curves = new_curves(armature, "walk")
     for name, rotation in rotations.items():
         bone = armature.pose.bones[name]
         parent = next((up.name for up in bone.parent_recursive if up.name in rotations), None)
@@ -162,9 +162,9 @@ def _key(bpy, armature, rest: Poses, rotations: Poses, root: Array) -> None:
         if parent:
             carried = rest[parent][:3, :3] @ rotations[parent].transpose(0, 2, 1)
             local = rest[name][:3, :3].T @ carried @ rotation
-        write_channel(action, armature, bone, "rotation_quaternion", _quaternions(local))
+        write_channel(curves, bone, "rotation_quaternion", _quaternions(local))
     offset = (root - _head(rest, "spine")) @ rest["spine"][:3, :3]
-    write_channel(action, armature, armature.pose.bones["spine"], "location", offset)
+    write_channel(curves, armature.pose.bones["spine"], "location", offset)
 
 
 def _quaternions(rotations: Array) -> Array:
@@ -176,10 +176,18 @@ def _quaternions(rotations: Array) -> Array:
     return np.array(quaternions)
 
 
-def write_channel(action, armature, bone, channel: str, values: Array) -> None:
+def new_curves(armature, name: str):
+    """The F-curves, none yet, of a new action that the armature plays, as the add-on makes them in any Blender."""
+    actions = import_module(f"{session.ADDON}.keys.actions")
+    action = actions.new(armature, name)
+    actions.assign(armature, action)
+    return actions.curves_of(action)
+
+
+def write_channel(curves, bone, channel: str, values: Array) -> None:
     """Key a bone's channel on every frame from 1 on."""
     for index, column in enumerate(values.T):
-        curve = action.fcurve_ensure_for_datablock(armature, bone.path_from_id(channel), index=index)
+        curve = curves.ensure(bone.path_from_id(channel), index, "")
         curve.keyframe_points.add(len(column))
         keys = np.stack([np.arange(1, len(column) + 1), column], axis=1)
         curve.keyframe_points.foreach_set("co", keys.astype(np.float32).ravel())

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import biped
+import fingerprint
 import numpy as np
 import pytest
 
@@ -62,8 +63,7 @@ def _under(point):
 
 
 def test_the_walk_is_keyed_in_quaternions_of_unit_length(walk):
-    action = walk.armature.animation_data.action
-    curves = list(action.layers[0].strips[0].channelbags[0].fcurves)
+    curves = fingerprint.curves_of(walk.armature.animation_data.action)
     assert {curve.data_path.rpartition(".")[2] for curve in curves} == {"rotation_quaternion", "location"}
     thigh = [curve for curve in curves if curve.data_path == 'pose.bones["thigh.L"].rotation_quaternion']
     keys = np.array([[key.co.y for key in curve.keyframe_points] for curve in thigh])
@@ -176,7 +176,7 @@ def _look_at_file(bpy, path: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(path))
     armature = bpy.data.objects["walk"]
     assert armature.animation_data.action.name == "walk.planted"
-    assert armature.animation_data.action_slot is not None
+    assert getattr(armature.animation_data, "action_slot", True)
     assert bpy.data.objects["body"].modifiers["bones"].object == armature
     assert len(bpy.data.collections["Demo ground"].objects) == 1
     assert bpy.context.scene.camera is not None
