@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is told instead of planting, and how long a part of it may get."""
+"""What is told instead of planting, and names in texts: how many are told, and how those that people write are read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 class Refusal(Exception):
@@ -27,6 +27,21 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     """Names for a sentence: the first ones, and how many more there are."""
     told = [cut(name, 63) for name in names[:most]]
     return ", ".join(told) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def names_in(text: str, known: Iterable[str]) -> list[str]:
+    """The names that commas separate, whatever spaces are around them; where a known name has commas in it, the longest
+    such name counts.
+    """
+    exact = {name: name for name in known}
+    names, parts, alike = [], text.split(","), {name.strip(): name for name in exact} | exact
+    while parts:
+        sizes = ((size, ",".join(parts[:size])) for size in range(len(parts), 0, -1))
+        found = ((size, alike.get(part) or alike.get(part.strip())) for size, part in sizes)
+        size, name = next((each for each in found if each[1]), (1, parts[0].strip()))
+        names.append(name)
+        parts = parts[size:]
+    return [name for name in names if name]
 
 
 class Hint(str):

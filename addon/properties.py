@@ -11,6 +11,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Context
 
+from .errors import names_in
 from .ground.choose import shows_collection
 from .rig.armatures import find_armature
 
@@ -202,11 +203,9 @@ def has_changed(settings: IK2BONE_Settings, stored: dict[str, Any]) -> bool:
     if not isinstance(surface, str) or surface == surface_name(settings):
         return False
 
-    def exists(name: str) -> bool:
-        return name in settings.id_data.objects or name in bpy.data.collections
-
     # What was renamed or removed is no change; several names, for which there are no pointers, are one.
-    return not surface or exists(surface) or all(exists(name.strip()) for name in surface.split(","))
+    known = {*settings.id_data.objects.keys(), *bpy.data.collections.keys()}
+    return known.issuperset(names_in(surface, known))
 
 
 def as_dict(options: PlantingOptions) -> dict[str, object]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import bpy
 from bpy.types import Collection, Context, Object
 
-from ..errors import Refusal
+from ..errors import Refusal, names_in
 from ..pose.evaluate import with_parents
 from ..pose.skins import bone_shapes_of
 
@@ -38,10 +38,7 @@ def hidden_grounds(context: Context, armature: Object) -> list[Object]:
 
 
 def _names(context: Context, name: str) -> list[str]:
-    """The name itself where something has it, else the names that its commas separate."""
-    if name in context.view_layer.objects or name in bpy.data.collections:
-        return [name]
-    names = [part.strip() for part in name.split(",") if part.strip()]
+    names = names_in(name, [*context.view_layer.objects.keys(), *bpy.data.collections.keys()])
     if not names:
         raise Refusal(f"surface should be names of objects or collections separated by commas, but it is '{name}'")
     return names

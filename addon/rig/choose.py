@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bpy.types import Context, Object
 
-from ..errors import Refusal
+from ..errors import Refusal, names_in
 from ..properties import PlantingOptions
 from .find import find_arms, find_legs, legs_of
 from .limb import Limb
@@ -45,21 +45,10 @@ def choose_limbs(context: Context, armature: Object, options: PlantingOptions, b
 
 
 def _names(armature: Object, bones: str) -> list[str]:
-    names = names_in(bones, armature.pose.bones)
+    names = names_in(bones, armature.pose.bones.keys())
     if bones.strip() and not names:
         raise Refusal(f"bones should be names of bones separated by commas, but it is '{bones}'")
     return names
-
-
-def names_in(text: str, known: Container[str]) -> list[str]:
-    """The names that commas separate; where a known name has commas in it, the longest such name counts."""
-    names, parts = [], text.split(",")
-    while parts:
-        sizes = range(len(parts), 0, -1)
-        size = next((size for size in sizes if ",".join(parts[:size]).strip() in known), 1)
-        names.append(",".join(parts[:size]).strip())
-        parts = parts[size:]
-    return [name for name in names if name]
 
 
 def _limbs_near(armature: Object, names: Sequence[str], bounds: tuple[int, int]) -> tuple[Limb, ...]:

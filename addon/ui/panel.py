@@ -8,10 +8,10 @@ from typing import Any
 import bpy
 from bpy.types import Context, Object, Operator, Panel, UILayout
 
+from ..errors import names_in
 from ..keys import actions
 from ..properties import has_changed
 from ..rig.armatures import HANDED, find_armature, find_armatures
-from ..rig.choose import names_in
 from ..run import layers, records
 from ..run.task import wanted_frames
 from .figures import NEUTRAL, TOLD, Row, notes_of, rows_of, wrapped

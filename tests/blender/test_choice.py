@@ -59,6 +59,13 @@ def test_names_of_bones_may_have_commas_in_them(walker, chosen, bones, uppermost
     assert sorted(chosen(bones=bones)) == uppermost
 
 
+@pytest.mark.parametrize("name", ["LeftAnkle ", " LeftAnkle", "Ankle,", "Left,  Ankle", "RightAnkle, left"])
+@pytest.mark.parametrize("text", ["{}", "{},RightAnkle", "RightAnkle,{}", "RightAnkle, {}", " RightAnkle , {}"])
+def test_names_of_bones_count_as_they_are(walker, chosen, name, text):
+    walker.data.bones["LeftAnkle"].name = name
+    assert sorted(chosen(bones=text.format(name))) == LEGS[: 1 + ("," in text)]
+
+
 def _select(bpy, armature, *names):
     bpy.context.view_layer.objects.active = armature
     bpy.ops.object.mode_set(mode="POSE")

@@ -150,6 +150,19 @@ def test_several_surfaces_of_a_script_are_said_to_be_other_settings(bpy, walker,
     assert draw("main").texts == []
 
 
+def test_surfaces_with_commas_in_their_names_are_said_to_be_other_settings_too(bpy, walker, slope, draw):
+    biped.make_slope(bpy, name="Lower, left", height=-0.1)
+    plant(bpy, surface="Slope, Lower, left")
+    assert draw("main").texts
+
+
+def test_switches_know_limbs_whose_names_end_in_a_space(bpy, walker, slope, draw):
+    walker.data.bones["foot.L"].name = "foot.L "
+    plant(bpy)
+    bpy.context.scene.ik2bone.bones = "foot.L "
+    assert draw("options").switches == {"foot.L ": True, "foot.R": False}
+
+
 def test_the_options_say_that_they_wait(bpy, draw):
     assert " ".join(draw("options").texts).startswith("Options wait for Plant Feet")
 

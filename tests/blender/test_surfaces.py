@@ -80,6 +80,15 @@ def test_several_names_mean_all_of_their_surfaces(bpy, surfaces, armature):
         _find(bpy, surfaces, armature, "Hill, Nowhere")
 
 
+@pytest.mark.parametrize("name", ["Road ", " Road", "Road, north", "Hill, Road"])
+def test_surfaces_whose_names_have_spaces_and_commas_are_named_in_lists(bpy, surfaces, armature, name):
+    for one in ("Hill", name):
+        _plane(bpy, one)
+    assert _names(_find(bpy, surfaces, armature, name)) == [name]
+    assert _names(_find(bpy, surfaces, armature, f"Hill, {name}")) == sorted(["Hill", name])
+    assert _names(_find(bpy, surfaces, armature, f"{name},Hill")) == sorted(["Hill", name])
+
+
 def _instancer(bpy, name, content, location):
     empty = bpy.data.objects.new(name, None)
     empty.instance_type, empty.instance_collection, empty.location = "COLLECTION", content, location
