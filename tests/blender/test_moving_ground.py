@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from biped import LAST, make_mesh
+from biped import LAST, make_bones, make_mesh
 from planted import plant, record_of
 
 FRAMES = range(1, LAST + 1)
@@ -70,6 +70,19 @@ def test_feet_keep_their_place_on_a_deck_that_moves(bpy, walker, deck, kind, car
     assert record["report"]["after"]["penetration"] < 0.01
     assert {span["support"] for span in record["contacts"]} == {"Deck"}
     assert any("moves with Deck" in sentence for sentence in record["report"]["told"]) == carried
+
+
+def test_feet_keep_their_place_on_a_deck_that_a_bone_of_another_rig_carries(bpy, walker, deck) -> None:
+    """It counts as a part of that rig's character unless it is named."""
+    lift = make_bones(bpy, "Lift", [("arm", None, (0.0, 0.0, 0.0), (0.0, 1.0, 0.0))])
+    deck.parent, deck.parent_type, deck.parent_bone = lift, "BONE", "arm"
+    deck.matrix_parent_inverse.translation.y = -1.0
+    move(lift.pose.bones["arm"], "location", (0.0, 0.0, 0.0), (0.3, 0.0, 0.8))
+    bpy.context.view_layer.objects.active = walker
+    plant(bpy, surface="Deck")
+    record = record_of(walker)
+    assert drifts(record, in_deck(bpy, walker, deck)).max() < 0.001 and record["report"]["surfaces"] == ["Deck"]
+    assert np.ptp([span["anchor"][2] for span in record["contacts"]]) > 0.5
 
 
 def test_anchors_are_told_in_the_space_of_what_they_are_on(bpy, walker, deck) -> None:
