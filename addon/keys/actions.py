@@ -310,10 +310,11 @@ def others_playing(assignment: Assignment, ob: Object) -> list[str]:
     return [other.name for other in players(assignment) if other not in own]
 
 
-def strips_of(action: Action, player: Object | None = None) -> list[str]:
-    """Names of the NLA strips that play the action, without the one in which `player` plays it."""
-    own = strip_of(player) if player else None
-    return [strip.name for ob in bpy.data.objects for strip in strips(ob) if strip.action == action and strip != own]
+def strips_of(action: Action, players: Iterable[Object] = ()) -> list[str]:
+    """Names of the NLA strips that play the action, without those in which `players` play it."""
+    own = [strip_of(player) for player in players]
+    found = (strip for ob in bpy.data.objects for strip in strips(ob) if strip.action == action)
+    return [strip.name for strip in found if strip not in own]
 
 
 def trouble(ob: Object) -> str | None:

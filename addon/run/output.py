@@ -135,11 +135,12 @@ class Output(ABC):
         """Sentences about other objects and NLA strips that play an action, which `changes` or not."""
         name = assignment.action.name
         # Those that this run plants too get what they play planted for themselves, unless it changes.
-        apart = set() if changes else {armature.name for armature in find_armatures(self.context)}
-        others = [other for other in actions.others_playing(assignment, self.armature) if other not in apart]
+        apart = [self.armature] if changes else [self.armature, *find_armatures(self.context)]
+        own = {armature.name for armature in apart}
+        others = [other for other in actions.others_playing(assignment, self.armature) if other not in own]
         if others:
             yield f"{', '.join(others)} also plays {name} and {'changes with it' if changes else 'goes on doing so'}"
-        strips = actions.strips_of(assignment.action, self.armature)
+        strips = actions.strips_of(assignment.action, apart)
         if strips:
             play = f"play {name} and change with it" if changes else f"keep playing {name}"
             yield f"NLA strips {play}: {', '.join(strips)}"

@@ -132,6 +132,14 @@ def test_twins_with_one_source_get_actions_of_their_own(bpy, walker, slope):
     assert sorted(bpy.data.actions.keys()) == ["walk", "walk.planted", "walk.planted.001"]
 
 
+def test_twins_with_one_source_are_not_told_of_each_other_s_layers(bpy, walker, slope, options, addon):
+    twin = biped.twin_of(bpy, walker)
+    _choose(bpy, walker, walker, twin)
+    for _ in range(2):
+        outcome = outcome_of(addon, bpy, [walker, twin], options(output="NLA_LAYER"))
+        assert not any("NLA strips keep playing" in warning for warning in outcome.warnings)
+
+
 def test_a_twin_planted_with_one_that_is_planted_already_takes_the_next_name(bpy, walker, slope):
     twin = biped.twin_of(bpy, walker)
     _choose(bpy, walker, walker)
