@@ -170,11 +170,6 @@ class IK2BONE_OT_drag_contact(ContactsOperator, Operator):
     start: IntProperty(name="Start", description="First frame")
     end: IntProperty(name="End", description="Last frame")
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("Needs an armature that plays an action, and its contacts shown in the Dope Sheet")
-        return bool(context.scene.ik2bone_contacts.bars) and played_action(context) is not None
-
     def change(self, _armature: Object, action: Action) -> str:
         if self.end < self.start:
             raise Refusal(f"a contact cannot end on frame {self.end}, before its start on frame {self.start}")

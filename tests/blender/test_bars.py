@@ -140,10 +140,10 @@ def test_ends_in_the_wrong_order_and_contacts_that_are_none_are_refused(bpy, act
     refused(bpy, "there is none with number 99", operator="drag_contact", index=99, start=1, end=3)
 
 
-def test_without_bars_there_is_nothing_to_drag(bpy, action):
+def test_scripts_change_frames_where_no_bars_are_shown(bpy, action):
     bpy.context.scene.ik2bone_contacts.bars = False
-    with pytest.raises(RuntimeError, match="shown in the Dope Sheet"):
-        bpy.ops.ik2bone.drag_contact(index=0, start=1, end=3)
+    assert bpy.ops.ik2bone.drag_contact(index=0, start=1, end=3) == {"FINISHED"}
+    assert (spans_on(action)[0].start, spans_on(action)[0].end) == (1, 3)
 
 
 def test_the_timeline_shows_bars_too_and_editors_of_other_keys_do_not(bpy, bars):
