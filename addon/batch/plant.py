@@ -167,7 +167,7 @@ def _write(name: str, armature: Object, job: Job, clip: Path, written: list[str]
     if job.kind != BLEND:
         _show(armature)
     try:
-        _replace(path, lambda path: WRITERS[job.kind](str(path)))
+        _replace(path, lambda path: WRITERS[job.kind](str(path.absolute())))
     except RuntimeError as error:
         raise Refusal(f"{name} cannot be written: {last_line(error)}") from None
     written.append(name)

@@ -262,6 +262,18 @@ def test_a_ground_that_is_none_is_told(command, files, capfd, made, sentence):
     assert status == command.NOT_PLANTED and re.search(sentence, capfd.readouterr().out)
 
 
+@pytest.mark.parametrize("kind", ["blend", "fbx"])
+def test_relative_paths_begin_in_the_working_folder_whatever_its_variable_says(
+    bpy, walker, slope, command, tmp_path, monkeypatch, kind
+):
+    bpy.ops.wm.obj_export(filepath=str(tmp_path / "slope.obj"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PWD", "/")
+    arguments = ["walk.blend", "--ground", "slope.obj", "--output", "planted", "--kind", kind]
+    assert command.run(arguments) == command.PLANTED and (tmp_path / "planted" / f"walk.{kind}").is_file()
+
+
 def test_a_clip_that_the_operator_refuses_is_told_with_its_sentence(bpy, command, files):
     armature = biped.make_bones(bpy, "Stick", [("stick", None, (0, 0, 0), (0, 0, 1))])
     armature.pose.bones["stick"].keyframe_insert("location", frame=1)
