@@ -9,13 +9,13 @@ from functools import partial
 import bpy
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
-from ik2bone.arrays import Array
+from ik2bone.arrays import Array, Mask
 from numpy.typing import NDArray
 
 from ..keys import actions
-from ..pose.evaluate import may_move, private_scene, read_frames, step_scene, step_worlds
+from ..pose.evaluate import is_layered, may_move, private_scene, read_frames, step_hidden, step_scene, step_worlds
 from ..pose.skins import vertices_of
-from ..stages import Stages
+from ..stages import Stages, finish
 from .choose import shows_collection
 
 # The name of the object that shows it, and Blender's numbers for it.
@@ -86,8 +86,9 @@ def find_unfollowed(objects: Sequence[Object], frames: Sequence[int]) -> Stages[
     now = bpy.context.scene.frame_current
     bodies = [ob for ob in objects if ob.rigid_body and ob.rigid_body.type == "ACTIVE"]
     told = [f"{ob.name} is simulated, and was taken where it is on frame {now}: bake it to keys" for ob in bodies]
-    hidden = [ob for ob in objects if any(_hidden_on(ob, frames))]
-    told += [f"{ob.name} is hidden on some frames, and was planted on as if it showed on all" for ob in hidden]
+    hidden = yield from _hidden_on(objects, frames)
+    some = [ob for ob, states in hidden.items() if states.any()]
+    told += [f"{ob.name} is hidden on some frames, and was planted on as if it showed on all" for ob in some]
     meshes = [ob for ob in objects if ob.type == "MESH"]
     may_change = [ob for ob in meshes if ob.modifiers or ob.data.shape_keys or ob.data.animation_data]
     changing = yield from _changing(may_change, frames)
@@ -98,14 +99,20 @@ def tell_hidden(objects: Sequence[Object], frames: Sequence[int]) -> list[str]:
     """Sentences about those of the objects that viewports hide now that show on some of the frames."""
     now = bpy.context.scene.frame_current
     left = f"is hidden on frame {now} and was not planted on, though it shows on others: plant again on one of those"
-    return [f"{ob.name} {left}" for ob in objects if False in _hidden_on(ob, frames)]
+    hidden = finish(_hidden_on(objects, frames))
+    return [f"{ob.name} {left}" for ob, states in hidden.items() if not states.all()]
 
 
-def _hidden_on(ob: Object, frames: Sequence[int]) -> list[bool]:
-    """Whether keys hide an object in viewports, for each of the frames; nothing where there are no such keys."""
-    curves = [curve for curve in actions.curves_of(actions.assigned(ob)) if curve.data_path == "hide_viewport"]
-    played = [curve for curve in curves if not curve.mute]
-    return [any(curve.evaluate(frame) >= 1.0 for curve in played) for frame in frames] if played else []
+def _hidden_on(objects: Sequence[Object], frames: Sequence[int]) -> Stages[dict[Object, Mask]]:
+    """Whether viewports hide an object on each of the frames (F,), for those objects of which that may change."""
+    found = [ob for ob in objects if _may_hide(ob)]
+    return dict(zip(found, (yield from step_hidden(found, frames)) if found else (), strict=True))
+
+
+def _may_hide(ob: Object) -> bool:
+    drivers = ob.animation_data.drivers if ob.animation_data else ()
+    curves = [*actions.curves_of(actions.assigned(ob)), *drivers]
+    return is_layered(ob) or any(curve.data_path == "hide_viewport" for curve in curves)
 
 
 def _changing(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[Object]]:

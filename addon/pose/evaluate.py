@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import bpy
 import numpy as np
@@ -168,25 +168,36 @@ def is_layered(ob: Object) -> bool:
 
 
 def step_worlds(objects: Sequence[Object], frames: Sequence[int]) -> Stages[Array]:
-    """World matrices (O, F, 4, 4) of objects.
+    """World matrices (O, F, 4, 4) of objects."""
+    return (yield from _step(objects, frames, lambda _, empty: np.array(empty.matrix_world)))
 
-    Frames are stepped in a scene of its own that holds only an empty under each of them, so that the user's scene
-    stays where it is and neither shapes nor poses are worked out.
+
+def step_hidden(objects: Sequence[Object], frames: Sequence[int]) -> Stages[Mask]:
+    """Whether objects are hidden in viewports (O, F)."""
+    return (yield from _step(objects, frames, lambda ob, _: ob.hide_viewport))
+
+
+def _step(objects: Sequence[Object], frames: Sequence[int], reader: Callable[[Object, Object], Any]) -> Stages[NDArray]:
+    """What `reader` takes (O, F, ...) from each object and an empty under it, both evaluated.
+
+    Frames are stepped in a scene of its own that holds only these empties, so that the user's scene stays where it is
+    and neither shapes nor poses are worked out.
     """
     empties = [bpy.data.objects.new(PRIVATE, None) for _ in objects]
+    pairs = list(zip(objects, empties, strict=True))
+
+    def read(depsgraph: Depsgraph) -> list[Any]:
+        return [reader(ob.evaluated_get(depsgraph), empty.evaluated_get(depsgraph)) for ob, empty in pairs]
+
     try:
-        for ob, empty in zip(objects, empties, strict=True):
+        for ob, empty in pairs:
             empty.parent = ob
         with private_scene(empties) as scene:
-            rows = yield from read_frames(partial(step_scene, scene), frames, lambda graph: _worlds(graph, empties))
+            rows = yield from read_frames(partial(step_scene, scene), frames, read)
     finally:
         for empty in empties:
             bpy.data.objects.remove(empty)
     return np.array(rows).swapaxes(0, 1)
-
-
-def _worlds(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[Array]:
-    return [np.array(ob.evaluated_get(depsgraph).matrix_world) for ob in objects]
 
 
 def heads(armature: Object, frames: list[int]) -> tuple[Array, Mask]:

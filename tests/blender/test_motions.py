@@ -28,8 +28,7 @@ def key(ob, name, values):
     for frame, value in values.items():
         setattr(ob, name, value)
         ob.keyframe_insert(name, frame=frame)
-    action = ob.animation_data.action
-    for curve in action.layers[0].strips[0].channelbags[0].fcurves:
+    for curve in fingerprint.curves_of(ob.animation_data.action):
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"
 
@@ -134,6 +133,19 @@ def test_a_surface_that_keys_hide_for_a_while_is_told(bpy, ground_of, index):
     sentences = ground_of(bridge, still, frames=frames).told
     assert list(sentences) == ["Bridge is hidden on some frames, and was planted on as if it showed on all"]
     assert not ground_of(bridge, still, frames=range(11, 22)).told
+
+
+def test_a_surface_that_a_strip_or_a_driver_hides_is_told_by_the_frames_of_the_scene(bpy, ground_of):
+    late, early, driven = (plane(bpy, name) for name in ("Late", "Early", "Driven"))
+    for ob, start in ((late, 31), (early, -20)):
+        key(ob, "hide_viewport", {1: True, 11: False})
+        action, ob.animation_data.action = ob.animation_data.action, None
+        ob.animation_data.nla_tracks.new().strips.new("strip", start, action)
+    driven.driver_add("hide_viewport").driver.expression = "frame < 25"
+    bpy.context.scene.frame_set(50)
+    for frames, names in ((range(1, 24), ["Driven", "Late"]), (range(26, 51), ["Late"]), (range(42, 51), [])):
+        told = ground_of(late, early, driven, frames=frames).told
+        assert sorted(sentence.partition(" is hidden")[0] for sentence in told) == names
 
 
 def test_a_surface_that_changes_its_shape_is_told_and_taken_as_it_is_now(bpy, ground_of):
