@@ -40,8 +40,6 @@ __all__ = ["NoGround", "Plan", "Settings", "plant"]
 # clips measured leave one by 0.19 and go on by less than 0.03. Cut at any frame, 30 recorded and animated clips begin
 # with such a step 7 times in 8,800 at 24 frames a second, all but one of these in their last 8 frames.
 CALIBRATION_JUMP = 0.15
-# Hips that lie nearer than this to where the clip has them (leg lengths) have not been moved: stored poses are rounded.
-STAYED = 1e-5
 LATER = slice(1, None)
 # The settings that stages read, who are given no others: how limbs are laid on the ground, and how the body follows.
 GROUND = ("contacts", "marks", "direction", "use_slope", "max_slope")
@@ -94,7 +92,8 @@ def _plant_where_made(
     keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Plan:
     """As `plant`, seen from what carries the figure, if anything does."""
-    if offset is not None and np.abs(offset).max() < STAYED * clip.leg:
+    # Stored poses are rounded: hips so near to where the clip has them have not been moved.
+    if offset is not None and np.abs(offset).max() < checks.ROUNDING * clip.leg:
         offset = np.zeros_like(offset)
     carrier = keep(find_carrier, clip, ground, settings.way_up(clip))
     if carrier is not None:

@@ -15,6 +15,8 @@ from ..curves import column_runs
 LEAST_CONTACT = 0.08
 # A step (s): within it one foot of a walk comes down, and within half of it a foot is put down or rolls off.
 STEP = 0.5
+# A roll (s): for about so long a foot turns about its heel before its ball comes to stand.
+ROLL = 0.15
 
 
 class Stance(NamedTuple):

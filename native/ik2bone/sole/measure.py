@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import Array, Indices, Mask, put_in
 from ..clip import Clip
 from ..contacts.detect import detect
-from ..contacts.stance import LEAST_CONTACT, standing_core
+from ..contacts.stance import LEAST_CONTACT, ROLL, standing_core
 from ..curves import quantile, runs
 from ..notes import Note
 from ..rotations import dot, inverse_of, length_of, level_part, move_points, turn_vectors, unit
@@ -32,8 +32,6 @@ HEEL_BEHIND = 0.3
 ALIKE = 0.03
 # Height of the ball joint over the sole by proportion, in leg lengths (a person's ball joint lies 2 to 4 cm high).
 PROPORTION = 0.035
-# A foot that strikes with its heel turns about that for about this time (s) before its ball comes to stand.
-STRIKE = 0.15
 # Exact strikes tell one place, by so many frames or more, within this share of the foot's length. Of the recorded clips
 # measured the one that comes nearest to it agrees within 0.03.
 LEAST, AGREE = 4, 0.005
@@ -311,7 +309,7 @@ def _struck_heel(clip: Clip, leg: int, foot: FlatFoot, ball: Mask) -> float:
     """The place of the heel along forward: where the foot turns before its ball comes to stand (F,), if that is one
     place exactly, as animators and formulas have it, else where it is.
     """
-    spans = [np.arange(max(start - round(STRIKE * clip.fps), 0), start + 1) for start, _ in runs(ball)]
+    spans = [np.arange(max(start - round(ROLL * clip.fps), 0), start + 1) for start, _ in runs(ball)]
     frames = np.concatenate([*spans, np.zeros(0, int)])
     steps = np.diff(clip.foot[:, leg], axis=0)[frames[frames < len(ball) - 1]]
     turned, moved = steps[:, :3, :3] @ foot.forward, move_points(steps, foot.under(0.0))
