@@ -109,9 +109,7 @@ def _level_axes(foot: Array, hip: Array, up: Array) -> Array:
 
 
 def _fixed_to(matrices: Array, points: Array, height: Array) -> Array:
-    """Points (F, L, 3) fixed to matrices (F, L, 4, 4) where they lie on average while `height` (F, L) is low: on the
-    lower half of the frames, on which a foot is likeliest to stand flat.
-    """
+    """Points (F, L, 3) fixed to matrices where they are on average while `height` (F, L) is low: feet stand then."""
     low = height <= np.median(height, axis=0)
     local = move_points(inverse_of(matrices), points)
     mean = (local * low[..., None]).sum(axis=0) / low.sum(axis=0)[:, None]

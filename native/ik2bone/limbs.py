@@ -112,9 +112,7 @@ def _solve(
     clip: Clip,
     bends: dict[str, Any],
 ) -> PoseSolution[Array]:
-    """Bring ankles to targets (F, L, 3): `joints` are thighs, shins, feet, and how the feet shall be (F, L, 4, 4),
-    `bends` are more options of the solver.
-    """
+    """Bring ankles to targets (F, L, 3): `joints` are thighs, shins, feet, and how these shall be."""
     thigh, shin, foot, goal = joints
     return solve_pose(
         thigh,

@@ -92,9 +92,7 @@ def _rest(path: Array, heights: Array) -> int:
 
 
 def _off_line(feet: Feet, run: Stance) -> int:
-    """The first frame in the last half step of a run that is off a straight line through those before it; 0 where none
-    is on one.
-    """
+    """The first frame in the last half step of a run off a line through those before it; 0 if none is on one."""
     path = feet.given[: run.end + feet.half + 1, run.leg, run.part]
     count = max(round(LEAST_CONTACT * feet.fps), 3) + 1
     first = max(run.end - round(0.5 * STEP * feet.fps), run.start + 2, count)
@@ -125,10 +123,7 @@ def _residues(count: int) -> Array:
 
 
 def _departure(feet: Feet, run: Stance, rest: int) -> int:
-    """The frame after the last in which a part stands that rests at that frame for the last time.
-
-    The frames asked about reach from there to as far beyond the run's end as speeds are smoothed.
-    """
+    """The frame after the last in which a part stands that rests at that frame for the last time."""
     before, after = (max(2, round(seconds * feet.fps)) for seconds in (0.5 * STEP, WINDOWS[0]))
     middle = (run.start + run.end) // 2
     first = max(min(max(middle, rest - before), rest - 2), run.start)
@@ -157,9 +152,7 @@ def chances_of(path: Array, knots: range) -> Array:
 
 @lru_cache(maxsize=256)
 def _departures(count: int, knots: range) -> tuple[Array, Array]:
-    """What takes lines out of paths (count, count), and orthonormal bases of all departures (C, count, 3), seen so:
-    departing, a point gains the first to third power of time.
-    """
+    """What takes lines out of paths (count, count), and orthonormal bases of departures (C, count, 3) without lines."""
     time = np.arange(count) / count
     gone = np.maximum(time - np.array(knots)[:, None] / count, 0.0)
     gone = gone / gone[:, -1:]

@@ -99,10 +99,7 @@ def figures(
 
 
 def _feet(plan: Plan) -> list[Data]:
-    """Heel, ball joint and points of the sole of each foot in foot bone space, as plain data.
-
-    Those of a hand are its wrist and, twice, the point of its palm; of a foot that touches, the sole is one point.
-    """
+    """Heel, ball joint and sole of each foot in foot bone space; the sole of what touches is one point."""
     sole = plan.sole
     return [
         {
@@ -274,10 +271,7 @@ def _worst_frames(series: dict[str, Array], numbers: Frames) -> dict[str, int]:
 
 
 def _worse(leg: float, sides: dict[str, Data], worst: dict[str, int]) -> list[Note]:
-    """Notes about figures that are worse after than before, each with its worst frame.
-
-    Misses are told by the plan, and how hips move is a means to the others: of both a source has none.
-    """
+    """Notes about figures that are worse after than before, each with its worst frame."""
     limits = {**dict.fromkeys(SPAN_FIGURES, VISIBLE * leg), **_limits(leg), "short": np.inf, "flexion": KNEE_POP}
     notes = []
     for name, limit in limits.items():

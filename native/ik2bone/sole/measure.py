@@ -177,10 +177,7 @@ def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
 
 
 def _stances(clip: Clip, stands: Mask, leg: int) -> list[Indices]:
-    """The frames of each stance of a foot that stands on some frames (F,); where it never does, those of its lowest.
-
-    What the clip's ends leave of a longer stance is told by others, if there are any.
-    """
+    """The frames of each stance of a foot that stands on some frames (F,); where it never does, those of its lowest."""
     found = [np.arange(*run) for run in runs(stands)]
     if found:
         return [frames for frames in found if len(frames) >= LEAST_CONTACT * clip.fps] or found
@@ -189,10 +186,7 @@ def _stances(clip: Clip, stands: Mask, leg: int) -> list[Indices]:
 
 
 def _ball_height(clip: Clip, standing: list[Array]) -> tuple[float, float, str]:
-    """The ball joints' height over the sole, the clip's floor, and where the height was taken from.
-
-    `standing` are the heights (S,) at which the ball joint of each leg stands. All feet have one shape.
-    """
+    """The ball joints' height over the sole, the clip's floor, and where the height is from; all feet are alike."""
     height = _common_height(standing, clip.leg)
     least, most = BALL_HEIGHTS
     uneven = min(np.abs(each - quantile(each, 0.5)).mean() for each in standing) > ALIKE * clip.leg
@@ -208,10 +202,7 @@ def _floor_under(standing: list[Array], ball_heights: Array, leg: float) -> floa
 
 
 def _common_height(standing: list[Array], leg: float) -> float:
-    """The median of the heights (S,) at which each of the feet stands, all feet weighing alike.
-
-    Feet that stay up do not count.
-    """
+    """The median of the heights (S,) at which each of the feet stands, all weighing alike, but none that stay up."""
     middles = [float(quantile(each, 0.5)) for each in standing]
     low = [each for each, middle in zip(standing, middles, strict=True) if middle - min(middles) < ALIKE * leg]
     heights = np.concatenate(low)
@@ -222,10 +213,7 @@ def _common_height(standing: list[Array], leg: float) -> float:
 
 
 def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Indices]:
-    """The flat frames of the flattest of a foot's stances, from its contacts (F, 2) of heel and ball.
-
-    Stances of the ball alone count where there are no others.
-    """
+    """The flat frames of the flattest of a foot's stances on heel and ball (F, 2), else of those on the ball."""
     both = contacts.all(axis=-1)
     drop = dot((clip.ankle - clip.ball)[:, leg], clip.up)
     cores = [standing_core(frames) for frames in _stances(clip, both if both.any() else contacts[:, 1], leg)]
@@ -246,9 +234,8 @@ def _feet_at_rest(clip: Clip) -> list[FlatFoot | None]:
 
 
 def _foot(clip: Clip, leg: int, contacts: Mask, told: Array, height: float, source: str) -> tuple[FlatFoot, str]:
-    """How one foot with contacts (F, 2) lies flat that does not do so at rest, and what tells it: its skin laid as the
-    clip's flat feet lie, by what their stances have `told` (S, 27); without a skin these, with the `height` from that
-    `source`.
+    """How one foot lies flat that does not at rest, and what tells it: its skin laid as stances have `told` (S, 27);
+    without one these, with the `height` from that `source`.
     """
     source = source if (clip.ball[:, leg] != clip.ankle[:, leg]).any() else "point"
     lying = _flat_foot(clip, leg, contacts, told, 0.0 if source == "point" else height / clip.foot_units[leg])
@@ -281,9 +268,7 @@ def _means_of_stances(clip: Clip, contacts: Mask, legs: list[int]) -> dict[int, 
 
 
 def _flat_foot(clip: Clip, leg: int, contacts: Mask, told: Array, height: float) -> FlatFoot:
-    """How one foot with contacts (F, 2) lies flat, its ball joint so high over the sole: the means of what its stances
-    have `told` (S, 27). Heights and places are in units of foot space.
-    """
+    """How one foot lies flat, its ball joint so high over the sole, on the mean of what its stances `told` (S, 27)."""
     joint, forward, up = told[:, :9].mean(axis=0).reshape(3, 3)
     # Stances in which the toes are bent up do not tell how these lie.
     rises = told[:, 9]
