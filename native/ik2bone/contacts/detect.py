@@ -124,12 +124,10 @@ def hysteresis(slow: Mask, still: Mask) -> Mask:
 
 
 def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
-    """The limits with the speeds of a figure that goes at velocities (F, 3) over a floor that goes at others (F, 3).
-
-    Feet in place seldom keep exactly to the speed of their floor. Without that allowance the KayKit walks and the fox
-    lose up to a third of their contacts.
-    """
+    """The limits with the speeds of a figure that goes at velocities (F, 3) over a floor that goes at others (F, 3)."""
     faster = max(1.0, float(quantile(length_of(gait), 0.5)) / FAST)
+    # Feet in place seldom keep exactly to the speed of their floor. Without that allowance the KayKit walks and the fox
+    # lose up to a third of their contacts.
     slack = ENTER_SPEED * float(length_of(floor).mean())
     return replace(limits, enter=faster * limits.enter + slack, leave=faster * limits.leave + slack)
 

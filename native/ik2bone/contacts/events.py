@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arrays import Array, Mask
 from ..curves import column_runs, quantile, velocity
@@ -80,13 +81,11 @@ def _rest(path: Array, heights: Array) -> int:
     It may stay for longer than it is slow, since speeds are smoothed.
     """
     seen = len(heights)
-    left = (away := length_of(path[: seen + 1] - path[0])) >= ON_LINE
     # The rest of a long clip is looked at only as far as the part stays.
-    while not left.any():
+    while not (left := (away := length_of(path[: seen + 1] - path[0])) >= ON_LINE).any():
         if seen >= len(path):
             return len(path)
         seen *= 2
-        left = (away := length_of(path[: seen + 1] - path[0])) >= ON_LINE
     creeps = np.abs(heights - heights[0]) <= 0.5 * away[: len(heights)]
     return max(int(left.argmax()), 1 + int(creeps.nonzero()[0][-1]))
 
@@ -99,27 +98,24 @@ def _off_line(feet: Feet, run: Stance) -> int:
     if first > run.end:
         return 0
     # Rows are the frames before each candidate; a line through them leaves no residue.
-    windows = np.lib.stride_tricks.sliding_window_view(path[first - count : run.end], count, axis=0)
-    straight = length_of(np.swapaxes(windows @ _residues(count), 1, 2)).max(axis=1) < ON_LINE
+    windows, (fit, residues) = sliding_window_view(path[first - count : run.end], count, axis=0), _line_fit(count)
+    straight = length_of(np.swapaxes(windows @ residues, 1, 2)).max(axis=1) < ON_LINE
     if not straight.any():
         return 0
     last = first + int(np.flatnonzero(straight)[-1])
-    origin, slope = _line_fit(count) @ path[last - count : last]
+    origin, slope = fit @ path[last - count : last]
     ahead = path[last:] - origin - slope * np.arange(len(path) - last)[:, None]
     off = length_of(ahead) > ON_LINE
     return last + int(np.argmax(off)) if off.any() else 0
 
 
 @lru_cache
-def _line_fit(count: int) -> Array:
-    """What tells start and slope (2, count) of the line fitted to points at the times -count to -1."""
-    return np.linalg.pinv(np.stack([np.ones(count), np.arange(-count, 0)], axis=-1))
-
-
-@lru_cache
-def _residues(count: int) -> Array:
-    """The matrix (count, count) that takes lines out of points."""
-    return np.eye(count) - np.stack([np.ones(count), np.arange(-count, 0)], axis=-1) @ _line_fit(count)
+def _line_fit(count: int) -> tuple[Array, Array]:
+    """What tells start and slope (2, count) of the line through points at the times -count to -1, and what takes it out
+    of them (count, count).
+    """
+    line = np.stack([np.ones(count), np.arange(-count, 0)], axis=-1)
+    return (fit := np.linalg.pinv(line)), np.eye(count) - line @ fit
 
 
 def _departure(feet: Feet, run: Stance, rest: int) -> int:
@@ -155,9 +151,10 @@ def _departures(count: int, knots: range) -> tuple[Array, Array]:
     """What takes lines out of paths (count, count), and orthonormal bases of departures (C, count, 3) without lines."""
     time = np.arange(count) / count
     gone = np.maximum(time - np.array(knots)[:, None] / count, 0.0)
-    gone = gone / gone[:, -1:]
+    gone /= gone[:, -1:]
     powers = np.stack([gone, gone**2, gone**3], axis=-1)
-    return _residues(count), np.linalg.svd(_residues(count) @ powers, full_matrices=False)[0]
+    residues = _line_fit(count)[1]
+    return residues, np.linalg.svd(residues @ powers, full_matrices=False)[0]
 
 
 def _rolled_off(feet: Feet, stands: Mask) -> Mask:

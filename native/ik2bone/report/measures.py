@@ -158,15 +158,13 @@ def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:
 
 def _heights_of_source(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
     """As `_heights`, kept with the plan for next ones that leave contacts and soles as they are."""
-    if plan.kept is None:
-        return _heights(clip, plan, ground)
     names = ("sole", "contacts", "touching", "nearest", "slopes")
     told = values_of((clip.foot, clip.ball, clip.up, *(getattr(plan, name) for name in names)))
 
     def heights_of_source(ground: Ground, _told: Any) -> tuple[Array, Array]:
         return _heights(clip, plan, ground)
 
-    return plan.kept(heights_of_source, ground, told)
+    return plan.kept(heights_of_source, ground, told) if plan.kept else _heights(clip, plan, ground)
 
 
 def _changes(before: Clip, clip: Clip, plan: Plan, allowed: float) -> dict[str, Array]:
