@@ -258,7 +258,7 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     if use_slope:
         normals, wide = mean_normal(ground, hits, normals, np.broadcast_to(length, found.shape), up)
     wide &= found
-    limbs = zip(sole.up, *(rows.swapaxes(0, 1) for rows in (axes, normals, wide)), strict=True)
+    limbs = ((sole.up[leg], axes[:, leg], normals[:, leg], wide[:, leg]) for leg in range(clip.legs))
     turn = np.stack([_turns_onto(*limb, window) for limb in limbs], axis=1)
     shift = hann_average(np.where(found[..., None], hits - path, 0.0), window)
     shift = np.where(found[..., None], ask(ground, path + shift, up)[0] - path, 0.0)
