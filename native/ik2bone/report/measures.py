@@ -220,20 +220,20 @@ def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
 
 def _side(before: Clip, series: dict[str, Array], spans: list[Data], side: str, numbers: Frames) -> Data:
     """Figures of one side, per foot and over all."""
-    feet = []
+    feet, limits = [], _limits(before.leg)
     for leg in range(before.legs):
         own = [span[side] for span in spans if span["leg"] == leg]
         foot: Data = {name: max((figure[name] or 0.0 for figure in own), default=0.0) for name in SPAN_FIGURES}
-        for name, limit in _limits(before.leg).items():
-            events = _events(series[name][:, leg], limit, numbers)
-            worst = float(series[name][:, leg].max(initial=0.0))
-            foot |= {name: worst, f"{name}_frames": _count([events]), f"{name}_at": events}
+        for name, limit in limits.items():
+            values = series[name][:, leg]
+            foot |= {name: float(values.max(initial=0.0)), f"{name}_frames": int((values > limit).sum())}
+            foot[f"{name}_at"] = _events(values, limit, numbers)
         feet.append(foot)
     offset, step = series["hips"], _step(before.fps)
     acceleration = _second_difference(offset, step)[step:-step] * (before.fps / step) ** 2 / before.leg
     return {
         **{name: max(foot[name] for foot in feet) for name in (*SPAN_FIGURES, *FRAME_FIGURES)},
-        **{f"{name}_frames": _count([foot[f"{name}_at"] for foot in feet]) for name in FRAME_FIGURES},
+        **{f"{name}_frames": int((series[name] > limit).any(axis=1).sum()) for name, limit in limits.items()},
         "flexion": float(np.percentile(series["flexion"], 95.0)),
         "flexion_median": float(np.median(series["flexion"])),
         "hips_offset": float(length_of(offset).max()),
@@ -255,11 +255,6 @@ def _events(values: Array, limit: float, numbers: Frames) -> list[Data]:
         {"start": int(numbers[start]), "end": int(numbers[end - 1]), "worst": float(values[start:end].max())}
         for start, end in runs(values > limit)
     ]
-
-
-def _count(rows: list[list[Data]]) -> int:
-    """How many frames lie in any of several lists of events."""
-    return len({frame for row in rows for event in row for frame in range(event["start"], event["end"] + 1)})
 
 
 def _worst_frames(series: dict[str, Array], numbers: Frames) -> dict[str, int]:
