@@ -60,13 +60,12 @@ def solve_legs(
     # Seen from the hips as they will lie, which makes the blend linear in the world too.
     target, share = targets.ankle - hips[:, None], strength[:, None]
     asked = moved.ankle + share[..., None] * (target - moved.ankle)
-    options: dict[str, Any] = {"end_matrix": moved.foot, "end_goal": goal, "roll": "hinge", "weight": share}
+    options = {"end_goal": goal, "roll": "hinge", "weight": share, **_bends(moved, asked, share, knees)}
     options |= {"root_scale": clip.scale[..., 0, :], "mid_scale": clip.scale[..., 1, :]}
-    options |= _bends(moved, asked, share, knees)
+    matrices = moved.thigh, moved.shin, moved.ankle
 
-    def bring_to(target: Array) -> PoseSolution[Any]:
-        poles = knees.poles(target - moved.hip)
-        return solve_pose(moved.thigh, moved.shin, moved.ankle, target, pole=poles, **options)
+    def bring_to(target: Array) -> PoseSolution[Array]:
+        return solve_pose(*matrices, target, end_matrix=moved.foot, pole=knees.poles(target - moved.hip), **options)
 
     solution = bring_to(target)
     for _ in range(ROUNDS):
