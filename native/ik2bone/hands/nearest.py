@@ -8,12 +8,13 @@ import numpy as np
 from ..arrays import Array, Indices, Mask
 from ..ground.query import Ground, ask
 from ..rotations import cross, dot, length_of, unit
+from ..sole.skin import IN_PLANE
 
 # Farther from every surface than this (limb lengths) nothing is touched, only missed: 12 cm for a person's arm.
 WITHIN = 0.2
 # Half the width of a palm or a sole: 4 cm of a person's arm, 5 cm of a leg. A surface is wide enough to turn one to it
-# if points so far around on its plane lie within the second of it (limb lengths); rungs and edges are not.
-AROUND, EVEN = 0.06, 0.012
+# if places so far around it (limb lengths) lie in its plane; rungs and edges are not.
+AROUND = 0.06
 
 
 def find_spots(
@@ -52,7 +53,7 @@ def mean_normal(
     second = cross(normals, first)
     around = hits[..., None, :] + AROUND * length[..., None, None] * np.stack([first, second, -first, -second], axis=-2)
     places, facing, found = ask(ground, around, up, frames)
-    even = length_of(places - around) < EVEN * length[..., None]
+    even = length_of(places - around) < IN_PLANE * length[..., None]
     return unit(normals + facing.sum(axis=-2)), (found & even).all(axis=-1)
 
 
