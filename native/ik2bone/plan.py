@@ -111,22 +111,16 @@ def _plant_where_made(
 
 
 def _plant_aboard(
-    keep: Kept,
-    carrier: Carrier,
-    clip: Clip,
-    ground: Ground,
-    settings: Settings,
-    sole: Sole | None,
-    offset: Array | None,
+    keep: Kept, bearer: Carrier, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Plan:
     """As `plant`, for a clip that was made on a support that moves."""
     assert isinstance(ground, MovingGround)
     if offset is not None:
-        offset = turn_vectors(carrier.inverse[:, None], offset)
-    seen = keep(moved_by, carrier.inverse, clip)
-    plan = _plant(keep, seen, keep(GroundSeen, ground, carrier), settings.moved(carrier.inverse), sole, offset)
-    hips = turn_vectors(carrier.motion, plan.hips_offset)
-    return replace(plan, hips_offset=hips, targets=plan.targets.carried_by(carrier.motion))
+        offset = turn_vectors(bearer.inverse[:, None], offset)
+    seen = keep(moved_by, bearer.inverse, clip)
+    plan = _plant(keep, seen, keep(GroundSeen, ground, bearer), settings.moved(bearer.inverse), sole, offset)
+    hips = turn_vectors(bearer.motion, plan.hips_offset)
+    return replace(plan, hips_offset=hips, targets=plan.targets.carried_by(bearer.motion))
 
 
 def _moves_hips(settings: Settings, offset: Array | None) -> bool:

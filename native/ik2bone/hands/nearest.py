@@ -18,22 +18,16 @@ AROUND = 0.06
 
 
 def find_spots(
-    ground: Ground,
-    points: Array,
-    length: float,
-    up: Array | None,
-    frames: Indices,
-    soles_up: Array | None,
-    within: Array,
+    ground: Ground, points: Array, length: float, up: Array | None, frames: Indices, soles_up: Array | None, near: Array
 ) -> tuple[Array, Array, Mask, Mask]:
     """The places (N, 3) nearest to the resting points (N, 3) of a limb of some length, each on its frame (N,).
 
     With `up` (3,) these are over or under the points; `soles_up` (N, 3) are where the soles of a foot look up to. Told
-    with their normals (N, 3), whether they are wide (N,), and whether they are there, at most `within` (N,) limb
+    with their normals (N, 3), whether they are wide (N,), and whether they are there, at most `near` (N,) limb
     lengths away (N,).
     """
     hits, normals, found = ask(ground, points, up, frames)
-    found = found & (length_of(hits - points) <= within * length)
+    found = found & (length_of(hits - points) <= near * length)
     mean, wide = mean_normal(ground, hits, normals, np.full(len(points), length), up, frames)
     if soles_up is not None and up is None:
         # A foot on something narrow, such as a rung, stands on its top, and not on the next one.

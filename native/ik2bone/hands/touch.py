@@ -183,11 +183,10 @@ def find_touches(path: Array, distance: Array, fps: float) -> Mask:
 def _anchors(
     clip: Clip, sole: Sole, path: Array, spans: list[Stance], ground: Ground, settings: Settings, within: Array
 ) -> list[Anchor]:
-    """The anchors of one limb's stances, which bring its point of the path (F, L, 3) onto the surface, if that is at
-    most `within` (F, L) limb lengths away. Palms and soles come to lie along a surface that is wide enough.
-    """
+    """The anchors of one limb's stances, which bring its point of the path (F, L, 3) onto a surface `within` reach."""
     if not spans:
         return []
+    # Palms and soles come to lie along a surface that is wide enough.
     leg, rows = spans[0].leg, [np.arange(span.start, span.end) for span in spans]
     middles = np.array([(span.start + span.end) // 2 for span in spans])
     ways = path[:, leg], clip.ball[:, leg]
