@@ -79,12 +79,10 @@ def solve_legs(
 
 
 def _bends(clip: Clip, asked: Array, share: Array, knees: Knees) -> dict[str, Any]:
-    """How the solver shall bend knees of ankles that go `asked` (F, L, 3): its options pole_weight, twist and hinge.
-
-    The solver weakens poles with the strength, `share` (F, 1). By poles alone a knee that the clip has bent a little,
-    aside or backward, would bend far to there. What it bends by in the clip keeps its side and its hinge, what is added
-    gets those of the pole; bends count by how much they shorten the leg, which is what the strength blends.
-    """
+    """How the solver shall bend knees of ankles that go `asked` (F, L, 3): its options pole_weight, twist and hinge."""
+    # The solver weakens poles with the strength, `share` (F, 1). By poles alone a knee that the clip has bent a little,
+    # aside or backward, would bend far to there. What it bends by in the clip keeps its side and its hinge, what is
+    # added gets those of the pole; bends count by how much they shorten the leg, which is what the strength blends.
     partly = (share > 0.0) & (share < 1.0) & (knees.doubt > 0.0)
     if not partly.any():
         return {"pole_weight": knees.doubt, "hinge": knees.hinge}

@@ -121,9 +121,8 @@ def best_shifts(clip: Clip, site: Site, carried: Array, fixed: Mask) -> Array:
 
 
 def _ways(clip: Clip, site: Site) -> Array:
-    """The unit vectors (N, WAYS, 2) along which each foot may be moved: ahead, then by and by to its own side of the
-    figure and about, so that the mirror image of a clip has the mirror image's feet.
-    """
+    """The unit vectors (N, WAYS, 2) along which each foot may be moved: ahead, then to its own side and about."""
+    # So the mirror image of a clip has the mirror image's feet.
     angles, prints = np.arange(WAYS) * 2 * np.pi / WAYS, site.prints
     hips, legs = clip.hip[prints.frame], [span.leg for span in prints.spans]
     own = dot(hips[np.arange(len(legs)), legs] - hips.mean(axis=1), prints.axes[..., 1])

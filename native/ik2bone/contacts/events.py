@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ..arrays import Array, Mask
 from ..curves import column_runs, quantile, velocity
 from ..rotations import length_of
-from .paths import REST, WINDOWS, Feet
+from .paths import REST, WINDOWS, Feet, tremble
 from .stance import LEAST_CONTACT, STEP, Stance, part_stances
 
 # Points within this (leg lengths) of a straight line come from formulas and animators, and the first frame off it has
@@ -28,25 +28,26 @@ def refined(feet: Feet, slow: Mask) -> Mask:
     stands = np.zeros_like(slow)
     back = feet.reversed()
     for run in part_stances(slow):
-        first = feet.frames - _left(back, slow[::-1], run.seen_back(feet.frames))
+        first = feet.frames - _left(
+            back, slow[::-1], run._replace(start=feet.frames - run.end, end=feet.frames - run.start)
+        )
         stands[first : _left(feet, slow, run), run.leg, run.part] = True
     stands |= _rolled_off(feet, stands) | _rolled_off(back, stands[::-1])[::-1]
     return stands | _loaded(feet, stands)
 
 
 def _left(feet: Feet, slow: Mask, run: Stance) -> int:
-    """The frame after the last in which the part of a slow run stands.
-
-    A point departs from rest to the speed that ends its contact within `LEAST_CONTACT`, and within half a step while
-    the other part holds the foot: there it rolls up slowly. What creeps longer slides.
-    """
+    """The frame after the last in which the part of a slow run stands."""
     if run.end == feet.frames:
         return run.end
+    # A point departs from rest to the speed that ends its contact within `LEAST_CONTACT`, and within half a step while
+    # the other part holds the foot: there it rolls up slowly. What creeps longer slides.
     held = bool(slow[run.end, run.leg].any())
     if left := _off_line(feet, run):
         return left
     speeds = feet.speeds[:, run.leg, run.part]
-    rest = max(REST, 2.0 * feet.tremble, 1.3 * float(quantile(speeds[run.start : run.end], 0.5)))
+    noise = tremble(feet.noise, feet.half, feet.fps)
+    rest = max(REST, 2.0 * noise, 1.3 * float(quantile(speeds[run.start : run.end], 0.5)))
     early = max(run.start, run.end - max(1, round((0.5 * STEP if held else LEAST_CONTACT) * feet.fps)))
     resting = np.flatnonzero(speeds[early : run.end] <= rest)
     if not held and not len(resting):

@@ -59,9 +59,8 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
 
 
 def _not_falling(feet: Feet, spells: list[Stance]) -> list[Stance]:
-    """The spells without those that end as all feet go down alike, this one to where it was not: steps and hops begin
-    upward, and on the way down stairs the other foot stands.
-    """
+    """The spells without those that end as all feet go down alike, this one to where it was not."""
+    # Steps and hops begin upward, and on the way down stairs the other foot stands.
     least, most = -feet.climb.max(axis=(1, 2)), -feet.climb.min(axis=(1, 2))
     sinks = least >= np.maximum(ENTER_SPEED, (1.0 - ALIKE) * most)
     soon = max(1, round(0.5 * STEP * feet.fps))

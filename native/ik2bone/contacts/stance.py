@@ -36,10 +36,6 @@ class Stance(NamedTuple):
         """The same stance so many frames later."""
         return self._replace(start=self.start + frames, end=self.end + frames)
 
-    def seen_back(self, frames: int) -> Stance:
-        """The same stance with so many frames seen backwards in time."""
-        return Stance(self.leg, frames - self.end, frames - self.start, self.part)
-
 
 def stances(contacts: Mask) -> list[Stance]:
     """The stances of each leg in order of time, from contacts (frames, legs, 2)."""
