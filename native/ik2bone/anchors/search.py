@@ -11,10 +11,10 @@ import numpy as np
 from ..arrays import Array, Indices, Mask
 from ..checks import ROUNDING
 from ..clip import Clip
+from ..contacts.stance import HASTY
 from ..curves import SHARPEST
 from ..rotations import dot
 from .footprint import EVEN, SOLE, UNEVEN_COST, Site, unevenness
-from .time import HASTY
 
 # Feet are moved along so many ways, by so many strides of this length (leg lengths), to find a better place.
 WAYS, STRIDES, STRIDE = 8, 5, 0.08

@@ -12,15 +12,11 @@ from ..arrays import Array, Mask
 from ..curves import column_runs, quantile, velocity
 from ..rotations import length_of
 from .paths import REST, WINDOWS, Feet, tremble
-from .stance import LEAST_CONTACT, STEP, Stance, part_stances
+from .stance import HASTY, LEAST_CONTACT, STEP, Stance, part_stances
 
 # Points within this (leg lengths) of a straight line come from formulas and animators, and the first frame off it has
 # left. Paths in single precision, far from the origin, are as rough.
 ON_LINE = 2e-5
-# A foot strikes the ground where it is braked upward most (Handsaker and others, J. Biomechanics 49, 2016: 3 ms late on
-# force plates), by more than twice gravity at a leg of 0.9 m (leg lengths / s^2), up to `LEAST_CONTACT` before it is
-# slow: as long as the loading of shoe and heel pad takes.
-IMPACT = 20.0
 
 
 def refined(feet: Feet, slow: Mask) -> Mask:
@@ -169,11 +165,13 @@ def _rolled_off(feet: Feet, stands: Mask) -> Mask:
 
 def _loaded(feet: Feet, stands: Mask) -> Mask:
     """Frames (F, L, 2) before stances in which the foot is loaded already, from the instant of its impact on."""
+    # A foot strikes where it is braked upward most (Handsaker and others, J. Biomechanics 49, 2016: 3 ms late
+    # on force plates), before it is slow by as long as the loading of shoe and heel pad takes.
     loaded, window = np.zeros_like(stands), max(1, round(LEAST_CONTACT * feet.fps))
     braking = velocity(feet.climb, feet.fps, 2 * feet.half / feet.fps)
     for leg, start, _ in column_runs(stands.any(axis=-1)):
         rows = slice(max(start - window, 0), start + 1), leg
-        hits = np.where((feet.climb[rows] < 0.0) & (braking[rows] > IMPACT), braking[rows], 0.0)
+        hits = np.where((feet.climb[rows] < 0.0) & (braking[rows] > HASTY), braking[rows], 0.0)
         peaks = np.where(hits.any(axis=0), rows[0].start + np.argmax(hits, axis=0), start)
         part = int(np.argmin(peaks))
         loaded[_after_peak(braking[:, leg, part], int(peaks[part])) : start, leg, part] = start > 0

@@ -17,6 +17,9 @@ LEAST_CONTACT = 0.08
 STEP = 0.5
 # A roll (s): for about so long a foot turns about its heel before its ball comes to stand.
 ROLL = 0.15
+# Feet accelerate by more than this (leg lengths / s^2, twice gravity at a leg of 0.9 m) only as they strike the ground.
+# It moves a foot by 0.02 leg within 1/30 s.
+HASTY = 20.0
 
 
 class Stance(NamedTuple):
