@@ -26,7 +26,7 @@ class MovingGround(Protocol):
     """A ground that lies differently from frame to frame, or can tell its parts."""
 
     def ask(self, points: Array, down: Array | None, frames: Indices) -> tuple[Array, Array, Mask]:
-        """As a call for points (N, 3), each on its own frame (N,) and along its own direction, (3,) or (N, 3)."""
+        """Hits, normals and found of points (N, 3), each on its frame (N,) and along its direction, (3,) or (N, 3)."""
 
     def support(self, point: Array, frame: int) -> Support:
         """What a point (3,) on the surface belongs to."""
