@@ -174,6 +174,7 @@ def _swing_anchors(
     below = origin + carried + (rise - prints.height)[:, None] * clip.up
     site = Site(ground, prints, below, below, clip.leg, slopes.least)
     own = _anchors(site, np.zeros((len(spans), 2)), carried, slopes.aligned)
+    # Where there is no ground, they go as far up or down as the anchor nearest in time.
     goals = [anchor.point + way for anchor, way in zip(own, rise[:, None] * clip.up, strict=True)]
     return [a if a.found else replace(a, point=to, foothold=to) for a, to in zip(own, goals, strict=True)]
 

@@ -81,9 +81,10 @@ def _flat_frames(clip: Clip, sole: Sole, contacts: Mask, anchor: Anchor) -> tupl
 
 
 def _left(clip: Clip, sole: Sole, anchor: Anchor) -> Anchor:
-    """An anchor that leaves the foot's tilt, and its place where it lies no farther aside than the ball is high."""
+    """An anchor that leaves the foot's tilt, and its place where it was put aside along the ground."""
     normal = anchor.turn @ clip.up
     aside = anchor.move - (anchor.move @ normal) * normal
+    # A foot on a slope is put beside the place under its ball, by no more than the ball is high.
     beside = aside if np.linalg.norm(aside) <= sole.ball_height[anchor.stance.leg] else np.zeros(3)
     return replace(anchor, turn=np.eye(3), point=anchor.point - beside, foothold=anchor.foothold - beside)
 

@@ -159,6 +159,7 @@ def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
 
 def _frames(speeds: Array, start: int, end: int, leave: float) -> float:
     """How many frames, and parts of them, a run [start, end) in the clip lasts: to where speeds (F,) pass `leave`."""
+    # At 24 frames a second whole ones would let 0.05 s pass for 0.08.
     count = end - start - 1.0
     for inside, beyond in ((speeds[start], speeds[start - 1]), (speeds[end - 1], speeds[end])):
         count += 1.0 if leave > beyond else max((leave - inside) / max(beyond - inside, 1e-300), 0.0)
@@ -195,7 +196,9 @@ def _first(mask: Mask) -> int:
 
 
 def _on_frames(fine: Feet, stands: Mask, limits: Limits) -> Mask:
-    """What stands (F, L, 2), by finer frames, on the given ones; and first ones off the anchor if hardly so."""
+    """What stands (F, L, 2), by finer frames, on the given ones, and on the first of them after a foot began to leave
+    if it was still hardly off its anchor.
+    """
     found = stands[:: fine.every].copy()
     if fine.every > 1:
         near = stands[1::2] & (fine.speeds[1::2] < 0.5 * (limits.enter + limits.leave))

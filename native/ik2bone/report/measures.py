@@ -99,7 +99,7 @@ def figures(
 
 
 def _feet(plan: Plan) -> list[Data]:
-    """Heel, ball joint and sole of each foot in foot bone space; the sole of what touches is one point."""
+    """Heel, ball joint and sole of each foot in foot bone space: of a hand the wrist, and twice a point of the palm."""
     sole = plan.sole
     return [
         {
@@ -265,6 +265,7 @@ def _worst_frames(series: dict[str, Array], numbers: Frames) -> dict[str, int]:
 
 def _worse(leg: float, sides: dict[str, Data], worst: dict[str, int]) -> list[Note]:
     """Notes about figures that are worse after than before, each with its worst frame."""
+    # Misses are told by the plan, and how hips move is a means to the others: of both a source has none.
     limits = {**dict.fromkeys(SPAN_FIGURES, VISIBLE * leg), **_limits(leg), "short": np.inf, "flexion": KNEE_POP}
     notes = []
     for name, limit in limits.items():

@@ -180,13 +180,17 @@ def _stances(clip: Clip, stands: Mask, leg: int) -> list[Indices]:
     """The frames of each stance of a foot that stands on some frames (F,); where it never does, those of its lowest."""
     found = [np.arange(*run) for run in runs(stands)]
     if found:
+        # What the clip's ends leave of a longer stance is told by others, if there are any.
         return [frames for frames in found if len(frames) >= LEAST_CONTACT * clip.fps] or found
     heights = dot(clip.ball[:, leg], clip.up)
     return [np.flatnonzero(heights <= quantile(heights, LOW_SHARE))]
 
 
 def _ball_height(clip: Clip, standing: list[Array]) -> tuple[float, float, str]:
-    """The ball joints' height over the sole, the clip's floor, and where the height is from; all feet are alike."""
+    """The ball joints' height over the sole, the clip's floor, and where the height was taken from.
+
+    `standing` are the heights (S,) at which the ball joint of each leg stands. All feet have one shape.
+    """
     height = _common_height(standing, clip.leg)
     least, most = BALL_HEIGHTS
     uneven = min(np.abs(each - quantile(each, 0.5)).mean() for each in standing) > ALIKE * clip.leg
@@ -268,7 +272,9 @@ def _means_of_stances(clip: Clip, contacts: Mask, legs: list[int]) -> dict[int, 
 
 
 def _flat_foot(clip: Clip, leg: int, contacts: Mask, told: Array, height: float) -> FlatFoot:
-    """How one foot lies flat, its ball joint so high over the sole, on the mean of what its stances `told` (S, 27)."""
+    """How one foot with contacts (F, 2) lies flat, its ball joint so high over the sole: the means of what its stances
+    have `told` (S, 27). Heights and places are in units of foot space.
+    """
     joint, forward, up = told[:, :9].mean(axis=0).reshape(3, 3)
     # Stances in which the toes are bent up do not tell how these lie.
     rises = told[:, 9]
