@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .arrays import Array, Mask
+from .contacts.stance import STEP
 from .curves import hann_average, odd_window
 from .rotations import cross, inverse_of, length_of, level_part, move_points, unit
 
@@ -15,8 +16,6 @@ BALL_AHEAD, BALL_BELOW = 0.14, 0.05
 # The toes reach beyond the ball by this share of the level way from ankle to ball: the median of rigs that have a toe
 # bone with a tip.
 TOES_SHARE = 1.0 / 3.0
-# The side on which a knee bends is averaged over this time (s), half a stride, so that straight frames have it too.
-BEND_WINDOW = 0.5
 # A knee that is bent by less than this (sine, 6 degrees) does not tell its side. With it thighs from the joints of the
 # recorded clips turn in no frame by 40 degrees farther than they do in the clip; with a third of it, by up to 150.
 STRAIGHT = 0.1
@@ -50,7 +49,8 @@ def continuous_hinge(fps: float, hip: Array, knee: Array, ankle: Array, foot: Ar
     """
     bend = cross(unit(hip - knee), unit(ankle - knee))
     mean = np.einsum("flij,fli->lj", foot, bend)
-    usual = hann_average(_turned_to(bend, unit(np.einsum("flij,lj->fli", foot, mean))), odd_window(BEND_WINDOW, fps))
+    # Over half a stride, so that straight frames have a side too.
+    usual = hann_average(_turned_to(bend, unit(np.einsum("flij,lj->fli", foot, mean))), odd_window(STEP, fps))
     known = length_of(usual) > STRAIGHT
     for leg in range(usual.shape[1]):
         usual[:, leg] = _between(usual[:, leg], known[:, leg]) if known[:, leg].any() else otherwise[:, leg]
@@ -109,9 +109,7 @@ def _level_axes(foot: Array, hip: Array, up: Array) -> Array:
 
 
 def _fixed_to(matrices: Array, points: Array, height: Array) -> Array:
-    """Points (F, L, 3) fixed to matrices (F, L, 4, 4) where they lie on average while `height` (F, L) is low: on the
-    lower half of the frames, on which a foot is likeliest to stand flat.
-    """
+    """Points (F, L, 3) fixed to matrices where they are on average while `height` (F, L) is low: feet stand then."""
     low = height <= np.median(height, axis=0)
     local = move_points(inverse_of(matrices), points)
     mean = (local * low[..., None]).sum(axis=0) / low.sum(axis=0)[:, None]

@@ -55,31 +55,34 @@ def solve_legs(
     corrections and the move: a leg in reach at both ends of the blend is so all along it.
     """
     moved = clip.moved(offset) if offset.any() else clip
-    thigh, shin, foot = moved.thigh, moved.shin, moved.foot
-    goal = foot.copy()
-    goal[..., :3, :3] = targets.turn @ foot[..., :3, :3]
+    goal = moved.foot.copy()
+    goal[..., :3, :3] = targets.turn @ moved.foot[..., :3, :3]
     # Seen from the hips as they will lie, which makes the blend linear in the world too.
     target, share = targets.ankle - hips[:, None], strength[:, None]
-    asked = foot[..., :3, 3] + share[..., None] * (target - foot[..., :3, 3])
-    joints, bends = (thigh, shin, foot, goal), _bends(moved, asked, share, knees)
-    solution = _solve(joints, target, share, knees, clip, bends)
+    asked = moved.ankle + share[..., None] * (target - moved.ankle)
+    options = {"end_goal": goal, "roll": "hinge", "weight": share, **_bends(moved, asked, share, knees)}
+    options |= {"root_scale": clip.scale[..., 0, :], "mid_scale": clip.scale[..., 1, :]}
+    matrices = moved.thigh, moved.shin, moved.ankle
+
+    def bring_to(target: Array) -> PoseSolution[Array]:
+        return solve_pose(*matrices, target, end_matrix=moved.foot, pole=knees.poles(target - moved.hip), **options)
+
+    solution = bring_to(target)
     for _ in range(ROUNDS):
         away = asked - solution.position
         if not (length_of(away) > ROUNDING * clip.leg).any():
             break
         target = target + away / np.where(share > 0.0, share, 1.0)[..., None]
-        solution = _solve(joints, target, share, knees, clip, bends)
+        solution = bring_to(target)
     miss = length_of(solution.position - asked)
     return np.stack([solution.root, solution.mid, solution.end], axis=2), miss
 
 
 def _bends(clip: Clip, asked: Array, share: Array, knees: Knees) -> dict[str, Any]:
-    """How the solver shall bend knees of ankles that go `asked` (F, L, 3): its options pole_weight, twist and hinge.
-
-    The solver weakens poles with the strength, `share` (F, 1). By poles alone a knee that the clip has bent a little,
-    aside or backward, would bend far to there. What it bends by in the clip keeps its side and its hinge, what is added
-    gets those of the pole; bends count by how much they shorten the leg, which is what the strength blends.
-    """
+    """How the solver shall bend knees of ankles that go `asked` (F, L, 3): its options pole_weight, twist and hinge."""
+    # The solver weakens poles with the strength, `share` (F, 1). By poles alone a knee that the clip has bent a little,
+    # aside or backward, would bend far to there. What it bends by in the clip keeps its side and its hinge, what is
+    # added gets those of the pole; bends count by how much they shorten the leg, which is what the strength blends.
     partly = (share > 0.0) & (share < 1.0) & (knees.doubt > 0.0)
     if not partly.any():
         return {"pole_weight": knees.doubt, "hinge": knees.hinge}
@@ -102,31 +105,3 @@ def _bends(clip: Clip, asked: Array, share: Array, knees: Knees) -> dict[str, An
         "twist": np.where(partly, turn / np.maximum(share, 1e-300), 0.0),
         "hinge": kept[..., None] * mine + (1.0 - kept[..., None]) * knees.hinge,
     }
-
-
-def _solve(
-    joints: tuple[Array, Array, Array, Array],
-    target: Array,
-    share: Array,
-    knees: Knees,
-    clip: Clip,
-    bends: dict[str, Any],
-) -> PoseSolution[Array]:
-    """Bring ankles to targets (F, L, 3): `joints` are thighs, shins, feet, and how the feet shall be (F, L, 4, 4),
-    `bends` are more options of the solver.
-    """
-    thigh, shin, foot, goal = joints
-    return solve_pose(
-        thigh,
-        shin,
-        foot[..., :3, 3],
-        target,
-        end_matrix=foot,
-        end_goal=goal,
-        roll="hinge",
-        pole=knees.poles(target - thigh[..., :3, 3]),
-        weight=share,
-        root_scale=clip.scale[..., 0, :],
-        mid_scale=clip.scale[..., 1, :],
-        **bends,
-    )

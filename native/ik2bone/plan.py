@@ -16,8 +16,7 @@ from .curves import odd_window, smoothed
 from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on
 from .ground.given import as_ground
 from .ground.query import Ground, MovingGround, NoGround, cut_ground
-from .hands.palms import lay_palms
-from .hands.touch import measure_limbs, touch
+from .hands.touch import lay_palms, measure_limbs, touch
 from .hips import FOLLOW, hips_offset
 from .kept import Kept
 from .knees import Knees, draw_swings, find_knees, unfold_swings
@@ -40,8 +39,6 @@ __all__ = ["NoGround", "Plan", "Settings", "plant"]
 # clips measured leave one by 0.19 and go on by less than 0.03. Cut at any frame, 30 recorded and animated clips begin
 # with such a step 7 times in 8,800 at 24 frames a second, all but one of these in their last 8 frames.
 CALIBRATION_JUMP = 0.15
-# Hips that lie nearer than this to where the clip has them (leg lengths) have not been moved: stored poses are rounded.
-STAYED = 1e-5
 LATER = slice(1, None)
 # The settings that stages read, who are given no others: how limbs are laid on the ground, and how the body follows.
 GROUND = ("contacts", "marks", "direction", "use_slope", "max_slope")
@@ -94,7 +91,8 @@ def _plant_where_made(
     keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Plan:
     """As `plant`, seen from what carries the figure, if anything does."""
-    if offset is not None and np.abs(offset).max() < STAYED * clip.leg:
+    # Stored poses are rounded: hips so near to where the clip has them have not been moved.
+    if offset is not None and np.abs(offset).max() < checks.ROUNDING * clip.leg:
         offset = np.zeros_like(offset)
     carrier = keep(find_carrier, clip, ground, settings.way_up(clip))
     if carrier is not None:
@@ -113,33 +111,21 @@ def _plant_where_made(
 
 
 def _plant_aboard(
-    keep: Kept,
-    carrier: Carrier,
-    clip: Clip,
-    ground: Ground,
-    settings: Settings,
-    sole: Sole | None,
-    offset: Array | None,
+    keep: Kept, bearer: Carrier, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Plan:
     """As `plant`, for a clip that was made on a support that moves."""
     assert isinstance(ground, MovingGround)
     if offset is not None:
-        offset = turn_vectors(carrier.inverse[:, None], offset)
-    seen = keep(moved_by, carrier.inverse, clip)
-    plan = _plant(keep, seen, keep(GroundSeen, ground, carrier), settings.moved(carrier.inverse), sole, offset)
-    hips = turn_vectors(carrier.motion, plan.hips_offset)
-    return replace(plan, hips_offset=hips, targets=plan.targets.carried_by(carrier.motion))
+        offset = turn_vectors(bearer.inverse[:, None], offset)
+    seen = keep(moved_by, bearer.inverse, clip)
+    plan = _plant(keep, seen, keep(GroundSeen, ground, bearer), settings.moved(bearer.inverse), sole, offset)
+    hips = turn_vectors(bearer.motion, plan.hips_offset)
+    return replace(plan, hips_offset=hips, targets=plan.targets.carried_by(bearer.motion))
 
 
 def _moves_hips(settings: Settings, offset: Array | None) -> bool:
     """Whether the hips move, or an earlier planting that left them where they are moved them."""
     return bool(settings.use_hips and (offset is None or offset.any()))
-
-
-def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Plan:
-    """As `plant`, for a clip seen from where it was made."""
-    plant_from_first = _plant_after_pose if starts_in_calibration_pose(clip) else _plant_motion
-    return plant_from_first(keep, clip, ground, settings, sole, offset)
 
 
 def _plant_motion(
@@ -163,7 +149,7 @@ def _plant_motion(
     contacts = keep(_find_held, clip, sole, reached, ground, floor)
     turns, miss = solve_legs(clip, reached.targets, moved, hips, knees, strength)
     asked = settings.counts(clip)
-    notes = [*notes, *tell_heels(strength[:, None] * pitch, _rises(clip, held, body) & asked)]
+    notes = [*notes, *tell_heels(strength[:, None] * pitch, held.standing & _may_rise(clip, held, body) & asked)]
     notes += tell_toes(short & (strength > 0.0)[:, None] & asked)
     toes = quaternion_from_vector(strength[:, None, None] * toes)
     return Plan(
@@ -185,12 +171,12 @@ def _plant_motion(
     )
 
 
-def _plant_after_pose(
-    keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
-) -> Plan:
-    """As `plant`, for a clip whose first frame is a calibration pose: that keeps its shape as far as it can, under hips
-    that move as on the second frame, each with the strength of its frame.
+def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Plan:
+    """As `plant`, for a clip seen from where it was made. A calibration pose before it keeps its shape as far as it
+    can, under hips that move as on the second frame, each with the strength of its frame.
     """
+    if not starts_in_calibration_pose(clip):
+        return _plant_motion(keep, clip, ground, settings, sole, offset)
     later, after = keep(Clip.cut, clip, LATER), keep(cut_ground, ground, LATER)
     plan = _plant_motion(keep, later, after, settings.cut(LATER), sole, None if offset is None else offset[LATER])
     first, second = strength = settings.shares(clip.frames)[:2]
@@ -224,11 +210,6 @@ def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
     return ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
 
 
-def _rises(clip: Clip, held: Held, settings: Settings) -> Mask:
-    """Which feet that may raise their heels stand (F, L)."""
-    return held.standing & _may_rise(clip, held, settings)
-
-
 def _find_room(clip: Clip, sole: Sole, held: Held, settings: Settings) -> Array:
     """How far heels may rise (F, L), radians: not those whose contact people want."""
     feet = _may_rise(clip, held, settings) & (settings.gives_way != "HIPS")
@@ -239,37 +220,30 @@ def _find_room(clip: Clip, sole: Sole, held: Held, settings: Settings) -> Array:
 
 
 def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: bool) -> Array:
-    """How far the hips move at full strength (F, 3), if they do: along with what carries the figure, and so that its
-    legs reach and do not fold.
-    """
+    """How far the hips move at full strength (F, 3): with what carries the figure, and so that its legs reach."""
     legs = ~clip.hands
     if not legs.any() or not moves:
         return np.zeros((clip.frames, 3))
     wanted = settings.enforced(held.contacts).any(axis=-1)[:, legs]
-    clip, held = clip.choose(legs), held.choose(legs)
-    room = room[:, legs] * (settings.gives_way == "HEEL_HIPS")
+    clip, held, room = clip.choose(legs), held.choose(legs), room[:, legs] * (settings.gives_way == "HEEL_HIPS")
     ride = held.targets.ride
     if ride.any():
         ride = smoothed(ride, odd_window(FOLLOW, clip.fps))
         held = replace(held, targets=held.targets.moved(-ride[:, None]))
     # Feet that are always laid on the ground are turned by what the clip tilts them, too.
     leans = settings.direction == "DOWN" and not settings.always(clip.frames)
-    drop = settings.max_drop
-    return ride + hips_offset(clip, held.targets, held.standing, ~held.locked, room, drop, leans, wanted)
+    feet = held.targets, held.standing, ~held.locked
+    return ride + hips_offset(clip, *feet, room, settings.max_drop, leans, wanted)
 
 
 def _ways_of_joints(clip: Clip, hips: Array, given: Array | None) -> tuple[Array, Array]:
-    """How far hip joints lie from where the clip has them (F, L, 3), nowhere if nothing is given: before the hips go
-    along, and after these have gone the whole way (F, 3).
-    """
+    """How far hip joints (F, L, 3) lie from where the clip has them, before and after the hips go their way (F, 3)."""
     moved = np.zeros_like(clip.hip) if given is None else given
     return moved, hips[:, None] + moved
 
 
 def _hold_moved_hands(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings, way: Array) -> Held:
-    """How limbs hold on after hands that follow a surface frame by frame have sought it from where they will be: moved
-    the ways (F, L, 3) of their joints.
-    """
+    """How limbs hold on after hands that follow a surface have sought it from their joints, moved by ways (F, L, 3)."""
     hands = clip.hands
     if not (hands.any() and settings.always(clip.frames)):
         return held
@@ -281,9 +255,7 @@ def _hold_moved_hands(clip: Clip, sole: Sole, held: Held, ground: Ground, settin
 
 
 def _within_reach(clip: Clip, held: Held, settings: Settings, way: Array, room: Array) -> tuple[Held, Array]:
-    """How limbs hold on as far as they reach from hip joints that go some way (F, L, 3), and how far their heels rise
-    for it (F, L), radians, of which there is `room` (F, L).
-    """
+    """How limbs hold on that reach from hip joints moved by a way (F, L, 3), and how far heels rise (F, L) for it."""
     targets, joint = held.targets, clip.hip + way
     if held.free.any():
         targets = targets.moved(held.free[..., None] * way)
@@ -298,18 +270,16 @@ def _within_reach(clip: Clip, held: Held, settings: Settings, way: Array, room: 
 
 def _lay_toes(clip: Clip, sole: Sole, held: Held, settings: Settings, ground: Ground) -> tuple[Array, Mask]:
     """As `lay_toes`, of feet that stand on their balls."""
-    stands = _rises(clip, held, settings) & held.contacts[..., 1]
+    stands = held.contacts[..., 1] & _may_rise(clip, held, settings)
     return lay_toes(clip, sole, held.targets, stands, ground, settings.use_slope)
 
 
 def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings) -> Mask:
-    """The contacts (F, L, 2) that hold at the end; those of limbs that hold no anchor, or that people want, all do.
-
-    Of stored ones those are wanted in which the clip itself rolls the foot.
-    """
+    """The contacts (F, L, 2) that hold at the end: of limbs that hold no anchor all, and all that people want."""
     feet = (held.locked & ~settings.touching(clip))[:, None]
     if not feet.any():
         return held.contacts
+    # Of stored ones those are wanted in which the clip itself rolls the foot.
     rolls = held.contacts & ~held.resting & (settings.contacts == "STORED")
     kept = settings.enforced(held.contacts) | rolls
     return held_contacts(clip, sole, held.targets, held.contacts & feet, ground) | kept | (held.contacts & ~feet)

@@ -62,9 +62,7 @@ class Anchor:
 
     def delayed(self, count: int) -> Anchor:
         """The anchor with so many frames before it."""
-        motion = self.motion
-        if motion is not None:
-            motion = np.concatenate([np.repeat(motion[:1], count, axis=0), motion])
+        motion = None if self.motion is None else self.motion[np.maximum(np.arange(-count, len(self.motion)), 0)]
         return replace(self, stance=self.stance.moved(count), motion=motion)
 
     def points(self, frames: int) -> Array:

@@ -128,9 +128,7 @@ def _under_soles(site: Site, rows: Indices) -> tuple[Array, Mask, Array]:
 
 
 def _about_soles(points: Array) -> Array:
-    """Of footprints (M, P, 2) the standing point, both sides, and places in even steps back to the heel and on to the
-    tip (M, 3 + 2 ALONG, 2).
-    """
+    """Of footprints (M, P, 2) the standing point, sides, and steps to heel and tip (M, 3 + 2 ALONG, 2)."""
     _, heel, _, tip, *sides = np.moveaxis(points[:, :SOLE], 1, 0)
     steps = np.arange(1, ALONG + 1) / ALONG
     return np.stack([0.0 * heel, *sides, *(step * end for end in (heel, tip) for step in steps)], axis=1)
@@ -159,10 +157,7 @@ def _anchors(site: Site, shifts: Array, carried: Array, aligned: bool) -> list[A
 def _swing_anchors(
     clip: Clip, sole: Sole, ground: Ground, slopes: Slopes, anchors: list[Anchor], ride: Array
 ) -> list[Anchor]:
-    """Where feet that swing at the clip's first or last frame, or for long, come from or go to: the ground below.
-
-    Where there is none, they go as far up or down as the anchor nearest in time.
-    """
+    """Anchors on the ground below feet that swing at the clip's first or last frame, or for long."""
     passed = [place for leg in range(clip.legs) for place in _passed(clip, [a for a in anchors if a.stance.leg == leg])]
     if not passed:
         return []
@@ -179,6 +174,7 @@ def _swing_anchors(
     below = origin + carried + (rise - prints.height)[:, None] * clip.up
     site = Site(ground, prints, below, below, clip.leg, slopes.least)
     own = _anchors(site, np.zeros((len(spans), 2)), carried, slopes.aligned)
+    # Where there is no ground, they go as far up or down as the anchor nearest in time.
     goals = [anchor.point + way for anchor, way in zip(own, rise[:, None] * clip.up, strict=True)]
     return [a if a.found else replace(a, point=to, foothold=to) for a, to in zip(own, goals, strict=True)]
 

@@ -136,9 +136,7 @@ def _headings(clip: Clip, sole: Sole, legs: Indices, held: list[Indices]) -> Arr
 
 
 def _points(lengths: Array, on_heel: Mask) -> tuple[Array, Array]:
-    """The points (N, P, 2) and their room (N, P), by the ways (N, 2) from heel to ball and from ball to tip, all in leg
-    lengths.
-    """
+    """The points (N, P, 2) and their room (N, P), by the ways (N, 2) from heel to ball and on to tip."""
     ball = np.where(on_heel, lengths[:, 0], 0.0)
     beyond, width = lengths.sum(axis=1, keepdims=True) * np.arange(1, 5) / 4, HALF_WIDTH * lengths[:, 0]
     heel, tip = (ball - lengths[:, 0] - EVEN)[:, None], (ball + lengths[:, 1] + EVEN)[:, None]

@@ -14,13 +14,12 @@ from ..ground.query import Ground, ask
 from ..rotations import dot, level_part, unit
 from ..sole.measure import Sole
 from .anchor import Anchor
+from .footprint import EVEN
 
 # Soles lie along a slope when their angles to it are at most this share of those to the level.
 ALONG = 0.5
 # Ground is too level to tell where it slopes by less than this (radians) under so many of the feet as LOW_SHARE says.
 LEAST_SLOPE = np.radians(0.5)
-# Ground whose height differs by less than this (leg lengths) is level.
-LEVEL = 0.01
 # A foot is on the ground in about this share of the frames, those in which it is lowest, and flat in as many of these.
 LOW_SHARE = 0.3
 
@@ -63,7 +62,7 @@ def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -
     # Not of the points themselves, as heels and balls lie unlike over their soles.
     heights = np.ptp(np.array([anchor.foothold for anchor in standing]) @ clip.up)
     keep = bool(np.ptp(rises) <= ALONG * heights)
-    if not keep and np.ptp(rises) > LEVEL * clip.leg:
+    if not keep and np.ptp(rises) > EVEN * clip.leg:
         return anchors
     rows = (_flat_frames(clip, sole, contacts, anchor) for anchor in standing)
     soles_up, normals = (np.concatenate(column) for column in zip(*rows, strict=True))
@@ -82,12 +81,10 @@ def _flat_frames(clip: Clip, sole: Sole, contacts: Mask, anchor: Anchor) -> tupl
 
 
 def _left(clip: Clip, sole: Sole, anchor: Anchor) -> Anchor:
-    """An anchor that leaves the foot's tilt; along the ground it leaves its place too, if that is what it was put to.
-
-    A foot on a slope is put beside the place under its ball, by no more than the ball is high.
-    """
+    """An anchor that leaves the foot's tilt, and its place where it was put aside along the ground."""
     normal = anchor.turn @ clip.up
     aside = anchor.move - (anchor.move @ normal) * normal
+    # A foot on a slope is put beside the place under its ball, by no more than the ball is high.
     beside = aside if np.linalg.norm(aside) <= sole.ball_height[anchor.stance.leg] else np.zeros(3)
     return replace(anchor, turn=np.eye(3), point=anchor.point - beside, foothold=anchor.foothold - beside)
 

@@ -9,20 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, Indices, Mask
+from ..checks import ROUNDING
 from ..clip import Clip
+from ..contacts.stance import HASTY
 from ..curves import SHARPEST
 from ..rotations import dot
 from .footprint import EVEN, SOLE, UNEVEN_COST, Site, unevenness
-from .time import HASTY
 
 # Feet are moved along so many ways, by so many strides of this length (leg lengths), to find a better place.
 WAYS, STRIDES, STRIDE = 8, 5, 0.08
 # On so many ways the best place is found exactly, by halving the last stride so often: to 0.00125 leg. With 2 ways feet
 # jump from one to another as the ground shifts, more than 3 change nothing.
 KEPT, HALVINGS = 3, 6
-# Each way costs this much (leg lengths) more than the one before it, so that rounding does not choose among equals. For
-# later feet it is more, up to twice as much: else two feet might exchange their ways at the same cost.
-LATER = 1e-6
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,9 @@ class Search:
         prints, free = self.site.prints, self.free
         shifts = length[..., None] * self.ways[free[:, None], number]
         under = self.site.ask(free, prints.points[free][:, None] + shifts[:, :, None])
-        later = LATER * number * (1.0 + free / len(self.moves))[:, None]
+        # Each way costs more than the one before it, so that rounding does not choose among equals; for later feet up
+        # to twice as much more: else two feet might exchange their ways at the same cost.
+        later = ROUNDING * number * (1.0 + free / len(self.moves))[:, None]
         prices = length + later + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
         prices[~under.gentle[..., 0] & (length > 0.0)] = np.inf
         # Nothing is worse than a gap that the sole spans. What lies lower by its own slope is none.
@@ -121,13 +121,12 @@ def best_shifts(clip: Clip, site: Site, carried: Array, fixed: Mask) -> Array:
 
 
 def _ways(clip: Clip, site: Site) -> Array:
-    """The unit vectors (N, WAYS, 2) along which each foot may be moved: ahead, then by and by to its own side of the
-    figure and about, so that the mirror image of a clip has the mirror image's feet.
-    """
+    """The unit vectors (N, WAYS, 2) along which each foot may be moved: ahead, then to its own side and about."""
+    # So the mirror image of a clip has the mirror image's feet.
     angles, prints = np.arange(WAYS) * 2 * np.pi / WAYS, site.prints
     hips, legs = clip.hip[prints.frame], [span.leg for span in prints.spans]
     own = dot(hips[np.arange(len(legs)), legs] - hips.mean(axis=1), prints.axes[..., 1])
-    side = np.where(own < -LATER * clip.leg, -1.0, 1.0)
+    side = np.where(own < -ROUNDING * clip.leg, -1.0, 1.0)
     return np.stack(np.broadcast_arrays(np.cos(angles), side[:, None] * np.sin(angles)), axis=-1)
 
 

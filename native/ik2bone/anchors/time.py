@@ -11,18 +11,15 @@ import numpy as np
 
 from ..arrays import Array, Indices, Mask
 from ..clip import Clip
-from ..contacts.stance import Stance, stances, standing_core, standing_frames
+from ..contacts.stance import HASTY, Stance, stances, standing_core, standing_frames
 from ..curves import SHARPEST
 from .anchor import Anchor
-
-# A foot that slides as its contact begins or ends is caught up with outside. Where that takes more acceleration than
-# this (leg lengths / s^2), the sliding frames are no contact. 20 move a foot by 0.02 leg within 1/30 s.
-HASTY = 20.0
 
 
 def give_time(clip: Clip, contacts: Mask, anchors: list[Anchor], kept: Mask) -> tuple[Mask, list[Anchor]]:
     """Contacts (F, L, 2) and anchors without frames at the ends of stances that a foot needs to get to its next anchor
-    in time: it slides off its place there, or climbs as the ground moves it. What is `kept` (F, L, 2) stays.
+    in time: it slides off its place there, or climbs as the ground moves it, and is caught up with outside, no hastier
+    than feet go. What is `kept` (F, L, 2) stays.
     """
     moves = {anchor.stance: anchor.move for anchor in anchors if anchor.part != "swing"}
     timely, spans = contacts.copy(), stances(contacts)

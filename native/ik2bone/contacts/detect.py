@@ -16,7 +16,7 @@ from .events import held_while_still, refined
 from .footing import HEIGHT, find_spells, grounded
 from .paths import ENTER_SPEED, LEAVE_SPEED, REST, SAME_PLACE, Feet, finer, observe
 from .stance import LEAST_CONTACT, part_stances
-from .treadmill import NEAR, floor_velocities
+from .treadmill import floor_velocities
 
 # A runner's foot slides as it strikes the ground: for a figure faster than this (leg lengths a second) both speeds grow
 # in proportion to its own.
@@ -124,13 +124,11 @@ def hysteresis(slow: Mask, still: Mask) -> Mask:
 
 
 def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
-    """The limits with the speeds of a figure that goes at velocities (F, 3) over a floor that goes at others (F, 3).
-
-    Feet in place seldom keep exactly to the speed of their floor. Without that allowance the KayKit walks and the fox
-    lose up to a third of their contacts.
-    """
+    """The limits with the speeds of a figure that goes at velocities (F, 3) over a floor that goes at others (F, 3)."""
     faster = max(1.0, float(quantile(length_of(gait), 0.5)) / FAST)
-    slack = NEAR * float(length_of(floor).mean())
+    # Feet in place seldom keep exactly to the speed of their floor. Without that allowance the KayKit walks and the fox
+    # lose up to a third of their contacts.
+    slack = ENTER_SPEED * float(length_of(floor).mean())
     return replace(limits, enter=faster * limits.enter + slack, leave=faster * limits.leave + slack)
 
 
@@ -145,9 +143,7 @@ def _slow(feet: Feet, limits: Limits) -> Mask:
 
 
 def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
-    """The slow frames (F, L, 2) with short gaps closed and short runs dropped; what the clip's ends cut off may be the
-    rest of a longer one.
-    """
+    """The slow frames (F, L, 2) with short gaps closed and short runs dropped that the clip's ends do not cut off."""
     lasting, least = slow.copy(), limits.least * feet.fps - 1e-6
     for gap in part_stances(~slow):
         if gap.start > 0 and gap.end < feet.frames and gap.end - gap.start < least:
@@ -162,10 +158,8 @@ def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
 
 
 def _frames(speeds: Array, start: int, end: int, leave: float) -> float:
-    """How many frames, and parts of them, a run [start, end) inside the clip lasts: to where speeds (F,) pass `leave`.
-
-    At 24 frames a second whole ones would let 0.05 s pass for 0.08.
-    """
+    """How many frames, and parts of them, a run [start, end) in the clip lasts: to where speeds (F,) pass `leave`."""
+    # At 24 frames a second whole ones would let 0.05 s pass for 0.08.
     count = end - start - 1.0
     for inside, beyond in ((speeds[start], speeds[start - 1]), (speeds[end - 1], speeds[end])):
         count += 1.0 if leave > beyond else max((leave - inside) / max(beyond - inside, 1e-300), 0.0)

@@ -6,20 +6,17 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arrays import Array, Mask
 from ..curves import column_runs, quantile, velocity
 from ..rotations import length_of
-from .paths import REST, WINDOWS, Feet
-from .stance import LEAST_CONTACT, STEP, Stance, part_stances
+from .paths import REST, WINDOWS, Feet, tremble
+from .stance import HASTY, LEAST_CONTACT, STEP, Stance, part_stances
 
 # Points within this (leg lengths) of a straight line come from formulas and animators, and the first frame off it has
 # left. Paths in single precision, far from the origin, are as rough.
 ON_LINE = 2e-5
-# A foot strikes the ground where it is braked upward most (Handsaker and others, J. Biomechanics 49, 2016: 3 ms late on
-# force plates), by more than twice gravity at a leg of 0.9 m (leg lengths / s^2), up to `LEAST_CONTACT` before it is
-# slow: as long as the loading of shoe and heel pad takes.
-IMPACT = 20.0
 
 
 def refined(feet: Feet, slow: Mask) -> Mask:
@@ -27,25 +24,26 @@ def refined(feet: Feet, slow: Mask) -> Mask:
     stands = np.zeros_like(slow)
     back = feet.reversed()
     for run in part_stances(slow):
-        first = feet.frames - _left(back, slow[::-1], run.seen_back(feet.frames))
+        first = feet.frames - _left(
+            back, slow[::-1], run._replace(start=feet.frames - run.end, end=feet.frames - run.start)
+        )
         stands[first : _left(feet, slow, run), run.leg, run.part] = True
     stands |= _rolled_off(feet, stands) | _rolled_off(back, stands[::-1])[::-1]
     return stands | _loaded(feet, stands)
 
 
 def _left(feet: Feet, slow: Mask, run: Stance) -> int:
-    """The frame after the last in which the part of a slow run stands.
-
-    A point departs from rest to the speed that ends its contact within `LEAST_CONTACT`, and within half a step while
-    the other part holds the foot: there it rolls up slowly. What creeps longer slides.
-    """
+    """The frame after the last in which the part of a slow run stands."""
     if run.end == feet.frames:
         return run.end
+    # A point departs from rest to the speed that ends its contact within `LEAST_CONTACT`, and within half a step while
+    # the other part holds the foot: there it rolls up slowly. What creeps longer slides.
     held = bool(slow[run.end, run.leg].any())
     if left := _off_line(feet, run):
         return left
     speeds = feet.speeds[:, run.leg, run.part]
-    rest = max(REST, 2.0 * feet.tremble, 1.3 * float(quantile(speeds[run.start : run.end], 0.5)))
+    noise = tremble(feet.noise, feet.half, feet.fps)
+    rest = max(REST, 2.0 * noise, 1.3 * float(quantile(speeds[run.start : run.end], 0.5)))
     early = max(run.start, run.end - max(1, round((0.5 * STEP if held else LEAST_CONTACT) * feet.fps)))
     resting = np.flatnonzero(speeds[early : run.end] <= rest)
     if not held and not len(resting):
@@ -80,55 +78,45 @@ def _rest(path: Array, heights: Array) -> int:
     It may stay for longer than it is slow, since speeds are smoothed.
     """
     seen = len(heights)
-    left = (away := length_of(path[: seen + 1] - path[0])) >= ON_LINE
     # The rest of a long clip is looked at only as far as the part stays.
-    while not left.any():
+    while not (left := (away := length_of(path[: seen + 1] - path[0])) >= ON_LINE).any():
         if seen >= len(path):
             return len(path)
         seen *= 2
-        left = (away := length_of(path[: seen + 1] - path[0])) >= ON_LINE
     creeps = np.abs(heights - heights[0]) <= 0.5 * away[: len(heights)]
     return max(int(left.argmax()), 1 + int(creeps.nonzero()[0][-1]))
 
 
 def _off_line(feet: Feet, run: Stance) -> int:
-    """The first frame in the last half step of a run that is off a straight line through those before it; 0 where none
-    is on one.
-    """
+    """The first frame in the last half step of a run off a line through those before it; 0 if none is on one."""
     path = feet.given[: run.end + feet.half + 1, run.leg, run.part]
     count = max(round(LEAST_CONTACT * feet.fps), 3) + 1
     first = max(run.end - round(0.5 * STEP * feet.fps), run.start + 2, count)
     if first > run.end:
         return 0
     # Rows are the frames before each candidate; a line through them leaves no residue.
-    windows = np.lib.stride_tricks.sliding_window_view(path[first - count : run.end], count, axis=0)
-    straight = length_of(np.swapaxes(windows @ _residues(count), 1, 2)).max(axis=1) < ON_LINE
+    windows, (fit, residues) = sliding_window_view(path[first - count : run.end], count, axis=0), _line_fit(count)
+    straight = length_of(np.swapaxes(windows @ residues, 1, 2)).max(axis=1) < ON_LINE
     if not straight.any():
         return 0
     last = first + int(np.flatnonzero(straight)[-1])
-    origin, slope = _line_fit(count) @ path[last - count : last]
+    origin, slope = fit @ path[last - count : last]
     ahead = path[last:] - origin - slope * np.arange(len(path) - last)[:, None]
     off = length_of(ahead) > ON_LINE
     return last + int(np.argmax(off)) if off.any() else 0
 
 
 @lru_cache
-def _line_fit(count: int) -> Array:
-    """What tells start and slope (2, count) of the line fitted to points at the times -count to -1."""
-    return np.linalg.pinv(np.stack([np.ones(count), np.arange(-count, 0)], axis=-1))
-
-
-@lru_cache
-def _residues(count: int) -> Array:
-    """The matrix (count, count) that takes lines out of points."""
-    return np.eye(count) - np.stack([np.ones(count), np.arange(-count, 0)], axis=-1) @ _line_fit(count)
+def _line_fit(count: int) -> tuple[Array, Array]:
+    """What tells start and slope (2, count) of the line through points at the times -count to -1, and what takes it out
+    of them (count, count).
+    """
+    line = np.stack([np.ones(count), np.arange(-count, 0)], axis=-1)
+    return (fit := np.linalg.pinv(line)), np.eye(count) - line @ fit
 
 
 def _departure(feet: Feet, run: Stance, rest: int) -> int:
-    """The frame after the last in which a part stands that rests at that frame for the last time.
-
-    The frames asked about reach from there to as far beyond the run's end as speeds are smoothed.
-    """
+    """The frame after the last in which a part stands that rests at that frame for the last time."""
     before, after = (max(2, round(seconds * feet.fps)) for seconds in (0.5 * STEP, WINDOWS[0]))
     middle = (run.start + run.end) // 2
     first = max(min(max(middle, rest - before), rest - 2), run.start)
@@ -157,14 +145,13 @@ def chances_of(path: Array, knots: range) -> Array:
 
 @lru_cache(maxsize=256)
 def _departures(count: int, knots: range) -> tuple[Array, Array]:
-    """What takes lines out of paths (count, count), and orthonormal bases of all departures (C, count, 3), seen so:
-    departing, a point gains the first to third power of time.
-    """
+    """What takes lines out of paths (count, count), and orthonormal bases of departures (C, count, 3) without lines."""
     time = np.arange(count) / count
     gone = np.maximum(time - np.array(knots)[:, None] / count, 0.0)
-    gone = gone / gone[:, -1:]
+    gone /= gone[:, -1:]
     powers = np.stack([gone, gone**2, gone**3], axis=-1)
-    return _residues(count), np.linalg.svd(_residues(count) @ powers, full_matrices=False)[0]
+    residues = _line_fit(count)[1]
+    return residues, np.linalg.svd(residues @ powers, full_matrices=False)[0]
 
 
 def _rolled_off(feet: Feet, stands: Mask) -> Mask:
@@ -178,11 +165,13 @@ def _rolled_off(feet: Feet, stands: Mask) -> Mask:
 
 def _loaded(feet: Feet, stands: Mask) -> Mask:
     """Frames (F, L, 2) before stances in which the foot is loaded already, from the instant of its impact on."""
+    # A foot strikes where it is braked upward most (Handsaker and others, J. Biomechanics 49, 2016: 3 ms late
+    # on force plates), before it is slow by as long as the loading of shoe and heel pad takes.
     loaded, window = np.zeros_like(stands), max(1, round(LEAST_CONTACT * feet.fps))
     braking = velocity(feet.climb, feet.fps, 2 * feet.half / feet.fps)
     for leg, start, _ in column_runs(stands.any(axis=-1)):
         rows = slice(max(start - window, 0), start + 1), leg
-        hits = np.where((feet.climb[rows] < 0.0) & (braking[rows] > IMPACT), braking[rows], 0.0)
+        hits = np.where((feet.climb[rows] < 0.0) & (braking[rows] > HASTY), braking[rows], 0.0)
         peaks = np.where(hits.any(axis=0), rows[0].start + np.argmax(hits, axis=0), start)
         part = int(np.argmin(peaks))
         loaded[_after_peak(braking[:, leg, part], int(peaks[part])) : start, leg, part] = start > 0

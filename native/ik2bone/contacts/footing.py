@@ -59,9 +59,8 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
 
 
 def _not_falling(feet: Feet, spells: list[Stance]) -> list[Stance]:
-    """The spells without those that end as all feet go down alike, this one to where it was not: steps and hops begin
-    upward, and on the way down stairs the other foot stands.
-    """
+    """The spells without those that end as all feet go down alike, this one to where it was not."""
+    # Steps and hops begin upward, and on the way down stairs the other foot stands.
     least, most = -feet.climb.max(axis=(1, 2)), -feet.climb.min(axis=(1, 2))
     sinks = least >= np.maximum(ENTER_SPEED, (1.0 - ALIKE) * most)
     soon = max(1, round(0.5 * STEP * feet.fps))
@@ -75,19 +74,14 @@ def _not_falling(feet: Feet, spells: list[Stance]) -> list[Stance]:
 
 
 def _are_crests(starts: Array, ends: Array, heights: Array, height: float, least: float) -> Mask:
-    """Which spells (S,) lie higher, by a `height`, than ones before and after that last the `least` number of frames.
-
-    A foot may swing there.
-    """
+    """Which spells (S,) lie higher, by a `height`, than ones before and after of `least` frames: it may swing."""
     low = (heights < heights[:, None] - height) & (ends - starts >= least)
     before, after = ends <= starts[:, None], starts >= ends[:, None]
     return np.asarray((low & before).any(axis=1) & (low & after).any(axis=1))
 
 
 def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask) -> Mask:
-    """The spells (S,) in which the figure stands on this foot alone for a while: longer where it was lifted there, or
-    may swing there.
-    """
+    """The spells (S,) in which a foot carries the figure alone: for longer where it was lifted or may swing."""
     level = np.full(feet.lowest.shape, np.inf)
     for spell, height in zip(spells, heights, strict=True):
         level[spell.rows] = height
@@ -107,8 +101,5 @@ def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask) -> 
 
 
 def _is_over(beside: Array, edge: float, height: float) -> bool:
-    """Whether a foot is below a spell's height beside the spell, at heights (N,), and never above.
-
-    A spell may begin and end higher than it lies: at the height of its edge.
-    """
+    """Whether a foot is below a spell's height beside it, at heights (N,), and never above that and its edge."""
     return bool(beside.min() < height - SAME_PLACE and beside.max() < max(height, edge) + SAME_PLACE)

@@ -88,11 +88,6 @@ class Feet:
         window = min(odd_window(2 * STEP, self.fps), 2 * self.frames - 1)
         return velocity(smoothed(self.paths.mean(axis=(1, 2)), window), self.fps)
 
-    @property
-    def tremble(self) -> float:
-        """Root mean square of what noise leaves in the speeds."""
-        return _tremble(self.noise, self.half, self.fps)
-
     def reversed(self) -> Feet:
         """The same feet seen backwards in time."""
         return replace(self, **{name: getattr(self, name)[::-1] for name in ("given", "paths", "velocities")})
@@ -109,7 +104,7 @@ def observe(paths: Array, fps: float, up: Array, noise: float | None = None) -> 
     """Look at heels and balls (F, L, 2, 3), in leg lengths, with the noise that is told, or else found in them."""
     noise = noise_of(paths) if noise is None else noise
     least, most = (max(1, round(0.5 * seconds * fps)) for seconds in WINDOWS)
-    half = next((half for half in range(least, most) if _tremble(noise, half, fps) <= REST), most)
+    half = next((half for half in range(least, most) if tremble(noise, half, fps) <= REST), most)
     return Feet(fps, up, paths, paths, velocity(paths, fps, 2 * half / fps), noise, half)
 
 
@@ -134,7 +129,7 @@ def noise_of(paths: Array) -> float:
     return float(quantile(steady.ravel(), 0.5)) / (1.0026 * np.sqrt(252.0))
 
 
-def _tremble(noise: float, half: int, fps: float) -> float:
+def tremble(noise: float, half: int, fps: float) -> float:
     """Root mean square length of the slope, in three dimensions, of a line fitted to noise over 2 half + 1 frames."""
     count = 2 * half + 1
     return noise * fps * float(np.sqrt(3.0 * 12.0 / (count * (count**2 - 1))))

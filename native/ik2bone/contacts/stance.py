@@ -15,6 +15,11 @@ from ..curves import column_runs
 LEAST_CONTACT = 0.08
 # A step (s): within it one foot of a walk comes down, and within half of it a foot is put down or rolls off.
 STEP = 0.5
+# A roll (s): for about so long a foot turns about its heel before its ball comes to stand.
+ROLL = 0.15
+# Feet accelerate by more than this (leg lengths / s^2, twice gravity at a leg of 0.9 m) only as they strike the ground.
+# It moves a foot by 0.02 leg within 1/30 s.
+HASTY = 20.0
 
 
 class Stance(NamedTuple):
@@ -33,10 +38,6 @@ class Stance(NamedTuple):
     def moved(self, frames: int) -> Stance:
         """The same stance so many frames later."""
         return self._replace(start=self.start + frames, end=self.end + frames)
-
-    def seen_back(self, frames: int) -> Stance:
-        """The same stance with so many frames seen backwards in time."""
-        return Stance(self.leg, frames - self.end, frames - self.start, self.part)
 
 
 def stances(contacts: Mask) -> list[Stance]:

@@ -9,6 +9,7 @@ from ..arrays import Array
 from ..clip import Clip
 from ..curves import hann_average, odd_window, smoothstep
 from ..rotations import dot, matrix_from_vector, move_points, nearest_rotations, unit, vector_from_matrix
+from .stance import ROLL
 
 # A foot trembles where its direction bends to and fro by as many frames as there are in this time (s); at fewer than 50
 # samples a second, noise and motion look alike.
@@ -19,8 +20,8 @@ NOISE = 0.4
 # The correlation of one bend with the next is -2/3 for noise, and positive for motion: a foot begins to be steadied at
 # the first size of it, and is so at the second. With others a dance that trembles has knees that pop by 12 degrees.
 CORRELATION = (0.1, 0.3)
-# Whether a foot trembles is told over the longer time (s); it then takes its mean direction over the shorter.
-NEAR, WINDOW = 0.2, 0.15
+# Whether a foot trembles is told over this time (s); it then takes its mean direction over that of a roll.
+NEAR = 0.2
 
 
 def steady_feet(clip: Clip) -> tuple[Clip, Array]:
@@ -31,7 +32,7 @@ def steady_feet(clip: Clip) -> tuple[Clip, Array]:
     if not share.any():
         return clip, np.eye(3)
     axes, trembles = nearest_rotations(clip.foot[..., :3, :3] / clip.scale[:, :, 2, None]), share > 0.0
-    mean = nearest_rotations(hann_average(axes, odd_window(WINDOW, clip.fps))[trembles])
+    mean = nearest_rotations(hann_average(axes, odd_window(ROLL, clip.fps))[trembles])
     away = vector_from_matrix(mean @ np.swapaxes(axes[trembles], -1, -2))
     turn = np.broadcast_to(np.eye(3), axes.shape).copy()
     turn[trembles] = matrix_from_vector(share[trembles][:, None] * away)

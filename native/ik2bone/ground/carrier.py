@@ -125,10 +125,6 @@ class GroundSeen:
     ground: MovingGround
     carrier: Carrier
 
-    def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
-        """As `ask`, on the first frame."""
-        return self.ask(points, down, np.zeros(len(points), np.intp))
-
     def ask(self, points: Array, down: Array | None, frames: Indices) -> tuple[Array, Array, Mask]:
         """See `MovingGround`."""
         motion, back = self.carrier.motion[frames], self.carrier.inverse[frames]

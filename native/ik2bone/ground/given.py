@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -27,9 +27,9 @@ EXPECTED = "a Mesh, a height function z(xy) or a callable (points, down)"
 def as_ground(ground: Any, clip: Clip) -> Ground:
     """What planting asks, from a Mesh, a height function z(xy) or a callable (points, down); see `ik2bone.plant`."""
     if isinstance(ground, Mesh):
-        return cast(Ground, Surfaces((Surface(ground),), clip.leg))
+        return Surfaces((Surface(ground),), clip.leg)
     if isinstance(ground, Surfaces | GivenGround | HeightField | MovingGround):
-        return cast(Ground, ground)
+        return ground
     if not callable(ground):
         raise TypeError(f"ground: expected {EXPECTED}, got {type(ground).__name__}")
     if not _is_height(ground, clip):

@@ -6,16 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from ..arrays import Array, Indices, Mask
-
-# (points (N, 3), down (3,)) -> hits (N, 3), normals (N, 3), found (N,): for each point the surface nearest to it on the
-# line through it along `down`, in both directions; unit normals, turned against `down`. World space. Under direction
-# 'NEAREST' `down` is None: the nearest point of the surface in any direction, normals as the surface's own.
-Ground = Callable[[Array, Array | None], tuple[Array, Array, Mask]]
 
 
 @dataclass(frozen=True)
@@ -28,19 +23,22 @@ class Support:
 
 @runtime_checkable
 class MovingGround(Protocol):
-    """A ground that lies differently from frame to frame, or can tell its parts; called, it answers as on the first."""
-
-    def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
-        """Hits, normals and found of points (N, 3) along down (3,)."""
+    """A ground that lies differently from frame to frame, or can tell its parts."""
 
     def ask(self, points: Array, down: Array | None, frames: Indices) -> tuple[Array, Array, Mask]:
-        """As a call for points (N, 3), each on its own frame (N,) and along its own direction, (3,) or (N, 3)."""
+        """Hits, normals and found of points (N, 3), each on its frame (N,) and along its direction, (3,) or (N, 3)."""
 
     def support(self, point: Array, frame: int) -> Support:
         """What a point (3,) on the surface belongs to."""
 
     def cut(self, frames: slice) -> MovingGround:
         """The same ground over some of the frames."""
+
+
+# (points (N, 3), down (3,)) -> hits (N, 3), normals (N, 3), found (N,): for each point the surface nearest to it on the
+# line through it along `down`, in both directions; unit normals, turned against `down`. World space. Under direction
+# 'NEAREST' `down` is None: the nearest point of the surface in any direction, normals as the surface's own.
+Ground = Callable[[Array, Array | None], tuple[Array, Array, Mask]] | MovingGround
 
 
 class NoGround(ValueError):
@@ -56,13 +54,13 @@ def ask(ground: Ground, points: Array, up: Array | None, frames: Indices | None 
     rows = (np.arange(len(points)) if frames is None else frames).repeat(prod(points.shape[1:-1]))
     flat, down = points.reshape(-1, 3), None if up is None else -up
     # `isinstance` of a protocol takes longer than a batch of points.
-    answer = cast(MovingGround, ground).ask(flat, down, rows) if hasattr(ground, "ask") else ground(flat, down)
+    answer = ground.ask(flat, down, rows) if hasattr(ground, "ask") else ground(flat, down)
     return answer[0].reshape(points.shape), answer[1].reshape(points.shape), answer[2].reshape(points.shape[:-1])
 
 
 def support_of(ground: Ground, point: Array, frame: int) -> Support:
     """What a point (3,) on the surface belongs to; of a plain callable nothing is known."""
-    return cast(MovingGround, ground).support(point, frame) if hasattr(ground, "support") else Support()
+    return ground.support(point, frame) if hasattr(ground, "support") else Support()
 
 
 def may_move(ground: Ground) -> bool:
@@ -72,4 +70,4 @@ def may_move(ground: Ground) -> bool:
 
 def cut_ground(ground: Ground, frames: slice) -> Ground:
     """The ground over some of the frames of its clip."""
-    return cast(Ground, ground.cut(frames)) if isinstance(ground, MovingGround) else ground
+    return ground.cut(frames) if isinstance(ground, MovingGround) else ground

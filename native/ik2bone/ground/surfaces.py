@@ -261,10 +261,8 @@ class Surfaces:
 
 
 def _over(line: Indices, looks_up: Mask) -> Indices:
-    """For levels (N,), sorted from the top of each line, the next one over each that looks up, or -1.
-
-    Undersides take no room: what they belong to has a top, and `Surface.encloses` tells whether it is solid below.
-    """
+    """For levels (N,), sorted from the top of each line, the next one over each that looks up, or -1."""
+    # Undersides take no room: what they belong to has a top, and `Surface.encloses` tells whether it is solid below.
     up = np.where(looks_up, np.arange(len(line)), -1)
     over = np.concatenate([[-1], np.maximum.accumulate(up)[:-1]])
     return np.where(line[over] == line, over, -1)

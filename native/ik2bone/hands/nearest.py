@@ -8,31 +8,26 @@ import numpy as np
 from ..arrays import Array, Indices, Mask
 from ..ground.query import Ground, ask
 from ..rotations import cross, dot, length_of, unit
+from ..sole.skin import IN_PLANE
 
 # Farther from every surface than this (limb lengths) nothing is touched, only missed: 12 cm for a person's arm.
 WITHIN = 0.2
 # Half the width of a palm or a sole: 4 cm of a person's arm, 5 cm of a leg. A surface is wide enough to turn one to it
-# if points so far around on its plane lie within the second of it (limb lengths); rungs and edges are not.
-AROUND, EVEN = 0.06, 0.012
+# if places so far around it (limb lengths) lie in its plane; rungs and edges are not.
+AROUND = 0.06
 
 
 def find_spots(
-    ground: Ground,
-    points: Array,
-    length: float,
-    up: Array | None,
-    frames: Indices,
-    soles_up: Array | None,
-    within: Array,
+    ground: Ground, points: Array, length: float, up: Array | None, frames: Indices, soles_up: Array | None, near: Array
 ) -> tuple[Array, Array, Mask, Mask]:
     """The places (N, 3) nearest to the resting points (N, 3) of a limb of some length, each on its frame (N,).
 
     With `up` (3,) these are over or under the points; `soles_up` (N, 3) are where the soles of a foot look up to. Told
-    with their normals (N, 3), whether they are wide (N,), and whether they are there, at most `within` (N,) limb
+    with their normals (N, 3), whether they are wide (N,), and whether they are there, at most `near` (N,) limb
     lengths away (N,).
     """
     hits, normals, found = ask(ground, points, up, frames)
-    found = found & (length_of(hits - points) <= within * length)
+    found = found & (length_of(hits - points) <= near * length)
     mean, wide = mean_normal(ground, hits, normals, np.full(len(points), length), up, frames)
     if soles_up is not None and up is None:
         # A foot on something narrow, such as a rung, stands on its top, and not on the next one.
@@ -52,7 +47,7 @@ def mean_normal(
     second = cross(normals, first)
     around = hits[..., None, :] + AROUND * length[..., None, None] * np.stack([first, second, -first, -second], axis=-2)
     places, facing, found = ask(ground, around, up, frames)
-    even = length_of(places - around) < EVEN * length[..., None]
+    even = length_of(places - around) < IN_PLANE * length[..., None]
     return unit(normals + facing.sum(axis=-2)), (found & even).all(axis=-1)
 
 

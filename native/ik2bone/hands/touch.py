@@ -19,7 +19,7 @@ from ..contacts.detect import hysteresis
 from ..contacts.paths import ENTER_SPEED, LEAVE_SPEED
 from ..contacts.spans import Marks
 from ..contacts.stance import LEAST_CONTACT, Stance, stances, standing_place
-from ..curves import fade, hann_average, odd_window, runs, velocity
+from ..curves import column_runs, fade, hann_average, odd_window, velocity
 from ..ground.carrier import GroundSeen, moved_by, slower
 from ..ground.query import Ground, ask
 from ..rotations import (
@@ -38,7 +38,7 @@ from ..sole.measure import Sole, measure_sole
 from ..targets.blend import WINDOW, Held, Targets, blend_targets, places_of
 from ..targets.lock import hold_feet
 from ..targets.swing import clear
-from .nearest import WITHIN, facing_of, find_spots, mean_normal
+from .nearest import AROUND, WITHIN, facing_of, find_spots, mean_normal
 
 # A hand is free this time (s) after it has touched, and before it touches again.
 RELEASE = 0.4
@@ -61,6 +61,33 @@ def _palms(clip: Clip) -> Sole:
     up = nothing if clip.palm is None else clip.palm
     lengths, source = np.zeros((clip.legs, 2)), ("palm",) * clip.legs
     return Sole(lengths[:, 0], nothing, palm, tip, palm, unit(palm), up, up, lengths, clip.floors[0], source)
+
+
+def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sole:
+    """The soles with the palms of hands on their skin, where that is known, on the side that faces what they touch."""
+    if clip.skins is None or not clip.hands.any():
+        return sole
+    ball, height, source = sole.ball.copy(), sole.ball_height.copy(), list(sole.source)
+    touches, _, normals = touches_of(clip, clip.ball, ground, settings)
+    for leg in np.flatnonzero(clip.hands & touches.any(axis=0)):
+        frames, size = touches[:, leg], clip.foot_units[leg]
+        away = facing_of(sole.up[leg], nearest_rotations(clip.foot[frames, leg, :3, :3]), normals[frames, leg])
+        depth = _palm_depth(clip.skins[leg].foot, sole.ball_joint[leg], away, limb_lengths(clip)[leg] / size)
+        if depth > 0.0:
+            ball[leg], height[leg], source[leg] = sole.ball_joint[leg] - depth * away, size * depth, "mesh"
+    return replace(sole, ball=ball, ball_height=height, source=tuple(source))
+
+
+def _palm_depth(skin: Array, palm: Array, away: Array, length: float) -> float:
+    """How deep the skin (V, 3) lies under a point of the palm (3,), against the unit direction that looks away (3,).
+
+    All in the end's space, `length` is the limb's; zero where there is no skin near, or none that could be believed.
+    """
+    local = skin - palm
+    depth = -(local @ away)
+    aside = np.linalg.norm(local + depth[:, None] * away, axis=1)
+    deepest = float(depth[aside < AROUND * length].max(initial=0.0))
+    return deepest if deepest < WITHIN * length else 0.0
 
 
 def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Array | None = None) -> Held:
@@ -146,22 +173,20 @@ def find_touches(path: Array, distance: Array, fps: float) -> Mask:
     """
     speed = length_of(velocity(path, fps))
     touches = hysteresis((speed < LEAVE_SPEED) & (distance < WITHIN), speed < ENTER_SPEED)
-    for column in touches.T:
-        for start, end in runs(~column):
-            column[start:end] = start > 0 and end < len(column) and end - start < LEAST_CONTACT * fps
-        for start, end in runs(column):
-            column[start:end] = end - start >= LEAST_CONTACT * fps - 1e-6
+    for leg, start, end in column_runs(~touches):
+        touches[start:end, leg] = start > 0 and end < len(touches) and end - start < LEAST_CONTACT * fps
+    for leg, start, end in column_runs(touches):
+        touches[start:end, leg] = end - start >= LEAST_CONTACT * fps - 1e-6
     return touches
 
 
 def _anchors(
     clip: Clip, sole: Sole, path: Array, spans: list[Stance], ground: Ground, settings: Settings, within: Array
 ) -> list[Anchor]:
-    """The anchors of one limb's stances, which bring its point of the path (F, L, 3) onto the surface, if that is at
-    most `within` (F, L) limb lengths away. Palms and soles come to lie along a surface that is wide enough.
-    """
+    """The anchors of one limb's stances, which bring its point of the path (F, L, 3) onto a surface `within` reach."""
     if not spans:
         return []
+    # Palms and soles come to lie along a surface that is wide enough.
     leg, rows = spans[0].leg, [np.arange(span.start, span.end) for span in spans]
     middles = np.array([(span.start + span.end) // 2 for span in spans])
     ways = path[:, leg], clip.ball[:, leg]
@@ -190,9 +215,7 @@ def _turns_onto(known: Array, axes: Array, normals: Array, wide: Mask, window: i
 
 
 def _blend(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Targets, Array]:
-    """Targets of all frames, and the share (F, L) in which limbs are free: hands that are long off, and what never
-    touches.
-    """
+    """Targets of all frames, and the share (F, L) in which limbs are free: hands long off, what never touches."""
     hold = hold_feet(clip, clip.ankle, contacts, places_of(anchors))
     targets = blend_targets(clip, hold, anchors, np.zeros((clip.frames, 3)))
     stands = contacts[..., 1]
@@ -215,34 +238,29 @@ def _clear_swings(
     height, root = (dot(points - hits, normals) / length for points in (path, clip.hip))
     near = found & (length_of(path - hits) < WITHIN * length)
     move = np.zeros_like(path)
-    for leg in range(clip.legs):
-        for start, end in runs((free[:, leg] < 1.0) & ~contacts[:, leg, 1]):
-            rows = slice(start, end)
-            # Of a sheet that looks the wrong way both the limb and its root lie on the other side.
-            wrong = [np.sum(away[rows, leg][found[rows, leg]]) < 0.0 for away in (height, root)]
-            side = -1.0 if all(wrong) else 1.0
-            under = np.where(near[rows, leg], -side * height[rows, leg], 0.0)
-            lift = clear(under, 0.0, (end - start + 1) / clip.fps, (start > 0, end < clip.frames))
-            way = unit(np.maximum(under, 0.0) @ (side * normals[rows, leg]))
-            move[rows, leg] = (length[leg] * lift)[:, None] * way
+    for leg, start, end in column_runs((free < 1.0) & ~contacts[..., 1]):
+        rows = slice(start, end), leg
+        # Of a sheet that looks the wrong way both the limb and its root lie on the other side.
+        side = -1.0 if all(np.sum(away[rows][found[rows]]) < 0.0 for away in (height, root)) else 1.0
+        under = np.where(near[rows], -side * height[rows], 0.0)
+        lift = clear(under, 0.0, (end - start + 1) / clip.fps, (start > 0, end < clip.frames))
+        move[rows] = (length[leg] * lift)[:, None] * unit(np.maximum(under, 0.0) @ (side * normals[rows]))
     return targets.moved(move)
 
 
 def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope: bool) -> Held:
     """Every frame on the surface nearest to it, whatever its height."""
     path, length, window = move_points(clip.foot, sole.ball), limb_lengths(clip), odd_window(WINDOW, clip.fps)
-    hits, normals, found = ask(ground, path, up)
+    (hits, normals, found), axes = ask(ground, path, up), nearest_rotations(clip.foot[..., :3, :3])
     found &= length_of(path - hits) < length
     wide = np.zeros_like(found)
     if use_slope:
         normals, wide = mean_normal(ground, hits, normals, np.broadcast_to(length, found.shape), up)
     wide &= found
-    rows, axes = enumerate(sole.up), nearest_rotations(clip.foot[..., :3, :3])
-    turns = [_turns_onto(known, axes[:, leg], normals[:, leg], wide[:, leg], window) for leg, known in rows]
-    turn = np.stack(turns, axis=1)
-    there = found[..., None]
-    shift = hann_average(np.where(there, hits - path, 0.0), window)
-    shift = np.where(there, ask(ground, path + shift, up)[0] - path, 0.0)
+    limbs = ((sole.up[leg], axes[:, leg], normals[:, leg], wide[:, leg]) for leg in range(clip.legs))
+    turn = np.stack([_turns_onto(*limb, window) for limb in limbs], axis=1)
+    shift = hann_average(np.where(found[..., None], hits - path, 0.0), window)
+    shift = np.where(found[..., None], ask(ground, path + shift, up)[0] - path, 0.0)
     ball = path + shift + np.einsum("flij,flj->fli", turn, clip.ball - path)
     targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=shift @ clip.up)
     contacts, free = np.stack([np.zeros_like(found), found], axis=-1), (~found).astype(float)

@@ -99,10 +99,7 @@ def figures(
 
 
 def _feet(plan: Plan) -> list[Data]:
-    """Heel, ball joint and points of the sole of each foot in foot bone space, as plain data.
-
-    Those of a hand are its wrist and, twice, the point of its palm; of a foot that touches, the sole is one point.
-    """
+    """Heel, ball joint and sole of each foot in foot bone space: of a hand the wrist, and twice a point of the palm."""
     sole = plan.sole
     return [
         {
@@ -161,15 +158,13 @@ def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:
 
 def _heights_of_source(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
     """As `_heights`, kept with the plan for next ones that leave contacts and soles as they are."""
-    if plan.kept is None:
-        return _heights(clip, plan, ground)
     names = ("sole", "contacts", "touching", "nearest", "slopes")
     told = values_of((clip.foot, clip.ball, clip.up, *(getattr(plan, name) for name in names)))
 
     def heights_of_source(ground: Ground, _told: Any) -> tuple[Array, Array]:
         return _heights(clip, plan, ground)
 
-    return plan.kept(heights_of_source, ground, told)
+    return plan.kept(heights_of_source, ground, told) if plan.kept else _heights(clip, plan, ground)
 
 
 def _changes(before: Clip, clip: Clip, plan: Plan, allowed: float) -> dict[str, Array]:
@@ -225,20 +220,20 @@ def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
 
 def _side(before: Clip, series: dict[str, Array], spans: list[Data], side: str, numbers: Frames) -> Data:
     """Figures of one side, per foot and over all."""
-    feet = []
+    feet, limits = [], _limits(before.leg)
     for leg in range(before.legs):
         own = [span[side] for span in spans if span["leg"] == leg]
         foot: Data = {name: max((figure[name] or 0.0 for figure in own), default=0.0) for name in SPAN_FIGURES}
-        for name, limit in _limits(before.leg).items():
-            events = _events(series[name][:, leg], limit, numbers)
-            worst = float(series[name][:, leg].max(initial=0.0))
-            foot |= {name: worst, f"{name}_frames": _count([events]), f"{name}_at": events}
+        for name, limit in limits.items():
+            values = series[name][:, leg]
+            foot |= {name: float(values.max(initial=0.0)), f"{name}_frames": int((values > limit).sum())}
+            foot[f"{name}_at"] = _events(values, limit, numbers)
         feet.append(foot)
     offset, step = series["hips"], _step(before.fps)
     acceleration = _second_difference(offset, step)[step:-step] * (before.fps / step) ** 2 / before.leg
     return {
         **{name: max(foot[name] for foot in feet) for name in (*SPAN_FIGURES, *FRAME_FIGURES)},
-        **{f"{name}_frames": _count([foot[f"{name}_at"] for foot in feet]) for name in FRAME_FIGURES},
+        **{f"{name}_frames": int((series[name] > limit).any(axis=1).sum()) for name, limit in limits.items()},
         "flexion": float(np.percentile(series["flexion"], 95.0)),
         "flexion_median": float(np.median(series["flexion"])),
         "hips_offset": float(length_of(offset).max()),
@@ -262,11 +257,6 @@ def _events(values: Array, limit: float, numbers: Frames) -> list[Data]:
     ]
 
 
-def _count(rows: list[list[Data]]) -> int:
-    """How many frames lie in any of several lists of events."""
-    return len({frame for row in rows for event in row for frame in range(event["start"], event["end"] + 1)})
-
-
 def _worst_frames(series: dict[str, Array], numbers: Frames) -> dict[str, int]:
     """By figure the frame on which it is largest."""
     names = (*SPAN_FIGURES, *FRAME_FIGURES, "flexion")
@@ -274,10 +264,8 @@ def _worst_frames(series: dict[str, Array], numbers: Frames) -> dict[str, int]:
 
 
 def _worse(leg: float, sides: dict[str, Data], worst: dict[str, int]) -> list[Note]:
-    """Notes about figures that are worse after than before, each with its worst frame.
-
-    Misses are told by the plan, and how hips move is a means to the others: of both a source has none.
-    """
+    """Notes about figures that are worse after than before, each with its worst frame."""
+    # Misses are told by the plan, and how hips move is a means to the others: of both a source has none.
     limits = {**dict.fromkeys(SPAN_FIGURES, VISIBLE * leg), **_limits(leg), "short": np.inf, "flexion": KNEE_POP}
     notes = []
     for name, limit in limits.items():

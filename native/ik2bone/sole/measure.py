@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import Array, Indices, Mask, put_in
 from ..clip import Clip
 from ..contacts.detect import detect
-from ..contacts.stance import LEAST_CONTACT, standing_core
+from ..contacts.stance import LEAST_CONTACT, ROLL, standing_core
 from ..curves import quantile, runs
 from ..notes import Note
 from ..rotations import dot, inverse_of, length_of, level_part, move_points, turn_vectors, unit
@@ -32,8 +32,6 @@ HEEL_BEHIND = 0.3
 ALIKE = 0.03
 # Height of the ball joint over the sole by proportion, in leg lengths (a person's ball joint lies 2 to 4 cm high).
 PROPORTION = 0.035
-# A foot that strikes with its heel turns about that for about this time (s) before its ball comes to stand.
-STRIKE = 0.15
 # Exact strikes tell one place, by so many frames or more, within this share of the foot's length. Of the recorded clips
 # measured the one that comes nearest to it agrees within 0.03.
 LEAST, AGREE = 4, 0.005
@@ -179,12 +177,10 @@ def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
 
 
 def _stances(clip: Clip, stands: Mask, leg: int) -> list[Indices]:
-    """The frames of each stance of a foot that stands on some frames (F,); where it never does, those of its lowest.
-
-    What the clip's ends leave of a longer stance is told by others, if there are any.
-    """
+    """The frames of each stance of a foot that stands on some frames (F,); where it never does, those of its lowest."""
     found = [np.arange(*run) for run in runs(stands)]
     if found:
+        # What the clip's ends leave of a longer stance is told by others, if there are any.
         return [frames for frames in found if len(frames) >= LEAST_CONTACT * clip.fps] or found
     heights = dot(clip.ball[:, leg], clip.up)
     return [np.flatnonzero(heights <= quantile(heights, LOW_SHARE))]
@@ -210,10 +206,7 @@ def _floor_under(standing: list[Array], ball_heights: Array, leg: float) -> floa
 
 
 def _common_height(standing: list[Array], leg: float) -> float:
-    """The median of the heights (S,) at which each of the feet stands, all feet weighing alike.
-
-    Feet that stay up do not count.
-    """
+    """The median of the heights (S,) at which each of the feet stands, all weighing alike, but none that stay up."""
     middles = [float(quantile(each, 0.5)) for each in standing]
     low = [each for each, middle in zip(standing, middles, strict=True) if middle - min(middles) < ALIKE * leg]
     heights = np.concatenate(low)
@@ -224,10 +217,7 @@ def _common_height(standing: list[Array], leg: float) -> float:
 
 
 def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Indices]:
-    """The flat frames of the flattest of a foot's stances, from its contacts (F, 2) of heel and ball.
-
-    Stances of the ball alone count where there are no others.
-    """
+    """The flat frames of the flattest of a foot's stances on heel and ball (F, 2), else of those on the ball."""
     both = contacts.all(axis=-1)
     drop = dot((clip.ankle - clip.ball)[:, leg], clip.up)
     cores = [standing_core(frames) for frames in _stances(clip, both if both.any() else contacts[:, 1], leg)]
@@ -248,9 +238,8 @@ def _feet_at_rest(clip: Clip) -> list[FlatFoot | None]:
 
 
 def _foot(clip: Clip, leg: int, contacts: Mask, told: Array, height: float, source: str) -> tuple[FlatFoot, str]:
-    """How one foot with contacts (F, 2) lies flat that does not do so at rest, and what tells it: its skin laid as the
-    clip's flat feet lie, by what their stances have `told` (S, 27); without a skin these, with the `height` from that
-    `source`.
+    """How one foot lies flat that does not at rest, and what tells it: its skin laid as stances have `told` (S, 27);
+    without one these, with the `height` from that `source`.
     """
     source = source if (clip.ball[:, leg] != clip.ankle[:, leg]).any() else "point"
     lying = _flat_foot(clip, leg, contacts, told, 0.0 if source == "point" else height / clip.foot_units[leg])
@@ -311,7 +300,7 @@ def _struck_heel(clip: Clip, leg: int, foot: FlatFoot, ball: Mask) -> float:
     """The place of the heel along forward: where the foot turns before its ball comes to stand (F,), if that is one
     place exactly, as animators and formulas have it, else where it is.
     """
-    spans = [np.arange(max(start - round(STRIKE * clip.fps), 0), start + 1) for start, _ in runs(ball)]
+    spans = [np.arange(max(start - round(ROLL * clip.fps), 0), start + 1) for start, _ in runs(ball)]
     frames = np.concatenate([*spans, np.zeros(0, int)])
     steps = np.diff(clip.foot[:, leg], axis=0)[frames[frames < len(ball) - 1]]
     turned, moved = steps[:, :3, :3] @ foot.forward, move_points(steps, foot.under(0.0))

@@ -10,9 +10,9 @@ import numpy as np
 from ..arrays import Array
 from ..rotations import dot, inverse_of, length_of, unit
 
-# Heel and front of the sole are the hindmost and foremost places that lie this near to it (leg lengths, 1 cm of a
-# person): the backs of heels are round, toes and shoes curve up.
-CURVED = 0.012
+# Places this near to a plane (limb lengths, 1 cm of a person's leg) lie in it. The hindmost and foremost ones of a sole
+# are its heel and front: the backs of heels are round, toes and shoes curve up.
+IN_PLANE = 0.012
 # How high ball joints lie over the sole (leg lengths): those of the rigs measured 0.01 to 0.1. A skin, or a floor, that
 # lies elsewhere is no sole.
 BALL_HEIGHTS = (-0.005, 0.12)
@@ -85,7 +85,7 @@ def find_sole(skin: Skin, foot: FlatFoot, leg: float) -> FlatFoot | None:
     forward, up = edge @ side, np.array([-edge[1], edge[0]]) @ side
     heights, places = dot(points, up), dot(points, forward)
     height = -float(heights.min())
-    near = heights + height < CURVED * leg
+    near = heights + height < IN_PLANE * leg
     heel, tip = float(places[near].min()), float(places[near].max(initial=0.0))
     least, most = (limit * leg for limit in BALL_HEIGHTS)
     if edge[0] < np.cos(STEEPEST) or not least <= height <= most or heel >= 0.0:
