@@ -244,10 +244,13 @@ acquire_converted(shared_pointer *place, PyObject *object, const char *name, con
     const numpy_parts *numpy = needed_numpy(place);
     PyObject *array = numpy ? PyObject_CallFunctionObjArgs(numpy->asarray, object, NULL) : NULL;
     if (!array) {
-        if (numpy && !has_buffer && PyErr_ExceptionMatches(PyExc_ValueError)) {
-            PyErr_Format(PyExc_ValueError, "%s: expected %s, got a ragged sequence", name,
-                         expected);
+        if (!numpy || !PyErr_ExceptionMatches(PyExc_ValueError)) {
+            return -1;
         }
+        if (has_buffer) { /* of a format that numpy does not know */
+            return refuse(PyExc_TypeError, object, "%s: expected %s, got ", name, expected);
+        }
+        PyErr_Format(PyExc_ValueError, "%s: expected %s, got a ragged sequence", name, expected);
         return -1;
     }
     PyObject *numbers = converted(numpy, object, array, name, expected);

@@ -82,6 +82,16 @@ check_length(const char *name, const Py_buffer *view, Py_ssize_t expected)
 
 /* Meshes */
 
+static int
+check_columns(const char *name, const Py_buffer *view)
+{
+    if (view->shape[1] == 3) {
+        return 0;
+    }
+    PyErr_Format(PyExc_ValueError, "%s: expected rows of 3 numbers, got %zd", name, view->shape[1]);
+    return -1;
+}
+
 static const char capsule_name[] = "ik2bone mesh";
 
 static void
@@ -138,8 +148,7 @@ core_build_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
     PyObject *capsule = NULL, *answer = NULL;
     (void)module;
     if (acquire_buffers("build_mesh", args, given, expected, 2, views) == 0 &&
-        check_length("vertices", vertices, 3 * vertices->shape[0]) == 0 &&
-        check_length("triangles", triangles, 3 * triangles->shape[0]) == 0 &&
+        check_columns("vertices", vertices) == 0 && check_columns("triangles", triangles) == 0 &&
         check_vertices(vertices) == 0 &&
         (indices = copy_triangles(triangles, vertices->shape[0]))) {
         ik2b_mesh *mesh;
