@@ -78,10 +78,8 @@ class Mesh:
 
         with self._lock:
             if self._measures is None:
-                bounds, normals = np.empty((2, 3)), np.empty((self._count, 3))
-                _core.measure_mesh(self._built, bounds, normals)
-                bounds.flags.writeable = normals.flags.writeable = False
-                self._measures = bounds, normals
+                corners = np.frombuffer(_core.measure_mesh(self._built)).reshape(-1, 3)
+                self._measures = corners[:2], corners[2:]
             return self._measures
 
     def crossings(self, points: Numbers, direction: Numbers) -> Crossings:
