@@ -128,8 +128,13 @@ integer_at(const Py_buffer *view, const char *place)
 int
 acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view, ik2b_kind *kind)
 {
+    static const char *const formats[IK2B_KINDS] = {"f", "d", "B", "q"};
     if (is_array(numpy, object, kind)) {
-        return PyObject_GetBuffer(object, view, PyBUF_STRIDED_RO) < 0 ? -1 : 1;
+        if (PyObject_GetBuffer(object, view, PyBUF_STRIDED_RO) < 0) {
+            return -1;
+        }
+        view->format = (char *)formats[*kind];
+        return 1;
     }
     if (!PyObject_CheckBuffer(object)) {
         return 0;

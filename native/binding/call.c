@@ -18,6 +18,21 @@ has_rows(const call *self)
     return any;
 }
 
+/* The strides of all arguments over the extent, zero where one is broadcast. */
+static void
+set_strides(call *self)
+{
+    for (int k = 0; k < self->acquired; k++) {
+        const argument *a = &self->arguments[self->places[k]];
+        ik2b_array *array = &self->arrays[self->places[k]];
+        int missing = self->extent.count - a->leading;
+        for (int d = 0; d < self->extent.count; d++) {
+            bool own = d >= missing && a->view.shape[d - missing] != 1;
+            array->stride[d] = own ? a->view.strides[d - missing] : 0;
+        }
+    }
+}
+
 static int
 prepare_joints(call *self)
 {
@@ -50,7 +65,11 @@ begin_call(call *self, module_state *state, function_id id, PyObject *const args
     self->numpy = noticed_numpy(&state->numpy);
     if ((!self->numpy && PyErr_Occurred()) || parse(self, args, given, keywords) < 0 ||
         (f->takes_parents && parse_parents(self) < 0) || acquire_inputs(self) < 0 ||
-        acquire_outputs(self) < 0 || check_overlap(self) < 0) {
+        acquire_outputs(self) < 0) {
+        return -1;
+    }
+    set_strides(self);
+    if (check_overlap(self) < 0) {
         return -1;
     }
     return f->takes_parents ? prepare_joints(self) : 0;

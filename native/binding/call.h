@@ -24,14 +24,12 @@ typedef struct {
     PyObject *names[FUNCTIONS][SLOTS]; /* as Python has them, interned */
 } module_state;
 
-/* One argument's memory. The shape is the view's own, and ndim soon that of the leading
- * dimensions alone. */
+/* One argument's memory, and how many of its dimensions are not the row's own. */
 typedef struct {
     Py_buffer view;
-    double number; /* storage of a Python number, which has no buffer */
-    int ndim;
-    const Py_ssize_t *shape, *strides;
-    Py_ssize_t own_strides[MAX_NDIM]; /* where the view gives none */
+    int leading;
+    double number;                /* storage of a Python number, which has no buffer */
+    Py_ssize_t strides[MAX_NDIM]; /* of a view without */
 } argument;
 
 typedef struct {
@@ -89,16 +87,8 @@ int acquire_inputs(call *self);
 int acquire_outputs(call *self);
 int check_overlap(const call *self);
 
-/* Shared by inputs, outputs and meshes. */
-
-/* Sets ndim, shape and strides of an acquired view of at most MAX_NDIM dimensions. */
-void note_layout(argument *a);
-
 /* Notes an acquired argument, splits the row's own dimensions from the leading ones and checks
- * them. group stands before the name in messages: "" or "out ". */
-int note_argument(call *self, int i, ik2b_kind kind, const char *group);
-
-/* The strides of one argument over the extent, zero where it is broadcast. */
-void set_strides(call *self, int i);
+ * them. */
+int note_argument(call *self, int i, ik2b_kind kind);
 
 #endif

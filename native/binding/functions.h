@@ -17,13 +17,9 @@ typedef struct {
     const char *text; /* for messages */
 } row_shape;
 
-/* Who may be left out, and who decides the kind of the results. */
-typedef enum { POSITIONAL, OPTION, OUTPUT } role;
-
 typedef struct {
     const char *name;
     const row_shape *row;
-    role role;
     bool takes_none; /* None means not given */
     ik2b_kind holds; /* of an output; IK2B_KINDS is the kind of the results */
 } parameter;
@@ -61,10 +57,11 @@ typedef struct {
     ik2b_function *kernel;
     const parameter *parameters; /* inputs, then outputs, in the order of the core's enum */
     int inputs, count;
-    int positional, required; /* so many may be given by position, and so many must be given */
-    result_type type;         /* of several outputs */
-    bool takes_parents;       /* before its inputs */
-    bool takes_mesh;          /* before all */
+    /* So many may be given by position, which decide the kind of the results, and so many must. */
+    int positional, required;
+    result_type type;   /* of several outputs */
+    bool takes_parents; /* before its inputs */
+    bool takes_mesh;    /* before all */
     bool takes_word[WORDS];
     int hinge; /* the input that roll='hinge' needs */
     struct {

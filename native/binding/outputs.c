@@ -41,24 +41,6 @@ check_shape(const parameter *p, const Py_buffer *view, const Py_ssize_t *shape, 
     return -1;
 }
 
-/* The format of the elements, which a view of an array of a known kind does not tell. */
-static const char *
-format_of(const Py_buffer *view, ik2b_kind kind)
-{
-    static const char *const formats[IK2B_KINDS + 1] = {"f", "d", "B", "q", "B"};
-    return view->format ? view->format : formats[kind];
-}
-
-static int
-note_output(call *self, int i, ik2b_kind kind)
-{
-    if (note_argument(self, i, kind, "out ") < 0) {
-        return -1;
-    }
-    set_strides(self, i);
-    return 0;
-}
-
 static int
 acquire_output(call *self, int i, PyObject *object, const Py_ssize_t *shape, int ndim)
 {
@@ -74,7 +56,7 @@ acquire_output(call *self, int i, PyObject *object, const Py_ssize_t *shape, int
     if (kind != expected) {
         PyErr_Format(PyExc_TypeError,
                      "out %s: expected a buffer of %s, got format '%s' of %zd bytes", p->name,
-                     kind_name(expected), format_of(view, kind), view->itemsize);
+                     kind_name(expected), view->format ? view->format : "B", view->itemsize);
     }
     if (kind != expected || check_shape(p, view, shape, ndim) < 0 ||
         (view->readonly &&
@@ -83,7 +65,7 @@ acquire_output(call *self, int i, PyObject *object, const Py_ssize_t *shape, int
         PyBuffer_Release(view);
         return -1;
     }
-    return note_output(self, i, kind);
+    return note_argument(self, i, kind);
 }
 
 /* A new array, with nothing to be checked. */
@@ -93,7 +75,7 @@ make_output(call *self, int i, const Py_ssize_t *shape, int ndim)
     ik2b_kind kind = kind_of_output(self, &self->function->parameters[i]);
     PyObject *array = new_array(self->numpy, shape, ndim, kind);
     if (array && (PyObject_GetBuffer(array, &self->arguments[i].view, PyBUF_STRIDED) < 0 ||
-                  note_output(self, i, kind) < 0)) {
+                  note_argument(self, i, kind) < 0)) {
         Py_CLEAR(array);
     }
     return array;
