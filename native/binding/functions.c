@@ -17,17 +17,16 @@ static const row_shape
     joint_quaternion = {1, 4, true,  "an array of shape (..., joints, 4)"},
     joint_matrix     = {2, 4, true,  "an array of shape (..., joints, 4, 4)"};
 
-/* Kinds of options in the core's table. */
-#define OF_NUMBER(name)    {name, &number, false, IK2B_KINDS}
-#define OF_DIRECTION(name) {name, &vector, true,  IK2B_KINDS}
-#define OF_MATRIX(name)    {name, &matrix, true,  IK2B_KINDS}
-
-#define ARRAY(name, row)          {name, &row, false, IK2B_KINDS}
-#define ARRAY_OF(name, row, kind) {name, &row, false, kind}
+#define ARRAY(name, row)          {name, &row, IK2B_KINDS}
+#define ARRAY_OF(name, row, kind) {name, &row, kind}
 
 /* clang-format on */
 
-#define AS_PARAMETER(NAME, name, KIND, missing) OF_##KIND(#name),
+/* Kinds of options in the core's table. */
+#define NUMBER number
+#define DIRECTION vector
+#define MATRIX matrix
+#define AS_PARAMETER(NAME, name, KIND, missing) ARRAY(#name, KIND),
 
 const word words[WORDS] = {
     [BEND] = {"bend", {"carried", "nearest"}},
@@ -88,9 +87,9 @@ static const parameter multiply_parameters[IK2B_MULTIPLY_COUNT] = {
 static const parameter aggregate_parameters[IK2B_AGGREGATE_COUNT] = {
     ARRAY("translation", joint_vector),
     ARRAY("rotation", joint_quaternion),
-    {"scale", &joint_vector, true, IK2B_KINDS},
-    {"rest", &joint_matrix, true, IK2B_KINDS},
-    OF_MATRIX("base"),
+    ARRAY("scale", joint_vector),
+    ARRAY("rest", joint_matrix),
+    ARRAY("base", matrix),
     ARRAY("matrices", joint_matrix),
 };
 
@@ -129,8 +128,8 @@ const function functions[FUNCTIONS] = {
     [SOLVE_POSE] = {ARGUMENTS("solve_pose", pose_parameters, IK2B_POSE_OUT_ROOT, IK2B_POSE_COUNT, 4, 4, ik2b_solve_pose),
                     .type = POSE_SOLUTION, .takes_word = {[BEND] = true, [ROLL] = true},
                     .hinge = IK2B_POSE_HINGE,
-                    .needs = {{IK2B_POSE_END_GOAL, IK2B_POSE_END_MATRIX},
-                              {IK2B_POSE_OUT_END, IK2B_POSE_END_MATRIX}}},
+                    .end_matrix = IK2B_POSE_END_MATRIX, .end_goal = IK2B_POSE_END_GOAL,
+                    .out_end = IK2B_POSE_OUT_END},
     [POLE_OF] = {ARGUMENTS("pole_of", pole_of_parameters, IK2B_POLE_OF_OUT, IK2B_POLE_OF_COUNT, 3, 3, ik2b_pole_of)},
     [HINGE_OF] = {ARGUMENTS("hinge_of", hinge_of_parameters, IK2B_HINGE_OF_OUT, IK2B_HINGE_OF_COUNT, 3, 3, ik2b_hinge_of)},
     [MULTIPLY] = {ARGUMENTS("multiply", multiply_parameters, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT, 2, 2, ik2b_multiply)},

@@ -20,7 +20,6 @@ typedef struct {
 typedef struct {
     const char *name;
     const row_shape *row;
-    bool takes_none; /* None means not given */
     ik2b_kind holds; /* of an output; IK2B_KINDS is the kind of the results */
 } parameter;
 
@@ -50,8 +49,6 @@ typedef enum {
 /* The named tuples of several results. */
 typedef enum { SOLUTION, ROTATIONS, POSE_SOLUTION, HITS, RESULT_TYPES } result_type;
 
-#define MAX_NEEDS 2
-
 typedef struct {
     const char *name;
     ik2b_function *kernel;
@@ -64,9 +61,8 @@ typedef struct {
     bool takes_mesh;    /* before all */
     bool takes_word[WORDS];
     int hinge; /* the input that roll='hinge' needs */
-    struct {
-        int which, without;
-    } needs[MAX_NEEDS]; /* arguments that mean nothing without another one; {0, 0} is none */
+    /* The input that a goal of the end and its correction need, which mean nothing without it. */
+    int end_matrix, end_goal, out_end;
 } function;
 
 extern const function functions[FUNCTIONS];

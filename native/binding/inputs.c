@@ -106,6 +106,13 @@ acquire_number(call *self, int i, PyObject *object)
     return note_argument(self, i, IK2B_F64);
 }
 
+/* Options that are no numbers: None means not given. */
+static bool
+may_be_none(const function *f, int i)
+{
+    return i >= f->required - f->takes_parents && f->parameters[i].row->dims > 0;
+}
+
 static int
 acquire_input(call *self, int i)
 {
@@ -116,7 +123,7 @@ acquire_input(call *self, int i)
     ik2b_kind kind;
 
     self->arrays[i].data = NULL;
-    if (!object || (object == Py_None && p->takes_none)) {
+    if (!object || (object == Py_None && may_be_none(f, i))) {
         return 0;
     }
     int found = acquire_view(self->numpy, object, &a->view, &kind);

@@ -81,28 +81,14 @@ make_output(call *self, int i, const Py_ssize_t *shape, int ndim)
     return array;
 }
 
-/* The input without which there is no such output, or -1. */
-static int
-needed_by(const function *f, int i)
-{
-    for (int k = 0; k < MAX_NEEDS; k++) {
-        if (f->needs[k].which == i) {
-            return f->needs[k].without;
-        }
-    }
-    return -1;
-}
-
 /* An output that has no input to come from: None, also in its place of out. */
 static int
-note_absent(call *self, int i, PyObject *object, int needed)
+note_absent(call *self, int i, PyObject *object)
 {
-    const parameter *p = self->function->parameters;
     self->arrays[i].data = NULL;
     return object == Py_None
                ? 0
-               : refuse(PyExc_TypeError, object, "out %s: expected None without %s, got ",
-                        p[i].name, p[needed].name);
+               : refuse(PyExc_TypeError, object, "out end: expected None without end_matrix, got ");
 }
 
 static int
@@ -110,11 +96,10 @@ acquire_or_make(call *self, int i, PyObject *given)
 {
     const function *f = self->function;
     PyObject **result = &self->results[i - f->inputs];
-    int needed = needed_by(f, i);
     Py_ssize_t shape[MAX_NDIM];
-    if (needed >= 0 && !self->arrays[needed].data) {
+    if (i == f->out_end && !self->arrays[f->end_matrix].data) {
         *result = Py_NewRef(given ? given : Py_None);
-        return note_absent(self, i, *result, needed);
+        return note_absent(self, i, *result);
     }
     int ndim = shape_of_output(self, &f->parameters[i], shape);
     if (!given) {
