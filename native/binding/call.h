@@ -9,13 +9,12 @@
 #include "functions.h"
 #include "numpy.h"
 
-#define MAX_ARGUMENTS IK2B_MAX_ARGUMENTS
 #define MAX_RESULTS 6
 #define MAX_NDIM (IK2B_MAX_DIMS + 3)
 
 /* What can be given by position or name: inputs by their index, words, the parents of joints, out.
  */
-enum { WORD_SLOT = MAX_ARGUMENTS, PARENTS_SLOT = WORD_SLOT + WORDS, OUT_SLOT, SLOTS };
+enum { WORD_SLOT = IK2B_MAX_ARGUMENTS, PARENTS_SLOT = WORD_SLOT + WORDS, OUT_SLOT, SLOTS };
 
 /* All that the module keeps. */
 typedef struct {
@@ -42,11 +41,11 @@ typedef struct {
     bool owns_outputs; /* they are new arrays */
     ik2b_joints joints;
     ik2b_extent extent;
-    int acquired, places[MAX_ARGUMENTS]; /* of arguments that have a value, in their order */
-    PyObject *objects[SLOTS];            /* borrowed; NULL: not given */
+    int acquired, places[IK2B_MAX_ARGUMENTS]; /* of arguments that have a value, in their order */
+    PyObject *objects[SLOTS];                 /* borrowed; NULL: not given */
     PyObject *results[MAX_RESULTS];
-    argument arguments[MAX_ARGUMENTS];
-    ik2b_array arrays[MAX_ARGUMENTS];
+    argument arguments[IK2B_MAX_ARGUMENTS];
+    ik2b_array arrays[IK2B_MAX_ARGUMENTS];
 } call;
 
 /* Interns the names of all functions' arguments: 0, or -1 with an exception. */

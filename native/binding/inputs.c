@@ -100,6 +100,7 @@ acquire_number(call *self, int i, PyObject *object)
         return -1;
     }
     a->view.buf = &a->number;
+    a->view.itemsize = sizeof a->number;
     a->view.obj = NULL;
     a->view.ndim = 0;
     a->view.shape = a->view.strides = NULL;

@@ -24,10 +24,8 @@ typedef struct {
 static inline range
 find_range(const call *self, int i)
 {
-    static const signed char sizes[IK2B_KINDS] = {
-        [IK2B_F32] = 4, [IK2B_F64] = 8, [IK2B_U8] = 1, [IK2B_I64] = 8};
     const Py_buffer *view = &self->arguments[i].view;
-    intptr_t size = sizes[self->arrays[i].kind], below = 0, above = size;
+    intptr_t size = view->itemsize, below = 0, above = size;
     bool nested = true;
     for (int d = view->ndim - 1; d >= 0; d--) {
         intptr_t stride = view->strides[d], reach = stride * (view->shape[d] - 1);
@@ -168,7 +166,7 @@ meets(const call *self, int output, int other, const range *own, const range *it
 int
 check_overlap(const call *self)
 {
-    range ranges[MAX_ARGUMENTS];
+    range ranges[IK2B_MAX_ARGUMENTS];
     if (self->owns_outputs || !has_rows(self)) {
         return 0;
     }

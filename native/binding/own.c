@@ -134,7 +134,8 @@ core_build_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
 PyObject *
 core_measure_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
 {
-    const ik2b_mesh *mesh = mesh_of("measure_mesh", args, given);
+    const ik2b_mesh *mesh =
+        check_given("measure_mesh", given, 1) ? PyCapsule_GetPointer(args[0], capsule_name) : NULL;
     Py_ssize_t numbers = mesh ? 6 + 3 * ik2b_mesh_size(mesh) : 0;
     PyObject *answer =
         mesh ? PyBytes_FromStringAndSize(NULL, numbers * (Py_ssize_t)sizeof(double)) : NULL;
