@@ -20,12 +20,10 @@ static const row_shape
 #define ARRAY(name, row)          {name, &row, IK2B_KINDS}
 #define ARRAY_OF(name, row, kind) {name, &row, kind}
 
-/* clang-format on */
-
 /* Kinds of options in the core's table. */
-#define NUMBER number
+#define NUMBER    number
 #define DIRECTION vector
-#define MATRIX matrix
+#define MATRIX    matrix
 #define AS_PARAMETER(NAME, name, KIND, missing) ARRAY(#name, KIND),
 
 const word words[WORDS] = {
@@ -33,84 +31,62 @@ const word words[WORDS] = {
     [ROLL] = {"roll", {"pose", "hinge"}},
 };
 
+/* Inputs, options, outputs. */
+
 static const parameter solve_parameters[IK2B_SOLVE_COUNT] = {
-    ARRAY("root", vector),
-    ARRAY("mid", vector),
-    ARRAY("end", vector),
-    ARRAY("target", vector),
-    IK2B_OPTIONS_OF_SOLVE(AS_PARAMETER) ARRAY("mid", vector),
-    ARRAY("end", vector),
-    ARRAY("miss", number),
-    ARRAY_OF("status", number, IK2B_U8),
+    ARRAY("root", vector), ARRAY("mid", vector), ARRAY("end", vector), ARRAY("target", vector),
+    IK2B_OPTIONS_OF_SOLVE(AS_PARAMETER)
+    ARRAY("mid", vector), ARRAY("end", vector), ARRAY("miss", number), ARRAY_OF("status", number, IK2B_U8),
 };
 
 static const parameter orient_parameters[IK2B_ORIENT_COUNT] = {
-    ARRAY("root_matrix", matrix), ARRAY("mid_matrix", matrix),
-    ARRAY("end", vector),         ARRAY("new_mid", vector),
-    ARRAY("new_end", vector),     IK2B_OPTIONS_OF_ORIENT(AS_PARAMETER) ARRAY("root", quaternion),
-    ARRAY("mid", quaternion),
+    ARRAY("root_matrix", matrix), ARRAY("mid_matrix", matrix), ARRAY("end", vector),
+    ARRAY("new_mid", vector), ARRAY("new_end", vector),
+    IK2B_OPTIONS_OF_ORIENT(AS_PARAMETER)
+    ARRAY("root", quaternion), ARRAY("mid", quaternion),
 };
 
 static const parameter pose_parameters[IK2B_POSE_COUNT] = {
-    ARRAY("root_matrix", matrix),
-    ARRAY("mid_matrix", matrix),
-    ARRAY("end", vector),
-    ARRAY("target", vector),
-    IK2B_OPTIONS_OF_POSE(AS_PARAMETER) ARRAY("root", quaternion),
-    ARRAY("mid", quaternion),
-    ARRAY("end", quaternion),
-    ARRAY("position", vector),
-    ARRAY("miss", number),
-    ARRAY_OF("status", number, IK2B_U8),
+    ARRAY("root_matrix", matrix), ARRAY("mid_matrix", matrix), ARRAY("end", vector), ARRAY("target", vector),
+    IK2B_OPTIONS_OF_POSE(AS_PARAMETER)
+    ARRAY("root", quaternion), ARRAY("mid", quaternion), ARRAY("end", quaternion),
+    ARRAY("position", vector), ARRAY("miss", number), ARRAY_OF("status", number, IK2B_U8),
 };
 
 static const parameter pole_of_parameters[IK2B_POLE_OF_COUNT] = {
-    ARRAY("root", vector),
-    ARRAY("mid", vector),
-    ARRAY("end", vector),
-    IK2B_OPTIONS_OF_POLE_OF(AS_PARAMETER) ARRAY("pole", vector),
+    ARRAY("root", vector), ARRAY("mid", vector), ARRAY("end", vector),
+    IK2B_OPTIONS_OF_POLE_OF(AS_PARAMETER)
+    ARRAY("pole", vector),
 };
 
 static const parameter hinge_of_parameters[IK2B_HINGE_OF_COUNT] = {
-    ARRAY("root_matrix", matrix),
-    ARRAY("mid_matrix", matrix),
-    ARRAY("end", vector),
+    ARRAY("root_matrix", matrix), ARRAY("mid_matrix", matrix), ARRAY("end", vector),
     ARRAY("hinge", vector),
 };
 
 static const parameter multiply_parameters[IK2B_MULTIPLY_COUNT] = {
-    ARRAY("q", quaternion),
-    ARRAY("r", quaternion),
+    ARRAY("q", quaternion), ARRAY("r", quaternion),
     ARRAY("product", quaternion),
 };
 
 static const parameter aggregate_parameters[IK2B_AGGREGATE_COUNT] = {
-    ARRAY("translation", joint_vector),
-    ARRAY("rotation", joint_quaternion),
-    ARRAY("scale", joint_vector),
-    ARRAY("rest", joint_matrix),
-    ARRAY("base", matrix),
+    ARRAY("translation", joint_vector), ARRAY("rotation", joint_quaternion), ARRAY("scale", joint_vector),
+    ARRAY("rest", joint_matrix), ARRAY("base", matrix),
     ARRAY("matrices", joint_matrix),
 };
 
 static const parameter crossings_parameters[IK2B_CROSSINGS_COUNT] = {
-    ARRAY("points", vector),
-    ARRAY("direction", vector),
+    ARRAY("points", vector), ARRAY("direction", vector),
 };
 
 static const parameter cast_parameters[IK2B_CAST_COUNT] = {
-    ARRAY("origins", vector),
-    ARRAY("directions", vector),
-    ARRAY("point", vector),
-    ARRAY("normal", vector),
-    ARRAY_OF("triangle", number, IK2B_I64),
+    ARRAY("origins", vector), ARRAY("directions", vector),
+    ARRAY("point", vector), ARRAY("normal", vector), ARRAY_OF("triangle", number, IK2B_I64),
 };
 
 static const parameter nearest_parameters[IK2B_NEAREST_COUNT] = {
     ARRAY("points", vector),
-    ARRAY("point", vector),
-    ARRAY("normal", vector),
-    ARRAY_OF("triangle", number, IK2B_I64),
+    ARRAY("point", vector), ARRAY("normal", vector), ARRAY_OF("triangle", number, IK2B_I64),
 };
 
 /* The table itself; all that is not told is zero. */
@@ -118,7 +94,6 @@ static const parameter nearest_parameters[IK2B_NEAREST_COUNT] = {
     .name = name_, .parameters = parameters_, .inputs = inputs_, .count = count_,                  \
     .positional = positional_, .required = required_, .kernel = kernel_
 
-/* clang-format off */
 const function functions[FUNCTIONS] = {
     [SOLVE] = {ARGUMENTS("solve", solve_parameters, IK2B_SOLVE_OUT_MID, IK2B_SOLVE_COUNT, 4, 4, ik2b_solve),
                .type = SOLUTION, .takes_word = {[BEND] = true}},

@@ -154,15 +154,6 @@ refuse_overlap(const call *self, int output, int other)
     return -1;
 }
 
-/* Whether an output meets an earlier argument. */
-static bool
-meets(const call *self, int output, int other, const range *own, const range *its)
-{
-    bool apart = its->low >= own->high || own->low >= its->high;
-    bool same = !apart && other < self->function->inputs && is_same_memory(self, output, other);
-    return !apart && !same && share_bytes(self, output, other, own, its);
-}
-
 int
 check_overlap(const call *self)
 {
@@ -180,8 +171,12 @@ check_overlap(const call *self)
             return refuse_overlap(self, i, i);
         }
         for (int before = 0; before < k; before++) {
-            if (meets(self, i, self->places[before], &own, &ranges[before])) {
-                return refuse_overlap(self, i, self->places[before]);
+            int other = self->places[before];
+            const range *its = &ranges[before];
+            if (its->low < own.high && own.low < its->high &&
+                !(other < self->function->inputs && is_same_memory(self, i, other)) &&
+                share_bytes(self, i, other, &own, its)) {
+                return refuse_overlap(self, i, other);
             }
         }
     }
