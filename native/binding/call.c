@@ -33,22 +33,6 @@ set_strides(call *self)
     }
 }
 
-static int
-prepare_joints(call *self)
-{
-    ik2b_joints *joints = &self->joints;
-    if (!has_rows(self)) {
-        return 0;
-    }
-    ptrdiff_t size = ik2b_aggregate_scratch(&self->extent, joints->count);
-    joints->scratch = PyMem_New(double, (size_t)size);
-    if (!joints->scratch) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    return 0;
-}
-
 int
 begin_call(call *self, module_state *state, function_id id, PyObject *const args[],
            Py_ssize_t given, PyObject *keywords)
@@ -72,7 +56,14 @@ begin_call(call *self, module_state *state, function_id id, PyObject *const args
     if (check_overlap(self) < 0) {
         return -1;
     }
-    return f->takes_parents ? prepare_joints(self) : 0;
+    if (f->takes_parents && has_rows(self)) {
+        ptrdiff_t size = ik2b_aggregate_scratch(&self->extent, self->joints.count);
+        if (!(self->joints.scratch = PyMem_New(double, (size_t)size))) {
+            PyErr_NoMemory();
+            return -1;
+        }
+    }
+    return 0;
 }
 
 static PyObject *
