@@ -51,14 +51,21 @@ is_about_kind(void)
 
 /* Elements */
 
+/* Whether the lowest byte of a number is its first. */
+static bool
+is_little_endian(void)
+{
+    int one = 1;
+    return *(char *)&one == 1;
+}
+
 /* The letter of the elements' type; '\0' where they are not in this machine's order of bytes, or
  * are more than a single number. */
 static char
 letter_of(const Py_buffer *view)
 {
     const char *code = view->format ? view->format : "B";
-    int one = 1;
-    char native = *(char *)&one ? '<' : '>';
+    char native = is_little_endian() ? '<' : '>';
     if (*code == '@' || *code == '=' || *code == native) {
         code++;
     }
@@ -91,34 +98,18 @@ kind_of(const Py_buffer *view)
     return holds_integers(view) && view->itemsize == 8 && letter >= 'a' ? IK2B_I64 : IK2B_KINDS;
 }
 
-static Py_ssize_t
-clamped(int64_t integer)
-{
-    return integer < PY_SSIZE_T_MIN   ? PY_SSIZE_T_MIN
-           : integer > PY_SSIZE_T_MAX ? PY_SSIZE_T_MAX
-                                      : (Py_ssize_t)integer;
-}
-
 Py_ssize_t
 integer_at(const Py_buffer *view, const char *place)
 {
+    size_t size = (size_t)view->itemsize;
+    uint64_t bits = 0, sign = (uint64_t)1 << (8 * size - 1);
+    memcpy((char *)&bits + (is_little_endian() ? 0 : sizeof bits - size), place, size);
     bool has_sign = letter_of(view) >= 'a';
-    uint64_t whole;
-    uint32_t half;
-    uint16_t quarter;
-    switch (view->itemsize) {
-    case 1:
-        return has_sign ? *(const signed char *)place : *(const unsigned char *)place;
-    case 2:
-        memcpy(&quarter, place, sizeof quarter);
-        return has_sign ? (int16_t)quarter : quarter;
-    case 4:
-        memcpy(&half, place, sizeof half);
-        return has_sign ? clamped((int32_t)half) : clamped(half);
-    default:
-        memcpy(&whole, place, sizeof whole);
-        return !has_sign && whole > INT64_MAX ? PY_SSIZE_T_MAX : clamped((int64_t)whole);
-    }
+    int64_t integer =
+        has_sign ? (int64_t)((bits ^ sign) - sign) : (int64_t)(bits < INT64_MAX ? bits : INT64_MAX);
+    return integer < PY_SSIZE_T_MIN   ? PY_SSIZE_T_MIN
+           : integer > PY_SSIZE_T_MAX ? PY_SSIZE_T_MAX
+                                      : (Py_ssize_t)integer;
 }
 
 /* In place */
@@ -128,8 +119,13 @@ integer_at(const Py_buffer *view, const char *place)
 int
 acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view, ik2b_kind *kind)
 {
+    static const char *const formats[IK2B_KINDS] = {"f", "d", "B", "q"};
     if (is_array(numpy, object, kind)) {
-        return PyObject_GetBuffer(object, view, PyBUF_STRIDED_RO) < 0 ? -1 : 1;
+        if (PyObject_GetBuffer(object, view, PyBUF_STRIDED_RO) < 0) {
+            return -1;
+        }
+        view->format = (char *)formats[*kind];
+        return 1;
     }
     if (!PyObject_CheckBuffer(object)) {
         return 0;
@@ -175,7 +171,7 @@ has_numbers(PyObject *array)
 {
     int found = -1;
     PyObject *flat = PyObject_CallMethod(array, "ravel", NULL);
-    PyObject *list = flat ? PyObject_CallMethod(flat, "tolist", NULL) : NULL;
+    PyObject *list = flat ? PySequence_List(flat) : NULL;
     if (list) {
         found = 1;
         for (Py_ssize_t i = 0; i < PyList_Size(list) && found; i++) {
@@ -185,20 +181,6 @@ has_numbers(PyObject *array)
     Py_XDECREF(list);
     Py_XDECREF(flat);
     return found;
-}
-
-/* Whether the elements of an array are numbers or objects that are: 1, 0, or -1 with an exception.
- */
-static int
-can_be_float(PyObject *dtype, PyObject *array)
-{
-    PyObject *letter = PyObject_GetAttrString(dtype, "kind");
-    int code = letter ? (int)PyUnicode_ReadChar(letter, 0) : -1;
-    Py_XDECREF(letter);
-    if (code <= 0) {
-        return -1;
-    }
-    return strchr("biuf", code) ? 1 : code != 'O' ? 0 : has_numbers(array);
 }
 
 /* Raises TypeError; a sequence may be what was expected, so the kind of its elements is told. */
@@ -215,13 +197,18 @@ refuse_elements(const char *name, const char *expected, PyObject *object, PyObje
     }
 }
 
-/* A float64 array, or NULL with an exception. */
+/* A float64 array of one whose elements are numbers, or objects that are; NULL with an exception.
+ */
 static PyObject *
 converted(const numpy_parts *numpy, PyObject *object, PyObject *array, const char *name,
           const char *expected)
 {
     PyObject *result = NULL, *dtype = PyObject_GetAttrString(array, "dtype");
-    int fits = dtype ? can_be_float(dtype, array) : -1;
+    PyObject *kind = dtype ? PyObject_GetAttrString(dtype, "kind") : NULL;
+    Py_UCS4 letter = kind ? PyUnicode_ReadChar(kind, 0) : 0;
+    int fits = !kind           ? -1
+               : letter == 'O' ? has_numbers(array)
+                               : strchr("biuf", (int)letter) != NULL;
     if (fits > 0) {
         result = PyObject_CallFunctionObjArgs(numpy->asarray, array, numpy->dtypes[IK2B_F64], NULL);
     }
@@ -229,6 +216,7 @@ converted(const numpy_parts *numpy, PyObject *object, PyObject *array, const cha
         PyErr_Clear();
         refuse_elements(name, expected, object, dtype);
     }
+    Py_XDECREF(kind);
     Py_XDECREF(dtype);
     return result;
 }
@@ -244,10 +232,13 @@ acquire_converted(shared_pointer *place, PyObject *object, const char *name, con
     const numpy_parts *numpy = needed_numpy(place);
     PyObject *array = numpy ? PyObject_CallFunctionObjArgs(numpy->asarray, object, NULL) : NULL;
     if (!array) {
-        if (numpy && !has_buffer && PyErr_ExceptionMatches(PyExc_ValueError)) {
-            PyErr_Format(PyExc_ValueError, "%s: expected %s, got a ragged sequence", name,
-                         expected);
+        if (!numpy || !PyErr_ExceptionMatches(PyExc_ValueError)) {
+            return -1;
         }
+        if (has_buffer) { /* of a format that numpy does not know */
+            return refuse(PyExc_TypeError, object, "%s: expected %s, got ", name, expected);
+        }
+        PyErr_Format(PyExc_ValueError, "%s: expected %s, got a ragged sequence", name, expected);
         return -1;
     }
     PyObject *numbers = converted(numpy, object, array, name, expected);

@@ -18,20 +18,19 @@ has_rows(const call *self)
     return any;
 }
 
-static int
-prepare_joints(call *self)
+/* The strides of all arguments over the extent, zero where one is broadcast. */
+static void
+set_strides(call *self)
 {
-    ik2b_joints *joints = &self->joints;
-    if (!has_rows(self)) {
-        return 0;
+    for (int k = 0; k < self->acquired; k++) {
+        const argument *a = &self->arguments[self->places[k]];
+        ik2b_array *array = &self->arrays[self->places[k]];
+        int missing = self->extent.count - a->leading;
+        for (int d = 0; d < self->extent.count; d++) {
+            bool own = d >= missing && a->view.shape[d - missing] != 1;
+            array->stride[d] = own ? a->view.strides[d - missing] : 0;
+        }
     }
-    ptrdiff_t size = ik2b_aggregate_scratch(&self->extent, joints->count);
-    joints->scratch = PyMem_New(double, (size_t)size);
-    if (!joints->scratch) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    return 0;
 }
 
 int
@@ -50,10 +49,21 @@ begin_call(call *self, module_state *state, function_id id, PyObject *const args
     self->numpy = noticed_numpy(&state->numpy);
     if ((!self->numpy && PyErr_Occurred()) || parse(self, args, given, keywords) < 0 ||
         (f->takes_parents && parse_parents(self) < 0) || acquire_inputs(self) < 0 ||
-        acquire_outputs(self) < 0 || check_overlap(self) < 0) {
+        acquire_outputs(self) < 0) {
         return -1;
     }
-    return f->takes_parents ? prepare_joints(self) : 0;
+    set_strides(self);
+    if (check_overlap(self) < 0) {
+        return -1;
+    }
+    if (f->takes_parents && has_rows(self)) {
+        ptrdiff_t size = ik2b_aggregate_scratch(&self->extent, self->joints.count);
+        if (!(self->joints.scratch = PyMem_New(double, (size_t)size))) {
+            PyErr_NoMemory();
+            return -1;
+        }
+    }
+    return 0;
 }
 
 static PyObject *

@@ -9,13 +9,12 @@
 #include "functions.h"
 #include "numpy.h"
 
-#define MAX_ARGUMENTS IK2B_MAX_ARGUMENTS
 #define MAX_RESULTS 6
 #define MAX_NDIM (IK2B_MAX_DIMS + 3)
 
 /* What can be given by position or name: inputs by their index, words, the parents of joints, out.
  */
-enum { WORD_SLOT = MAX_ARGUMENTS, PARENTS_SLOT = WORD_SLOT + WORDS, OUT_SLOT, SLOTS };
+enum { WORD_SLOT = IK2B_MAX_ARGUMENTS, PARENTS_SLOT = WORD_SLOT + WORDS, OUT_SLOT, SLOTS };
 
 /* All that the module keeps. */
 typedef struct {
@@ -24,14 +23,12 @@ typedef struct {
     PyObject *names[FUNCTIONS][SLOTS]; /* as Python has them, interned */
 } module_state;
 
-/* One argument's memory. The shape is the view's own, and ndim soon that of the leading
- * dimensions alone. */
+/* One argument's memory, and how many of its dimensions are not the row's own. */
 typedef struct {
     Py_buffer view;
-    double number; /* storage of a Python number, which has no buffer */
-    int ndim;
-    const Py_ssize_t *shape, *strides;
-    Py_ssize_t own_strides[MAX_NDIM]; /* where the view gives none */
+    int leading;
+    double number;                /* storage of a Python number, which has no buffer */
+    Py_ssize_t strides[MAX_NDIM]; /* of a view without */
 } argument;
 
 typedef struct {
@@ -44,11 +41,11 @@ typedef struct {
     bool owns_outputs; /* they are new arrays */
     ik2b_joints joints;
     ik2b_extent extent;
-    int acquired, places[MAX_ARGUMENTS]; /* of arguments that have a value, in their order */
-    PyObject *objects[SLOTS];            /* borrowed; NULL: not given */
+    int acquired, places[IK2B_MAX_ARGUMENTS]; /* of arguments that have a value, in their order */
+    PyObject *objects[SLOTS];                 /* borrowed; NULL: not given */
     PyObject *results[MAX_RESULTS];
-    argument arguments[MAX_ARGUMENTS];
-    ik2b_array arrays[MAX_ARGUMENTS];
+    argument arguments[IK2B_MAX_ARGUMENTS];
+    ik2b_array arrays[IK2B_MAX_ARGUMENTS];
 } call;
 
 /* Interns the names of all functions' arguments: 0, or -1 with an exception. */
@@ -89,16 +86,8 @@ int acquire_inputs(call *self);
 int acquire_outputs(call *self);
 int check_overlap(const call *self);
 
-/* Shared by inputs, outputs and meshes. */
-
-/* Sets ndim, shape and strides of an acquired view of at most MAX_NDIM dimensions. */
-void note_layout(argument *a);
-
 /* Notes an acquired argument, splits the row's own dimensions from the leading ones and checks
- * them. group stands before the name in messages: "" or "out ". */
-int note_argument(call *self, int i, ik2b_kind kind, const char *group);
-
-/* The strides of one argument over the extent, zero where it is broadcast. */
-void set_strides(call *self, int i);
+ * them. */
+int note_argument(call *self, int i, ik2b_kind kind);
 
 #endif

@@ -159,7 +159,7 @@ PyDoc_STRVAR(build_mesh_doc,
 "build_mesh($module, vertices, triangles, /)\n--\n\nA mesh, as a capsule, of contiguous float64 (V, 3) and integers (T, 3), and the number of its triangles.");
 
 PyDoc_STRVAR(measure_mesh_doc,
-"measure_mesh($module, mesh, bounds, normals, /)\n--\n\nWrite into contiguous float64 (2, 3) and (T, 3).");
+"measure_mesh($module, mesh, /)\n--\n\nLeast and greatest corner and the triangles' normals, as bytes of float64 (2 + T, 3).");
 
 PyDoc_STRVAR(cross_mesh_doc, "cross_mesh($module, mesh, /, points, direction)\n--\n\nThe records row, triangle, distance of Mesh.crossings as bytes, and the kind of distances.");
 

@@ -17,99 +17,76 @@ static const row_shape
     joint_quaternion = {1, 4, true,  "an array of shape (..., joints, 4)"},
     joint_matrix     = {2, 4, true,  "an array of shape (..., joints, 4, 4)"};
 
+#define ARRAY(name, row)          {name, &row, IK2B_KINDS}
+#define ARRAY_OF(name, row, kind) {name, &row, kind}
+
 /* Kinds of options in the core's table. */
-#define OF_NUMBER(name)    {name, &number, OPTION, false, IK2B_KINDS}
-#define OF_DIRECTION(name) {name, &vector, OPTION, true,  IK2B_KINDS}
-#define OF_MATRIX(name)    {name, &matrix, OPTION, true,  IK2B_KINDS}
-
-#define INPUT(name, row)        {name, &row, POSITIONAL, false, IK2B_KINDS}
-#define OUT(name, row)          {name, &row, OUTPUT,     false, IK2B_KINDS}
-#define OUT_OF(name, row, kind) {name, &row, OUTPUT,     false, kind}
-
-/* clang-format on */
-
-#define AS_PARAMETER(NAME, name, KIND, missing) OF_##KIND(#name),
+#define NUMBER    number
+#define DIRECTION vector
+#define MATRIX    matrix
+#define AS_PARAMETER(NAME, name, KIND, missing) ARRAY(#name, KIND),
 
 const word words[WORDS] = {
     [BEND] = {"bend", {"carried", "nearest"}},
     [ROLL] = {"roll", {"pose", "hinge"}},
 };
 
+/* Inputs, options, outputs. */
+
 static const parameter solve_parameters[IK2B_SOLVE_COUNT] = {
-    INPUT("root", vector),
-    INPUT("mid", vector),
-    INPUT("end", vector),
-    INPUT("target", vector),
-    IK2B_OPTIONS_OF_SOLVE(AS_PARAMETER) OUT("mid", vector),
-    OUT("end", vector),
-    OUT("miss", number),
-    OUT_OF("status", number, IK2B_U8),
+    ARRAY("root", vector), ARRAY("mid", vector), ARRAY("end", vector), ARRAY("target", vector),
+    IK2B_OPTIONS_OF_SOLVE(AS_PARAMETER)
+    ARRAY("mid", vector), ARRAY("end", vector), ARRAY("miss", number), ARRAY_OF("status", number, IK2B_U8),
 };
 
 static const parameter orient_parameters[IK2B_ORIENT_COUNT] = {
-    INPUT("root_matrix", matrix), INPUT("mid_matrix", matrix),
-    INPUT("end", vector),         INPUT("new_mid", vector),
-    INPUT("new_end", vector),     IK2B_OPTIONS_OF_ORIENT(AS_PARAMETER) OUT("root", quaternion),
-    OUT("mid", quaternion),
+    ARRAY("root_matrix", matrix), ARRAY("mid_matrix", matrix), ARRAY("end", vector),
+    ARRAY("new_mid", vector), ARRAY("new_end", vector),
+    IK2B_OPTIONS_OF_ORIENT(AS_PARAMETER)
+    ARRAY("root", quaternion), ARRAY("mid", quaternion),
 };
 
 static const parameter pose_parameters[IK2B_POSE_COUNT] = {
-    INPUT("root_matrix", matrix),
-    INPUT("mid_matrix", matrix),
-    INPUT("end", vector),
-    INPUT("target", vector),
-    IK2B_OPTIONS_OF_POSE(AS_PARAMETER) OUT("root", quaternion),
-    OUT("mid", quaternion),
-    OUT("end", quaternion),
-    OUT("position", vector),
-    OUT("miss", number),
-    OUT_OF("status", number, IK2B_U8),
+    ARRAY("root_matrix", matrix), ARRAY("mid_matrix", matrix), ARRAY("end", vector), ARRAY("target", vector),
+    IK2B_OPTIONS_OF_POSE(AS_PARAMETER)
+    ARRAY("root", quaternion), ARRAY("mid", quaternion), ARRAY("end", quaternion),
+    ARRAY("position", vector), ARRAY("miss", number), ARRAY_OF("status", number, IK2B_U8),
 };
 
 static const parameter pole_of_parameters[IK2B_POLE_OF_COUNT] = {
-    INPUT("root", vector),
-    INPUT("mid", vector),
-    INPUT("end", vector),
-    IK2B_OPTIONS_OF_POLE_OF(AS_PARAMETER) OUT("pole", vector),
+    ARRAY("root", vector), ARRAY("mid", vector), ARRAY("end", vector),
+    IK2B_OPTIONS_OF_POLE_OF(AS_PARAMETER)
+    ARRAY("pole", vector),
 };
 
 static const parameter hinge_of_parameters[IK2B_HINGE_OF_COUNT] = {
-    INPUT("root_matrix", matrix),
-    INPUT("mid_matrix", matrix),
-    INPUT("end", vector),
-    OUT("hinge", vector),
+    ARRAY("root_matrix", matrix), ARRAY("mid_matrix", matrix), ARRAY("end", vector),
+    ARRAY("hinge", vector),
 };
 
 static const parameter multiply_parameters[IK2B_MULTIPLY_COUNT] = {
-    INPUT("q", quaternion),
-    INPUT("r", quaternion),
-    OUT("product", quaternion),
+    ARRAY("q", quaternion), ARRAY("r", quaternion),
+    ARRAY("product", quaternion),
 };
 
 static const parameter aggregate_parameters[IK2B_AGGREGATE_COUNT] = {
-    INPUT("translation", joint_vector),
-    INPUT("rotation", joint_quaternion),
-    {"scale", &joint_vector, POSITIONAL, true, IK2B_KINDS},
-    {"rest", &joint_matrix, OPTION, true, IK2B_KINDS},
-    OF_MATRIX("base"),
-    OUT("matrices", joint_matrix),
+    ARRAY("translation", joint_vector), ARRAY("rotation", joint_quaternion), ARRAY("scale", joint_vector),
+    ARRAY("rest", joint_matrix), ARRAY("base", matrix),
+    ARRAY("matrices", joint_matrix),
 };
 
 static const parameter crossings_parameters[IK2B_CROSSINGS_COUNT] = {
-    INPUT("points", vector),
-    INPUT("direction", vector),
+    ARRAY("points", vector), ARRAY("direction", vector),
 };
 
 static const parameter cast_parameters[IK2B_CAST_COUNT] = {
-    INPUT("origins", vector), INPUT("directions", vector),          OUT("point", vector),
-    OUT("normal", vector),    OUT_OF("triangle", number, IK2B_I64),
+    ARRAY("origins", vector), ARRAY("directions", vector),
+    ARRAY("point", vector), ARRAY("normal", vector), ARRAY_OF("triangle", number, IK2B_I64),
 };
 
 static const parameter nearest_parameters[IK2B_NEAREST_COUNT] = {
-    INPUT("points", vector),
-    OUT("point", vector),
-    OUT("normal", vector),
-    OUT_OF("triangle", number, IK2B_I64),
+    ARRAY("points", vector),
+    ARRAY("point", vector), ARRAY("normal", vector), ARRAY_OF("triangle", number, IK2B_I64),
 };
 
 /* The table itself; all that is not told is zero. */
@@ -117,7 +94,6 @@ static const parameter nearest_parameters[IK2B_NEAREST_COUNT] = {
     .name = name_, .parameters = parameters_, .inputs = inputs_, .count = count_,                  \
     .positional = positional_, .required = required_, .kernel = kernel_
 
-/* clang-format off */
 const function functions[FUNCTIONS] = {
     [SOLVE] = {ARGUMENTS("solve", solve_parameters, IK2B_SOLVE_OUT_MID, IK2B_SOLVE_COUNT, 4, 4, ik2b_solve),
                .type = SOLUTION, .takes_word = {[BEND] = true}},
@@ -127,8 +103,8 @@ const function functions[FUNCTIONS] = {
     [SOLVE_POSE] = {ARGUMENTS("solve_pose", pose_parameters, IK2B_POSE_OUT_ROOT, IK2B_POSE_COUNT, 4, 4, ik2b_solve_pose),
                     .type = POSE_SOLUTION, .takes_word = {[BEND] = true, [ROLL] = true},
                     .hinge = IK2B_POSE_HINGE,
-                    .needs = {{IK2B_POSE_END_GOAL, IK2B_POSE_END_MATRIX},
-                              {IK2B_POSE_OUT_END, IK2B_POSE_END_MATRIX}}},
+                    .end_matrix = IK2B_POSE_END_MATRIX, .end_goal = IK2B_POSE_END_GOAL,
+                    .out_end = IK2B_POSE_OUT_END},
     [POLE_OF] = {ARGUMENTS("pole_of", pole_of_parameters, IK2B_POLE_OF_OUT, IK2B_POLE_OF_COUNT, 3, 3, ik2b_pole_of)},
     [HINGE_OF] = {ARGUMENTS("hinge_of", hinge_of_parameters, IK2B_HINGE_OF_OUT, IK2B_HINGE_OF_COUNT, 3, 3, ik2b_hinge_of)},
     [MULTIPLY] = {ARGUMENTS("multiply", multiply_parameters, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT, 2, 2, ik2b_multiply)},

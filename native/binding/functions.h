@@ -17,14 +17,9 @@ typedef struct {
     const char *text; /* for messages */
 } row_shape;
 
-/* Who may be left out, and who decides the kind of the results. */
-typedef enum { POSITIONAL, OPTION, OUTPUT } role;
-
 typedef struct {
     const char *name;
     const row_shape *row;
-    role role;
-    bool takes_none; /* None means not given */
     ik2b_kind holds; /* of an output; IK2B_KINDS is the kind of the results */
 } parameter;
 
@@ -54,22 +49,20 @@ typedef enum {
 /* The named tuples of several results. */
 typedef enum { SOLUTION, ROTATIONS, POSE_SOLUTION, HITS, RESULT_TYPES } result_type;
 
-#define MAX_NEEDS 2
-
 typedef struct {
     const char *name;
     ik2b_function *kernel;
     const parameter *parameters; /* inputs, then outputs, in the order of the core's enum */
     int inputs, count;
-    int positional, required; /* so many may be given by position, and so many must be given */
-    result_type type;         /* of several outputs */
-    bool takes_parents;       /* before its inputs */
-    bool takes_mesh;          /* before all */
+    /* So many may be given by position, which decide the kind of the results, and so many must. */
+    int positional, required;
+    result_type type;   /* of several outputs */
+    bool takes_parents; /* before its inputs */
+    bool takes_mesh;    /* before all */
     bool takes_word[WORDS];
     int hinge; /* the input that roll='hinge' needs */
-    struct {
-        int which, without;
-    } needs[MAX_NEEDS]; /* arguments that mean nothing without another one; {0, 0} is none */
+    /* The input that a goal of the end and its correction need, which mean nothing without it. */
+    int end_matrix, end_goal, out_end;
 } function;
 
 extern const function functions[FUNCTIONS];

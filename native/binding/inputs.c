@@ -7,35 +7,41 @@
 
 #include <string.h>
 
-void
-note_layout(argument *a)
+/* What stands before an argument's name in messages. */
+static const char *
+group_of(const call *self, int i)
 {
-    const Py_buffer *view = &a->view;
-    Py_ssize_t stride = view->itemsize;
-    a->ndim = view->ndim;
-    a->shape = view->shape;
-    a->strides = view->strides;
-    if (!a->strides) { /* of ctypes: contiguous */
-        for (int d = view->ndim - 1; d >= 0; d--) {
-            a->own_strides[d] = stride;
-            stride *= view->shape[d];
-        }
-        a->strides = a->own_strides;
+    return i < self->function->inputs ? "" : "out ";
+}
+
+/* Strides of a view without, as those of ctypes: contiguous. */
+static void
+give_strides(argument *a)
+{
+    Py_ssize_t stride = a->view.itemsize;
+    for (int d = a->view.ndim - 1; d >= 0; d--) {
+        a->strides[d] = stride;
+        stride *= a->view.shape[d];
     }
+    a->view.strides = a->strides;
 }
 
 static int
-wrong_shape(const parameter *p, const argument *a, const char *group)
+wrong_shape(const call *self, int i)
 {
-    PyErr_Format(PyExc_ValueError, "%s%s: expected %s, got shape %s", group, p->name, p->row->text,
-                 text_of_shape(a->view.shape, a->view.ndim).text);
+    const parameter *p = &self->function->parameters[i];
+    const Py_buffer *view = &self->arguments[i].view;
+    PyErr_Format(PyExc_ValueError, "%s%s: expected %s, got shape %s", group_of(self, i), p->name,
+                 p->row->text, text_of_shape(view->shape, view->ndim).text);
     return -1;
 }
 
 static int
-check_joints(const call *self, const parameter *p, const argument *a)
+check_joints(const call *self, int i)
 {
-    if (a->shape[a->ndim] == self->joints.count) {
+    const parameter *p = &self->function->parameters[i];
+    const argument *a = &self->arguments[i];
+    if (a->view.shape[a->leading] == self->joints.count) {
         return 0;
     }
     PyErr_Format(PyExc_ValueError, "%s: expected %s with %zd joints as in parents, got shape %s",
@@ -45,7 +51,7 @@ check_joints(const call *self, const parameter *p, const argument *a)
 }
 
 int
-note_argument(call *self, int i, ik2b_kind kind, const char *group)
+note_argument(call *self, int i, ik2b_kind kind)
 {
     const parameter *p = &self->function->parameters[i];
     const row_shape *row = p->row;
@@ -55,26 +61,27 @@ note_argument(call *self, int i, ik2b_kind kind, const char *group)
     array->data = a->view.buf;
     array->kind = kind;
     self->places[self->acquired++] = i; /* from here on the view is released with the call */
-    int lead = a->view.ndim - row->dims - row->joints;
-    if (lead > IK2B_MAX_DIMS) {
+    a->leading = a->view.ndim - row->dims - row->joints;
+    if (a->leading > IK2B_MAX_DIMS) {
         PyErr_Format(PyExc_ValueError, "%s%s: expected at most %d leading dimensions, got %d",
-                     group, p->name, IK2B_MAX_DIMS, lead);
+                     group_of(self, i), p->name, IK2B_MAX_DIMS, a->leading);
         return -1;
     }
-    if (lead < 0) {
-        return wrong_shape(p, a, group);
+    if (a->leading < 0) {
+        return wrong_shape(self, i);
     }
-    note_layout(a);
-    a->ndim = lead;
-    for (int d = 0, own = lead + row->joints; d < row->dims; d++, own++) {
-        if (a->shape[own] != row->size) {
-            return wrong_shape(p, a, group);
+    if (!a->view.strides) {
+        give_strides(a);
+    }
+    for (int d = 0, own = a->leading + row->joints; d < row->dims; d++, own++) {
+        if (a->view.shape[own] != row->size) {
+            return wrong_shape(self, i);
         }
-        array->inner[d] = a->strides[own];
+        array->inner[d] = a->view.strides[own];
     }
     if (row->joints) {
-        self->joints.stride[i] = a->strides[lead];
-        return check_joints(self, p, a);
+        self->joints.stride[i] = a->view.strides[a->leading];
+        return check_joints(self, i);
     }
     return 0;
 }
@@ -93,22 +100,31 @@ acquire_number(call *self, int i, PyObject *object)
         return -1;
     }
     a->view.buf = &a->number;
+    a->view.itemsize = sizeof a->number;
     a->view.obj = NULL;
     a->view.ndim = 0;
     a->view.shape = a->view.strides = NULL;
-    return note_argument(self, i, IK2B_F64, "");
+    return note_argument(self, i, IK2B_F64);
+}
+
+/* Options that are no numbers: None means not given. */
+static bool
+may_be_none(const function *f, int i)
+{
+    return i >= f->required - f->takes_parents && f->parameters[i].row->dims > 0;
 }
 
 static int
 acquire_input(call *self, int i)
 {
-    const parameter *p = &self->function->parameters[i];
+    const function *f = self->function;
+    const parameter *p = &f->parameters[i];
     PyObject *object = self->objects[i];
     argument *a = &self->arguments[i];
     ik2b_kind kind;
 
     self->arrays[i].data = NULL;
-    if (!object || (object == Py_None && p->takes_none)) {
+    if (!object || (object == Py_None && may_be_none(f, i))) {
         return 0;
     }
     int found = acquire_view(self->numpy, object, &a->view, &kind);
@@ -119,12 +135,12 @@ acquire_input(call *self, int i)
     if (found > 0 && !in_place) {
         PyBuffer_Release(&a->view);
     }
-    if (p->role == POSITIONAL && PyObject_CheckBuffer(object)) {
+    if (i < f->positional - f->takes_parents && PyObject_CheckBuffer(object)) {
         self->any_array = true;
         self->all_single &= in_place && kind == IK2B_F32;
     }
     if (in_place) {
-        return note_argument(self, i, kind, "");
+        return note_argument(self, i, kind);
     }
     if (PyFloat_Check(object) || PyLong_Check(object)) {
         return acquire_number(self, i, object);
@@ -132,7 +148,7 @@ acquire_input(call *self, int i)
     if (acquire_converted(&self->state->numpy, object, p->name, p->row->text, &a->view) < 0) {
         return -1;
     }
-    return note_argument(self, i, IK2B_F64, "");
+    return note_argument(self, i, IK2B_F64);
 }
 
 /* Broadcasting */
@@ -140,9 +156,9 @@ acquire_input(call *self, int i)
 static bool
 fits_extent(const ik2b_extent *extent, const argument *a)
 {
-    int shared = a->ndim < extent->count ? a->ndim : extent->count;
+    int shared = a->leading < extent->count ? a->leading : extent->count;
     for (int d = 1; d <= shared; d++) {
-        ptrdiff_t whole = extent->shape[extent->count - d], own = a->shape[a->ndim - d];
+        ptrdiff_t whole = extent->shape[extent->count - d], own = a->view.shape[a->leading - d];
         if (own != whole && own != 1 && whole != 1) {
             return false;
         }
@@ -154,28 +170,17 @@ fits_extent(const ik2b_extent *extent, const argument *a)
 static void
 widen_extent(ik2b_extent *extent, const argument *a)
 {
-    int more = a->ndim - extent->count;
+    int more = a->leading - extent->count;
     if (more > 0) {
         memmove(extent->shape + more, extent->shape, (size_t)extent->count * sizeof *extent->shape);
         for (int d = 0; d < more; d++) {
             extent->shape[d] = 1;
         }
-        extent->count = a->ndim;
+        extent->count = a->leading;
     }
-    for (int d = 0; d < a->ndim; d++) {
-        ptrdiff_t *whole = &extent->shape[extent->count - a->ndim + d];
-        *whole = *whole == 1 ? a->shape[d] : *whole;
-    }
-}
-
-void
-set_strides(call *self, int i)
-{
-    const argument *a = &self->arguments[i];
-    int missing = self->extent.count - a->ndim;
-    for (int d = 0; d < self->extent.count; d++) {
-        bool own = d >= missing && a->shape[d - missing] != 1;
-        self->arrays[i].stride[d] = own ? a->strides[d - missing] : 0;
+    for (int d = 0; d < a->leading; d++) {
+        ptrdiff_t *whole = &extent->shape[extent->count - a->leading + d];
+        *whole = *whole == 1 ? a->view.shape[d] : *whole;
     }
 }
 
@@ -189,13 +194,10 @@ broadcast(call *self)
                          "%s: expected leading dimensions that broadcast with %s, got %s",
                          self->function->parameters[self->places[k]].name,
                          text_of_shape(self->extent.shape, self->extent.count).text,
-                         text_of_shape(a->shape, a->ndim).text);
+                         text_of_shape(a->view.shape, a->leading).text);
             return -1;
         }
         widen_extent(&self->extent, a);
-    }
-    for (int k = 0; k < self->acquired; k++) {
-        set_strides(self, self->places[k]);
     }
     return 0;
 }

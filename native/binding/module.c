@@ -133,28 +133,20 @@ core_free(void *module)
     free_numpy(state->numpy);
 }
 
-/* All state is in the module, so each interpreter may have one under a GIL of its own, or none.
- * Python 3.11, which abi3 is built for, does not know these slots: there the list starts after
- * them. */
+/* All state is in the module, so each interpreter may have one under a GIL of its own, or none. */
 #ifndef Py_mod_multiple_interpreters
 #define Py_mod_multiple_interpreters 3
 #define Py_MOD_PER_INTERPRETER_GIL_SUPPORTED ((void *)2)
 #endif
 
 static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, SLOT_CAST(void *) core_exec},
     {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
 #ifdef Py_mod_gil
     {Py_mod_gil, Py_MOD_GIL_NOT_USED},
 #endif
-    {Py_mod_exec, SLOT_CAST(void *) core_exec},
     {0, NULL},
 };
-
-#ifdef Py_mod_gil
-#define SLOTS_OF_3_11 (slots + 2)
-#else
-#define SLOTS_OF_3_11 (slots + 1)
-#endif
 
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
@@ -162,15 +154,15 @@ static struct PyModuleDef definition = {
     .m_doc = "Two-bone inverse kinematics over arrays; use it through the package ik2bone.",
     .m_size = sizeof(module_state),
     .m_methods = methods,
-    .m_slots = SLOTS_OF_3_11,
+    .m_slots = slots,
     .m_free = core_free,
 };
 
 PyMODINIT_FUNC
 PyInit__core(void)
 {
-    if (Py_Version >= 0x030C0000) {
-        definition.m_slots = slots;
+    if (Py_Version < 0x030C0000) {
+        slots[1] = (PyModuleDef_Slot){0, NULL}; /* 3.11, which abi3 is built for, knows no others */
     }
     return PyModuleDef_Init(&definition);
 }

@@ -5,12 +5,6 @@
 #include "buffers.h"
 #include "call.h"
 
-static ik2b_kind
-kind_of_output(const call *self, const parameter *p)
-{
-    return p->holds == IK2B_KINDS ? self->kind : p->holds;
-}
-
 /* The whole shape of an output; returns the number of dimensions. */
 static int
 shape_of_output(const call *self, const parameter *p, Py_ssize_t shape[MAX_NDIM])
@@ -41,30 +35,14 @@ check_shape(const parameter *p, const Py_buffer *view, const Py_ssize_t *shape, 
     return -1;
 }
 
-/* The format of the elements, which a view of an array of a known kind does not tell. */
-static const char *
-format_of(const Py_buffer *view, ik2b_kind kind)
-{
-    static const char *const formats[IK2B_KINDS + 1] = {"f", "d", "B", "q", "B"};
-    return view->format ? view->format : formats[kind];
-}
-
+/* The caller's buffer, which is to be of this kind and shape. */
 static int
-note_output(call *self, int i, ik2b_kind kind)
-{
-    if (note_argument(self, i, kind, "out ") < 0) {
-        return -1;
-    }
-    set_strides(self, i);
-    return 0;
-}
-
-static int
-acquire_output(call *self, int i, PyObject *object, const Py_ssize_t *shape, int ndim)
+acquire_given(call *self, int i, PyObject *object, ik2b_kind expected, const Py_ssize_t *shape,
+              int ndim)
 {
     const parameter *p = &self->function->parameters[i];
     Py_buffer *view = &self->arguments[i].view;
-    ik2b_kind kind, expected = kind_of_output(self, p);
+    ik2b_kind kind;
     int found = acquire_view(self->numpy, object, view, &kind);
     if (found <= 0) {
         return found < 0 ? -1
@@ -74,7 +52,7 @@ acquire_output(call *self, int i, PyObject *object, const Py_ssize_t *shape, int
     if (kind != expected) {
         PyErr_Format(PyExc_TypeError,
                      "out %s: expected a buffer of %s, got format '%s' of %zd bytes", p->name,
-                     kind_name(expected), format_of(view, kind), view->itemsize);
+                     kind_name(expected), view->format ? view->format : "B", view->itemsize);
     }
     if (kind != expected || check_shape(p, view, shape, ndim) < 0 ||
         (view->readonly &&
@@ -83,63 +61,34 @@ acquire_output(call *self, int i, PyObject *object, const Py_ssize_t *shape, int
         PyBuffer_Release(view);
         return -1;
     }
-    return note_output(self, i, kind);
+    return 0;
 }
 
-/* A new array, with nothing to be checked. */
-static PyObject *
-make_output(call *self, int i, const Py_ssize_t *shape, int ndim)
-{
-    ik2b_kind kind = kind_of_output(self, &self->function->parameters[i]);
-    PyObject *array = new_array(self->numpy, shape, ndim, kind);
-    if (array && (PyObject_GetBuffer(array, &self->arguments[i].view, PyBUF_STRIDED) < 0 ||
-                  note_output(self, i, kind) < 0)) {
-        Py_CLEAR(array);
-    }
-    return array;
-}
-
-/* The input without which there is no such output, or -1. */
+/* The output `given`, or a new array. One that has no input to come from is None, also in its place
+ * of out. */
 static int
-needed_by(const function *f, int i)
-{
-    for (int k = 0; k < MAX_NEEDS; k++) {
-        if (f->needs[k].which == i) {
-            return f->needs[k].without;
-        }
-    }
-    return -1;
-}
-
-/* An output that has no input to come from: None, also in its place of out. */
-static int
-note_absent(call *self, int i, PyObject *object, int needed)
-{
-    const parameter *p = self->function->parameters;
-    self->arrays[i].data = NULL;
-    return object == Py_None
-               ? 0
-               : refuse(PyExc_TypeError, object, "out %s: expected None without %s, got ",
-                        p[i].name, p[needed].name);
-}
-
-static int
-acquire_or_make(call *self, int i, PyObject *given)
+acquire_output(call *self, int i, PyObject *given)
 {
     const function *f = self->function;
+    const parameter *p = &f->parameters[i];
     PyObject **result = &self->results[i - f->inputs];
-    int needed = needed_by(f, i);
     Py_ssize_t shape[MAX_NDIM];
-    if (needed >= 0 && !self->arrays[needed].data) {
+    if (i == f->out_end && !self->arrays[f->end_matrix].data) {
+        self->arrays[i].data = NULL;
         *result = Py_NewRef(given ? given : Py_None);
-        return note_absent(self, i, *result, needed);
+        return *result == Py_None ? 0
+                                  : refuse(PyExc_TypeError, given,
+                                           "out end: expected None without end_matrix, got ");
     }
-    int ndim = shape_of_output(self, &f->parameters[i], shape);
-    if (!given) {
-        return (*result = make_output(self, i, shape, ndim)) ? 0 : -1;
+    int ndim = shape_of_output(self, p, shape);
+    ik2b_kind kind = p->holds == IK2B_KINDS ? self->kind : p->holds;
+    *result = given ? Py_NewRef(given) : new_array(self->numpy, shape, ndim, kind);
+    if (given ? acquire_given(self, i, given, kind, shape, ndim) < 0
+              : !*result ||
+                    PyObject_GetBuffer(*result, &self->arguments[i].view, PyBUF_STRIDED) < 0) {
+        return -1;
     }
-    *result = Py_NewRef(given);
-    return acquire_output(self, i, given, shape, ndim);
+    return note_argument(self, i, kind);
 }
 
 /* 0 where `out` is a tuple of the right length, or -1 with an exception. */
@@ -175,7 +124,7 @@ acquire_outputs(call *self)
     }
     for (int i = 0; i < count; i++) {
         PyObject *given = self->owns_outputs ? NULL : count > 1 ? PyTuple_GetItem(out, i) : out;
-        if (acquire_or_make(self, f->inputs + i, given) < 0) {
+        if (acquire_output(self, f->inputs + i, given) < 0) {
             return -1;
         }
     }

@@ -10,8 +10,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MAX_AXES MAX_NDIM
-
 /* Steps of a positive stride, from none to `most`. */
 typedef struct {
     intptr_t stride, most;
@@ -26,14 +24,12 @@ typedef struct {
 static inline range
 find_range(const call *self, int i)
 {
-    static const signed char sizes[IK2B_KINDS] = {
-        [IK2B_F32] = 4, [IK2B_F64] = 8, [IK2B_U8] = 1, [IK2B_I64] = 8};
-    const argument *a = &self->arguments[i];
-    intptr_t size = sizes[self->arrays[i].kind], below = 0, above = size;
+    const Py_buffer *view = &self->arguments[i].view;
+    intptr_t size = view->itemsize, below = 0, above = size;
     bool nested = true;
-    for (int d = a->view.ndim - 1; d >= 0; d--) {
-        intptr_t stride = a->strides[d], reach = stride * (a->shape[d] - 1);
-        nested &= a->shape[d] < 2 || (stride < 0 ? -stride : stride) >= above - below;
+    for (int d = view->ndim - 1; d >= 0; d--) {
+        intptr_t stride = view->strides[d], reach = stride * (view->shape[d] - 1);
+        nested &= view->shape[d] < 2 || (stride < 0 ? -stride : stride) >= above - below;
         below += reach < 0 ? reach : 0;
         above += reach < 0 ? 0 : reach;
     }
@@ -41,33 +37,11 @@ find_range(const call *self, int i)
     return (range){first + below, first + above, size, nested};
 }
 
-/* Its range, and its axes: the first byte, and any steps along each axis from there, are the first
- * bytes of its elements. */
-typedef struct {
-    range bytes;
-    int count;
-    axis axes[MAX_AXES];
-} layout;
-
-static void
-find_layout(const call *self, int i, layout *dest)
-{
-    const argument *a = &self->arguments[i];
-    dest->bytes = find_range(self, i);
-    dest->count = 0;
-    for (int d = 0; d < a->view.ndim; d++) {
-        intptr_t stride = a->strides[d];
-        if (a->shape[d] > 1) {
-            dest->axes[dest->count++] = (axis){stride < 0 ? -stride : stride, a->shape[d] - 1};
-        }
-    }
-}
-
 /* Axes by falling strides; those of one stride are one. Single bytes, of stride 1, are the last. */
 typedef struct {
     int count;
     intptr_t reach; /* the greatest sum */
-    axis axes[2 * MAX_AXES + 1];
+    axis axes[2 * MAX_NDIM + 1];
 } sum;
 
 static void
@@ -78,11 +52,13 @@ begin_sum(sum *self, intptr_t bytes)
     self->axes[0] = (axis){1, bytes};
 }
 
+/* Any steps along a view's axis, as often. */
 static void
-add_term(sum *self, intptr_t stride, intptr_t most)
+add_axis(sum *self, const Py_buffer *view, int d, intptr_t most)
 {
+    intptr_t stride = view->strides[d] < 0 ? -view->strides[d] : view->strides[d];
     int at = self->count;
-    if (stride == 0) {
+    if (stride == 0 || most <= 0) {
         return;
     }
     self->reach += stride * most;
@@ -96,6 +72,14 @@ add_term(sum *self, intptr_t stride, intptr_t most)
     memmove(&self->axes[at + 1], &self->axes[at], (size_t)(self->count - at) * sizeof *self->axes);
     self->axes[at] = (axis){stride, most};
     self->count++;
+}
+
+static void
+add_axes(sum *self, const Py_buffer *view, int first, intptr_t times)
+{
+    for (int d = first; d < view->ndim; d++) {
+        add_axis(self, view, d, times * (view->shape[d] - 1));
+    }
 }
 
 /* Whether steps along the axes, the last of which goes by single bytes, can add up to the total.
@@ -119,34 +103,28 @@ adds_up(const axis *axes, int count, intptr_t reach, intptr_t total)
 
 /* From the first byte of one to a byte of both, and from there to the last byte of the other. */
 static bool
-share_bytes(const layout *a, const layout *b)
+share_bytes(const call *self, int i, int j, const range *own, const range *its)
 {
     sum steps;
-    begin_sum(&steps, a->bytes.itemsize - 1 + b->bytes.itemsize - 1);
-    for (int k = 0; k < a->count; k++) {
-        add_term(&steps, a->axes[k].stride, a->axes[k].most);
-    }
-    for (int k = 0; k < b->count; k++) {
-        add_term(&steps, b->axes[k].stride, b->axes[k].most);
-    }
-    return adds_up(steps.axes, steps.count, steps.reach, b->bytes.high - 1 - a->bytes.low);
+    begin_sum(&steps, own->itemsize - 1 + its->itemsize - 1);
+    add_axes(&steps, &self->arguments[i].view, 0, 1);
+    add_axes(&steps, &self->arguments[j].view, 0, 1);
+    return adds_up(steps.axes, steps.count, steps.reach, its->high - 1 - own->low);
 }
 
 /* Whether two different elements share a byte: they differ by one or more steps along some axis k,
  * by none along those before it, and by any, of either sign, along those after it. */
 static bool
-meets_itself(const layout *self)
+meets_itself(const Py_buffer *view, intptr_t itemsize)
 {
-    for (int k = 0; k < self->count; k++) {
-        intptr_t back = self->bytes.itemsize - 1;
+    for (int k = 0; k < view->ndim; k++) {
+        intptr_t step = view->strides[k] < 0 ? -view->strides[k] : view->strides[k];
         sum steps;
-        begin_sum(&steps, 2 * back);
-        add_term(&steps, self->axes[k].stride, self->axes[k].most - 1);
-        for (int j = k + 1; j < self->count; j++) {
-            add_term(&steps, self->axes[j].stride, 2 * self->axes[j].most);
-            back += self->axes[j].stride * self->axes[j].most;
-        }
-        if (adds_up(steps.axes, steps.count, steps.reach, back - self->axes[k].stride)) {
+        begin_sum(&steps, 2 * (itemsize - 1));
+        add_axes(&steps, view, k + 1, 2);
+        intptr_t back = steps.reach / 2;
+        add_axis(&steps, view, k, view->shape[k] - 2);
+        if (view->shape[k] > 1 && adds_up(steps.axes, steps.count, steps.reach, back - step)) {
             return true;
         }
     }
@@ -176,26 +154,10 @@ refuse_overlap(const call *self, int output, int other)
     return -1;
 }
 
-/* Whether an output meets an earlier argument, or itself, by their strides. */
-static bool
-meets(const call *self, int output, int other)
-{
-    layout own, its;
-    find_layout(self, output, &own);
-    if (other == output) {
-        return meets_itself(&own);
-    }
-    if (other < self->function->inputs && is_same_memory(self, output, other)) {
-        return false;
-    }
-    find_layout(self, other, &its);
-    return share_bytes(&own, &its);
-}
-
 int
 check_overlap(const call *self)
 {
-    range ranges[MAX_ARGUMENTS];
+    range ranges[IK2B_MAX_ARGUMENTS];
     if (self->owns_outputs || !has_rows(self)) {
         return 0;
     }
@@ -205,14 +167,16 @@ check_overlap(const call *self)
         if (i < self->function->inputs) {
             continue;
         }
-        if (!own.nested && meets(self, i, i)) {
+        if (!own.nested && meets_itself(&self->arguments[i].view, own.itemsize)) {
             return refuse_overlap(self, i, i);
         }
         for (int before = 0; before < k; before++) {
+            int other = self->places[before];
             const range *its = &ranges[before];
             if (its->low < own.high && own.low < its->high &&
-                meets(self, i, self->places[before])) {
-                return refuse_overlap(self, i, self->places[before]);
+                !(other < self->function->inputs && is_same_memory(self, i, other)) &&
+                share_bytes(self, i, other, &own, its)) {
+                return refuse_overlap(self, i, other);
             }
         }
     }

@@ -5,82 +5,56 @@
 #include "curves.h"
 #include "rows.h"
 
-/* A contiguous buffer that a function is to be given, IK2B_I64 for integers of any size; without
- * dimensions something else, which the function reads itself. */
-typedef struct {
-    const char *name;
-    ik2b_kind kind;
-    int ndim;
-    bool written;
-} own_argument;
-
 /* So many arguments by position. */
-static int
+static bool
 check_given(const char *caller, Py_ssize_t given, Py_ssize_t expected)
 {
-    if (given == expected) {
-        return 0;
+    if (given != expected) {
+        PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, got %zd", caller, expected, given);
     }
-    PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, got %zd", caller, expected, given);
-    return -1;
+    return given == expected;
 }
 
-static int
-acquire_contiguous(PyObject *object, const own_argument *expected, Py_buffer *view)
+/* A contiguous buffer of this kind, IK2B_I64 for integers of any size; false with an exception. The
+ * view is to be released either way, and empty before. */
+static bool
+acquire(PyObject *object, const char *name, ik2b_kind kind, int ndim, bool written, Py_buffer *view)
 {
-    int flags = expected->written ? PyBUF_WRITABLE : PyBUF_SIMPLE;
+    int flags = written ? PyBUF_WRITABLE : PyBUF_SIMPLE;
     if (PyObject_GetBuffer(object, view, flags | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
         view->obj = NULL;
-        return -1;
+        return false;
     }
-    bool integers = expected->kind == IK2B_I64;
-    bool good = integers ? holds_integers(view) : kind_of(view) == expected->kind;
-    if (good && view->ndim == expected->ndim) {
-        return 0;
+    bool integers = kind == IK2B_I64;
+    bool good = integers ? holds_integers(view) : kind_of(view) == kind;
+    if (!good || view->ndim != ndim) {
+        PyErr_Format(PyExc_ValueError,
+                     "%s: expected %s of %d dimensions, got %d dimensions of '%s'", name,
+                     integers ? "integers" : kind_name(kind), ndim, view->ndim,
+                     view->format ? view->format : "B");
     }
-    PyErr_Format(PyExc_ValueError, "%s: expected %s of %d dimensions, got %d dimensions of '%s'",
-                 expected->name, integers ? "integers" : kind_name(expected->kind), expected->ndim,
-                 view->ndim, view->format ? view->format : "B");
-    return -1;
-}
-
-/* The buffers of all arguments, which come by position: 0, or -1 with an exception. */
-static int
-acquire_buffers(const char *caller, PyObject *const *args, Py_ssize_t given,
-                const own_argument *expected, int count, Py_buffer views[])
-{
-    if (check_given(caller, given, count) < 0) {
-        return -1;
-    }
-    for (int i = 0; i < count; i++) {
-        if (expected[i].ndim && acquire_contiguous(args[i], &expected[i], &views[i]) < 0) {
-            return -1;
-        }
-    }
-    return 0;
+    return good && view->ndim == ndim;
 }
 
 static void
-release_buffers(Py_buffer views[], int count)
+release(Py_buffer views[], int count)
 {
     for (int i = 0; i < count; i++) {
         PyBuffer_Release(&views[i]);
     }
 }
 
-/* A buffer of so many elements. */
-static int
-check_length(const char *name, const Py_buffer *view, Py_ssize_t expected)
-{
-    Py_ssize_t got = view->len / view->itemsize;
-    if (got == expected) {
-        return 0;
-    }
-    PyErr_Format(PyExc_ValueError, "%s: expected %zd numbers, got %zd", name, expected, got);
-    return -1;
-}
-
 /* Meshes */
+
+static bool
+check_columns(const char *name, const Py_buffer *view)
+{
+    if (view->shape[1] != 3) {
+        PyErr_Format(PyExc_ValueError, "%s: expected rows of 3 numbers, got %zd", name,
+                     view->shape[1]);
+    }
+    return view->shape[1] == 3;
+}
 
 static const char capsule_name[] = "ik2bone mesh";
 
@@ -114,7 +88,7 @@ copy_triangles(const Py_buffer *triangles, Py_ssize_t vertices)
     return copy;
 }
 
-static int
+static bool
 check_vertices(const Py_buffer *vertices)
 {
     const double *numbers = vertices->buf;
@@ -122,31 +96,29 @@ check_vertices(const Py_buffer *vertices)
         if (!d3_finite(numbers + 3 * v)) {
             PyErr_Format(PyExc_ValueError,
                          "vertices[%zd]: expected finite coordinates, got NaN or infinity", v);
-            return -1;
+            return false;
         }
     }
-    return 0;
+    return true;
 }
 
 PyObject *
 core_build_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
 {
-    static const own_argument expected[] = {{"vertices", IK2B_F64, 2, false},
-                                            {"triangles", IK2B_I64, 2, false}};
     Py_buffer views[2] = {{.obj = NULL}}, *vertices = &views[0], *triangles = &views[1];
     ptrdiff_t *indices = NULL;
-    PyObject *capsule = NULL, *answer = NULL;
+    PyObject *answer = NULL;
     (void)module;
-    if (acquire_buffers("build_mesh", args, given, expected, 2, views) == 0 &&
-        check_length("vertices", vertices, 3 * vertices->shape[0]) == 0 &&
-        check_length("triangles", triangles, 3 * triangles->shape[0]) == 0 &&
-        check_vertices(vertices) == 0 &&
-        (indices = copy_triangles(triangles, vertices->shape[0]))) {
+    if (check_given("build_mesh", given, 2) &&
+        acquire(args[0], "vertices", IK2B_F64, 2, false, vertices) &&
+        acquire(args[1], "triangles", IK2B_I64, 2, false, triangles) &&
+        check_columns("vertices", vertices) && check_columns("triangles", triangles) &&
+        check_vertices(vertices) && (indices = copy_triangles(triangles, vertices->shape[0]))) {
         ik2b_mesh *mesh;
         Py_BEGIN_ALLOW_THREADS
             mesh = ik2b_mesh_build(vertices->buf, indices, triangles->shape[0]);
         Py_END_ALLOW_THREADS
-        capsule = mesh ? PyCapsule_New(mesh, capsule_name, free_mesh) : PyErr_NoMemory();
+        PyObject *capsule = mesh ? PyCapsule_New(mesh, capsule_name, free_mesh) : PyErr_NoMemory();
         if (capsule) {
             answer = Py_BuildValue("Nn", capsule, triangles->shape[0]);
         }
@@ -155,39 +127,35 @@ core_build_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
         }
     }
     PyMem_Free(indices);
-    release_buffers(views, 2);
+    release(views, 2);
     return answer;
 }
 
 PyObject *
 core_measure_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
 {
-    static const own_argument expected[] = {
-        {.name = "mesh"}, {"bounds", IK2B_F64, 2, true}, {"normals", IK2B_F64, 2, true}};
-    Py_buffer views[3] = {{.obj = NULL}};
-    const ik2b_mesh *mesh = NULL;
+    const ik2b_mesh *mesh =
+        check_given("measure_mesh", given, 1) ? PyCapsule_GetPointer(args[0], capsule_name) : NULL;
+    Py_ssize_t numbers = mesh ? 6 + 3 * ik2b_mesh_size(mesh) : 0;
+    PyObject *answer =
+        mesh ? PyBytes_FromStringAndSize(NULL, numbers * (Py_ssize_t)sizeof(double)) : NULL;
     (void)module;
-    bool good = acquire_buffers("measure_mesh", args, given, expected, 3, views) == 0 &&
-                (mesh = PyCapsule_GetPointer(args[0], capsule_name)) &&
-                check_length("bounds", &views[1], 6) == 0 &&
-                check_length("normals", &views[2], 3 * ik2b_mesh_size(mesh)) == 0;
-    if (good) {
-        double *corners = views[1].buf;
+    if (answer) {
+        double *dest = (double *)(void *)PyBytes_AsString(answer);
         Py_BEGIN_ALLOW_THREADS
-            ik2b_mesh_bounds(mesh, corners, corners + 3);
-            ik2b_mesh_normals(mesh, views[2].buf);
+            ik2b_mesh_bounds(mesh, dest, dest + 3);
+            ik2b_mesh_normals(mesh, dest + 6);
         Py_END_ALLOW_THREADS
     }
-    release_buffers(views, 3);
-    return good ? Py_NewRef(Py_None) : NULL;
+    return answer;
 }
 
 const ik2b_mesh *
 mesh_of(const char *caller, PyObject *const *args, Py_ssize_t given)
 {
-    return check_given(caller, given > 1 ? 1 : given, 1) < 0
-               ? NULL
-               : PyCapsule_GetPointer(args[0], capsule_name);
+    return check_given(caller, given > 1 ? 1 : given, 1)
+               ? PyCapsule_GetPointer(args[0], capsule_name)
+               : NULL;
 }
 
 PyObject *
@@ -217,7 +185,25 @@ core_cross_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObj
 
 /* Curves */
 
-enum { WISH, WEIGHT, FLOOR, CEILING, STIFFNESS, OUT, CURVES };
+enum { WISH, WEIGHT, FLOOR, CEILING, OUT, CURVES };
+
+/* As many numbers as there are in the first curves. */
+static bool
+check_length(const char *name, const Py_buffer *view, const Py_buffer *first)
+{
+    if (view->len != first->len) {
+        PyErr_Format(PyExc_ValueError, "%s: expected %zd numbers, got %zd", name,
+                     first->len / first->itemsize, view->len / view->itemsize);
+    }
+    return view->len == first->len;
+}
+
+static bool
+parse_number(PyObject *object, double *number)
+{
+    *number = PyFloat_AsDouble(object);
+    return !(*number == -1.0 && PyErr_Occurred());
+}
 
 /* All curves, one after the other; false where there is no optimum. */
 static bool
@@ -235,38 +221,20 @@ smooth_rows(const Py_buffer views[CURVES], double stiffness, void *scratch)
     return good;
 }
 
-/* The curves, all of one length, and the number among them: 0, or -1 with an exception. */
-static int
-acquire_curves(const char *caller, PyObject *const *args, Py_ssize_t given,
-               const own_argument *expected, int count, Py_buffer views[], double *number)
-{
-    if (acquire_buffers(caller, args, given, expected, count, views) < 0) {
-        return -1;
-    }
-    for (int i = 0; i < count; i++) {
-        if (!expected[i].ndim) {
-            *number = PyFloat_AsDouble(args[i]);
-        }
-        else if (check_length(expected[i].name, &views[i], views[0].len / views[0].itemsize) < 0) {
-            return -1;
-        }
-    }
-    return PyErr_Occurred() ? -1 : 0;
-}
-
 PyObject *
 core_smooth_within(PyObject *module, PyObject *const *args, Py_ssize_t given)
 {
-    static const own_argument expected[CURVES] = {
-        {"wish", IK2B_F64, 2, false},  {"weight", IK2B_F64, 2, false},
-        {"floor", IK2B_F64, 2, false}, {"ceiling", IK2B_F64, 2, false},
-        {.name = "stiffness"},         {"out", IK2B_F64, 2, true}};
+    static const char *const names[CURVES] = {"wish", "weight", "floor", "ceiling", "out"};
     Py_buffer views[CURVES] = {{.obj = NULL}};
     double stiffness;
     void *scratch = NULL;
     bool good =
-        acquire_curves("smooth_within", args, given, expected, CURVES, views, &stiffness) == 0;
+        check_given("smooth_within", given, CURVES + 1) && parse_number(args[OUT], &stiffness);
     (void)module;
+    for (int i = 0; good && i < CURVES; i++) {
+        good = acquire(args[i == OUT ? i + 1 : i], names[i], IK2B_F64, 2, i == OUT, &views[i]) &&
+               check_length(names[i], &views[i], &views[WISH]);
+    }
     if (good && !(scratch = PyMem_Malloc(ik2b_smooth_scratch((size_t)views[WISH].shape[1])))) {
         PyErr_NoMemory();
     }
@@ -280,29 +248,29 @@ core_smooth_within(PyObject *module, PyObject *const *args, Py_ssize_t given)
         }
     }
     PyMem_Free(scratch);
-    release_buffers(views, CURVES);
+    release(views, CURVES);
     return good && scratch ? Py_NewRef(Py_None) : NULL;
 }
 
 PyObject *
 core_fill_dips(PyObject *module, PyObject *const *args, Py_ssize_t given)
 {
-    static const own_argument expected[] = {
-        {"values", IK2B_F64, 1, false}, {.name = "most"}, {"out", IK2B_F64, 1, true}};
-    Py_buffer views[3] = {{.obj = NULL}};
+    Py_buffer views[2] = {{.obj = NULL}}, *values = &views[0], *out = &views[1];
     size_t *scratch = NULL;
     double most;
-    bool good = acquire_curves("fill_dips", args, given, expected, 3, views, &most) == 0;
     (void)module;
-    if (good && !(scratch = PyMem_New(size_t, (size_t)views[0].shape[0]))) {
+    if (check_given("fill_dips", given, 3) && parse_number(args[1], &most) &&
+        acquire(args[0], "values", IK2B_F64, 1, false, values) &&
+        acquire(args[2], "out", IK2B_F64, 1, true, out) && check_length("out", out, values) &&
+        !(scratch = PyMem_New(size_t, (size_t)values->shape[0]))) {
         PyErr_NoMemory();
     }
     if (scratch) {
         Py_BEGIN_ALLOW_THREADS
-            ik2b_fill_dips((size_t)views[0].shape[0], views[0].buf, most, scratch, views[2].buf);
+            ik2b_fill_dips((size_t)values->shape[0], values->buf, most, scratch, out->buf);
         Py_END_ALLOW_THREADS
     }
     PyMem_Free(scratch);
-    release_buffers(views, 3);
+    release(views, 2);
     return scratch ? Py_NewRef(Py_None) : NULL;
 }

@@ -116,14 +116,10 @@ check_needs(const call *self)
         PyErr_SetString(PyExc_ValueError, "hinge: expected a direction for roll='hinge', got None");
         return -1;
     }
-    for (int k = 0; k < MAX_NEEDS; k++) {
-        int which = f->needs[k].which, without = f->needs[k].without;
-        if (which < f->inputs && is_given(self, which) && !is_given(self, without)) {
-            PyErr_Format(PyExc_ValueError, "%s: expected %s for %s, got None",
-                         f->parameters[without].name, f->parameters[without].row->text,
-                         f->parameters[which].name);
-            return -1;
-        }
+    if (f->end_goal && is_given(self, f->end_goal) && !is_given(self, f->end_matrix)) {
+        PyErr_Format(PyExc_ValueError, "end_matrix: expected %s for end_goal, got None",
+                     f->parameters[f->end_matrix].row->text);
+        return -1;
     }
     return 0;
 }
@@ -181,38 +177,27 @@ parse_parent(PyObject *item)
     return parent;
 }
 
-/* Integers of a buffer as they lie, without an object for each: 1, 0 where it holds none, -1. */
+/* The parent of a joint, from integers as they lie, without an object for each, or from the object
+ * where there are none: 0, or -1 with an exception. */
 static int
-read_parents(const call *self, PyObject *object, ptrdiff_t *parents)
+read_parent(const Py_buffer *integers, PyObject *object, Py_ssize_t j, ptrdiff_t *parent)
 {
-    Py_buffer view;
-    ik2b_kind kind;
-    int found = acquire_view(NULL, object, &view, &kind);
-    if (found <= 0) {
-        return found;
+    if (integers) {
+        *parent = integer_at(integers, (const char *)integers->buf + j * integers->strides[0]);
     }
-    if (view.ndim != 1) {
-        PyErr_Format(PyExc_ValueError, "parents: expected shape (joints,), got shape %s",
-                     text_of_shape(view.shape, view.ndim).text);
-        PyBuffer_Release(&view);
-        return -1;
+    else {
+        PyObject *item = PySequence_GetItem(object, j);
+        *parent = parse_parent(item);
+        Py_XDECREF(item);
+        if (PyErr_Occurred()) {
+            return -1;
+        }
     }
-    found = holds_integers(&view) && view.strides && view.shape[0] == self->joints.count;
-    for (Py_ssize_t j = 0; found && j < self->joints.count; j++) {
-        parents[j] = integer_at(&view, (const char *)view.buf + j * view.strides[0]);
-    }
-    PyBuffer_Release(&view);
-    return found;
-}
-
-static int
-check_parent(Py_ssize_t j, Py_ssize_t parent)
-{
-    if (parent >= -1 && parent < j) {
+    if (*parent >= -1 && *parent < j) {
         return 0;
     }
     PyErr_Format(PyExc_ValueError,
-                 "parents[%zd]: expected -1 or the index of an earlier joint, got %zd", j, parent);
+                 "parents[%zd]: expected -1 or the index of an earlier joint, got %zd", j, *parent);
     return -1;
 }
 
@@ -220,6 +205,8 @@ int
 parse_parents(call *self)
 {
     PyObject *object = self->objects[PARENTS_SLOT];
+    Py_buffer view;
+    ik2b_kind kind;
     if (PyUnicode_Check(object) || !PySequence_Check(object)) {
         return refuse(PyExc_TypeError, object, "parents: expected a sequence of integers, got ");
     }
@@ -237,12 +224,20 @@ parse_parents(call *self)
         return -1;
     }
     self->joints.parents = parents; /* end_call frees them */
-    int read = read_parents(self, object, parents);
-    for (Py_ssize_t j = 0; read >= 0 && j < self->joints.count; j++) {
-        PyObject *item = read ? NULL : PySequence_GetItem(object, j);
-        parents[j] = read ? parents[j] : parse_parent(item);
-        Py_XDECREF(item);
-        read = PyErr_Occurred() || check_parent(j, parents[j]) < 0 ? -1 : read;
+    int lent = acquire_view(NULL, object, &view, &kind);
+    bool good = lent >= 0;
+    if (lent > 0 && view.ndim != 1) {
+        PyErr_Format(PyExc_ValueError, "parents: expected shape (joints,), got shape %s",
+                     text_of_shape(view.shape, view.ndim).text);
+        good = false;
     }
-    return read < 0 ? -1 : 0;
+    bool in_place = good && lent > 0 && holds_integers(&view) && view.strides &&
+                    view.shape[0] == self->joints.count;
+    for (Py_ssize_t j = 0; good && j < self->joints.count; j++) {
+        good = read_parent(in_place ? &view : NULL, object, j, &parents[j]) == 0;
+    }
+    if (lent > 0) {
+        PyBuffer_Release(&view);
+    }
+    return good ? 0 : -1;
 }

@@ -27,6 +27,9 @@ find_cone(limb *t, bool careful, cone *self, bool *none)
     bool good = d3_measure(self->axis, careful, &size, &inverse);
     *none = is_zero(self->axis) | (t->cone_angle >= IK2B_PI);
     d3_scale(self->axis, inverse, self->axis);
+    if (careful && !good && !*none) {
+        d3_unit(t->cone_axis, self->axis);
+    }
     d3_cross(self->axis, t->mid, across);
     double component = d3_dot(self->axis, t->mid), distance = sqrt(d3_dot(across, across));
     double part = 1.0 / upper;

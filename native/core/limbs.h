@@ -275,7 +275,8 @@ inverse_root(double square)
     return chosen(square > 0.0, 1.0 / sqrt(square), 0.0);
 }
 
-/* Length of v and its inverse, which is 0 for a zero v; false where a lane needs care. */
+/* Length of v and its inverse; both are 0 for a zero v, or one so short that the inverse would
+ * overflow. False where a lane needs care. */
 IK2B_IN_LINE bool
 d3_measure(const double v[3], bool careful, double *length, double *inverse)
 {
@@ -285,6 +286,7 @@ d3_measure(const double v[3], bool careful, double *length, double *inverse)
     if (careful && !is_ordinary(square)) {
         double unit[3];
         *length = d3_is_zero(v) ? 0.0 : d3_unit(v, unit);
+        *length = *length < DBL_MIN ? 0.0 : *length;
         *inverse = *length > 0.0 ? 1.0 / *length : 0.0;
     }
     return is_ordinary(square);

@@ -72,7 +72,10 @@ keep_length(const double bone[3], bool careful, double new[3])
     double factor = square / sqrt(product), unit[3];
     bool good = is_ordinary(product);
     if (careful && !good) {
-        factor = d3_is_zero(new) ? 0.0 : d3_unit(bone, unit) / d3_unit(new, unit);
+        factor = d3_unit(bone, unit);
+        if (!d3_is_zero(new)) {
+            d3_unit(new, new);
+        }
     }
     d3_scale(new, factor, new);
     return good;

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
@@ -41,9 +42,10 @@ class Mesh:
     _measures: tuple[NDArray[np.float64], NDArray[np.float64]] | None
 
     def __init__(self, vertices: Numbers, triangles: Numbers) -> None:
-        try:
+        built = None
+        with suppress(TypeError, ValueError, BufferError):
             built = _core.build_mesh(vertices, triangles)
-        except (TypeError, ValueError, BufferError):  # no contiguous buffers of the kinds that are read as they lie
+        if not built:  # no contiguous buffers of the kinds that are read as they lie
             vertices, triangles = _rows("vertices", vertices, VERTICES), _rows("triangles", triangles, TRIANGLES)
             built = _core.build_mesh(vertices, triangles)
         self._built, self._count = built
@@ -76,10 +78,8 @@ class Mesh:
 
         with self._lock:
             if self._measures is None:
-                bounds, normals = np.empty((2, 3)), np.empty((self._count, 3))
-                _core.measure_mesh(self._built, bounds, normals)
-                bounds.flags.writeable = normals.flags.writeable = False
-                self._measures = bounds, normals
+                corners = np.frombuffer(_core.measure_mesh(self._built)).reshape(-1, 3)
+                self._measures = corners[:2], corners[2:]
             return self._measures
 
     def crossings(self, points: Numbers, direction: Numbers) -> Crossings:
@@ -116,7 +116,7 @@ class Mesh:
 
 
 def _rows(name: str, given: Numbers, expected: str) -> NDArray[Any]:
-    """Contiguous rows of three numbers, float64, or int64 for triangles; an empty list holds none."""
+    """Contiguous rows of three numbers, float64, or integers for triangles; an empty list holds none."""
     import numpy as np
 
     whole = expected == TRIANGLES
@@ -131,4 +131,4 @@ def _rows(name: str, given: Numbers, expected: str) -> NDArray[Any]:
         raise TypeError(f"{name}: expected {expected}, got {type(given).__name__}{of}")
     if found.shape[1:] != (3,):
         raise ValueError(f"{name}: expected {expected}, got shape {found.shape}")
-    return np.ascontiguousarray(found, np.int64 if whole else np.float64)
+    return np.ascontiguousarray(found, found.dtype.newbyteorder("=") if whole else np.float64)

@@ -75,12 +75,20 @@ def test_results_go_where_out_tells():
         (SQUARE, [0, 1, 2], ValueError, r"triangles: expected .*, got shape \(3,\)"),
         (SQUARE, [[0, 1, 4]], ValueError, r"triangles\[0, 2\]: expected the index of one of 4 vertices, got 4"),
         (SQUARE, [[0, 1, 2], [-1, 0, 1]], ValueError, r"triangles\[1, 0\]: expected the index .*, got -1"),
-        (SQUARE, np.array([[0, 1, 2**63]], "u8"), ValueError, r"triangles\[0, 2\]: expected the index"),
+        (
+            SQUARE,
+            np.array([[0, 1, 2**63]], "u8"),
+            ValueError,
+            r"triangles\[0, 2\]: expected .*, got 9223372036854775807",
+        ),
+        (SQUARE, np.empty((0, 4), int), ValueError, r"triangles: expected .* \(T, 3\), got shape \(0, 4\)"),
+        (np.empty((0, 2)), [], ValueError, r"vertices: expected .* \(V, 3\), got shape \(0, 2\)"),
     ],
 )
 def test_what_is_no_mesh_is_told_by_name(vertices, triangles, error, told):
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=told) as told_once:
         Mesh(vertices, triangles)
+    assert told_once.value.__context__ is None or told_once.value.__suppress_context__
 
 
 def test_what_cannot_be_asked_is_told_by_name():

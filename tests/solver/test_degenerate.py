@@ -302,3 +302,20 @@ def test_half_turns_of_nearly_straight_limbs_are_exact(dtype, with_hinge):
     bones = limbs.length(wide[1][:, :3, 3]), limbs.length(end - wide[1][:, :3, 3])
     wanted = -end.astype(np.float64) * (sum(bones) / limbs.length(end.astype(np.float64)))[:, None]
     close(reached[:, :3, 3], wanted, 1e-6 if dtype == np.float32 else 2e-14)
+
+
+@pytest.mark.parametrize("size", [1e-308, 1e-310, 5e-324])
+def test_lengths_whose_inverse_would_overflow_make_no_nan(size):
+    straight = ik2bone.solve(ROOT, MID, END, [0.1, 0.2, -0.5])
+    turned = ik2bone.solve(ROOT, MID, END, [0.1, 0.2, -0.5], cone_axis=[0, 0, -size], cone_angle=0.3)
+    same = ik2bone.solve(ROOT, MID, END, [0.1, 0.2, -0.5], cone_axis=[0, 0, -1.0], cone_angle=0.3)
+    close(turned.mid, same.mid)
+    assert np.any(turned.mid != straight.mid)
+    near = ik2bone.solve(ROOT, MID, END, [size, size, 0])
+    close(near.mid, ik2bone.solve(ROOT, MID, END, ROOT).mid)
+    folded = ik2bone.solve([0.0, 0, 0], [0, 0, 1.0], [size, 0, 0], [0.1, 0.2, 0.5], weight=[0.5, 1.0])
+    assert np.all(np.isfinite([folded.mid, folded.end]))
+    close(limbs.length(folded.mid), 1)
+    mid = limbs.affine(np.eye(3), [0, 0.6, 0.8])
+    turns = [ik2bone.orient(np.eye(4), mid, [0, 0, 1.6], [length, 0, 0], [length, 0, 1.0]).root for length in (size, 1)]
+    close(*turns)
