@@ -18,9 +18,9 @@ from .time import HASTY
 # Feet are moved along so many ways, by each of these lengths (leg lengths), to find a better place: by small ones at
 # first, as the treads of stairs leave a foot hardly any room before it and behind it.
 WAYS, LENGTHS = 8, np.array([0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.16, 0.24, 0.32, 0.4])
-# On so many ways the best place is found exactly, by halving the way from the length before so often: to 0.00125 leg.
-# With 2 ways feet jump from one to another as the ground shifts, more than 3 change nothing.
-KEPT, HALVINGS = 3, 6
+# On so many ways the best place is found exactly, by so many steps to both sides, each half as long as the one before:
+# to 0.0006 leg near by. With 2 ways feet jump from one to another as the ground shifts, more than 3 change nothing.
+KEPT, HALVINGS = 3, 5
 # Each way costs this much (leg lengths) more than the one before it, so that rounding does not choose among equals. For
 # later feet it is more, up to twice as much: else two feet might exchange their ways at the same cost.
 LATER = 1e-6
@@ -82,18 +82,21 @@ class Search:
         return last[row, kept], kept, prices[best], moves[best], costs[row, kept, last[row, kept]]
 
     def best(self) -> Array:
-        """The best shifts (M, 2) of the free stances: the best strides, the last of which is halved again and again."""
+        """The best shifts (M, 2) of the free stances: the best strides, made shorter and longer by less and less."""
         last, kept, prices, moves, costs = self.strides()
         length, gap = LENGTHS[last], np.diff(LENGTHS, prepend=0.0)[last]
         row, place = np.ogrid[: len(length), :KEPT]
         for halving in range(1, HALVINGS + 1) if length.any() else ():
-            shorter = length - gap / 2**halving
-            tried = self.look(kept, shorter)
-            prices, moves = (np.stack(both, axis=2) for both in zip((prices, moves), tried, strict=True))
+            step = gap / 2**halving
+            lengths = np.stack([length, length - step, length + step], axis=2)
+            tried = self.look(np.repeat(kept, 2, axis=1), lengths[..., 1:].reshape(len(kept), -1))
+            prices, moves = (
+                np.concatenate([now[:, :, None], new.reshape(*now.shape[:2], 2, *now.shape[2:])], axis=2)
+                for now, new in zip((prices, moves), tried, strict=True)
+            )
             costs = self.together(prices, moves)
             better = costs.argmin(axis=2)
-            length = np.where(better, shorter, length)
-            prices, moves, costs = (values[row, place, better] for values in (prices, moves, costs))
+            length, prices, moves, costs = (each[row, place, better] for each in (lengths, prices, moves, costs))
         chosen = row[:, 0], costs.argmin(axis=1)
         return np.asarray(length[chosen][:, None] * self.ways[self.free, kept[chosen]])
 
