@@ -61,11 +61,12 @@ def find_contacts(
     and the path of the hips was not.
 
     A part is slow from the moment its speed falls below `enter` for as long as it stays below `leave` (leg lengths a
-    second; more for runners), while it is less than `height` leg lengths above its lowest place of that time. A slow
-    foot stands where it is as low as nearby in time, or carries the figure alone. Gaps and contacts shorter than
-    `least` seconds are dropped. With `exact` each contact then begins at its heel strike and ends at its toe-off, as
-    force plates would tell them, to the frame. Without `exact` a part stands while it is slow, which suits foot
-    locking; if a foot rests on one part, the other part stands only where it is nearly still.
+    second; more for runners, and less where it would get far, as in slow motion), while it is less than `height` leg
+    lengths above its lowest place of that time. A slow foot stands where it is as low as nearby in time, or carries the
+    figure alone. Gaps and contacts shorter than `least` seconds are dropped. With `exact` each contact then begins at
+    its heel strike and ends at its toe-off, as force plates would tell them, to the frame. Without `exact` a part
+    stands while it is slow, which suits foot locking; if a foot rests on one part, the other part stands only where it
+    is nearly still.
     """
     rate, length = _positive("fps", fps), _positive("leg", leg)
     if rate > FASTEST:
