@@ -200,6 +200,15 @@ def test_floor_of_a_gait_over_ground_rests(noise) -> None:
         assert not floor_of(make_gait(style, slide=0.05, noise=noise))[0].any(), style
 
 
+@pytest.mark.parametrize("cycle", [8.0, 12.0])
+def test_steps_as_slow_as_in_tai_chi_are_no_contacts(cycle) -> None:
+    """Their feet are slower than those that creep as they land: the figure was held on its first two footprints."""
+    slow = replace(STYLES["flat-footed walk"], cycle=cycle, stride=0.6, lift=0.08)
+    gait = make_gait(slow, seconds=4.0 * cycle)
+    stands = find_contacts(gait.heel, gait.ball, fps=gait.fps, leg=1.0, exact=False)
+    assert gait.standing[stands].mean() > 0.9 and stands[gait.standing].all()
+
+
 def test_foot_that_stays_is_one_contact() -> None:
     still = np.zeros((40, 1, 3))
     assert find_contacts(still, still, fps=30, leg=1.0).all()

@@ -55,7 +55,7 @@ def test_all_other_feet_stand_where_they_would() -> None:
     spans, chosen, _, after = moved_by_hand(CLIP, HILLS)
     others = [span for span in spans if span is not chosen]
     moves = [np.linalg.norm(np.subtract(near(after, span)["anchor"], span["anchor"])) for span in others]
-    assert max(moves) < 0.02
+    assert max(moves) < 0.025
 
 
 def test_a_place_is_kept_by_feet_that_the_ground_would_move() -> None:

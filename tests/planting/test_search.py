@@ -8,7 +8,7 @@ import pytest
 from ik2bone.anchors import search
 from ik2bone.anchors.search import chain_costs
 from ik2bone.plan import plant
-from walk import height_field, make_walk, planted
+from walk import STEP, height_field, make_walk, planted
 
 # Two standings on a lower step, the second as well on the upper one, where it costs less.
 LOWER, UPPER = np.array([[0.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 0.18], [0.1, 0.0, 0.0]])
@@ -74,7 +74,17 @@ def test_walk_over_a_riser_leaves_no_sole_across_it() -> None:
         assert np.ptp(levels) < 1e-9
 
 
-@pytest.mark.parametrize("height", [0.04, 0.05, 0.06])
+@pytest.mark.parametrize("ahead", [0.04, 0.1])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_ledge_hardly_longer_than_a_foot_is_found_near_by(side, ahead) -> None:
+    """On the treads of stairs feet leapt over such a place to the next ledge, or stayed where they were."""
+    ledges = height_field(lambda x, y: np.where(np.mod(x - 0.34 - side * ahead, STEP) < 0.38, 0.0, -0.15))
+    ways = [side * anchor.move[0] for anchor in plant(make_walk(seconds=3.0).clip, ledges).anchors]
+    # Edges are kept off by 0.03 leg from heel and tip, which are 0.294 apart: this leaves 0.013 to both sides.
+    assert ways[2:-1] == pytest.approx([ahead - 0.013] * len(ways[2:-1]), abs=0.005)
+
+
+@pytest.mark.parametrize("height", [0.025, 0.03, 0.035])
 def test_feet_that_do_not_look_for_better_places_would_find_none(monkeypatch, height) -> None:
     plain, looked, spared = search.Search, [], []
 

@@ -254,3 +254,12 @@ def test_figure_that_hovers_for_a_moment_as_its_clip_ends_stands_on_no_spot(seco
     assert (NEVER in feet.notes) != stands
     stored = feet_that_stand(clip.moved(way), measure_sole(clip), "STORED", marked(clip, base=feet.standing))
     assert (stored.locked, stored.notes) == (feet.locked, feet.notes)
+
+
+@pytest.mark.parametrize("roll", [0.6, 0.8])
+def test_heel_that_is_up_while_toes_point_down_is_no_contact(roll) -> None:
+    """Poses that are held for some frames show a rolling foot at rest: its heel went through the floor, ball first."""
+    clip = make_walk(seconds=4.0, roll=roll).clip
+    held = clip.cut(np.arange(clip.frames) // 4 * 4)
+    after = plant(held, lambda xy: 0.0 * xy[:, 0]).apply(held)
+    assert (held.ball - after.ball)[..., 2].max() < 0.06

@@ -16,11 +16,12 @@ from ..curves import SHARPEST
 from ..rotations import dot
 from .footprint import EVEN, SOLE, UNEVEN_COST, Site, unevenness
 
-# Feet are moved along so many ways, by so many strides of this length (leg lengths), to find a better place.
-WAYS, STRIDES, STRIDE = 8, 5, 0.08
-# On so many ways the best place is found exactly, by halving the last stride so often: to 0.00125 leg. With 2 ways feet
-# jump from one to another as the ground shifts, more than 3 change nothing.
-KEPT, HALVINGS = 3, 6
+# Feet are moved along so many ways, by each of these lengths (leg lengths), to find a better place: by small ones at
+# first, as the treads of stairs leave a foot hardly any room before it and behind it.
+WAYS, LENGTHS = 8, np.array([0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.16, 0.24, 0.32, 0.4])
+# On so many ways the best place is found exactly, by so many steps to both sides, each half as long as the one before:
+# to 0.0006 leg near by. With 2 ways feet jump from one to another as the ground shifts, more than 3 change nothing.
+KEPT, HALVINGS = 3, 5
 
 
 @dataclass(frozen=True)
@@ -72,26 +73,30 @@ class Search:
         costs by itself (M, K) and where it moves the foot (M, K, 3), and what it costs together with the best of all
         others (M, K).
         """
-        numbers, lengths = np.divmod(np.arange(WAYS * (STRIDES + 1)), STRIDES + 1)
-        prices, moves = self.look(numbers, STRIDE * lengths)
-        costs = self.together(prices, moves).reshape(-1, WAYS, STRIDES + 1)
+        numbers, lengths = np.divmod(np.arange(WAYS * len(LENGTHS)), len(LENGTHS))
+        prices, moves = self.look(numbers, LENGTHS[lengths])
+        costs = self.together(prices, moves).reshape(-1, WAYS, len(LENGTHS))
         kept, last = np.argsort(costs.min(axis=2), axis=1)[:, :KEPT], costs.argmin(axis=2)
         row = np.arange(len(kept))[:, None]
-        best = row, kept * (STRIDES + 1) + last[row, kept]
-        return STRIDE * last[row, kept], kept, prices[best], moves[best], costs[row, kept, last[row, kept]]
+        best = row, kept * len(LENGTHS) + last[row, kept]
+        return last[row, kept], kept, prices[best], moves[best], costs[row, kept, last[row, kept]]
 
     def best(self) -> Array:
-        """The best shifts (M, 2) of the free stances: the best strides, the last of which is halved again and again."""
-        length, kept, prices, moves, costs = self.strides()
+        """The best shifts (M, 2) of the free stances: the best strides, made shorter and longer by less and less."""
+        last, kept, prices, moves, costs = self.strides()
+        length, gap = LENGTHS[last], np.diff(LENGTHS, prepend=0.0)[last]
         row, place = np.ogrid[: len(length), :KEPT]
         for halving in range(1, HALVINGS + 1) if length.any() else ():
-            shorter = np.maximum(length - STRIDE / 2**halving, 0.0)
-            tried = self.look(kept, shorter)
-            prices, moves = (np.stack(both, axis=2) for both in zip((prices, moves), tried, strict=True))
+            step = gap / 2**halving
+            lengths = np.stack([length, length - step, length + step], axis=2)
+            tried = self.look(np.repeat(kept, 2, axis=1), lengths[..., 1:].reshape(len(kept), -1))
+            prices, moves = (
+                np.concatenate([now[:, :, None], new.reshape(*now.shape[:2], 2, *now.shape[2:])], axis=2)
+                for now, new in zip((prices, moves), tried, strict=True)
+            )
             costs = self.together(prices, moves)
             better = costs.argmin(axis=2)
-            length = np.where(better, shorter, length)
-            prices, moves, costs = (values[row, place, better] for values in (prices, moves, costs))
+            length, prices, moves, costs = (each[row, place, better] for each in (lengths, prices, moves, costs))
         chosen = row[:, 0], costs.argmin(axis=1)
         return np.asarray(length[chosen][:, None] * self.ways[self.free, kept[chosen]])
 
@@ -112,7 +117,7 @@ def best_shifts(clip: Clip, site: Site, carried: Array, fixed: Mask) -> Array:
         costs[chain[1:]] += hurry
         costs[chain[:-1]] += hurry
         # Feet gain by strides, alone or with those before and after, only where together they cost as much as these.
-        total = np.append(0.0, np.cumsum(costs[chain] - STRIDE))
+        total = np.append(0.0, np.cumsum(costs[chain] - LENGTHS[1]))
         free[chain] = np.maximum.accumulate(total[:0:-1])[::-1] >= np.minimum.accumulate(total[:-1])
     free = rows[site.own.found[:, :SOLE].any(axis=1) & free & ~fixed]
     if len(free):

@@ -21,6 +21,10 @@ from .treadmill import floor_velocities
 # A runner's foot slides as it strikes the ground: for a figure faster than this (leg lengths a second) both speeds grow
 # in proportion to its own.
 FAST = 2.1
+# A part that gets farther than this (leg lengths) while it is slow makes a step in slow motion, as in tai chi: there
+# the speeds are halved, up to so often. In 20 recorded and animated clips standing feet get up to 0.09 leg off their
+# middle places, and one in a clip's first contact 0.17.
+FAR, HALVINGS = 0.25, 3
 
 
 @dataclass(frozen=True)
@@ -57,11 +61,12 @@ def find_contacts(
     and the path of the hips was not.
 
     A part is slow from the moment its speed falls below `enter` for as long as it stays below `leave` (leg lengths a
-    second; more for runners), while it is less than `height` leg lengths above its lowest place of that time. A slow
-    foot stands where it is as low as nearby in time, or carries the figure alone. Gaps and contacts shorter than
-    `least` seconds are dropped. With `exact` each contact then begins at its heel strike and ends at its toe-off, as
-    force plates would tell them, to the frame. Without `exact` a part stands while it is slow, which suits foot
-    locking; if a foot rests on one part, the other part stands only where it is nearly still.
+    second; more for runners, and less where it would get far, as in slow motion), while it is less than `height` leg
+    lengths above its lowest place of that time. A slow foot stands where it is as low as nearby in time, or carries the
+    figure alone. Gaps and contacts shorter than `least` seconds are dropped. With `exact` each contact then begins at
+    its heel strike and ends at its toe-off, as force plates would tell them, to the frame. Without `exact` a part
+    stands while it is slow, which suits foot locking; if a foot rests on one part, the other part stands only where it
+    is nearly still.
     """
     rate, length = _positive("fps", fps), _positive("leg", leg)
     if rate > FASTEST:
@@ -133,6 +138,27 @@ def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
 
 
 def _slow(feet: Feet, limits: Limits) -> Mask:
+    """Frames (F, L, 2) in which parts are slow, also as seen in slow motion, and not off the ground."""
+    slow = _slower(feet, limits)
+    for _ in range(HALVINGS):
+        far = _far(feet, slow)
+        if not far.any():
+            break
+        limits = replace(limits, enter=0.5 * limits.enter, leave=0.5 * limits.leave)
+        slow &= _slower(feet, limits) | ~far
+    return slow
+
+
+def _far(feet: Feet, slow: Mask) -> Mask:
+    """The runs of slow frames (F, L, 2) in which a part gets far from where it begins."""
+    far = np.zeros_like(slow)
+    for run in part_stances(slow):
+        path = feet.paths[run.start : run.end, run.leg, run.part]
+        far[run.start : run.end, run.leg, run.part] = length_of(path - path[0]).max() > FAR
+    return far
+
+
+def _slower(feet: Feet, limits: Limits) -> Mask:
     """Frames (F, L, 2) in which parts are slow, and neither they nor their foot are off the ground."""
     slow, still = feet.speeds < limits.leave, feet.speeds < limits.enter
     either = hysteresis(slow[..., 0] | slow[..., 1], still[..., 0] | still[..., 1])

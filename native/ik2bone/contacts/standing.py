@@ -56,6 +56,7 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
         return _following(np.ones(shape, bool))
     heel, marks = move_points(clip.foot, sole.heel), marks or no_marks(shape)
     standing, carried = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
+    standing[..., 0] &= standing[..., 1] | ~_toes_down(clip, sole, heel)
     contacts, least = standing & (not _turns_in_the_air(standing)), LEAST_CONTACT * clip.fps
     notes = (CARRIED,) if carried else () if contacts.any() else (NEVER,)
     if notes and not marks.enforced.any():
@@ -101,6 +102,11 @@ def _following(standing: Mask, *notes: Note) -> Contacts:
     """Contacts (F, L, 2) of feet that follow the ground frame by frame."""
     nothing = np.zeros_like(standing)
     return Contacts(standing, standing, False, nothing, nothing, nothing[..., 0], notes)
+
+
+def _toes_down(clip: Clip, sole: Sole, heel: Array) -> Mask:
+    """Whether feet (F, L) have their heels (F, L, 3) well above the soles under their balls: none stands on that."""
+    return (heel - clip.ball) @ clip.up + sole.ball_height > SAME_PLACE * clip.leg
 
 
 def _turns_in_the_air(contacts: Mask) -> bool:
