@@ -35,6 +35,8 @@ NAMED = 2
 EVEN = 2.2
 # A further pair of legs is at least this share of the first one's reach.
 FURTHER = 0.4
+# It leaves the trunk this share of its reach or more ahead or behind: 1.1 for animals of Rigify, 0.2 for a skirt.
+APART = 0.4
 # Arms are at least this share of the legs' reach: 0.6 on people, 0.2 on fingers.
 ARM = 0.35
 # Of the chains along one leg the topmost counts that has this share of the longest one's reach: animals stand on toes,
@@ -240,12 +242,11 @@ def _rank(tree: Tree, bones: Sequence[int]) -> tuple[int, int, int]:
 
 
 def _is_further(rest: Tree, pair: Pair, found: list[Pair]) -> bool:
-    """Whether a pair are legs too: on another bone of the trunk, ahead of those found or behind, and standing."""
+    """Whether a pair are legs too: ahead of those found or behind, and standing."""
     return (
         pair[0].reach > FURTHER * found[0][0].reach
         and _is_beside(rest, pair, [limb for other in found for limb in other])
-        and _trunk(rest, pair) not in {_trunk(rest, other) for other in found}
-        and _is_ahead(rest, pair, found[0])
+        and all(_is_ahead(rest, pair, other) for other in found)
         and bool(_standing(rest, [pair]))
     )
 
@@ -257,11 +258,11 @@ def _trunk(tree: Tree, pair: Pair) -> int:
 
 
 def _is_ahead(rest: Tree, pair: Pair, other: Pair) -> bool:
-    """Whether limbs leave the trunk rather ahead of others or behind them than above: arms and wings that hang are no
-    legs.
+    """Whether limbs leave the trunk well ahead of others or behind them, rather than above: arms and wings that hang,
+    skirts and copies of legs are no legs.
     """
     tops, others = (rest.heads[0, _tops(rest, limbs)].mean(axis=0) for limbs in (pair, other))
-    return bool(np.hypot(*(tops - others)[:2]) > abs(tops - others)[2])
+    return bool(np.hypot(*(tops - others)[:2]) > max(abs(tops - others)[2], APART * pair[0].reach))
 
 
 def _tops(tree: Tree, pair: Pair) -> list[int]:

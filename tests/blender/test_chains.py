@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import biped
 import fingerprint
@@ -297,3 +298,14 @@ def test_wings_that_spread_from_above_the_hips_are_no_legs(bpy, addon):
         joints = [(sign * (0.2 + 0.5 * step), -0.2, 1.4 - 0.4 * step) for step in range(4)]
         add_bones(bpy, armature, "chest", [*joints, (sign * 2.2, -0.2, 0.1)], f"wing.{side}")
     assert [leg.foot for leg in addon("rig.find").find_legs(armature, (1, biped.LAST))] == ["foot.L", "foot.R"]
+
+
+def test_six_legs_on_one_bone_are_all_found(bpy, addon):
+    bones = [("body", None, (0.0, -0.5, 0.6), (0.0, 0.5, 0.6))]
+    for leg, (sign, y) in enumerate(product((1.0, -1.0), (0.5, 0.0, -0.5))):
+        joints = [(sign * x, y, z) for x, z in ((0.2, 0.6), (0.35, 0.45), (0.3, 0.1), (0.35, 0.0))]
+        names = ["body", f"upper{leg}", f"lower{leg}", f"end{leg}"]
+        bones += zip(names[1:], names, joints, joints[1:], strict=False)
+    armature = biped.make_bones(bpy, "Insect", bones)
+    found = {leg.foot for leg in addon("rig.find").find_legs(armature, (1, 1))}
+    assert found == {f"end{leg}" for leg in range(6)}

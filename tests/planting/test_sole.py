@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone.clip import ARRAYS, Clip
+from ik2bone.ground.carrier import moved_by
 from ik2bone.plan import plant
+from ik2bone.rotations import matrix_from_vector
 from ik2bone.sole.measure import Sole, measure_sole, with_own_floor
 from walk import ANKLE, BALL, FLAT, FOOT, make_walk, planted
 
@@ -100,3 +102,23 @@ def test_legs_whose_balls_lie_at_their_ankles_stand_on_that_point() -> None:
 
 def hills(xy):
     return 0.06 * np.sin(2.0 * xy[:, 0]) + 0.04 * np.sin(3.0 * xy[:, 1] + 1.0)
+
+
+@pytest.mark.parametrize("axis", ["back", "side"])
+def test_figure_that_falls_and_lies_keeps_its_feet_as_they_are(axis) -> None:
+    places = [(0.0, 0.95), (0.03, 0.52), (0.0, 0.09), (0.15, 0.03), (0.22, 0.03)]
+    hip, knee, ankle, ball, tip = (np.array([[(x, y, z) for y in (0.1, -0.1)]]) for x, z in places)
+    pose, heel = Clip.from_points(60.0, hip, knee, ankle, ball, tip=tip), np.array([-0.05, 0.0, 0.0])
+    angle = np.interp(np.arange(200), (60, 90), (0.0, 0.5 * np.pi))[:, None]
+    fall = matrix_from_vector(angle * {"back": [0.0, -1.0, 0.0], "side": [1.0, 0.0, 0.0]}[axis])
+    motion = np.zeros((200, 4, 4))
+    motion[:, :3, :3], motion[:, :3, 3], motion[:, 3, 3] = fall, heel - fall @ heel, 1.0
+    # Feet leave the ground as it falls.
+    motion[:, 2, 3] += 0.2 * np.sin(2.0 * angle[:, 0])
+    clip = moved_by(motion, pose.cut(np.zeros(200, int))).having(up=np.array([0.0, 0.0, 1.0]))
+    assert_alike(measure_sole(clip), measure_sole(clip.cut(slice(0, 60))), clip.leg)
+    plan = plant(clip, hills)
+    assert plan.contacts[:40].all() and not plan.contacts[90:].any()
+    after = plan.apply(clip).foot[95:, :, :3, :3]
+    turned = np.trace(np.swapaxes(after, -1, -2) @ clip.foot[95:, :, :3, :3], axis1=-2, axis2=-1)
+    assert np.degrees(np.arccos(0.5 * (turned.min() - 1.0))) < 10.0
