@@ -6,9 +6,9 @@
 #include "frames.h"
 #include "place.h"
 
-/* Newton's iteration for the rotation of a polar decomposition (Higham 1986) is quadratic: two or
- * three steps for a matrix that is nearly rigid, a step more for each halving of its narrowness,
- * which the test for singular matrices bounds. */
+/* Where lanes cannot find a rotation, Newton's iteration does: two or three steps for a matrix that
+ * is nearly rigid, a step more for each halving of its narrowness, which the test for singular
+ * matrices bounds. */
 #define IK2B_POLAR_STEPS 60
 
 /* Where the rounded turns put the end joint. */
@@ -51,36 +51,15 @@ turn_end_matrix(limb *t)
     return true;
 }
 
-IK2B_IN_LINE double
-handedness(double m[3][3])
-{
-    double cofactor[3][3];
-    return d33_cofactor(m, cofactor) < 0.0 ? -1.0 : 1.0;
-}
-
-/* The next matrix of the iteration, of m by `own` and its cofactors by `turned`; returns the
- * greatest change from m at the size of a rotation. */
-IK2B_IN_LINE double
-step_between(double m[3][3], double scale, double own, double turned, double cofactor[3][3])
-{
-    double change = 0.0;
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            double next = own * m[i][j] + turned * cofactor[i][j];
-            change = larger(change, fabs(next - scale * m[i][j]));
-            m[i][j] = next;
-        }
-    }
-    return change;
-}
-
-/* The first step, from a matrix of any size; a mirrored one counts as its negative. */
+/* The first step of Newton's iteration for the rotation of a polar decomposition (Higham 1986), from
+ * a matrix of any size; a mirrored one counts as its negative. `goes_on` is 0 where that is enough:
+ * by the inequality of the means a determinant is less than that of a rotation of this size by the
+ * squares of what the singular values differ. */
 IK2B_IN_LINE bool
-begin_polar(double m[3][3], bool careful, double *change)
+begin_polar(double m[3][3], bool careful, double enough, double *goes_on)
 {
     double cofactor[3][3];
-    double determinant = d33_cofactor(m, cofactor);
-    double square = d3_dot(m[0], m[0]) + d3_dot(m[1], m[1]) + d3_dot(m[2], m[2]);
+    double determinant = d33_cofactor(m, cofactor), square = d33_square(m);
     bool good = is_ordinary(square);
     if (careful && !good) {
         double largest = larger(larger(d3_largest(m[0]), d3_largest(m[1])), d3_largest(m[2]));
@@ -88,90 +67,79 @@ begin_polar(double m[3][3], bool careful, double *change)
             d3_scale(m[i], power_of_two_under(largest), m[i]);
         }
         determinant = d33_cofactor(m, cofactor);
-        square = d3_dot(m[0], m[0]) + d3_dot(m[1], m[1]) + d3_dot(m[2], m[2]);
+        square = d33_square(m);
     }
-    double size = sqrt(square * (1.0 / 3.0)), scale = copysign(1.0 / size, determinant);
-    *change = step_between(m, scale, 0.5 * scale, size * (0.5 / fabs(determinant)), cofactor);
+    double third = square * (1.0 / 3.0), size = sqrt(third), volume = fabs(determinant);
+    double own = copysign(0.5 / size, determinant), turned = size * (0.5 / volume);
+    *goes_on = as_number(volume < (1.0 - enough) * (size * third));
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            m[i][j] = own * m[i][j] + turned * cofactor[i][j];
+        }
+    }
     return good;
 }
 
+/* A further step, which squares what is missing; returns what was. */
 IK2B_IN_LINE double
 step_polar(double m[3][3])
 {
     double cofactor[3][3];
+    double determinant = d33_cofactor(m, cofactor), part = 0.5 / determinant;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            m[i][j] = 0.5 * m[i][j] + part * cofactor[i][j];
+        }
+    }
+    return fabs(determinant - 1.0);
+}
+
+/* Nearly the rotation of a matrix m without mirroring (Markley 1993). The sum of its singular
+ * values is the greatest root of a quartic; Maclaurin's inequality bounds it so closely that four of
+ * Newton's steps from there leave 1e-8 at most, however narrow the matrix is. */
+IK2B_IN_LINE void
+jump_polar(double m[3][3])
+{
+    double cofactor[3][3], factor[3][3], dest[3][3];
     double determinant = d33_cofactor(m, cofactor);
-    return step_between(m, 1.0, 0.5, 0.5 / determinant, cofactor);
-}
-
-/* The rotation nearest to a matrix, in its place; a mirrored one counts as its negative. */
-IK2B_APART void
-find_polar(double m[3][3], double enough)
-{
-    double change;
-    begin_polar(m, true, &change);
-    for (int step = 1; change > enough && step < IK2B_POLAR_STEPS; step++) {
-        change = step_polar(m);
+    double square = d33_square(m), area = 4.0 * d33_square(cofactor);
+    double sum = sqrt(square + sqrt(3.0 * area));
+    for (int step = 0; step < 4; step++) {
+        double rest = sum * sum - square, slope = sum * rest - 2.0 * determinant;
+        sum -= (rest * rest - (8.0 * determinant * sum + area)) / (4.0 * slope);
     }
-}
-
-/* Both parts for lanes. `goes_on` is 0 where no further step is needed. */
-IK2B_IN_LINE void
-begin_polar_part(lane *source, int pitch, lane *dest, limbs *part, double enough, int lanes)
-{
-    IK2B_LANE_LOOP
-    for (int k = 0; k < lanes; k++) {
-        double m[3][3], change;
-        for (int i = 0; i < 9; i++) {
-            m[i / 3][i % 3] = source[i / 3 * pitch + i % 3][k];
+    double middle = 0.5 * (sum * sum - square), scale = 1.0 / (middle * sum - determinant);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            factor[i][j] = (i == j ? scale * (middle + square) : 0.0) - scale * d3_dot(m[i], m[j]);
         }
-        bool good = begin_polar(m, false, &change);
-        part->hard[k] = chosen(good, part->hard[k], 1.0);
-        part->goes_on[k] = in_pairs(chosen(good, as_number(change > enough), 0.0));
-        for (int i = 0; i < 9; i++) {
-            dest[i][k] = m[i / 3][i % 3];
+    }
+    d33_multiply(factor, m, dest);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            m[i][j] = dest[i][j] + scale * sum * cofactor[i][j];
         }
     }
 }
 
-IK2B_IN_LINE void
-step_polar_part(lane *matrix, limbs *part, double enough, int lanes)
+/* The rotation of a matrix whose first step was not enough. */
+IK2B_IN_LINE bool
+finish_polar(double m[3][3], bool careful, double goes_on)
 {
-    IK2B_LANE_LOOP
-    for (int k = 0; k < lanes; k++) {
-        double m[3][3], before[3][3];
-        for (int i = 0; i < 9; i++) {
-            m[i / 3][i % 3] = before[i / 3][i % 3] = matrix[i][k];
-        }
-        bool goes_on = part->goes_on[k] != 0.0;
-        double change = step_polar(m);
-        part->goes_on[k] = in_pairs(chosen(goes_on, as_number(change > enough), 0.0));
-        for (int i = 0; i < 9; i++) {
-            matrix[i][k] = chosen(goes_on, m[i / 3][i % 3], before[i / 3][i % 3]);
+    double dest[3][3];
+    bool asked = in_pairs(goes_on) != 0.0;
+    memcpy(dest, m, sizeof dest);
+    jump_polar(dest);
+    bool good = step_polar(dest) < 1e-7;
+    if (careful && asked && !good) {
+        memcpy(dest, m, sizeof dest);
+        for (int step = 1; step_polar(dest) > 1e-8 && step < IK2B_POLAR_STEPS; step++) {
         }
     }
-}
-
-IK2B_IN_LINE lane *
-from_lane(lane *lanes, int first)
-{
-    return (lane *)(void *)(lanes[0] + first);
-}
-
-/* The same in all lanes; dest may be source. */
-IK2B_IN_LINE void
-find_polar_lanes(limbs *t, lane *source, int pitch, lane *dest, int together)
-{
-    const double enough = t->task.polar_change;
-    const int lanes = together < IK2B_LANES ? together : t->lanes & ~(IK2B_LANES - 1);
-    for (int first = 0; first < t->lanes; first += together) {
-        begin_polar_part(from_lane(source, first), pitch, from_lane(dest, first),
-                         lanes_from(t, first), enough, lanes);
+    for (int i = 0; i < 9; i++) {
+        m[i / 3][i % 3] = chosen(asked, dest[i / 3][i % 3], m[i / 3][i % 3]);
     }
-    for (int step = 1; any_lane(t->goes_on) && step < IK2B_POLAR_STEPS; step++) {
-        for (int first = 0; first < t->lanes; first += together) {
-            step_polar_part(from_lane(dest, first), lanes_from(t, first), enough, lanes);
-        }
-    }
+    return good | !asked;
 }
 
 /* One of Jacobi's rotations: makes h[i][j] zero and turns the rows of `vectors` along. */
@@ -228,10 +196,11 @@ least_axis(double h[3][3], double axis[3])
 /* Where only one of joint and goal is mirrored, the goal counts as -Q H, with Q the polar rotation
  * of its negative; nearest to it is Q turned half round about the least axis of H (Kabsch 1976). */
 static inline void
-turn_half_round(double goal[3][3], double wanted[3][3])
+turn_half_round(double given_goal[4][4], double wanted[3][3])
 {
-    double stretch[3][3], axis[3], half_turn[3][3], largest = 0.0;
-    double side = handedness(goal);
+    double goal[3][3], stretch[3][3], axis[3], half_turn[3][3], largest = 0.0;
+    get_linear(given_goal, goal);
+    double side = d33_cofactor(goal, stretch) < 0.0 ? -1.0 : 1.0;
     for (int i = 0; i < 3; i++) {
         largest = larger(largest, d3_largest(goal[i]));
     }
@@ -254,23 +223,18 @@ turn_half_round(double goal[3][3], double wanted[3][3])
     memcpy(wanted, goal, 9 * sizeof **goal);
 }
 
-/* The goal's rotation for a joint that is mirrored where the goal is not, or the other way round.
- */
+/* Whether one of joint and goal is mirrored. */
 IK2B_IN_LINE bool
-match_hands(limb *t, bool careful)
+are_mirrored(limb *t)
 {
-    double joint[3][3], goal[3][3];
+    double joint[3][3], goal[3][3], cofactor[3][3];
     get_linear(t->given_end_matrix, joint);
     get_linear(t->given_end_goal, goal);
-    bool good = handedness(joint) == handedness(goal);
-    if (careful && !good) {
-        turn_half_round(goal, t->wanted);
-    }
-    return good;
+    return (d33_cofactor(joint, cofactor) < 0.0) != (d33_cofactor(goal, cofactor) < 0.0);
 }
 
-/* The quaternion of a^T b of two rotations, from the largest of its four components (Shepperd
- * 1978), of a length from 2 to 4. */
+/* The quaternion of the rotation a^T b, from the largest of its four components (Shepperd 1978), of a
+ * length from 2 to 4. */
 IK2B_IN_LINE void
 quaternion_between(double a[3][3], double b[3][3], double q[4])
 {
@@ -298,7 +262,9 @@ IK2B_IN_LINE bool
 turn_end(limb *t, bool careful, bool has_goal, bool partly)
 {
     double first[4], step[4], q[4];
-    bool good = !has_goal || match_hands(t, careful);
+    if (careful && has_goal && are_mirrored(t)) {
+        turn_half_round(t->given_end_goal, t->wanted);
+    }
     quaternion_between(t->turned, t->wanted, q);
     if (partly) {
         quaternion_between(t->turned, t->own, first);
@@ -316,7 +282,7 @@ turn_end(limb *t, bool careful, bool has_goal, bool partly)
     d4_scale(q, q[3] < 0.0 ? -1.0 : 1.0);
     double stays = chosen(has_goal & (t->weight != 0.0), 0.0, t->kept);
     give_turn(t, q, stays, t->end_turn);
-    return good;
+    return true;
 }
 
 /* Position, status and miss. */
@@ -327,39 +293,86 @@ leave_pose(limb *t, bool careful)
     return tell(t, careful);
 }
 
+/* The first steps to the rotations nearest to the turned matrix, to that wanted, and for a part of
+ * the way to the present one. */
+IK2B_IN_LINE bool
+begin_polars(limb *t, bool careful, bool has_goal, bool partly)
+{
+    const double enough = t->task.polar_rest;
+    bool good = check_end(t, careful, t->given_end_matrix);
+    good &= !has_goal || check_end(t, careful, t->given_end_goal);
+    good &= !has_goal || !are_mirrored(t);
+    good &= begin_polar(t->turned, careful, enough, &t->goes_on[0]);
+    get_linear(has_goal ? t->given_end_goal : t->given_end_matrix, t->wanted);
+    good &= begin_polar(t->wanted, careful, enough, &t->goes_on[1]);
+    get_linear(t->given_end_matrix, t->own);
+    return good & (!partly || begin_polar(t->own, careful, enough, &t->goes_on[2]));
+}
+
+IK2B_IN_LINE bool
+finish_turned_body(limb *t, bool careful)
+{
+    return finish_polar(t->turned, careful, t->goes_on[0]);
+}
+
+IK2B_IN_LINE bool
+finish_wanted_body(limb *t, bool careful)
+{
+    return finish_polar(t->wanted, careful, t->goes_on[1]);
+}
+
+IK2B_IN_LINE bool
+finish_own_body(limb *t, bool careful)
+{
+    return finish_polar(t->own, careful, t->goes_on[2]);
+}
+
+IK2B_PASS(finish_turned, IK2B_ENDS)
+IK2B_PASS(finish_wanted, IK2B_ENDS)
+IK2B_PASS(finish_own, IK2B_ENDS)
+
 #define GOAL IK2B_BIT(END_GOAL)
 
-/* The rotations nearest to the turned matrix, to that wanted, and for a part of the way to the
- * present one. */
-static void
-find_polars_settle(limb *t)
+IK2B_IN_LINE bool
+has_own(const ik2b_task *task)
 {
-    const double enough = t->task.polar_change;
-    get_linear(is_given(&t->task, GOAL) ? t->given_end_goal : t->given_end_matrix, t->wanted);
-    find_polar(t->turned, enough);
-    find_polar(t->wanted, enough);
-    if (is_given(&t->task, IK2B_BIT(WEIGHT))) {
-        get_linear(t->given_end_matrix, t->own);
-        find_polar(t->own, enough);
+    return (task->given & GOAL) && (task->given & IK2B_BIT(WEIGHT));
+}
+
+static void
+finish_polars_settle(limb *t)
+{
+    finish_turned_body(t, true);
+    finish_wanted_body(t, true);
+    if (has_own(&t->task)) {
+        finish_own_body(t, true);
     }
 }
 
+/* Most tiles have rigid matrices alone. */
 IK2B_IN_LINE void
-find_polars_lanes(limbs *t, int together)
+finish_polars_lanes(limbs *t, int together)
 {
-    bool has_goal = is_given(&t->task, GOAL);
-    lane *const wanted = has_goal ? t->given_end_goal[0] : t->given_end_matrix[0];
-    lane *const source[] = {t->turned[0], wanted, t->given_end_matrix[0]};
-    lane *const dest[] = {t->turned[0], t->wanted[0], t->own[0]};
-    int count = has_goal && is_given(&t->task, IK2B_BIT(WEIGHT)) ? 3 : 2;
-    for (int i = 0; i < count; i++) {
-        find_polar_lanes(t, source[i], i == 0 ? 3 : 4, dest[i], together);
+    if (any_lane(t->goes_on[0])) {
+        finish_turned_lanes(t, together);
+    }
+    if (any_lane(t->goes_on[1])) {
+        finish_wanted_lanes(t, together);
+    }
+    if (has_own(&t->task) && any_lane(t->goes_on[2])) {
+        finish_own_lanes(t, together);
     }
 }
 
 IK2B_STAGE(leave_pose, IK2B_RESULTS, leave_pose(t, careful), IK2B_ALWAYS)
 IK2B_STAGE(turn_end_matrix, IK2B_ENDS, turn_end_matrix(t), .all = IK2B_BIT(END_MATRIX))
-IK2B_STAGE_OF(find_polars, .all = IK2B_BIT(END_MATRIX))
+IK2B_STAGE(begin_kept, IK2B_ENDS, begin_polars(t, careful, false, false),
+           .all = IK2B_BIT(END_MATRIX), .none = GOAL)
+IK2B_STAGE(begin_goal, IK2B_ENDS, begin_polars(t, careful, true, false), .all = GOAL,
+           .none = IK2B_BIT(WEIGHT))
+IK2B_STAGE(begin_part, IK2B_ENDS, begin_polars(t, careful, true, true),
+           .all = GOAL | IK2B_BIT(WEIGHT))
+IK2B_STAGE_OF(finish_polars, .all = IK2B_BIT(END_MATRIX))
 IK2B_STAGE(keep_end, IK2B_RESULTS, turn_end(t, careful, false, false), .all = IK2B_BIT(END_MATRIX),
            .none = GOAL)
 IK2B_STAGE(turn_end, IK2B_RESULTS, turn_end(t, careful, true, false), .all = GOAL,
@@ -368,7 +381,9 @@ IK2B_STAGE(turn_end_partly, IK2B_RESULTS, turn_end(t, careful, true, true),
            .all = GOAL | IK2B_BIT(WEIGHT))
 
 static const ik2b_stage *const stages[] = {
-    &leave_pose_stage, &turn_end_matrix_stage, &find_polars_stage, &keep_end_stage,
-    &turn_end_stage,   &turn_end_partly_stage, NULL};
+    &leave_pose_stage,    &turn_end_matrix_stage, &begin_kept_stage,
+    &begin_goal_stage,    &begin_part_stage,      &finish_polars_stage,
+    &keep_end_stage,      &turn_end_stage,        &turn_end_partly_stage,
+    NULL};
 
 const ik2b_stage ik2b_leave = {.stages = stages};

@@ -20,7 +20,7 @@ typedef struct {
     double straight;     /* a mid joint so near to the line root-end, by the reach, is on it */
     double moved;        /* a stage that moves the end by less, by the reach, does not flag it */
     double split;        /* leaves a number multiplied by it the digits that results have */
-    double polar_change; /* after a step that changes less, a rotation is as good as it gets */
+    double polar_rest;   /* the squares of what a matrix may lack to be a rotation but for rounding */
     double parallel;     /* the sine of an angle that the rounding of the input alone can make */
     double opposite;     /* cosine beyond which directions are too opposite for turns in lanes */
 } ik2b_task;
@@ -79,7 +79,7 @@ typedef struct {
 /* Orientations of the end joint. */
 #define IK2B_ENDS(NUMBER, NUMBERS, MATRIX)                                                         \
     MATRIX(turned, 3) MATRIX(wanted, 3) MATRIX(own, 3)                                             \
-    NUMBER(goes_on) /* the iteration for one of these rotations */
+    NUMBERS(goes_on, 3) /* the iterations for these rotations */
 
 #define IK2B_RESULTS(NUMBER, NUMBERS, MATRIX)                                                      \
     NUMBERS(root_turn, 4) NUMBERS(mid_turn, 4) NUMBERS(end_turn, 4)                                \
@@ -238,11 +238,12 @@ as_single(double number)
 
 /* The same flag. Of doubles alone gcc takes one vector of lanes at a time in AVX2, of singles and
  * doubles two: where a stage waits for one root or angle after another, the processor overlaps
- * them. It costs where a stage is full of matrices, for which there are too few registers. */
+ * them. It costs where a stage is full of matrices, for which there are too few registers. With 0
+ * added, as gcc would compare singles, whose answers SSE2 cannot use for doubles. */
 IK2B_IN_LINE double
 in_pairs(double flag)
 {
-    return as_single(flag);
+    return as_single(flag) + 0.0;
 }
 
 /* Nothing turns, where this is true. */
