@@ -51,10 +51,10 @@ turn_end_matrix(limb *t)
     return true;
 }
 
-/* The first step of Newton's iteration for the rotation of a polar decomposition (Higham 1986), from
+/* The first step of Newton's iteration for the rotation of a polar decomposition (Higham 1986), of
  * a matrix of any size; a mirrored one counts as its negative. `goes_on` is 0 where that is enough:
- * by the inequality of the means a determinant is less than that of a rotation of this size by the
- * squares of what the singular values differ. */
+ * the determinant is less than that of a rotation of this size by the squares of what the singular
+ * values differ. */
 IK2B_IN_LINE bool
 begin_polar(double m[3][3], bool careful, double enough, double *goes_on)
 {
@@ -94,9 +94,9 @@ step_polar(double m[3][3])
     return fabs(determinant - 1.0);
 }
 
-/* Nearly the rotation of a matrix m without mirroring (Markley 1993). The sum of its singular
- * values is the greatest root of a quartic; Maclaurin's inequality bounds it so closely that four of
- * Newton's steps from there leave 1e-8 at most, however narrow the matrix is. */
+/* Nearly the rotation of a matrix without mirroring (Markley 1993). The sum of its singular values
+ * is the greatest root of a quartic; Maclaurin's inequality bounds it so closely that four of
+ * Newton's steps leave 1e-8 at most, measured of widths down to 1e-7. */
 IK2B_IN_LINE void
 jump_polar(double m[3][3])
 {
@@ -140,6 +140,72 @@ finish_polar(double m[3][3], bool careful, double goes_on)
         m[i / 3][i % 3] = chosen(asked, dest[i / 3][i % 3], m[i / 3][i % 3]);
     }
     return good | !asked;
+}
+
+/* The rotation nearest to a matrix, in its place; a mirrored one counts as its negative. */
+IK2B_APART void
+find_polar(double m[3][3], double enough)
+{
+    double goes_on;
+    begin_polar(m, true, enough, &goes_on);
+    finish_polar(m, true, goes_on);
+}
+
+/* Both parts for lanes. */
+IK2B_IN_LINE void
+begin_polar_part(lane *source, int pitch, lane *dest, limbs *part, double enough, int lanes)
+{
+    IK2B_LANE_LOOP
+    for (int k = 0; k < lanes; k++) {
+        double m[3][3], goes_on;
+        for (int i = 0; i < 9; i++) {
+            m[i / 3][i % 3] = source[i / 3 * pitch + i % 3][k];
+        }
+        bool good = begin_polar(m, false, enough, &goes_on);
+        part->hard[k] = chosen(good, part->hard[k], 1.0);
+        part->goes_on[k] = in_pairs(chosen(good, goes_on, 0.0));
+        for (int i = 0; i < 9; i++) {
+            dest[i][k] = m[i / 3][i % 3];
+        }
+    }
+}
+
+IK2B_IN_LINE void
+finish_polar_part(lane *matrix, limbs *part, int lanes)
+{
+    IK2B_LANE_LOOP
+    for (int k = 0; k < lanes; k++) {
+        double m[3][3];
+        for (int i = 0; i < 9; i++) {
+            m[i / 3][i % 3] = matrix[i][k];
+        }
+        bool good = finish_polar(m, false, part->goes_on[k]);
+        part->hard[k] = chosen(good, part->hard[k], 1.0);
+        for (int i = 0; i < 9; i++) {
+            matrix[i][k] = m[i / 3][i % 3];
+        }
+    }
+}
+
+IK2B_IN_LINE lane *
+from_lane(lane *lanes, int first)
+{
+    return (lane *)(void *)(lanes[0] + first);
+}
+
+/* The same in all lanes; dest may be source. Most tiles have rigid matrices alone. */
+IK2B_IN_LINE void
+find_polar_lanes(limbs *t, lane *source, int pitch, lane *dest, int together)
+{
+    const int lanes = together < IK2B_LANES ? together : t->lanes & ~(IK2B_LANES - 1);
+    for (int first = 0; first < t->lanes; first += together) {
+        begin_polar_part(from_lane(source, first), pitch, from_lane(dest, first),
+                         lanes_from(t, first), t->task.polar_rest, lanes);
+    }
+    bool any = any_lane(t->goes_on);
+    for (int first = 0; any && first < t->lanes; first += together) {
+        finish_polar_part(from_lane(dest, first), lanes_from(t, first), lanes);
+    }
 }
 
 /* One of Jacobi's rotations: makes h[i][j] zero and turns the rows of `vectors` along. */
@@ -193,14 +259,20 @@ least_axis(double h[3][3], double axis[3])
     d3_unit(axis, axis);
 }
 
+IK2B_IN_LINE double
+handedness(double m[3][3])
+{
+    double cofactor[3][3];
+    return d33_cofactor(m, cofactor) < 0.0 ? -1.0 : 1.0;
+}
+
 /* Where only one of joint and goal is mirrored, the goal counts as -Q H, with Q the polar rotation
  * of its negative; nearest to it is Q turned half round about the least axis of H (Kabsch 1976). */
 static inline void
-turn_half_round(double given_goal[4][4], double wanted[3][3])
+turn_half_round(double goal[3][3], double wanted[3][3])
 {
-    double goal[3][3], stretch[3][3], axis[3], half_turn[3][3], largest = 0.0;
-    get_linear(given_goal, goal);
-    double side = d33_cofactor(goal, stretch) < 0.0 ? -1.0 : 1.0;
+    double stretch[3][3], axis[3], half_turn[3][3], largest = 0.0;
+    double side = handedness(goal);
     for (int i = 0; i < 3; i++) {
         largest = larger(largest, d3_largest(goal[i]));
     }
@@ -223,18 +295,23 @@ turn_half_round(double given_goal[4][4], double wanted[3][3])
     memcpy(wanted, goal, 9 * sizeof **goal);
 }
 
-/* Whether one of joint and goal is mirrored. */
+/* The goal's rotation for a joint that is mirrored where the goal is not, or the other way round.
+ */
 IK2B_IN_LINE bool
-are_mirrored(limb *t)
+match_hands(limb *t, bool careful)
 {
-    double joint[3][3], goal[3][3], cofactor[3][3];
+    double joint[3][3], goal[3][3];
     get_linear(t->given_end_matrix, joint);
     get_linear(t->given_end_goal, goal);
-    return (d33_cofactor(joint, cofactor) < 0.0) != (d33_cofactor(goal, cofactor) < 0.0);
+    bool good = handedness(joint) == handedness(goal);
+    if (careful && !good) {
+        turn_half_round(goal, t->wanted);
+    }
+    return good;
 }
 
-/* The quaternion of the rotation a^T b, from the largest of its four components (Shepperd 1978), of a
- * length from 2 to 4. */
+/* The quaternion of a^T b of two rotations, from the largest of its four components (Shepperd
+ * 1978), of a length from 2 to 4. */
 IK2B_IN_LINE void
 quaternion_between(double a[3][3], double b[3][3], double q[4])
 {
@@ -262,9 +339,7 @@ IK2B_IN_LINE bool
 turn_end(limb *t, bool careful, bool has_goal, bool partly)
 {
     double first[4], step[4], q[4];
-    if (careful && has_goal && are_mirrored(t)) {
-        turn_half_round(t->given_end_goal, t->wanted);
-    }
+    bool good = !has_goal || match_hands(t, careful);
     quaternion_between(t->turned, t->wanted, q);
     if (partly) {
         quaternion_between(t->turned, t->own, first);
@@ -282,7 +357,7 @@ turn_end(limb *t, bool careful, bool has_goal, bool partly)
     d4_scale(q, q[3] < 0.0 ? -1.0 : 1.0);
     double stays = chosen(has_goal & (t->weight != 0.0), 0.0, t->kept);
     give_turn(t, q, stays, t->end_turn);
-    return true;
+    return good;
 }
 
 /* Position, status and miss. */
@@ -293,86 +368,39 @@ leave_pose(limb *t, bool careful)
     return tell(t, careful);
 }
 
-/* The first steps to the rotations nearest to the turned matrix, to that wanted, and for a part of
- * the way to the present one. */
-IK2B_IN_LINE bool
-begin_polars(limb *t, bool careful, bool has_goal, bool partly)
-{
-    const double enough = t->task.polar_rest;
-    bool good = check_end(t, careful, t->given_end_matrix);
-    good &= !has_goal || check_end(t, careful, t->given_end_goal);
-    good &= !has_goal || !are_mirrored(t);
-    good &= begin_polar(t->turned, careful, enough, &t->goes_on[0]);
-    get_linear(has_goal ? t->given_end_goal : t->given_end_matrix, t->wanted);
-    good &= begin_polar(t->wanted, careful, enough, &t->goes_on[1]);
-    get_linear(t->given_end_matrix, t->own);
-    return good & (!partly || begin_polar(t->own, careful, enough, &t->goes_on[2]));
-}
-
-IK2B_IN_LINE bool
-finish_turned_body(limb *t, bool careful)
-{
-    return finish_polar(t->turned, careful, t->goes_on[0]);
-}
-
-IK2B_IN_LINE bool
-finish_wanted_body(limb *t, bool careful)
-{
-    return finish_polar(t->wanted, careful, t->goes_on[1]);
-}
-
-IK2B_IN_LINE bool
-finish_own_body(limb *t, bool careful)
-{
-    return finish_polar(t->own, careful, t->goes_on[2]);
-}
-
-IK2B_PASS(finish_turned, IK2B_ENDS)
-IK2B_PASS(finish_wanted, IK2B_ENDS)
-IK2B_PASS(finish_own, IK2B_ENDS)
-
 #define GOAL IK2B_BIT(END_GOAL)
 
-IK2B_IN_LINE bool
-has_own(const ik2b_task *task)
-{
-    return (task->given & GOAL) && (task->given & IK2B_BIT(WEIGHT));
-}
-
+/* The rotations nearest to the turned matrix, to that wanted, and for a part of the way to the
+ * present one. */
 static void
-finish_polars_settle(limb *t)
+find_polars_settle(limb *t)
 {
-    finish_turned_body(t, true);
-    finish_wanted_body(t, true);
-    if (has_own(&t->task)) {
-        finish_own_body(t, true);
+    const double enough = t->task.polar_rest;
+    get_linear(is_given(&t->task, GOAL) ? t->given_end_goal : t->given_end_matrix, t->wanted);
+    find_polar(t->turned, enough);
+    find_polar(t->wanted, enough);
+    if (is_given(&t->task, IK2B_BIT(WEIGHT))) {
+        get_linear(t->given_end_matrix, t->own);
+        find_polar(t->own, enough);
     }
 }
 
-/* Most tiles have rigid matrices alone. */
 IK2B_IN_LINE void
-finish_polars_lanes(limbs *t, int together)
+find_polars_lanes(limbs *t, int together)
 {
-    if (any_lane(t->goes_on[0])) {
-        finish_turned_lanes(t, together);
-    }
-    if (any_lane(t->goes_on[1])) {
-        finish_wanted_lanes(t, together);
-    }
-    if (has_own(&t->task) && any_lane(t->goes_on[2])) {
-        finish_own_lanes(t, together);
+    bool has_goal = is_given(&t->task, GOAL);
+    lane *const wanted = has_goal ? t->given_end_goal[0] : t->given_end_matrix[0];
+    lane *const source[] = {t->turned[0], wanted, t->given_end_matrix[0]};
+    lane *const dest[] = {t->turned[0], t->wanted[0], t->own[0]};
+    int count = has_goal && is_given(&t->task, IK2B_BIT(WEIGHT)) ? 3 : 2;
+    for (int i = 0; i < count; i++) {
+        find_polar_lanes(t, source[i], i == 0 ? 3 : 4, dest[i], together);
     }
 }
 
 IK2B_STAGE(leave_pose, IK2B_RESULTS, leave_pose(t, careful), IK2B_ALWAYS)
 IK2B_STAGE(turn_end_matrix, IK2B_ENDS, turn_end_matrix(t), .all = IK2B_BIT(END_MATRIX))
-IK2B_STAGE(begin_kept, IK2B_ENDS, begin_polars(t, careful, false, false),
-           .all = IK2B_BIT(END_MATRIX), .none = GOAL)
-IK2B_STAGE(begin_goal, IK2B_ENDS, begin_polars(t, careful, true, false), .all = GOAL,
-           .none = IK2B_BIT(WEIGHT))
-IK2B_STAGE(begin_part, IK2B_ENDS, begin_polars(t, careful, true, true),
-           .all = GOAL | IK2B_BIT(WEIGHT))
-IK2B_STAGE_OF(finish_polars, .all = IK2B_BIT(END_MATRIX))
+IK2B_STAGE_OF(find_polars, .all = IK2B_BIT(END_MATRIX))
 IK2B_STAGE(keep_end, IK2B_RESULTS, turn_end(t, careful, false, false), .all = IK2B_BIT(END_MATRIX),
            .none = GOAL)
 IK2B_STAGE(turn_end, IK2B_RESULTS, turn_end(t, careful, true, false), .all = GOAL,
@@ -381,9 +409,7 @@ IK2B_STAGE(turn_end_partly, IK2B_RESULTS, turn_end(t, careful, true, true),
            .all = GOAL | IK2B_BIT(WEIGHT))
 
 static const ik2b_stage *const stages[] = {
-    &leave_pose_stage,    &turn_end_matrix_stage, &begin_kept_stage,
-    &begin_goal_stage,    &begin_part_stage,      &finish_polars_stage,
-    &keep_end_stage,      &turn_end_stage,        &turn_end_partly_stage,
-    NULL};
+    &leave_pose_stage, &turn_end_matrix_stage, &find_polars_stage, &keep_end_stage,
+    &turn_end_stage,   &turn_end_partly_stage, NULL};
 
 const ik2b_stage ik2b_leave = {.stages = stages};

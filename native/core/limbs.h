@@ -20,7 +20,7 @@ typedef struct {
     double straight;     /* a mid joint so near to the line root-end, by the reach, is on it */
     double moved;        /* a stage that moves the end by less, by the reach, does not flag it */
     double split;        /* leaves a number multiplied by it the digits that results have */
-    double polar_rest;   /* the squares of what a matrix may lack to be a rotation but for rounding */
+    double polar_rest;   /* the squares of what one step of Newton's makes up for */
     double parallel;     /* the sine of an angle that the rounding of the input alone can make */
     double opposite;     /* cosine beyond which directions are too opposite for turns in lanes */
 } ik2b_task;
@@ -79,7 +79,7 @@ typedef struct {
 /* Orientations of the end joint. */
 #define IK2B_ENDS(NUMBER, NUMBERS, MATRIX)                                                         \
     MATRIX(turned, 3) MATRIX(wanted, 3) MATRIX(own, 3)                                             \
-    NUMBERS(goes_on, 3) /* the iterations for these rotations */
+    NUMBER(goes_on) /* the iteration for one of these rotations */
 
 #define IK2B_RESULTS(NUMBER, NUMBERS, MATRIX)                                                      \
     NUMBERS(root_turn, 4) NUMBERS(mid_turn, 4) NUMBERS(end_turn, 4)                                \
