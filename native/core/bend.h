@@ -141,7 +141,7 @@ IK2B_IN_LINE bool
 find_normal(limb *t)
 {
     double line[3], bend[3];
-    bool keeps = (t->still != 0.0) | (t->keeps_upper != 0.0);
+    bool keeps = t->still + t->keeps_upper != 0.0; /* with |, gcc makes no vectors of SSE2 */
     for (int i = 0; i < 3; i++) {
         line[i] = chosen(keeps, t->line[i], t->new_line[i]);
         bend[i] = chosen(keeps, t->bend[i], t->circle_bend[i]);

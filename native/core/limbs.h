@@ -20,7 +20,7 @@ typedef struct {
     double straight;     /* a mid joint so near to the line root-end, by the reach, is on it */
     double moved;        /* a stage that moves the end by less, by the reach, does not flag it */
     double split;        /* leaves a number multiplied by it the digits that results have */
-    double polar_change; /* after a step that changes less, a rotation is as good as it gets */
+    double polar_rest;   /* the squares of what one step of Newton's makes up for */
     double parallel;     /* the sine of an angle that the rounding of the input alone can make */
     double opposite;     /* cosine beyond which directions are too opposite for turns in lanes */
 } ik2b_task;
@@ -238,11 +238,12 @@ as_single(double number)
 
 /* The same flag. Of doubles alone gcc takes one vector of lanes at a time in AVX2, of singles and
  * doubles two: where a stage waits for one root or angle after another, the processor overlaps
- * them. It costs where a stage is full of matrices, for which there are too few registers. */
+ * them. It costs where a stage is full of matrices, for which there are too few registers. With 0
+ * added, as gcc would compare singles, whose answers SSE2 cannot use for doubles. */
 IK2B_IN_LINE double
 in_pairs(double flag)
 {
-    return as_single(flag);
+    return as_single(flag) + 0.0;
 }
 
 /* Nothing turns, where this is true. */

@@ -25,7 +25,8 @@ tell(limb *t, bool careful)
     double square = d3_dot(off, off);
     bool good = (square == 0.0) | is_between(square, 0x1p-900);
     t->miss = careful && !good ? d3_long_norm(off) : sqrt(square);
-    t->status = in_pairs(t->missed + IK2B_LIMITED * t->limited + IK2B_SINGULAR * t->singular);
+    double status = t->missed + IK2B_LIMITED * t->limited + IK2B_SINGULAR * t->singular;
+    t->status = as_single(status); /* in pairs; to add 0 took 7 % of solve */
     return good;
 }
 

@@ -33,7 +33,7 @@ begin_task(ik2b_task *task, ik2b_kind kind)
     task->split = single ? 0x1p29 + 1.0 : 1.0;
     task->straight = single ? 1e-5 : 1e-12;
     task->moved = single ? 1e-6 : 1e-12;
-    task->polar_change = single ? 1e-5 : 1e-9;
+    task->polar_rest = single ? 1e-10 : 2e-15;
     task->opposite = single ? -0.9999 : -0.97;
     task->parallel = 16.0 * (single ? (double)FLT_EPSILON : DBL_EPSILON);
 }

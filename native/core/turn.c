@@ -28,7 +28,7 @@ shortest_turn(const double a[3], const double b[3], double product, bool alike, 
 {
     double along = d3_dot(a, b), other[3];
     for (int i = 0; i < 3; i++) {
-        other[i] = b[i] + ((alike & (along < 0.0)) ? a[i] : 0.0);
+        other[i] = b[i] + chosen(alike & (along < 0.0), a[i], 0.0);
     }
     d3_cross(a, other, q);
     q[3] = product + along;
@@ -281,15 +281,9 @@ turn_mid(limb *t, bool careful, bool rolling)
     return good;
 }
 
-/* Both turns, without roll. */
-IK2B_IN_LINE bool
-turn_bones(limb *t, bool careful)
-{
-    bool good = turn_root(t, careful, false, false);
-    return both(good, turn_mid(t, careful, false));
-}
-
-IK2B_STAGE(turn_bones, IK2B_RESULTS, turn_bones(t, careful), .none = IK2B_BIT(ROLLING))
+IK2B_STAGE(turn_root, IK2B_RESULTS, turn_root(t, careful, false, false),
+           .none = IK2B_BIT(ROLLING))
+IK2B_STAGE(turn_mid, IK2B_RESULTS, turn_mid(t, careful, false), .none = IK2B_BIT(ROLLING))
 IK2B_STAGE(roll_root, IK2B_RESULTS, turn_root(t, careful, true, false), .all = IK2B_BIT(ROLLING),
            .none = IK2B_BIT(WEIGHT))
 IK2B_STAGE(roll_root_partly, IK2B_RESULTS, turn_root(t, careful, true, true),
@@ -297,6 +291,7 @@ IK2B_STAGE(roll_root_partly, IK2B_RESULTS, turn_root(t, careful, true, true),
 IK2B_STAGE(bend_mid, IK2B_RESULTS, turn_mid(t, careful, true), .all = IK2B_BIT(ROLLING))
 
 static const ik2b_stage *const stages[] = {
-    &turn_bones_stage, &roll_root_stage, &roll_root_partly_stage, &bend_mid_stage, NULL};
+    &turn_root_stage, &turn_mid_stage, &roll_root_stage, &roll_root_partly_stage, &bend_mid_stage,
+    NULL};
 
 const ik2b_stage ik2b_turn = {.stages = stages};

@@ -225,6 +225,13 @@ d33_cofactor(double m[3][3], double dest[3][3])
     return d3_dot(m[0], dest[0]);
 }
 
+/* The sum of all squares. */
+static inline double
+d33_square(double m[3][3])
+{
+    return d3_dot(m[0], m[0]) + d3_dot(m[1], m[1]) + d3_dot(m[2], m[2]);
+}
+
 /* The inverse; false where the columns lie in a plane to within the given ratio of volumes. */
 static inline bool
 d33_invert(double m[3][3], double parallel, double dest[3][3])

@@ -51,6 +51,17 @@ def test_no_rotation_is_nearer_to_the_goal(joint, goal):
     assert np.all(np.einsum("nij,kjl,nil->nk", taken, small, joint * linear).max(1) < agreement)
 
 
+@pytest.mark.parametrize("thin", [1, 2])
+@pytest.mark.parametrize("width", [1, 0.5, 0.1, 1e-2, 1e-4, 1e-6])
+def test_a_narrow_goal_gives_the_rotation_between_its_stretches(width, thin):
+    """Flat or like a needle, to the digits that its inverse has."""
+    rng = np.random.default_rng(4)
+    stretch = np.array([1, 1, width]) if thin == 1 else np.array([1, width, 0.7 * width])
+    first, last = limbs.rotations(rng, ROWS), limbs.rotations(rng, ROWS)
+    taken = corrected(limbs.rotations(rng, ROWS), first * stretch @ last)
+    close(taken, first @ last, 1e-14 / stretch[2])
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_goal_mirrored_along_x_counts_as_the_one_that_is_not(dtype):
     """An empty of scale (-1, 1, 1), or (-2, 2, 2), far down a tree of joints in single precision."""
