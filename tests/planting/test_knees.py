@@ -82,7 +82,7 @@ def bending(degrees):
 def eased(before, after):
     """Degrees (F,) by which a knee is bent in the end that is bent by these before, and after."""
     clip = bending(before)
-    return np.degrees(clip.bend_at(eased_reach(clip, bending(after).ankle, clip.reach)))[:, 0]
+    return np.degrees(clip.bend_at(eased_reach(clip, bending(after).ankle, clip.reach, SUDDEN)))[:, 0]
 
 
 def test_knee_of_a_standing_leg_does_not_straighten_and_bend_again_suddenly() -> None:
