@@ -10,7 +10,7 @@ import pytest
 from figures import figure_of
 from gaits import make_gait
 from ik2bone.clip import Clip
-from ik2bone.knees import FOLDED, draw_swings, shortest, unfold_swings
+from ik2bone.knees import FOLDED, SUDDEN, draw_swings, eased_reach, shortest, unfold_swings
 from ik2bone.plan import plant
 from ik2bone.reach import own_reach
 from measures import knee_angle, measure
@@ -70,6 +70,32 @@ def test_feet_are_drawn_towards_their_hips_into_reach() -> None:
 def test_motion_of_the_clip_itself_is_left_alone() -> None:
     clip, ankle, swings = snapping(0.0)
     assert drawn(clip, ankle, swings) == pytest.approx(clip.ankle, abs=1e-7)
+
+
+def bending(degrees):
+    """A clip of one leg, thigh and shin 0.5 long, whose knee is bent by so many degrees (F,) and whose hip stays."""
+    half, (hip, knee, ankle) = np.radians(degrees) / 2.0, np.zeros((3, len(degrees), 1, 3))
+    knee[:, 0, 0], knee[:, 0, 2], ankle[:, 0, 2] = 0.5 * np.sin(half), -0.5 * np.cos(half), -np.cos(half)
+    return Clip.from_points(FPS, hip, knee, ankle, ankle + [0.15, 0.0, -0.05])
+
+
+def eased(before, after):
+    """Degrees (F,) by which a knee is bent in the end that is bent by these before, and after."""
+    clip = bending(before)
+    return np.degrees(clip.bend_at(eased_reach(clip, bending(after).ankle, clip.reach, SUDDEN)))[:, 0]
+
+
+def test_knee_of_a_standing_leg_does_not_straighten_and_bend_again_suddenly() -> None:
+    dip = 40.0 - 30.0 * np.exp(-(((np.arange(61) - 30) / 3.0) ** 2))
+    level = eased(np.full(61, 40.0), dip)
+    assert np.diff(level, 2).max() == pytest.approx(np.degrees(SUDDEN) / FPS**2)
+    # As suddenly as in the clip it may.
+    assert eased(dip, dip) == pytest.approx(dip)
+
+
+def test_knee_that_bends_evenly_is_not_bent_for_one_that_turns_back_in_the_clip() -> None:
+    peak, level = 10.0 + 30.0 * np.exp(-(((np.arange(61) - 30) / 3.0) ** 2)), np.full(61, 20.0)
+    assert eased(peak, level) == pytest.approx(level)
 
 
 @pytest.mark.parametrize("height", [0.12, 0.18])
