@@ -161,7 +161,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     yield from part_of(output.write(corrected), 0.65, 0.7)
     # Limits that leave the source alone may hold what was planted.
     check_chain(armature, task.body.limbs)
-    after, contacts, figures = yield from part_of(_report(task, plan, marks), 0.7, 1.0)
+    after, contacts, figures = yield from part_of(_report(task, before, plan, marks), 0.7, 1.0)
     warnings = (*told, *_tell_steps(task, before.clip, after))
     if task.controlled:
         warnings += tell_controls(task, output.channels, wanted(task, before.clip, plan, offset), after, figures)
@@ -298,12 +298,12 @@ def _tell_steps(task: Task, before: Clip, after: Clip) -> list[str]:
     return [f"planted frames end within the action: corrections of up to {most:.3g} start or stop at frame {where}"]
 
 
-def _report(task: Task, plan: Plan, marks: Marks | None) -> Stages[tuple[Clip, Rows, dict[str, Any]]]:
+def _report(task: Task, before: Sample, plan: Plan, marks: Marks | None) -> Stages[tuple[Clip, Rows, dict[str, Any]]]:
     """The scene as it is now, and as plain data the contacts of the whole and the figures of the written frames.
 
     Blender's own evaluation proves it on some frames, those that the figures call worst among them.
     """
-    after = yield from part_of(task.sample(prove=False), 0.0, 0.5)
+    after = yield from part_of(task.sample(before), 0.0, 0.5)
     made = yield from part_of(_measure(task, plan, marks, after.clip), 0.5, 0.8)
     seen = yield from part_of(proven(after, *task.subject, sorted(set(made[1]["worst"].values()))), 0.8, 1.0)
     if seen is not after:

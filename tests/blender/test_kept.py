@@ -291,6 +291,18 @@ def test_contacts_are_found_again_only_where_people_want_others_than_a_run_has_s
     assert "enforced" in {row["state"] for row in records.read(action)["contacts"]}
 
 
+def test_a_sample_after_keying_is_what_it_is_without_the_one_before(bpy, walker, slope, addon):
+    stages, sample = addon("stages"), addon("pose.sample")
+    given = walker, addon("rig.find").find_legs(walker, (1, biped.LAST)), "hips", list(FRAMES)
+    before = sample.sample(*given)
+    plant(bpy)
+    after, anew = stages.finish(sample.sampling(*given, before=before)), sample.sample(*given)
+    assert not np.array_equal(after.clip.ball, before.clip.ball)
+    for name, row in _arrays(anew.clip).items():
+        exact = 1e-5 * anew.clip.leg if name == "tip" else 0.0
+        np.testing.assert_allclose(getattr(after.clip, name), row, rtol=0.0, atol=exact, err_msg=name)
+
+
 def test_the_mesh_of_an_unchanged_ground_is_made_once(bpy, walker, slope, addon):
     addon("bounded").forget()
     plant(bpy)
