@@ -257,11 +257,13 @@ def _correct(task: Task, before: Sample, plan: Plan, read: list[Channel], curves
     `curves` hold the keys before the first, which rotations continue: themselves where corrections fade in from them.
     """
     part, limbs = plan.choose(task.body.chosen).cut(task.part), task.body.limbs
-    corrected = []
-    for channel, (name, number, place) in zip(read, task.turned, strict=False):
-        hangs_loose = limbs[number].loose and name == limbs[number].foot
-        turns = _turns_in_world(part, number) if hangs_loose else part.rotations[:, number, place]
-        corrected.append(turned(task, channel, turns, curves))
+    turns = [
+        _turns_in_world(part, number)
+        if limbs[number].loose and name == limbs[number].foot
+        else part.rotations[:, number, place]
+        for name, number, place in task.turned
+    ]
+    corrected = turned(task, read[: len(turns)], turns, curves)
     loose = [(number, limb.foot) for number, limb in enumerate(limbs) if limb.loose and not limb.controls]
     ways = {foot: _way(task, part, number) for number, foot in loose} | {task.body.hips: part.hips_offset}
     for channel in read[len(corrected) :]:
