@@ -83,27 +83,33 @@ def _is_silent(curve: FCurve | None) -> bool:
     )
 
 
-def turned(channel: Channel, mode: str, turns: Array, before: Array | None = None, rejoins: bool = False) -> Channel:
-    """The rotation with corrections (F, 4) multiplied on the right, in the bone's own rotation `mode`.
+def turned(
+    channels: Sequence[Channel],
+    mode: str,
+    turns: Sequence[Array],
+    before: Sequence[Array | None],
+    rejoins: bool = False,
+) -> list[Channel]:
+    """The rotations of bones with corrections (F, 4) multiplied on the right, in the rotation `mode` that all have.
 
     Where no frame is corrected the values stay as they are, bit for bit. Else they are free of flips and of whole
-    turns, from `before` on: the value at the key before the first frame, where there is one. If that `rejoins` the
+    turns, from `before` on: the value at the key before the first frame, where there is one. If one `rejoins` the
     present values on the last frame, and would end on other numbers for the same rotation, each is the one nearest to
     the present value instead.
     """
-    still = np.all(turns == [1.0, 0.0, 0.0, 0.0], axis=1)
-    if still.all():
-        return channel
-    present = rotations.to_quaternions(mode, channel.values)
-    if before is None or not np.isfinite(before).all():
-        before = channel.values[0]
-    after = multiply(present, turns)
-    values = rotations.from_quaternions(mode, after, before)
-    same = still.copy()
-    same[still] = np.all(np.abs(values[still] - channel.values[still]) < SAME_VALUE, axis=1)
-    if rejoins and not same[-1]:
-        values, same = rotations.beside(mode, after, channel.values), still
-    return channel.with_values(np.where(same[:, None], channel.values, values))
+    present, corrections = (np.stack(rows, axis=1) for rows in ([channel.values for channel in channels], turns))
+    starts = [
+        channel.values[0] if value is None or not np.isfinite(value).all() else value
+        for channel, value in zip(channels, before, strict=True)
+    ]
+    after = multiply(rotations.to_quaternions(mode, present), corrections)
+    values = rotations.from_quaternions(mode, after, np.array(starts))
+    still = np.all(corrections == [1.0, 0.0, 0.0, 0.0], axis=-1)
+    same = still & np.all(np.abs(values - present) < SAME_VALUE, axis=-1)
+    for bone in np.flatnonzero(~same[-1]) if rejoins else ():
+        values[:, bone], same[:, bone] = rotations.beside(mode, after[:, bone], present[:, bone]), still[:, bone]
+    values = np.where((same | still.all(axis=0))[..., None], present, values)
+    return [channel.with_values(values[:, bone].copy()) for bone, channel in enumerate(channels)]
 
 
 def moved(channel: Channel, placing: Array, offset: Array) -> Channel:

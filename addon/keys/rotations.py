@@ -34,11 +34,12 @@ def to_quaternions(mode: str, channels: Array) -> Array:
 
 
 def from_quaternions(mode: str, quaternions: Array, before: Array) -> Array:
-    """Channels of quaternions (F, 4), free of flips and of whole turns, from `before` on."""
+    """Channels of quaternions (F, B, 4), free of flips and of whole turns, from `before` (B, 3 or 4) on."""
     if mode == "QUATERNION":
         return _same_side(quaternions, before)
     if mode == "AXIS_ANGLE":
-        return _axis_angles(quaternions, before)
+        each = zip(quaternions.swapaxes(0, 1), before, strict=True)
+        return np.stack([_axis_angles(*bone) for bone in each], axis=1)
     return _eulers(mode, unit(quaternions), before)
 
 
@@ -77,8 +78,8 @@ def _about(axis: int, angles: Array) -> Array:
 def _same_side(vectors: Array, before: Array) -> Array:
     """Each vector or its opposite, so that no two neighbours point away from each other."""
     chain = np.concatenate([before[None], vectors])
-    apart = np.sum(chain[1:] * chain[:-1], axis=1) < 0.0
-    return vectors * np.where(np.cumsum(apart) % 2 == 1, -1.0, 1.0)[:, None]
+    apart = np.sum(chain[1:] * chain[:-1], axis=-1) < 0.0
+    return vectors * np.where(np.cumsum(apart, axis=0) % 2 == 1, -1.0, 1.0)[..., None]
 
 
 def _axis_angles(quaternions: Array, before: Array) -> Array:
@@ -92,21 +93,22 @@ def _axis_angles(quaternions: Array, before: Array) -> Array:
 
 
 def _eulers(order: str, quaternions: Array, before: Array) -> Array:
-    both = _euler_candidates(order, quaternions)
-    chain = np.concatenate([np.stack([before, before])[None], both])
-    steps = chain[1:, None, :] - chain[:-1, :, None]
+    both = _euler_candidates(order, quaternions.reshape(-1, 4)).reshape(*quaternions.shape[:2], 2, 3)
+    chain = np.concatenate([np.stack([before, before], axis=1)[None], both])
+    steps = chain[1:, :, None] - chain[:-1, :, :, None]
     ways = np.abs(_whole_turns_near(steps, 0.0)).sum(axis=-1)
-    chosen = _followed(ways.argmin(axis=-1))
-    return np.unwrap(np.vstack([before, both[np.arange(len(both)), chosen]]), axis=0)[1:]
+    chosen = _followed(ways.argmin(axis=-1))[..., None]
+    found = np.where(chosen == 0, both[:, :, 0], both[:, :, 1])
+    return np.unwrap(np.concatenate([before[None], found]), axis=0)[1:]
 
 
 def _followed(nearer: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Which of two (F,) comes on each frame, where `nearer` (F, 2) tells it for either of those before, at first 0."""
-    decided, swaps = nearer[:, 0] == nearer[:, 1], nearer[:, 0] > nearer[:, 1]
-    last = np.maximum.accumulate(np.where(decided, np.arange(len(nearer)), -1))
-    swapped = np.cumsum(swaps)
+    """Which of two (F, B) comes on each frame, where `nearer` (F, B, 2) tells it for either before, at first for 0."""
+    first, second = nearer[..., 0], nearer[..., 1]
+    last = np.maximum.accumulate(np.where(first == second, np.arange(len(nearer))[:, None], -1))
+    swapped = np.cumsum(first > second, axis=0)
     # From the last frame on which both lead to the same one, each swap changes sides.
-    start, before = np.where(last < 0, 0, nearer[last, 0]), np.where(last < 0, 0, swapped[last])
+    start, before = (np.where(last < 0, 0, np.take_along_axis(each, last, 0)) for each in (first, swapped))
     return (start + swapped - before) % 2
 
 

@@ -11,7 +11,7 @@ from bpy.types import Bone, Object
 from ik2bone import hinge_of
 from ik2bone.arrays import Array
 from ik2bone.clip import Clip
-from ik2bone.rotations import LAST, NEXT, length_of
+from ik2bone.rotations import LAST, NEXT, inverse_of, length_of, move_points
 from numpy.typing import NDArray
 
 from ..rig.limb import Limb
@@ -41,31 +41,46 @@ FINGERS, SPREAD = 3, 0.3
 
 def clip_of(armature: Object, limbs: Sequence[Limb], poses: dict[str, Array], scale: dict[str, Array]) -> Clip:
     """What planting reads of limbs, from the poses of their bones in the world and their own scales, by names."""
-    palms = [(UNKNOWN, UNKNOWN) if limb.is_leg else find_palm(armature, limb) for limb in limbs]
-    feet = [_foot(limb, poses) for limb in limbs]
-    balls = [
-        _ball(armature, limb, poses) if limb.is_leg else _carry(poses[limb.foot], point)
-        for limb, (point, _) in zip(limbs, palms, strict=True)
-    ]
-    tips = [_tip(armature, limb, poses, ball) for limb, ball in zip(limbs, balls, strict=True)]
-    render = bpy.context.scene.render
+    posed, render = _posed(armature, limbs, poses, scale), bpy.context.scene.render
+    tips = [_tip(armature, limb, poses, posed["ball"][:, number]) for number, limb in enumerate(limbs)]
+    palms = [UNKNOWN if limb.is_leg else find_palm(armature, limb)[1] for limb in limbs]
     return Clip(
         # A character that was moved as a whole brings its floor with it, at the height of the object's origin.
         floors=(float(armature.matrix_world.translation.z), 0.0),
         fps=render.fps / render.fps_base,
-        thigh=np.stack([poses[limb.thigh] for limb in limbs], axis=1),
-        shin=np.stack([poses[limb.shin] for limb in limbs], axis=1),
-        foot=np.stack(feet, axis=1),
-        ball=np.stack(balls, axis=1),
+        **posed,
         tip=np.stack(tips, axis=1),
-        toe=np.stack([poses[limb.toe] if limb.toe else foot for limb, foot in zip(limbs, feet, strict=True)], axis=1),
         has_toe=np.array([limb.toe is not None for limb in limbs]),
-        scale=np.stack([_scales(limb, scale) for limb in limbs], axis=1),
         up=UP,
         is_hand=np.array([not limb.is_leg for limb in limbs]),
-        palm=np.array([normal for _, normal in palms]),
+        palm=np.array(palms),
         rest_hinge=np.array([_rest_hinge(armature, limb) for limb in limbs]),
     )
+
+
+def clip_again(
+    before: Clip, armature: Object, limbs: Sequence[Limb], poses: dict[str, Array], scale: dict[str, Array]
+) -> Clip:
+    """As `clip_of`, of limbs of which there is a clip from `before` they were keyed: tips stay on their toes."""
+    posed = _posed(armature, limbs, poses, scale)
+    tip = move_points(posed["toe"] @ inverse_of(before.toe[:1]), before.tip[:1])
+    return before.having(**posed, tip=np.where(before.has_toe[:, None], tip, posed["ball"]))
+
+
+def _posed(
+    armature: Object, limbs: Sequence[Limb], poses: dict[str, Array], scale: dict[str, Array]
+) -> dict[str, Array]:
+    """What poses and scales of bones alone tell of a clip."""
+    feet = [_foot(limb, poses) for limb in limbs]
+    rows = {
+        "thigh": [poses[limb.thigh] for limb in limbs],
+        "shin": [poses[limb.shin] for limb in limbs],
+        "foot": feet,
+        "toe": [poses[limb.toe] if limb.toe else foot for limb, foot in zip(limbs, feet, strict=True)],
+        "ball": [_ball(armature, limb, poses) for limb in limbs],
+        "scale": [_scales(limb, scale) for limb in limbs],
+    }
+    return {name: np.stack(values, axis=1) for name, values in rows.items()}
 
 
 def rest_clip(armature: Object, limbs: Sequence[Limb]) -> Clip:
@@ -107,8 +122,11 @@ def _scales(limb: Limb, scale: dict[str, Array]) -> Array:
 def _ball(armature: Object, limb: Limb, world: dict[str, Array]) -> Array:
     """The head of the toe bone, else the tail of the foot bone, unless that points up: then the shin's line goes on.
 
-    Toes that are moved within their foot do not take the ball along. A leg without a foot stands on its end.
+    Toes that are moved within their foot do not take the ball along. A leg without a foot stands on its end, a hand
+    touches with its palm.
     """
+    if not limb.is_leg:
+        return _carry(world[limb.foot], find_palm(armature, limb)[0])
     if limb.end is not None:
         return _foot(limb, world)[:, :3, 3]
     foot = world[limb.foot]

@@ -25,7 +25,7 @@ from ..rig.checks import CARRYING
 from ..rig.limb import Limb
 from ..stages import Progress, Stages, finish, part_of
 from . import curves
-from .clip import clip_of
+from .clip import clip_again, clip_of
 from .evaluate import Poses, read_poses, stepping
 from .evaluate import present as present_pose
 
@@ -102,15 +102,15 @@ def sampling(
     frames: Sequence[int],
     *,
     present: bool = False,
-    prove: bool = True,
+    before: Sample | None = None,
     keep: bool = False,
 ) -> Stages[Sample]:
     """As `sample`, in stages.
 
-    In bulk from F-curves where they tell all, else by stepping. F-curves are proven on some frames; without `prove`
-    that is left to the caller. With `present` the pose is read as it stands in the scene, hand-set channels included;
-    `frames` is then the current frame alone. With `keep`, one in bulk is kept, or a kept one
-    of the same is taken.
+    In bulk from F-curves where they tell all, else by stepping. F-curves are proven on some frames; where limbs have
+    been keyed since a sample from `before`, that is left to the caller. With `present` the pose is read as it stands
+    in the scene, hand-set channels included; `frames` is then the current frame alone. With `keep`, one in bulk is
+    kept, or a kept one of the same is taken.
     """
     names = _bone_names(armature, limbs, hips)
     played = actions.curves_of(actions.assigned(armature))
@@ -124,8 +124,9 @@ def sampling(
     poses = channels.poses
     if _are_broken(poses).any() or _are_flat(poses).any():
         return (yield from part_of(_stepped(armature, limbs, hips, frames), 0.4, 1.0))
-    found = replace(_sample(armature, limbs, hips, frames, poses), in_bulk=True, channels=channels.values)
-    seen = (yield from part_of(proven(found, armature, limbs, hips), 0.4, 1.0)) if prove else found
+    found = _sample(armature, limbs, hips, frames, poses, before and before.clip)
+    found = replace(found, in_bulk=True, channels=channels.values)
+    seen = found if before else (yield from part_of(proven(found, armature, limbs, hips), 0.4, 1.0))
     return kept.put(told, found, len(frames)) if keep and seen is found else seen
 
 
@@ -193,7 +194,14 @@ def _stepped(
     return _sample(armature, limbs, hips, frames, poses)
 
 
-def _sample(armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int], poses: Poses) -> Sample:
+def _sample(
+    armature: Object,
+    limbs: Sequence[Limb],
+    hips: str | None,
+    frames: Sequence[int],
+    poses: Poses,
+    before: Clip | None = None,
+) -> Sample:
     names = _bone_names(armature, limbs, hips)
     world, scale = (dict(zip(names, parts.swapaxes(0, 1), strict=True)) for parts in (poses.world, poses.scale))
     bones = armature.pose.bones
@@ -201,7 +209,8 @@ def _sample(armature: Object, limbs: Sequence[Limb], hips: str | None, frames: S
     # Stretched bones of a control rig do not hand their scale on to the next ones.
     world |= {name: _evenly_scaled(world[name]) for limb in limbs if limb.controls for name in limb.bones}
     scale |= {name: np.ones_like(scale[name]) for limb in limbs if limb.controls for name in limb.bones}
-    clip = clip_of(armature, limbs, world, scale)
+    given = armature, limbs, world, scale
+    clip = clip_again(before, *given) if before else clip_of(*given)
     return Sample(clip, np.array(frames, np.int64), names, poses, placing, _switches(limbs))
 
 

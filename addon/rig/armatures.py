@@ -24,14 +24,19 @@ def find_armatures(context: Context) -> list[Object]:
     # Blender names the objects of a mode only where there is a window.
     posed = getattr(context, "objects_in_mode", ())
     selected = posed if context.mode == "POSE" else context.view_layer.objects.selected
-    active = active_object(context)
-    near = [ob for ob in (active, *deformers(active)) if ob and ob.type == "ARMATURE"]
-    every = [] if near else _armatures()
-    first = next(iter([*near, *(ob for ob in every if active and is_under(ob, active))]), None)
+    first = _of_active(context)
     chosen = list(dict.fromkeys(ob for ob in (first, *selected) if ob and ob.type == "ARMATURE"))
-    found = [ob for ob in chosen if ob in (first, *posed) or ob.animation_data] or chosen
-    visible = [ob for ob in every if ob.visible_get()]
-    return found or (visible if len(visible) == 1 else [])
+    if chosen:
+        return [ob for ob in chosen if ob in (first, *posed) or ob.animation_data] or chosen
+    visible = [ob for ob in _armatures() if ob.visible_get()]
+    return visible if len(visible) == 1 else []
+
+
+def _of_active(context: Context) -> Object | None:
+    """The armature that the active object means."""
+    active = active_object(context)
+    near = (ob for ob in (active, *deformers(active)) if ob and ob.type == "ARMATURE")
+    return next(near, None) or next((ob for ob in _armatures() if active and is_under(ob, active)), None)
 
 
 def active_object(context: Context) -> Object | None:
@@ -57,5 +62,8 @@ def why_no_armature(context: Context) -> str:
 
 
 def find_armature(context: Context) -> Object | None:
-    """The first of the armatures that a run plants; a panel hands its own to the buttons in it."""
-    return getattr(context, HANDED, None) or next(iter(find_armatures(context)), None)
+    """The first of the armatures that a run plants; a panel hands its own to the buttons in it.
+
+    What is selected is asked for last: Blender looks for it among all objects, 0.3 ms of 5,000.
+    """
+    return getattr(context, HANDED, None) or _of_active(context) or next(iter(find_armatures(context)), None)

@@ -61,9 +61,10 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     refuse_unposed(armature)
     choice = choose_limbs(context, armature, options, bounds)
     limbs = choice.limbs
-    check_chain(armature, limbs)
+    moving = Moving(armature)
+    check_chain(armature, limbs, moving)
     _refuse_upside_down(armature, limbs)
-    toes, told = _toes(armature, limbs, options)
+    toes, told = _toes(moving, limbs, options)
     told += _tell_scale(armature)
     numbers = tuple(choice.every.index(limb) for limb in limbs)
     legs = [limb for limb in limbs if limb.is_leg]
@@ -147,15 +148,15 @@ def _refuse_upside_down(armature: Object, limbs: Iterable[Limb]) -> None:
                 )
 
 
-def _toes(armature: Object, legs: Iterable[Limb], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _toes(moving: Moving, legs: Iterable[Limb], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The toe bones that can be keyed, and sentences about the others."""
     # Feet that touch the nearest surface with one point have no sole that toes would belong to.
     legs = [leg for leg in legs if leg.toe and leg.is_leg and options.direction == "DOWN"]
     feet = {leg.toe: leg.foot for leg in legs if not leg.controls}
     stiff = [leg.toe for leg in legs if leg.controls and not any(each.part == "toe" for each in leg.controls)]
-    moving = Moving(armature)
     troubles = {
-        name: toe_trouble(moving, name, foot) or _curve_trouble(armature, name, options) for name, foot in feet.items()
+        name: toe_trouble(moving, name, foot) or _curve_trouble(moving.armature, name, options)
+        for name, foot in feet.items()
     }
     found = [trouble for trouble in troubles.values() if trouble] + [f"no control turns bone {name}" for name in stiff]
     told = tuple(f"{trouble}, so these toes are not laid on the ground" for trouble in found)

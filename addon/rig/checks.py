@@ -198,9 +198,9 @@ def refuse_unposed(armature: Object) -> None:
         raise Refusal(f"{armature.name} has a scale of zero, which leaves its legs no length: give it another scale")
 
 
-def check_chain(armature: Object, limbs: Iterable[Limb]) -> None:
+def check_chain(armature: Object, limbs: Iterable[Limb], moving: Moving | None = None) -> None:
     """Refuse limbs on which keys do not show as they are, naming the bone and what holds it."""
-    moving = Moving(armature)
+    moving = moving or Moving(armature)
     for sentence in (sentence for limb in limbs for sentence in _troubles(moving, limb)):
         raise Refusal(sentence)
 

@@ -35,7 +35,8 @@ def marks_for(body: Body, frames: Frames, rows: Rows | None, mode: str, armature
             f"no contacts are stored for {', '.join(feet)} of {armature.name}: "
             "plant with detected contacts before, or import some"
         )
-    return marks if spans and mode != "ALWAYS" else None
+    is_wish = mode == "STORED" or marks.places or (marks.enforced | marks.forbidden).any()
+    return marks if is_wish and mode != "ALWAYS" else None
 
 
 def tell_strange(armature: Object, rows: Rows | None, mode: str) -> Iterator[str]:

@@ -74,10 +74,9 @@ class NewAction(Derived):
 
     def _told_of_repeating(self) -> Iterator[str]:
         """A sentence about curves that no longer go on beyond the action where the scene does."""
-        scene, (first, last), paths = self.context.scene, self.bounds, {channel.path for channel in self.channels}
+        scene, (first, last), curves = self.context.scene, self.bounds, actions.curves_of(self.source)
         goes_on = scene.frame_start < first or scene.frame_end > last
-        curves = actions.curves_of(self.source)
-        if goes_on and any(curve.data_path in paths and fcurves.repeats(curve) for curve in curves):
+        if goes_on and any(fcurves.repeats(curve) for channel in self.channels for curve in channel.curves(curves)):
             yield (
                 f"planted curves no longer repeat beyond frames {first} to {last} of "
                 f"{self.source.action.name}: set its manual frame range to all that is to be planted"

@@ -161,7 +161,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     yield from part_of(output.write(corrected), 0.65, 0.7)
     # Limits that leave the source alone may hold what was planted.
     check_chain(armature, task.body.limbs)
-    after, contacts, figures = yield from part_of(_report(task, plan, marks), 0.7, 1.0)
+    after, contacts, figures = yield from part_of(_report(task, before, plan, marks), 0.7, 1.0)
     warnings = (*told, *_tell_steps(task, before.clip, after))
     if task.controlled:
         warnings += tell_controls(task, output.channels, wanted(task, before.clip, plan, offset), after, figures)
@@ -258,11 +258,13 @@ def _correct(task: Task, before: Sample, plan: Plan, read: list[Channel], curves
     `curves` hold the keys before the first, which rotations continue: themselves where corrections fade in from them.
     """
     part, limbs = plan.choose(task.body.chosen).cut(task.part), task.body.limbs
-    corrected = []
-    for channel, (name, number, place) in zip(read, task.turned, strict=False):
-        hangs_loose = limbs[number].loose and name == limbs[number].foot
-        turns = _turns_in_world(part, number) if hangs_loose else part.rotations[:, number, place]
-        corrected.append(turned(task, channel, turns, curves))
+    turns = [
+        _turns_in_world(part, number)
+        if limbs[number].loose and name == limbs[number].foot
+        else part.rotations[:, number, place]
+        for name, number, place in task.turned
+    ]
+    corrected = turned(task, read[: len(turns)], turns, curves)
     loose = [(number, limb.foot) for number, limb in enumerate(limbs) if limb.loose and not limb.controls]
     ways = {foot: _way(task, part, number) for number, foot in loose} | {task.body.hips: part.hips_offset}
     for channel in read[len(corrected) :]:
@@ -299,12 +301,12 @@ def _tell_steps(task: Task, before: Clip, after: Clip) -> list[str]:
     return [f"planted frames end within the action: corrections of up to {most:.3g} start or stop at frame {where}"]
 
 
-def _report(task: Task, plan: Plan, marks: Marks | None) -> Stages[tuple[Clip, Rows, dict[str, Any]]]:
+def _report(task: Task, before: Sample, plan: Plan, marks: Marks | None) -> Stages[tuple[Clip, Rows, dict[str, Any]]]:
     """The scene as it is now, and as plain data the contacts of the whole and the figures of the written frames.
 
     Blender's own evaluation proves it on some frames, those that the figures call worst among them.
     """
-    after = yield from part_of(task.sample(prove=False), 0.0, 0.5)
+    after = yield from part_of(task.sample(before), 0.0, 0.5)
     made = yield from part_of(_measure(task, plan, marks, after.clip), 0.5, 0.8)
     seen = yield from part_of(proven(after, *task.subject, sorted(set(made[1]["worst"].values()))), 0.8, 1.0)
     if seen is not after:

@@ -97,9 +97,9 @@ class Task:
         """What is sampled: the armature, the limbs that are looked at, and the hips."""
         return self.armature, self.body.planned, self.body.hips
 
-    def sample(self, prove: bool = True) -> Stages[Sample]:
-        """The pose over the whole, as the armature plays it now."""
-        return sampling(*self.subject, self.whole.tolist(), present=self.present, prove=prove)
+    def sample(self, before: Sample | None = None) -> Stages[Sample]:
+        """The pose over the whole, as the armature plays it now; not proven where it is one after keying."""
+        return sampling(*self.subject, self.whole.tolist(), present=self.present, before=before)
 
 
 def action_bounds(assignment: actions.Assignment) -> Bounds:

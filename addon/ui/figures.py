@@ -55,9 +55,10 @@ def _is_number(value: Any) -> bool:
 def rows_of(report: Figures, units: UnitSettings) -> Iterator[Row]:
     """The figures that are not zero on both sides."""
     for name, label in ROWS:
-        zero, before, after = (
-            _text(name, value, report["leg"], units) for value in (0, *(report[side].get(name, 0) for side in SIDES))
-        )
+        values = [report[side].get(name, 0) for side in SIDES]
+        if not any(values):
+            continue
+        zero, before, after = (_text(name, value, report["leg"], units) for value in (0, *values))
         if before != zero or after != zero:
             shown, limit = before if name in SPAN_FIGURES else "", _limit(name, report["leg"])
             good = "" if limit is None else _text(name, limit, report["leg"], units)

@@ -13,6 +13,7 @@ from ..keys import actions
 from ..properties import has_changed
 from ..rig.armatures import HANDED, find_armature, find_armatures
 from ..run import layers, records
+from ..run.restore import is_planted
 from ..run.task import wanted_frames
 from .figures import NEUTRAL, TOLD, Row, notes_of, rows_of, wrapped
 from .menus import IK2BONE_PT_presets, draw_guide_button
@@ -58,7 +59,7 @@ class IK2BONE_PT_main(Sidebar, Panel):
         layout.operator("ik2bone.plant_feet", icon="CON_FLOOR")
         if played and has_changed(settings, records.read(played[0])["settings"]):
             draw_note(layout, context, CHANGED, "INFO")
-        if bpy.ops.ik2bone.restore.poll():
+        if any(map(is_planted, armatures)):
             layout.operator("ik2bone.restore", icon="LOOP_BACK")
 
 

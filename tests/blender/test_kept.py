@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import fields
+from functools import wraps
 
 import biped
 import fingerprint
 import numpy as np
 import pytest
 from changes import change_rest, shape
+from ik2bone import plan
 from moved import parent_to_a_moving_empty
 from planted import plant, values_of
 
@@ -264,6 +266,41 @@ def test_a_second_run_samples_only_what_it_has_written(bpy, walker, slope, addon
     calls.clear()
     plant(bpy, strength=0.5)
     assert calls == ["made"]
+
+
+def test_contacts_are_found_again_only_where_people_want_others_than_a_run_has_stored(
+    bpy, walker, slope, addon, monkeypatch
+):
+    calls, hold_limbs = [], plan.hold_limbs
+
+    @wraps(hold_limbs)
+    def counted(*given):
+        calls.append(given)
+        return hold_limbs(*given)
+
+    monkeypatch.setattr(plan, "hold_limbs", counted)
+    addon("bounded").forget()
+    plant(bpy)
+    plant(bpy, strength=0.5)
+    assert len(calls) == 1
+    action, records = walker.animation_data.action, addon("run.records")
+    first, *others = records.read(action)["contacts"]
+    records.store_contacts(action, [first | {"state": "enforced"}, *others])
+    plant(bpy, strength=0.4)
+    assert len(calls) == 2
+    assert "enforced" in {row["state"] for row in records.read(action)["contacts"]}
+
+
+def test_a_sample_after_keying_is_what_it_is_without_the_one_before(bpy, walker, slope, addon):
+    stages, sample = addon("stages"), addon("pose.sample")
+    given = walker, addon("rig.find").find_legs(walker, (1, biped.LAST)), "hips", list(FRAMES)
+    before = sample.sample(*given)
+    plant(bpy)
+    after, anew = stages.finish(sample.sampling(*given, before=before)), sample.sample(*given)
+    assert not np.array_equal(after.clip.ball, before.clip.ball)
+    for name, row in _arrays(anew.clip).items():
+        exact = 1e-5 * anew.clip.leg if name == "tip" else 0.0
+        np.testing.assert_allclose(getattr(after.clip, name), row, rtol=0.0, atol=exact, err_msg=name)
 
 
 def test_the_mesh_of_an_unchanged_ground_is_made_once(bpy, walker, slope, addon):

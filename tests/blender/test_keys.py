@@ -52,6 +52,12 @@ def _turns(count, axis=(0.6, 0.0, 0.8), size=0.7):
     return np.column_stack([np.cos(half), np.sin(half)[:, None] * axis])
 
 
+def _turned(keys, channel, mode, turns, before=None):
+    """The rotation of one bone with corrections."""
+    (turned,) = keys.turned([channel], mode, [turns], [before])
+    return turned
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_correction_turns_the_bone_on_the_right_of_its_rotation(bpy, keys, rig, mode):
     from mathutils import Quaternion
@@ -62,7 +68,7 @@ def test_a_correction_turns_the_bone_on_the_right_of_its_rotation(bpy, keys, rig
     _fill(curves, bone, name, [(1, 0.4), (9, -1.0), (20, 1.3)])
     frames, turns = np.arange(1, 21), _turns(20)
     before = [_basis(bpy, bone, frame) for frame in frames]
-    channel = keys.turned(_rotation(keys, curves, bone, frames), mode, turns)
+    channel = _turned(keys, _rotation(keys, curves, bone, frames), mode, turns)
     keys.write(curves, channel, frames, (1, 20), {})
     for frame, turn, old in zip(frames, turns, before, strict=True):
         expected = old @ np.array(Quaternion(turn).to_matrix())
@@ -82,11 +88,7 @@ def test_no_correction_keeps_every_value_bit_for_bit(bpy, keys, rig, mode):
     _fill(curves, bone, name, [(1, 3.0), (4.4, -4.1), (9, -3.0), (20, 9.3)])
     frames, path = np.arange(1, 21), bone.path_from_id(name)
     before = _values(curves, path, frames)
-    channel = keys.turned(
-        _rotation(keys, curves, bone, frames),
-        mode,
-        np.tile(IDENTITY, (20, 1)),
-    )
+    channel = _turned(keys, _rotation(keys, curves, bone, frames), mode, np.tile(IDENTITY, (20, 1)))
     keys.write(curves, channel, frames, (1, 20), {})
     np.testing.assert_array_equal(_values(curves, path, frames), before)
 
@@ -102,9 +104,24 @@ def test_frames_without_correction_keep_their_bits_among_corrected_ones(bpy, key
     turns = _turns(20, size=0.1)
     turns[:5] = IDENTITY
     channel = _rotation(keys, curves, bone, frames)
-    corrected = keys.turned(channel, mode, turns)
+    corrected = _turned(keys, channel, mode, turns)
     np.testing.assert_array_equal(corrected.values[:5], channel.values[:5])
     assert np.abs(corrected.values[8] - channel.values[8]).max() > 1e-3
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_bones_that_are_turned_together_turn_as_each_does_alone(keys, mode):
+    size, numbers = (3 if len(mode) == 3 else 4), np.random.default_rng(2)
+    channels = [keys.Channel(name, name, np.cumsum(numbers.normal(size=(60, size)), axis=0)) for name in "abcd"]
+    turns = [_turns(60, size=numbers.uniform(0.5, 6.0)) for _ in channels]
+    turns[1][:], turns[2][40:] = IDENTITY, IDENTITY
+    before = [None, None, channels[2].values[5], np.full(size, np.nan)]
+    for rejoins in (False, True):
+        together = keys.turned(channels, mode, turns, before, rejoins)
+        for row, channel in enumerate(channels):
+            (alone,) = keys.turned([channel], mode, [turns[row]], [before[row]], rejoins)
+            np.testing.assert_array_equal(together[row].values, alone.values)
+        np.testing.assert_array_equal(together[1].values, channels[1].values)
 
 
 def _make_axis_unit(curves, bone):
@@ -125,7 +142,7 @@ def test_quaternions_continue_the_frame_before_the_range(bpy, keys, rig):
     channel = _rotation(keys, curves, bone, frames)
     before = keys.value_before(curves, channel, 10)
     np.testing.assert_array_equal(before, -IDENTITY)
-    turned = keys.turned(channel, "QUATERNION", _turns(11, size=0.2), before)
+    turned = _turned(keys, channel, "QUATERNION", _turns(11, size=0.2), before)
     assert (turned.values[:, 0] < -0.9).all()
     assert keys.value_before(curves, channel, 1) is None
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import biped
 import fingerprint
 import numpy as np
@@ -45,6 +47,12 @@ def test_each_is_planted_as_it_would_be_alone(bpy, pair):
         bpy.ops.ik2bone.restore()
         plant(bpy)
     assert [values_of(armature, FRAMES) for armature in pair] == together
+
+
+def test_the_first_of_them_is_found_without_a_look_at_all_objects(bpy, pair, addon):
+    find = addon("rig.armatures").find_armature
+    # A context that knows no more than what is active.
+    assert find(SimpleNamespace(active_object=pair[1])) == pair[1] == find(bpy.context)
 
 
 def test_they_are_told_by_name_on_lines_of_their_own_the_active_one_first(bpy, pair, options, addon):

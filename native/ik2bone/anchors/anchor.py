@@ -139,11 +139,12 @@ class StandingAnchors:
         for anchor in sorted(anchors, key=lambda anchor: anchor.stance.start):
             if anchor.part != "swing":
                 self.legs.setdefault(anchor.stance.leg, []).append(anchor)
+        self.starts = {leg: [anchor.stance.start for anchor in own] for leg, own in self.legs.items()}
 
     def at(self, leg: int, frame: int, part: str = "") -> Anchor | None:
         """The anchor that a foot stands on, by a part of it where one is named."""
         own = self.legs.get(leg, [])
-        row = bisect_right(own, frame, key=lambda anchor: anchor.stance.start) - 1
+        row = bisect_right(self.starts.get(leg, []), frame) - 1
         stands = row >= 0 and frame < own[row].stance.end and part in ("", own[row].part)
         return own[row] if stands else None
 

@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array, Mask
+from ..arrays import Array
 from ..clip import Clip
 from ..contacts.spans import PARTS
 from ..contacts.stance import standing_place
-from ..curves import running_maximum, runs
+from ..curves import column_runs, running_maximum, runs
 from ..ground.query import Ground, ask
 from ..kept import values_of
 from ..model import Plan
@@ -122,17 +122,20 @@ def standing_points(clip: Clip, plan: Plan) -> Array:
 def contact_spans(after: Clip, plan: Plan) -> list[Data]:
     """Spans of heel and ball as plain data, frames [start, end); without locking there are no anchors."""
     points, spans = standing_points(after, plan), []
-    for leg, index in np.ndindex(after.legs, len(PARTS)):
+    # Contacts are parted where they are enforced.
+    states = np.stack([plan.contacts & ~plan.enforced, plan.contacts & plan.enforced], axis=-1)
+    found = ((*divmod(column, 2), start, end) for column, start, end in column_runs(states))
+    for place, start, end, is_enforced in sorted((place, start, end, state) for place, state, start, end in found):
+        leg, index = divmod(place, len(PARTS))
         part, path, held = PARTS[index], points[:, leg, index], plan.locked[leg]
-        for start, end, state in _state_runs(plan.contacts[:, leg, index], plan.enforced[:, leg, index]):
-            support = plan.targets.standing.at(leg, start)
-            away = _away(plan, path, leg, part, (start, end))
-            spans.append({
-                "leg": leg, "part": part, "start": start, "end": end, "state": state,
-                "support": support.support if support else "",
-                "anchor": (path[start] - away[0]).tolist() if held else None,
-                "drift": float(length_of(away).max()) if held else None,
-            })  # fmt: skip
+        support = plan.targets.standing.at(leg, start)
+        away = _away(plan, path, leg, part, (start, end))
+        spans.append({
+            "leg": leg, "part": part, "start": start, "end": end, "state": "enforced" if is_enforced else "automatic",
+            "support": support.support if support else "",
+            "anchor": (path[start] - away[0]).tolist() if held else None,
+            "drift": float(length_of(away).max()) if held else None,
+        })  # fmt: skip
     return spans
 
 
@@ -148,12 +151,6 @@ def _away(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int],
     rest = plan.targets.standing.unridden(leg, frames, path[rows])
     away = rest - (standing_place(rest, np.arange(len(rest))) if is_brought else rest.mean(axis=0))
     return plan.targets.standing.ridden(leg, frames, away)
-
-
-def _state_runs(contacts: Mask, enforced: Mask) -> list[tuple[int, int, str]]:
-    """Runs of contacts (F,), parted where they are enforced."""
-    parts = (("automatic", contacts & ~enforced), ("enforced", contacts & enforced))
-    return sorted((start, end, state) for state, mask in parts for start, end in runs(mask))
 
 
 def _heights_of_source(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
@@ -251,9 +248,10 @@ def _limits(leg: float) -> dict[str, float]:
 
 def _events(values: Array, limit: float, numbers: Frames) -> list[Data]:
     """Runs in which values (N,) are over a limit: first and last frame, and the worst value."""
+    over = values > limit
     return [
         {"start": int(numbers[start]), "end": int(numbers[end - 1]), "worst": float(values[start:end].max())}
-        for start, end in runs(values > limit)
+        for start, end in (runs(over) if over.any() else ())
     ]
 
 
