@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """IK2Bone: plants the feet of animated characters on uneven ground."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from types import ModuleType
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is told instead of planting, and names in texts: how many are told, and how those that people write are read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 

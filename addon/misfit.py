@@ -4,8 +4,6 @@
 Blender enables an extension without any message when none of its wheels fit, so that the add-on itself has to tell.
 """
 
-from __future__ import annotations
-
 import sys
 import sysconfig
 import textwrap

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A run as a generator of small steps, so that whoever drives it can show progress between them, or stop there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import closing

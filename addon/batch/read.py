@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Clips and grounds read from files into the present scene."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from io import StringIO

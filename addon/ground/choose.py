@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The surfaces that feet stand on: which objects of the scene they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import bpy

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The one place that knows how actions differ between Blender's versions: plain curves up to 4.3, slots from 4.4 on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager

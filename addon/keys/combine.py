@@ -6,8 +6,6 @@ once both are normalized and the strip's angle is multiplied by its influence. A
 with their axes too. What nothing under the strip keys has its default there, whatever its value in the pose.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from ik2bone import multiply
 from ik2bone.arrays import Array

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One F-curve: a key on every frame of a range, written in bulk, while the curve outside the range keeps its shape."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from math import ceil, floor, nan

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keys that a run has made, and signs with their values, told from those that people made or changed."""
 
-from __future__ import annotations
-
 import numpy as np
 from bpy.types import FCurve
 from ik2bone.arrays import Array, Mask

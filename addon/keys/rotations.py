@@ -5,8 +5,6 @@ Channels are what Blender keys: (w, x, y, z), (angle, x, y, z), or X, Y and Z an
 Quaternions are (w, x, y, z). On the way back, `before` is the value of the channels just before the first frame.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from ik2bone import multiply
 from ik2bone.arrays import Array

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pieces of F-curves as cubic splines of (frame, value): how Blender reads two keys and their handles, and cuts."""
 
-from __future__ import annotations
-
 from itertools import pairwise, product
 
 import numpy as np

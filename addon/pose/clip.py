@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The clip that planting reads, from poses of bones: where feet, balls, tips of toes and palms are, how limbs rest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 import bpy

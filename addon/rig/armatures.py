@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which armatures the context means."""
 
-from __future__ import annotations
-
 import bpy
 import numpy as np
 from bpy.types import Context, Object

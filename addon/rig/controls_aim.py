@@ -5,8 +5,6 @@ A control carries its part of the limb rigidly, so that both move alike in the w
 the keyed pose is evaluated; measured there, the same functions give what is missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,8 +5,6 @@ By hand, one constraint of inverse kinematics draws the end to a target bone. Ri
 have two sets of controls, for forward and for inverse kinematics, and a switch between them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

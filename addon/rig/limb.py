@@ -5,8 +5,6 @@
 where they are checked.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The output In Place: keys go into the action itself, which has no source then; its keys are read as they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import ceil, floor
 from typing import Any

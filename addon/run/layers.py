@@ -5,8 +5,6 @@ From bottom to top: the source in a strip, pushed down for the layer where the a
 have a pose that nothing keys, a strip that holds this pose, as the NLA would take defaults for it; the corrections.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import takewhile

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The output New Action: keys go into a copy of the action, which remembers its source."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@
 All armatures go through it as one: a later one that is refused takes back what the earlier ones went through.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace

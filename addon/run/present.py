@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The output of one frame: the present pose, as it stands, is planted, and keyed where there is an action."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@
 People and scripts may have edited the text: what can be used of it counts, and what is wrong with the rest is told.
 """
 
-from __future__ import annotations
-
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Sequence

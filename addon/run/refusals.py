@@ -4,8 +4,6 @@
 Locks and mutes, which keys pass over, are told instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 

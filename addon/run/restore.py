@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Restore Source Action: what was planted gives its place back to its source, whatever output it was."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bpy.types import Action, NlaStrip, Object

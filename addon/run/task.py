@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What one armature's run plants: limbs, surfaces, frames, and how much of its correction each frame gets."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil, floor
 

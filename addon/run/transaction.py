@@ -4,8 +4,6 @@
 A run keeps an `ExitStack` of what takes its changes back, the last one first.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Moving the anchor on which a foot stands: by a handle at the selected footprint, or as G moves objects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The operators that change stored contacts: one by one, by frames or by the mouse, add, remove, import and export."""
 
-from __future__ import annotations
-
 from math import ceil, floor
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is drawn into editors, switched on and off by the scenes' lists of contacts, and the mouse shortcut of bars."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

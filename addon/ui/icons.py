@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Icons of the parts of a foot, of which Blender has none: a sole seen from above with its heel or its ball filled."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

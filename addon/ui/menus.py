@@ -5,8 +5,6 @@ The guide opens from Online Manual in the context menus of buttons and settings 
 the zip brings the page along, which `tools/guide_page.py` makes.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import bpy

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The panel in the 3D view's sidebar: the surface, the button, the options and the last report."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

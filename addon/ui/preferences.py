@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Preferences: the settings that new files start with."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

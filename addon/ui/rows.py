@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The contacts on the action that is shown, and the words and colours that tell them apart wherever they are shown."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Any
