@@ -209,6 +209,15 @@ def test_steps_as_slow_as_in_tai_chi_are_no_contacts(cycle) -> None:
     assert gait.standing[stands].mean() > 0.9 and stands[gait.standing].all()
 
 
+@pytest.mark.parametrize("slide", [0.28, 0.4])
+@pytest.mark.parametrize("exact", [True, False])
+def test_feet_that_slide_far_as_they_stand_keep_their_contacts(slide, exact) -> None:
+    """They get as far as steps in slow motion do, but have no slower part: nothing was left of them."""
+    gait = make_gait("dragged feet", slide=slide, seconds=12.0)
+    stands = find_contacts(gait.heel, gait.ball, fps=gait.fps, leg=1.0, exact=exact)
+    assert stands[gait.standing].mean() > 0.9
+
+
 def test_foot_that_stays_is_one_contact() -> None:
     still = np.zeros((40, 1, 3))
     assert find_contacts(still, still, fps=30, leg=1.0).all()
