@@ -122,11 +122,11 @@ def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array
 def eased_reach(clip: Clip, line: Array, reach: Array, sudden: Array | float = SUDDEN_IN_PLACE) -> Array:
     """How far (F, L) legs may be stretched so that no knee straightens and bends again more suddenly than in the clip.
 
-    `line` (F, L, 3) goes from hip to ankle, of which heels that rise bring as much as is over the `reach` (F, L). By
-    `sudden` (L,) rad/s^2 knees may turn more suddenly.
+    `line` (F, L, 3) goes from hip to ankle, of which heels that rise bring as much as is over the `reach` (F, L).
+    Knees may turn more suddenly than in the clip by `sudden` (L,) rad/s^2.
     """
     bend, own = clip.bend_at(np.minimum(length_of(line), reach)), np.zeros_like(clip.bend)
-    # The clip's own turns from less bend to more, and none of those from more to less.
+    # A bend that makes the clip's own turns from less bend to more, and none of those from more to less.
     own[2:] = np.maximum(np.diff(clip.bend, 2, axis=0), 0.0).cumsum(axis=0).cumsum(axis=0)
     return np.minimum(_distance(clip, own + without_dips(bend - own, clip.fps, sudden)), reach)
 
