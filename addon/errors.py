@@ -32,9 +32,11 @@ def names_in(text: str, known: Iterable[str]) -> list[str]:
     such name counts.
     """
     exact = {name: name for name in known}
-    names, parts, alike = [], text.split(","), {name.strip(): name for name in exact} | exact
+    # Nothing between two commas is no name, not even where something is called by spaces alone.
+    names, parts, alike = [], text.split(","), {name.strip(): name for name in exact if name.strip()} | exact
+    most = 1 + max((name.count(",") for name in exact), default=0)
     while parts:
-        sizes = ((size, ",".join(parts[:size])) for size in range(len(parts), 0, -1))
+        sizes = ((size, ",".join(parts[:size])) for size in range(min(most, len(parts)), 0, -1))
         found = ((size, alike.get(part) or alike.get(part.strip())) for size, part in sizes)
         size, name = next((each for each in found if each[1]), (1, parts[0].strip()))
         names.append(name)

@@ -93,7 +93,7 @@ def lines_of(told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def is_planted(told: Mapping[str, Any]) -> bool:
-    """Whether everything in a report of `plant_file` was planted."""
+    """Whether everything in a report of `plant_file` was planted and written."""
     return "error" not in told and all("error" not in entry for entry in told["actions"])
 
 

@@ -109,7 +109,7 @@ def _read(path: Path, readers: dict[str, Callable[[str], Any]], what: str) -> No
     try:
         # The importer of bvh files prints a line for each bone without length.
         with redirect_stdout(StringIO()):
-            # Blender takes the working folder from PWD, which whoever started it in another one may not have set.
+            # Relative paths begin for Blender in the folder PWD, which a script that starts it elsewhere need not set.
             readers[kind](str(path.absolute()))
     except RuntimeError as error:
         raise Refusal(f"{path.name} cannot be read as a {kind} file: {_why(error)}") from None

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How the surfaces move over the frames of a clip, and which of them change in ways that planting does not follow."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 import bpy
 import numpy as np
-from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
+from bpy.types import Depsgraph, DepsgraphObjectInstance, FCurve, Object
 from ik2bone.arrays import Array, Mask
 from numpy.typing import NDArray
 
-from ..keys import actions
+from ..keys import actions, fcurves
 from ..pose.evaluate import is_layered, may_move, private_scene, read_frames, step_hidden, step_scene, step_worlds
 from ..pose.skins import vertices_of
 from ..stages import Stages, finish
@@ -103,14 +103,20 @@ def tell_hidden(objects: Sequence[Object], frames: Sequence[int]) -> list[str]:
 
 def _hidden_on(objects: Sequence[Object], frames: Sequence[int]) -> Stages[dict[Object, Mask]]:
     """Whether viewports hide an object on each of the frames (F,), for those objects of which that may change."""
-    found = [ob for ob in objects if _may_hide(ob)]
-    return dict(zip(found, (yield from step_hidden(found, frames)) if found else (), strict=True))
+    # Keys alone tell by themselves: stepping takes 15 times as long, 0.5 s for 100 objects over 200 frames.
+    states = {ob: _keyed_hidden(ob, frames) for ob in objects if _hiding(actions.curves_of(actions.assigned(ob)))}
+    stepped = [ob for ob in objects if is_layered(ob) or (ob.animation_data and _hiding(ob.animation_data.drivers))]
+    return states | dict(zip(stepped, (yield from step_hidden(stepped, frames)) if stepped else (), strict=True))
 
 
-def _may_hide(ob: Object) -> bool:
-    drivers = ob.animation_data.drivers if ob.animation_data else ()
-    curves = [*actions.curves_of(actions.assigned(ob)), *drivers]
-    return is_layered(ob) or any(curve.data_path == "hide_viewport" for curve in curves)
+def _keyed_hidden(ob: Object, frames: Sequence[int]) -> Mask:
+    curves = _hiding(actions.curves_of(actions.assigned(ob)))
+    return np.array([any(curve.evaluate(frame) >= 1.0 for curve in curves) for frame in frames])
+
+
+def _hiding(curves: Iterable[FCurve]) -> list[FCurve]:
+    """Those of the curves by which viewports hide their object."""
+    return [curve for curve in curves if curve.data_path == "hide_viewport" and not fcurves.is_muted(curve)]
 
 
 def _changing(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[Object]]:

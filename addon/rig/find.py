@@ -240,11 +240,16 @@ def _rank(tree: Tree, bones: Sequence[int]) -> tuple[int, int, int]:
 
 
 def _is_further(rest: Tree, pair: Pair, found: list[Pair]) -> bool:
-    """Whether a pair are legs too: ahead of those found or behind, and standing."""
+    """Whether a pair are legs too: ahead of those found or behind, and standing.
+
+    On the same bone of the trunk they are named like legs where the first ones are: tails and tentacles stand, too.
+    """
+    trunks = {_trunk(rest, other) for other in found}
     return (
         pair[0].reach > FURTHER * found[0][0].reach
         and _is_beside(rest, pair, [limb for other in found for limb in other])
         and all(_is_ahead(rest, pair, other) for other in found)
+        and (_trunk(rest, pair) not in trunks or _is_named(rest, pair) >= _is_named(rest, found[0]))
         and bool(_standing(rest, [pair]))
     )
 

@@ -309,3 +309,10 @@ def test_six_legs_on_one_bone_are_all_found(bpy, addon):
     armature = biped.make_bones(bpy, "Insect", bones)
     found = {leg.foot for leg in addon("rig.find").find_legs(armature, (1, 1))}
     assert found == {f"end{leg}" for leg in range(6)}
+
+
+def test_tails_that_stand_behind_named_legs_on_their_bone_are_no_legs(bpy, addon):
+    armature = biped.make_walker(bpy)
+    for side, x in (("L", 0.2), ("R", -0.2)):
+        add_bones(bpy, armature, "hips", [(x, 0.6 + 0.1 * step, 0.9 - 0.4 * step) for step in range(4)], f"tail.{side}")
+    assert [leg.foot for leg in addon("rig.find").find_legs(armature, (1, biped.LAST))] == ["foot.L", "foot.R"]

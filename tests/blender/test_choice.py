@@ -66,6 +66,11 @@ def test_names_of_bones_count_as_they_are(walker, chosen, name, text):
     assert sorted(chosen(bones=text.format(name))) == LEGS[: 1 + ("," in text)]
 
 
+def test_a_bone_that_is_called_by_a_space_counts_only_where_it_is_written(addon):
+    names_in = addon("errors").names_in
+    assert names_in("", [" "]) == [] and names_in("a,,b, ,", [" ", "a", "b"]) == ["a", "b", " "]
+
+
 def _select(bpy, armature, *names):
     bpy.context.view_layer.objects.active = armature
     bpy.ops.object.mode_set(mode="POSE")

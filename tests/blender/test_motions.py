@@ -135,6 +135,17 @@ def test_a_surface_that_keys_hide_for_a_while_is_told(bpy, ground_of, index):
     assert not ground_of(bridge, still, frames=range(11, 22)).told
 
 
+def test_keys_alone_tell_without_a_step_when_a_surface_is_hidden(bpy, ground_of, addon, monkeypatch):
+    monkeypatch.delattr(addon("ground.motion"), "step_hidden")
+    bridge, muted = plane(bpy, "Bridge"), plane(bpy, "Muted")
+    for ob in (bridge, muted):
+        key(ob, "hide_viewport", {1: True, 11: False})
+    fingerprint.curves_of(muted.animation_data.action)[0].mute = True
+    bpy.context.scene.frame_set(11)
+    (sentence,) = ground_of(bridge, muted, frames=range(1, 22)).told
+    assert sentence.startswith("Bridge is hidden on some frames")
+
+
 def test_a_surface_that_a_strip_or_a_driver_hides_is_told_by_the_frames_of_the_scene(bpy, ground_of):
     late, early, driven = (plane(bpy, name) for name in ("Late", "Early", "Driven"))
     for ob, start in ((late, 31), (early, -20)):
