@@ -30,8 +30,9 @@ HEEL_BEHIND = 0.3
 # Nor is there one floor where the heights of each foot's stances differ by more than this from their median, on the
 # mean. Of the recorded clips those on flat floors have 0.02 at most, those over obstacles 0.05 and more.
 ALIKE = 0.03
-# Feet stand on their soles under shins that lean by less than this (cosine of 50 degrees), as ankles bend no farther.
-UPRIGHT = 0.64
+# Feet lie where the hips are no higher than this over the ball (leg lengths): 0.07 at most in KayKit's clips of figures
+# that lie, 0.48 at least in the recorded clips with the most bent of standing legs.
+LIES = 0.3
 # Height of the ball joint over the sole by proportion, in leg lengths (a person's ball joint lies 2 to 4 cm high).
 PROPORTION = 0.035
 # Exact strikes tell one place, by so many frames or more, within this share of the foot's length. Of the recorded clips
@@ -180,9 +181,9 @@ def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
 
 def _stances(clip: Clip, stands: Mask, leg: int) -> list[Indices]:
     """The frames of each stance of a foot that stands on some frames (F,); where it never does, those of its lowest."""
-    upright, found = unit((clip.knee - clip.ankle)[:, leg]) @ clip.up, [np.arange(*run) for run in runs(stands)]
-    # Feet of figures that lie or sit tell nothing where others stand under their shins.
-    found = [frames for frames in found if quantile(upright[frames], 0.5) > UPRIGHT] or found
+    high, found = dot((clip.hip - clip.ball)[:, leg], clip.up), [np.arange(*run) for run in runs(stands)]
+    # Feet of figures that lie tell nothing where others stand.
+    found = [frames for frames in found if quantile(high[frames], 0.5) > LIES * clip.leg] or found
     if found:
         # What the clip's ends leave of a longer stance is told by others, if there are any.
         return [frames for frames in found if len(frames) >= LEAST_CONTACT * clip.fps] or found
