@@ -18,7 +18,7 @@ from .footprint import EVEN, SOLE, UNEVEN_COST, Site, unevenness
 
 # Feet are moved along so many ways, by each of these lengths (leg lengths), to find a better place: by small ones at
 # first, as the treads of stairs leave a foot hardly any room before it and behind it.
-WAYS, LENGTHS = 8, np.array([0.0, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4])
+WAYS, LENGTHS = 8, np.array([0.0, 0.02, 0.04, 0.07, 0.1, 0.13, 0.16, 0.2, 0.24, 0.32, 0.4])
 # On so many ways the best place is found exactly, by so many steps to both sides, each half as long as the one before:
 # to 0.0006 leg near by. With 2 ways feet jump from one to another as the ground shifts, more than 3 change nothing.
 KEPT, HALVINGS = 3, 5
