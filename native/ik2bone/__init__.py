@@ -23,8 +23,6 @@ Besides these names, the modules `contacts.spans`, `ground.query`, `report` and 
 modules are internal.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

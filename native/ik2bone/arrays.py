@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The arrays of planting by what they hold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Checks of what users pass in: each error names the argument, what was expected and what came."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

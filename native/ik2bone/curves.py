@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tools over time: speeds, runs of frames, averages, smooth curves between bounds, and fades that match velocity."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import prod
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How the hips move over feet that stand elsewhere than in the clip: upright and calm at once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .arrays import Array, Mask

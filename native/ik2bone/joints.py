@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Bones from joint positions, and balls and tips of feet where a rig has none."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .arrays import Array, Mask

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How knees bend: about their own hinge, no farther than knees fold, and as smoothly as in the clip."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Bending legs and arms so that they reach their targets, by the solver, with as much strength as is wanted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

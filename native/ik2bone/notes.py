@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the user should know: notes as codes with data, and the words of each, one sentence a code."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

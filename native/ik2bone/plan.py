@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Planting as a list of stages: contacts, targets, hips, solve. Arrays in, arrays out; nothing here knows Blender."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

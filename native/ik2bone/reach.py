@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How far legs reach, and what gives way where they do not: the trailing heel, the hips, and at last the anchor."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .arrays import Array, Mask

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Rotations and motions over arrays: matrices, rotation vectors and quaternions (w, x, y, z)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ._core import aggregate

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Choice of footsteps: one anchor a stance, chosen together, moved to where they cost least, with time between them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Footprints of many stances at once: the ground under them, how uneven it is, and how soles lie along it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Feet that lie along the ground already, as in clips planted on it before: what it asks for is not asked for twice."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

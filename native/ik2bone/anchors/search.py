@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Search for the places where feet stand best: all stances of a foot together, so that there is time between them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

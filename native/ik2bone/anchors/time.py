@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Contacts as feet can hold them: with time enough to get from one anchor to the next."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Contact detection: the frames in which heel or ball of a foot stand on the ground."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

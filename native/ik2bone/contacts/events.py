@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Gait events: the frames of heel strike and toe-off, told from paths, since speeds are smoothed and come late."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

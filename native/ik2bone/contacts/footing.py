@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Which slow spells of a foot have ground under them, on ground whose height nobody told and that need not be even."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..arrays import Array, Mask

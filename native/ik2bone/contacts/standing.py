@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """When the feet of a clip stand, and whether they stand on anchors: what the planner holds, out of what is detected."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Trembling feet steadied about their ankles: once a ball is pinned, jitter of its foot would go into the knee."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..arrays import Array

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Floors that move as seen from standing feet: those of clips in place, and of feet that slide evenly on their way."""
 
-from __future__ import annotations
-
 from math import hypot
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Grounds as users pass them in: meshes, height functions and callables, their answers checked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature

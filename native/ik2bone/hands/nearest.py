@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Places on the nearest surface: where a touching limb comes to rest, and which way it faces there."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..arrays import Array, Indices, Mask

@@ -6,8 +6,6 @@ or the palm of a hand, comes to lie on the nearest surface while it rests there.
 enters, so a rung will do as well as a wall.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -19,8 +19,6 @@ hips         largest offset, largest change from frame to frame; peak and root m
 Other lengths are scene units. Faces steeper than the steepest slope, 50 degrees by default, are not ground.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@
 In a notebook `plot(report)` as the last line of a cell shows it; `plot(report).savefig("report.png")` writes a file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from io import BytesIO
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The report in words: one line, a table, or all of it."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Feet that follow the ground frame by frame, without being locked to an anchor: clips in place, poses, `ALWAYS`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..anchors.lying import lie_along, own_floor

@@ -3,8 +3,6 @@
 raised where it is to keep its turn. And which heels stand at the end.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Foot lock in the clip's own space: what slides or trembles in a standing foot is taken away."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Feet that stand on their soles: the list of stages from contacts to targets."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

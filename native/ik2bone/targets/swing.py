@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Swinging feet carried over the ground: smooth lifts that vanish where a foot stands."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..arrays import Array, Mask

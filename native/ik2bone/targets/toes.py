@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Toes that lie on the ground while the ball of their foot stands, however far the foot rolls over them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..anchors.footprint import EVEN
