@@ -14,7 +14,7 @@ from .events import held_while_still, refined
 from .footing import HEIGHT, find_spells, grounded
 from .paths import ENTER_SPEED, LEAVE_SPEED, REST, SAME_PLACE, Feet, finer, observe
 from .stance import LEAST_CONTACT, Stance, part_stances
-from .treadmill import floor_velocities
+from .treadmill import NEAR, floor_velocities
 
 # A runner's foot slides as it strikes the ground: for a figure faster than this (leg lengths a second) both speeds grow
 # in proportion to its own.
@@ -134,7 +134,7 @@ def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
     faster = max(1.0, float(quantile(length_of(gait), 0.5)) / FAST)
     # Feet in place seldom keep exactly to the speed of their floor. Without that allowance the KayKit walks and the fox
     # lose up to a third of their contacts.
-    slack = ENTER_SPEED * float(length_of(floor).mean())
+    slack = NEAR * float(length_of(floor).mean())
     return replace(limits, enter=faster * limits.enter + slack, leave=faster * limits.leave + slack)
 
 

@@ -9,8 +9,11 @@ from ..arrays import Array, Indices, Mask
 from ..checks import ROUNDING
 from ..curves import quantile
 from ..rotations import cross, length_of, level_part
-from .paths import ENTER_SPEED, SAME_PLACE, Feet
+from .paths import SAME_PLACE, Feet
 
+# A foot goes with a floor when its velocity is that of the floor within this (leg lengths a second), or this share of
+# it; a figure stays in place when its feet, on the mean, go slower than that share of the floor.
+NEAR = 0.25
 # What is slower than this (leg lengths a second) is the creep of standing feet: neither a floor nor a figure goes so.
 SLOWEST = 0.15
 # Nor does a figure whose feet slide by less than this share of its velocity: such feet are careless.
@@ -43,13 +46,13 @@ def _treadmill(velocities: Array, way: Array) -> Array:
     as often as they rest.
     """
     none, speeds = np.zeros(3), length_of(velocities)
-    rest = np.count_nonzero(speeds <= ENTER_SPEED) / len(speeds)
+    rest = np.count_nonzero(speeds <= NEAR) / len(speeds)
     # No foot goes so fast that the figure could be in place, or most rest.
-    if hypot(*way) > ENTER_SPEED * speeds.max() or rest > 0.5:
+    if hypot(*way) > NEAR * speeds.max() or rest > 0.5:
         return none
     floor = _mode(velocities)
     speed = hypot(*floor)
-    if speed < SLOWEST or hypot(*way) > ENTER_SPEED * speed:
+    if speed < SLOWEST or hypot(*way) > NEAR * speed:
         return none
     return floor if rest <= 0.5 * _share(velocities, floor, _radius(floor)) else none
 
@@ -101,8 +104,7 @@ def _mode(velocities: Array) -> Array:
 
 
 def _radius(floor: Array) -> float:
-    # A foot goes with a floor on which it would be slow; of a fast floor the same number is a share.
-    return ENTER_SPEED * max(1.0, hypot(*floor))
+    return NEAR * max(1.0, hypot(*floor))
 
 
 def _share(velocities: Array, floor: Array, radius: float) -> float:
