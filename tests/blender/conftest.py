@@ -133,3 +133,30 @@ def override(bpy: ModuleType, library: str) -> Any:
     import biped
 
     return biped.override_walker(bpy, library)
+
+
+@pytest.fixture
+def command(addon: Callable[[str], ModuleType]) -> ModuleType:
+    """The command as Blender calls it, and the modules behind it."""
+    return addon("batch.command")
+
+
+@pytest.fixture
+def reading(addon: Callable[[str], ModuleType]) -> ModuleType:
+    """How the command reads clips and grounds."""
+    return addon("batch.read")
+
+
+@pytest.fixture
+def files(bpy: ModuleType, walker: Any, tmp_path: Path) -> Path:
+    """A folder with the walker as bvh and glb, and a ground that rises along its way as obj."""
+    import batch_run
+    import biped
+
+    batch_run.export_bvh(bpy, walker, tmp_path / "walk.bvh")
+    bpy.ops.export_scene.gltf(filepath=str(tmp_path / "model.glb"), export_animation_mode="ACTIVE_ACTIONS")
+    slope = biped.make_slope(bpy, rise=batch_run.RISE)
+    bpy.data.objects.remove(walker)
+    slope.select_set(True)
+    bpy.ops.wm.obj_export(filepath=str(tmp_path / "slope.obj"), export_selected_objects=True)
+    return tmp_path

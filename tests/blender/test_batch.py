@@ -1,71 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files of clips planted by the command line: what is written, what is told, and what a stopped run leaves."""
+"""Clips planted by the command line: which are read, what is told, and what a stopped run leaves."""
 
 from __future__ import annotations
 
 import json
 import re
-from types import SimpleNamespace
 
 import biped
-import fingerprint
 import numpy as np
 import pytest
+from batch_run import error_of, export_bvh, height_over_slope, report_of, run
 from planted import heads
-
-RISE = 0.1
-
-
-@pytest.fixture
-def command(addon):
-    """The command as Blender calls it, and the modules behind it."""
-    return addon("batch.command")
-
-
-@pytest.fixture
-def reading(addon):
-    return addon("batch.read")
-
-
-@pytest.fixture
-def files(bpy, walker, tmp_path):
-    """A folder with the walker as bvh and glb, and a ground that rises along its way as obj."""
-    export_bvh(bpy, walker, tmp_path / "walk.bvh")
-    bpy.ops.export_scene.gltf(filepath=str(tmp_path / "model.glb"), export_animation_mode="ACTIVE_ACTIONS")
-    slope = biped.make_slope(bpy, rise=RISE)
-    bpy.data.objects.remove(walker)
-    slope.select_set(True)
-    bpy.ops.wm.obj_export(filepath=str(tmp_path / "slope.obj"), export_selected_objects=True)
-    return tmp_path
-
-
-def export_bvh(bpy, armature, path):
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.export_anim.bvh(filepath=str(path), frame_start=1, frame_end=biped.LAST, rotate_mode="NATIVE")
-
-
-def run(command, folder, *arguments, ground="slope.obj"):
-    """The exit status, and where results go."""
-    given = [str(folder / text) if text.endswith((".bvh", ".glb", ".blend")) else text for text in arguments]
-    output = folder / "planted"
-    grounds = ["--ground", str(folder / ground)] if ground else []
-    return command.run([*given, *grounds, "--output", str(output)]), output
-
-
-def report_of(output, name="walk"):
-    return json.loads((output / f"{name}.json").read_text())
-
-
-def error_of(output, name="walk"):
-    """Why the only action of a file was not planted."""
-    (entry,) = report_of(output, name)["actions"]
-    return entry["error"]
-
-
-def height_over_slope(bpy, armature):
-    """Heights of the balls over the slope, of the lower foot on every frame."""
-    balls = heads(bpy, armature, range(5, biped.LAST - 5), ("toe.L", "toe.R"))
-    return (balls[..., 2] - RISE * balls[..., 1]).min(axis=1)
 
 
 def test_a_planted_clip_and_its_report_are_written(bpy, command, files):
@@ -88,137 +33,6 @@ def test_all_meshes_of_a_ground_count_whatever_one_is_named(bpy, command, files)
     status, output = run(command, files, "walk.bvh", ground="two.obj")
     (entry,) = report_of(output)["actions"]
     assert status == command.PLANTED and {span["support"] for span in entry["report"]["spans"]} == {"Slope"}
-
-
-@pytest.mark.parametrize("keys", ["NEW_ACTION", "NLA_LAYER"])
-@pytest.mark.parametrize("kind", ["bvh", "fbx", "glb"])
-def test_other_kinds_of_files_hold_the_planted_motion(bpy, command, reading, files, kind, keys):
-    _, output = run(command, files, "walk.bvh", "--kind", kind, "--keys", keys)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
-    armature = reading.read_clip(output / f"walk.{kind}")
-    assert np.abs(height_over_slope(bpy, armature) - 0.02).max() < 0.01
-
-
-def test_what_an_exporter_cannot_write_is_told_and_does_not_stop_the_others(addon, command, files, monkeypatch):
-    write = addon("batch.plant").WRITERS[".bvh"]
-
-    def refuse(path):
-        if "walk" in path:
-            raise RuntimeError("Error: Python: Traceback\nRuntimeError: the mesh is being edited\nLocation: here:1\n")
-        write(path)
-
-    monkeypatch.setitem(addon("batch.plant").WRITERS, ".bvh", refuse)
-    status, output = run(command, files, "walk.bvh", "model.glb", "--kind", "bvh")
-    assert status == command.NOT_PLANTED and report_of(output, "model")["written"] == ["model.bvh"]
-    assert error_of(output) == "walk.bvh cannot be written: RuntimeError: the mesh is being edited"
-
-
-def test_an_action_that_cannot_be_written_does_not_stop_the_others(bpy, walker, command, tmp_path, capfd):
-    still = walker.animation_data.action.copy()
-    walker.animation_data.nla_tracks.new().strips.new("still", 1, still)
-    walker.animation_data.action.name, still.name = "climb", "still"
-    for frame in (1, biped.LAST):
-        walker.location.y = 0.1 * frame
-        walker.keyframe_insert("location", frame=frame)
-    walker.location.y = 0.0
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
-    status, output = run(command, tmp_path, "walk.blend", "--all-actions", "--kind", "bvh", ground=None)
-    told, lines = report_of(output), capfd.readouterr().out
-    assert status == command.NOT_PLANTED and told["written"] == ["walk.still.bvh"]
-    assert [(entry["action"], "report" in entry) for entry in told["actions"]] == [("climb", False), ("still", True)]
-    assert "planted 1 of 2" in lines and "climb: Walker moves as an object, and bvh files hold bones alone" in lines
-
-
-def test_a_bvh_file_that_fails_leaves_the_armature_as_it_was_for_the_next(bpy, walker, addon, command, monkeypatch):
-    def fail(**_):
-        raise RuntimeError("the disk is full")
-
-    before = heads(bpy, walker, [1], ["head"])
-    module = addon("batch.plant")
-    monkeypatch.setattr(module.bpy.ops, "export_anim", SimpleNamespace(bvh=fail))
-    with pytest.raises(RuntimeError, match="the disk is full"):
-        module._write_bvh("")
-    np.testing.assert_allclose(heads(bpy, walker, [1], ["head"]), before, atol=1e-5)
-
-
-def test_a_bvh_file_holds_where_the_object_stands(bpy, walker, command, reading, tmp_path):
-    walker.location, walker.rotation_euler, walker.scale = (3.0, 1.0, 0.5), (0.0, 0.0, 0.7), (2.0, 2.0, 2.0)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
-    before = heads(bpy, walker, [1, biped.LAST], ["chest"])
-    _, output = run(command, tmp_path, "walk.blend", "--kind", "bvh", "--no-use-hips", ground=None)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
-    after = heads(bpy, reading.read_clip(output / "walk.bvh"), [1, biped.LAST], ["chest"])
-    np.testing.assert_allclose(after, before, atol=1e-3)
-
-
-def test_a_clip_whose_object_moves_is_no_bvh_file(bpy, walker, command, tmp_path):
-    for frame in (1, biped.LAST):
-        walker.location.y = 0.1 * frame
-        walker.keyframe_insert("location", frame=frame)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
-    status, output = run(command, tmp_path, "walk.blend", "--kind", "bvh", ground=None)
-    assert status == command.NOT_PLANTED and not report_of(output)["written"]
-    assert "Walker moves as an object, and bvh files hold bones alone" in error_of(output)
-
-
-def test_an_fbx_file_holds_the_whole_motion_of_a_clip_far_from_the_origin(bpy, walker, command, reading, tmp_path):
-    for curve in fingerprint.curves_of(walker.animation_data.action):
-        for point in curve.keyframe_points if curve.data_path == 'pose.bones["hips"].location' else ():
-            aside = 100.0 + 0.02 * (point.co.x % 2.0)
-            for place in (point.co, point.handle_left, point.handle_right):
-                place.y += aside
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
-    _, output = run(command, tmp_path, "walk.blend", "--kind", "fbx", ground=None)
-    frames = np.arange(1, biped.LAST)
-    before = heads(bpy, bpy.context.view_layer.objects.active, frames, ["chest"])
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
-    bpy.context.scene.render.fps = 30
-    # Importers put the time zero of a file on frame 1.
-    after = heads(bpy, reading.read_clip(output / "walk.fbx"), frames + 1, ["chest"])
-    np.testing.assert_allclose(after, before, atol=1e-3)
-
-
-@pytest.mark.parametrize("scale", [(1.0, 1.0, 2.0), (-1.0, 1.0, 1.0)])
-def test_a_clip_that_is_mirrored_or_scaled_unevenly_is_no_bvh_file(bpy, walker, command, tmp_path, scale):
-    walker.scale = scale
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
-    status, output = run(command, tmp_path, "walk.blend", "--kind", "bvh", ground=None)
-    assert status == command.NOT_PLANTED and not report_of(output)["written"]
-    assert "Walker is mirrored or scaled unevenly, and bvh files hold neither" in error_of(output)
-
-
-@pytest.mark.parametrize("hide", ["itself", "its collection", "from the mouse"])
-@pytest.mark.parametrize("kind", ["fbx", "glb"])
-def test_an_armature_that_is_hidden_in_its_file_is_exported(bpy, walker, command, reading, tmp_path, kind, hide):
-    inside = bpy.data.collections.new("Rigs")
-    bpy.context.scene.collection.children.link(inside)
-    inside.objects.link(walker)
-    bpy.context.scene.collection.objects.unlink(walker)
-    walker.hide_set(hide == "itself")
-    walker.hide_select = hide == "from the mouse"
-    bpy.context.view_layer.layer_collection.children["Rigs"].hide_viewport = hide == "its collection"
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
-    status, output = run(command, tmp_path, "walk.blend", "--kind", kind, ground=None)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
-    assert status == command.PLANTED and reading.read_clip(output / f"walk.{kind}").data.bones["thigh.L"]
-
-
-@pytest.mark.parametrize("carried", [False, True])
-def test_a_clip_whose_object_has_keys_is_enlarged_with_its_way(bpy, walker, command, tmp_path, carried):
-    mover = walker
-    if carried:
-        mover = walker.parent = bpy.data.objects.new("Carrier", None)
-        bpy.context.collection.objects.link(mover)
-    for frame, way in ((1, 1.0), (biped.LAST, 3.0)):
-        mover.location.y = way
-        for name in ("location", "scale"):
-            mover.keyframe_insert(name, frame=frame)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
-    before = heads(bpy, walker, [1, biped.LAST], ["chest"])
-    run(command, tmp_path, "walk.blend", "--scale", "2", "--no-use-hips", ground=None)
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "planted" / "walk.blend"))
-    after = heads(bpy, bpy.data.objects["Walker"], [1, biped.LAST], ["chest"])
-    np.testing.assert_allclose(after, 2.0 * before, atol=1e-4)
 
 
 def test_flags_are_the_operators_settings_and_angles_are_degrees(command, files, bpy):
