@@ -6,7 +6,7 @@ from types import ModuleType
 
 import bpy
 
-# What has classes, handlers or a `register` of its own, in the order in which they need each other.
+# The modules with classes, handlers or a function `register`; each needs only modules above it.
 MODULES = [
     "properties",
     "bounded",
@@ -26,7 +26,7 @@ _registered: list[ModuleType] = []
 
 
 def register() -> None:
-    """Register the settings, operators and panels; where the compiled package does not fit, what tells so."""
+    """Register all modules, or only `misfit` where the compiled package does not fit this Blender."""
     from . import misfit
 
     trouble = misfit.find_misfit()
@@ -56,6 +56,6 @@ def unregister() -> None:
 
 
 def _classes_in(module: ModuleType) -> list[type]:
-    """The classes that Blender is to know of a module, in their order there."""
+    """The classes of a module that are registered with Blender, in the order of their definition."""
     own = (kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__)
     return [kind for kind in own if issubclass(kind, bpy.types.bpy_struct)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run keeps for the next one, known by what it was made from, within a bound.
+"""Caches that keep results of one run for the next one, each within a bound on its size.
 
-Nothing here is Blender's data, which undo and loading a file replace. Samples, skins and meshes are known by the
-content of what they were made from, but for the weights of skins, edits of which Blender tells, and a plan is compared
-by the package; so nothing kept is ever stale.
+The caches hold no data of Blender's, because undo and loading a file replace that. The key of a sample, skin or mesh is
+the content that it was made from, so that no result is stale. There are two exceptions: edits of skin weights are
+reported by Blender, and the package itself compares the inputs of plans.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Value = TypeVar("Value")
 
 
 class Bounded(dict[Hashable, tuple[Value, int]]):
-    """Values with their sizes, the one used last at the end; the first ones go while all are larger than `most`."""
+    """Values with their sizes. While the sizes add up to more than `most`, the value used longest ago is dropped."""
 
     every: ClassVar[list[Bounded[Any]]] = []
 
@@ -26,12 +26,12 @@ class Bounded(dict[Hashable, tuple[Value, int]]):
         self.every.append(self)
 
     def find(self, key: Hashable) -> Value | None:
-        """A kept value, which becomes the one used last."""
+        """The value of a key, or None. The value then counts as the one used last."""
         found = self.pop(key, None)
         return self.put(key, *found) if found else None
 
     def put(self, key: Hashable, value: Value, size: int) -> Value:
-        """Keep a value as the one used last."""
+        """Keep a value, and return it."""
         self.pop(key, None)
         self[key] = value, size
         while sum(size for _, size in self.values()) > self.most:
@@ -41,7 +41,7 @@ class Bounded(dict[Hashable, tuple[Value, int]]):
 
 @persistent
 def forget(*_: Any) -> None:
-    """Keep nothing any longer, over the loading of a file for instance."""
+    """Empty all caches, for instance before a file is loaded."""
     for kept in Bounded.every:
         kept.clear()
 

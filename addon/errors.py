@@ -1,38 +1,39 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is told instead of planting, and names in texts: how many are told, and how those that people write are read."""
+"""The exception that refuses a run, and how names are listed in sentences and read from text fields."""
 
 from collections.abc import Iterable, Sequence
 
 
 class Refusal(Exception):
-    """One clear sentence for the user: what is not planted, and why; on one line, whatever names it has in it."""
+    """A sentence for the user that says what is not planted and why. Line breaks in names become spaces."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(" ".join(sentence.splitlines()))
 
 
 class NoLegs(Refusal):
-    """An armature has no bones that could be legs."""
+    """The armature has no bones that could be legs."""
 
 
 def cut(text: str, most: int = 40) -> str:
-    """Text on one line, shortened to so many characters."""
+    """The text on one line, shortened to `most` characters."""
     line = " ".join(text[: 2 * most].split())
     return line if len(line) <= most and len(text) <= 2 * most else f"{line[:most]}..."
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
-    """Names for a sentence: the first ones, and how many more there are."""
+    """The first `most` names, separated by commas, and the number of those left out."""
     told = [cut(name, 63) for name in names[:most]]
     return ", ".join(told) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def names_in(text: str, known: Iterable[str]) -> list[str]:
-    """The names that commas separate, whatever spaces are around them; where a known name has commas in it, the longest
-    such name counts.
+    """The names in a text that is separated by commas; spaces around a name do not count.
+
+    A known name may contain commas itself. Where several known names fit, the longest one is taken.
     """
     exact = {name: name for name in known}
-    # Nothing between two commas is no name, not even where something is called by spaces alone.
+    # The empty text between two commas is not a name, even if something has a name made of spaces.
     names, parts, alike = [], text.split(","), {name.strip(): name for name in exact if name.strip()} | exact
     most = 1 + max((name.count(",") for name in exact), default=0)
     while parts:
@@ -45,4 +46,4 @@ def names_in(text: str, known: Iterable[str]) -> list[str]:
 
 
 class Hint(str):
-    """A sentence on what a run did that nobody has to look at; all others that the add-on tells are warnings."""
+    """A sentence that only informs. Every other sentence about a run is a warning."""

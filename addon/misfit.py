@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is shown instead of the add-on where its compiled package does not fit this Blender.
+"""The message that takes the place of the add-on where its compiled package does not fit this Blender.
 
 Blender enables an extension without any message when none of its wheels fit, so that the add-on itself has to tell.
 """
@@ -14,12 +14,12 @@ from bpy.types import AddonPreferences, Context, Panel
 
 WHEELS = Path(__file__).parent / "wheels"
 CURE = "install the extension file made for this system"
-# Letters on a line of the sidebar.
+# The number of letters that fit on a line of the sidebar.
 WIDTH = 36
 
 
 def find_misfit() -> str | None:
-    """One sentence on why the compiled package cannot be used in this Blender; None where it can."""
+    """A sentence that says why this Blender cannot import the compiled package; None where it can."""
     try:
         import ik2bone  # noqa: F401
     except ImportError as error:
@@ -28,7 +28,7 @@ def find_misfit() -> str | None:
 
 
 def sentence(wheels: Iterable[str], error: str) -> str:
-    """Why the package cannot be imported, by the names of the wheels that the extension holds."""
+    """Why the package cannot be imported, judged by the file names of the wheels in the extension."""
     made_for = sorted({_made_for(name) for name in wheels})
     if not made_for:
         return f"IK2Bone lacks its compiled package 'ik2bone' ({error}): {CURE}"
@@ -37,14 +37,14 @@ def sentence(wheels: Iterable[str], error: str) -> str:
 
 
 def _made_for(wheel: str) -> str:
-    """Platform and Python of a wheel by its name, as in ik2bone-1.0-cp311-abi3-linux_x86_64.whl."""
+    """The platform and Python version in a wheel's file name, such as ik2bone-1.0-cp311-abi3-linux_x86_64.whl."""
     *_, python, abi, platforms = wheel.removesuffix(".whl").split("-")
     later = " or later" if abi.startswith("abi") else ""
     return f"{platforms.split('.')[0]} with Python {python[2]}.{python[3:]}{later}"
 
 
 class Told:
-    """Draws the sentence that tells why."""
+    """Draws the sentence of `find_misfit`."""
 
     def draw(self, _context: Context) -> None:
         column = self.layout.column(align=True)
@@ -62,6 +62,6 @@ class IK2BONE_PT_misfit(Told, Panel):
 
 
 class IK2BONE_misfit_preferences(Told, AddonPreferences):
-    """The same among the preferences of add-ons."""
+    """The sentence of `find_misfit` in the add-on's preferences."""
 
     bl_idname = __package__

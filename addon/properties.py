@@ -17,7 +17,7 @@ from .rig.armatures import find_armature
 
 
 def bone_suggestions(_owner: Any, context: Context, text: str) -> Iterator[str]:
-    """Bones of the armature whose names hold what is typed after the last comma, behind the names before it."""
+    """The text up to its last comma, completed by each bone whose name contains the text behind that comma."""
     armature = find_armature(context)
     before, comma, typed = text.rpartition(",")
     for bone in armature.pose.bones if armature else ():
@@ -26,13 +26,13 @@ def bone_suggestions(_owner: Any, context: Context, text: str) -> Iterator[str]:
 
 
 def surface_suggestions(_owner: Any, context: Context, _text: str) -> Iterator[str]:
-    """Objects of the view layer and collections that can be planted on."""
+    """The names of objects of the view layer and of collections that can be planted on."""
     yield from (ob.name for ob in context.view_layer.objects if ob.type == "MESH" or shows_collection(ob))
     yield from (collection.name for collection in bpy.data.collections)
 
 
 class PlantingOptions:
-    """Every option that the operator and the settings share, with the operator's defaults."""
+    """The options that the operator and the panel's settings share, with their defaults."""
 
     chains: EnumProperty(
         name="Limbs",
@@ -179,45 +179,45 @@ class IK2BONE_Settings(PlantingOptions, bpy.types.PropertyGroup):
 
 
 def surface_name(settings: IK2BONE_Settings) -> str:
-    """The operator's `surface` for the settings' pointers: the object first, then the collection."""
+    """The operator's `surface` that means the same as the settings' pointers: the object, else the collection."""
     chosen = settings.surface_object or settings.surface_collection
     return chosen.name if chosen else ""
 
 
 def store(settings: IK2BONE_Settings, options: PlantingOptions) -> None:
-    """Make a run's options the panel's."""
+    """Copy the options of a run to the panel's settings."""
     for name in OPTIONS:
         setattr(settings, name, getattr(options, name))
     chosen, collection = settings.id_data.objects.get(options.surface), bpy.data.collections.get(options.surface)
-    # Several names have no pointers.
+    # A text of several names cannot be stored in the two pointers.
     if chosen or collection or not options.surface:
         settings.surface_object = chosen
         settings.surface_collection = None if chosen else collection
 
 
 def has_changed(settings: IK2BONE_Settings, stored: dict[str, Any]) -> bool:
-    """Whether the settings differ from those of a record; what either does not know does not count."""
+    """Whether the settings differ from those in a record. Settings that are missing in the record do not count."""
     if any(name in stored and stored[name] != getattr(settings, name) for name in OPTIONS):
         return True
     surface = stored.get("surface")
     if not isinstance(surface, str) or surface == surface_name(settings):
         return False
 
-    # What was renamed or removed is no change; several names, for which there are no pointers, are one.
+    # A surface that was renamed or removed does not count as a change. Several names do: the pointers cannot hold them.
     known = {*settings.id_data.objects.keys(), *bpy.data.collections.keys()}
     return known.issuperset(names_in(surface, known))
 
 
 def as_dict(options: PlantingOptions) -> dict[str, object]:
-    """The options of a run by name."""
+    """The options of a run as plain data, by name."""
     return {"surface": options.surface} | {name: getattr(options, name) for name in OPTIONS}
 
 
 def register() -> None:
-    """Put the settings on the scene."""
+    """Add the settings to scenes."""
     bpy.types.Scene.ik2bone = PointerProperty(type=IK2BONE_Settings)
 
 
 def unregister() -> None:
-    """Take the settings from the scene."""
+    """Remove the settings from scenes."""
     del bpy.types.Scene.ik2bone

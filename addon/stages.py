@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run as a generator of small steps, so that whoever drives it can show progress between them, or stop there."""
+"""Runs as generators: between two steps the caller can show the progress, or stop the run."""
 
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
@@ -10,12 +10,12 @@ from typing import NamedTuple, TypeVar
 
 Result = TypeVar("Result")
 
-# Work without Blender's data is waited for in pieces of this length (s).
+# The main thread waits this long (s) for a worker thread before it yields progress.
 PIECE = 0.02
 
 
 class Progress(NamedTuple):
-    """What a run is at, and how much of the whole is done (0 to 1)."""
+    """What a run is doing, and the share (0 to 1) of the run that is done."""
 
     doing: str
     share: float
@@ -25,7 +25,7 @@ Stages = Generator[Progress, None, Result]
 
 
 def finish(stages: Stages[Result]) -> Result:
-    """Drive a run to its end at once."""
+    """Drive a run to its end without a pause, and return its result."""
     while True:
         try:
             next(stages)
@@ -34,9 +34,9 @@ def finish(stages: Stages[Result]) -> Result:
 
 
 def aside(work: Callable[[], Result], progress: Progress) -> Stages[Result]:
-    """The result of work that knows nothing of Blender, done in a thread so that a window stays alive meanwhile.
+    """Do work that does not use Blender in a thread, so that the window stays responsive, and return its result.
 
-    When the run is stopped, so is the work, at its next step in Python.
+    If the run is stopped, the thread ends at its next Python instruction.
     """
     future: Future[Result] = Future()
 
@@ -58,7 +58,7 @@ def aside(work: Callable[[], Result], progress: Progress) -> Stages[Result]:
 
 
 def part_of(stages: Stages[Result], start: float, end: float) -> Stages[Result]:
-    """The same stages as a part of a longer run, from `start` to `end` of it (0 to 1)."""
+    """The same stages as part of a longer run, whose progress goes from `start` to `end` (0 to 1) meanwhile."""
     with closing(stages):
         while True:
             try:

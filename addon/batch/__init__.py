@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whole files of clips planted without a window."""
+"""Planting files of clips without a window."""

@@ -16,13 +16,13 @@ from .plant import WRITERS, Job, is_planted, lines_of, plant_file
 from .read import CLIPS, GROUNDS
 
 NAME = "plant_feet"
-# Exit status: everything was planted; something was not. Wrong arguments end with the 2 of argparse.
+# Exit statuses: everything was planted; something was not. For wrong arguments argparse exits with 2.
 PLANTED, NOT_PLANTED = 0, 1
 _registered: list[Any] = []
 
 
 def run(arguments: list[str]) -> int:
-    """Plant the files that the arguments name, tell what came of each, and return the exit status."""
+    """Plant the files that the arguments name, print the result of each, and return the exit status."""
     try:
         clips, job = _parse(arguments)
     except SystemExit as end:
@@ -49,7 +49,7 @@ def _parse(arguments: list[str]) -> tuple[list[Path], Job]:
     parser.add_argument("--resume", action="store_true", help="leave out clips that have a report")
     settings = parser.add_argument_group("settings of Plant Feet")
     options = {option.identifier: option for option in bpy.ops.ik2bone.plant_feet.get_rna_type().properties}
-    # A batch plants action by action itself, and its output is a folder.
+    # The command has its own --all-actions, and its --output names a folder.
     del options["rna_type"], options["all_actions"]
     options["keys"] = options.pop("output")
     for name, option in options.items():
@@ -81,7 +81,7 @@ def _scale(text: str) -> float:
 
 
 def _clips(paths: list[Path], job: Job, parser: argparse.ArgumentParser) -> list[Path]:
-    """The files, and those in the folders; their names differ, for their results are named after them."""
+    """The clips among the files and folders. Their names must differ, because results are named after them."""
     found: list[Path] = []
     for path in paths:
         found += sorted(_clips_in(path, job)) if path.is_dir() else [path]
@@ -94,8 +94,9 @@ def _clips(paths: list[Path], job: Job, parser: argparse.ArgumentParser) -> list
 
 
 def _clips_in(folder: Path, job: Job) -> Iterator[Path]:
-    """The clips in a folder: neither hidden files, as macOS leaves beside others, nor the ground, nor results in a
-    folder within it.
+    """The clips in a folder and its subfolders, without hidden files, the ground, and results of an earlier batch.
+
+    macOS leaves hidden files beside the visible ones.
     """
     results, ground = job.output.resolve(), job.ground.resolve() if job.ground else None
     holds_results = folder.resolve() in results.parents
@@ -107,7 +108,7 @@ def _clips_in(folder: Path, job: Job) -> Iterator[Path]:
 
 
 def _flag(option: Property) -> dict[str, Any]:
-    """How argparse reads a property of the operator; angles are given in degrees."""
+    """The arguments of `add_argument` for a property of the operator. Angles are given in degrees."""
     about = option.description.replace("%", "%%")
     if option.type == "BOOLEAN":
         return {"action": argparse.BooleanOptionalAction, "help": about}
@@ -122,9 +123,9 @@ def _flag(option: Property) -> dict[str, Any]:
 
 
 def _number(option: Property, text: str) -> float:
-    """A number for a property of the operator, which Blender would put within its bounds without a word."""
+    """A number for a property of the operator, refused if out of bounds, where Blender would clamp it silently."""
     unit = radians(1.0) if option.subtype == "ANGLE" else 1
-    # Blender has bounds in single precision.
+    # Blender stores bounds in single precision.
     low, high = (float(f"{bound / unit:.6g}") for bound in (option.hard_min, option.hard_max))
     kind, what = (int, "a whole number") if option.type == "INT" else (float, "a number")
     value = _read(kind, text)
@@ -134,7 +135,7 @@ def _number(option: Property, text: str) -> float:
 
 
 def _read(kind: type[float], text: str) -> float:
-    """The number in a text; NaN, which lies within no bounds, where there is none."""
+    """The number in a text; NaN, which is out of all bounds, where there is none."""
     try:
         return kind(text)
     except ValueError:
@@ -142,10 +143,10 @@ def _read(kind: type[float], text: str) -> float:
 
 
 def register() -> None:
-    """Make the command known to Blender."""
+    """Register the command with Blender."""
     _registered.append(bpy.utils.register_cli_command(NAME, run))
 
 
 def unregister() -> None:
-    """Take the command back."""
+    """Unregister the command."""
     bpy.utils.unregister_cli_command(_registered.pop())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One file of clips planted on a ground, and what came of it written beside it."""
+"""Planting one file of clips, and writing its report and the planted clips."""
 
 import json
 import time
@@ -22,7 +22,7 @@ from ..run import layers, records
 from ..stages import finish
 from .read import BLEND, actions_of, enlarge, last_line, play, read_clip, read_ground
 
-# The collection of the ground. An object called so, as those of many files are "Ground", would be taken in its place.
+# The collection of the ground. Its name is an unusual one, because `surface` prefers an object of the same name.
 GROUND = "ik2bone ground"
 REPORT = ".json"
 Y_UP = Matrix.Rotation(radians(-90.0), 4, "X")
@@ -57,7 +57,7 @@ def plant_file(clip: Path, job: Job) -> dict[str, Any]:
     the file could not be planted at all, and `actions` one entry for each action: its name, and either `report`, the
     figures as on a planted action, or `error`, why it was not planted or not written. The present file is lost.
     """
-    # Written last, so that a file with a report is done.
+    # The report is written last, so that it marks a file as done.
     started, report = time.monotonic(), job.output / (clip.stem + REPORT)
     done = _report_in(report) if job.resume else None
     if done is not None:
@@ -76,7 +76,7 @@ def plant_file(clip: Path, job: Job) -> dict[str, Any]:
 
 
 def _report_in(path: Path) -> dict[str, Any] | None:
-    """What a report of `plant_file` holds; None where there is no such file, or one with something else in it."""
+    """The content of a report of `plant_file`; None if there is no such file or if it holds something else."""
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, RecursionError, ValueError):
@@ -85,7 +85,7 @@ def _report_in(path: Path) -> dict[str, Any] | None:
 
 
 def lines_of(told: Mapping[str, Any]) -> Iterator[str]:
-    """A report of `plant_file` in lines: how much was planted, and what was not and why."""
+    """A report of `plant_file` as lines: how many actions were planted, and why others were not."""
     errors = [entry for entry in told["actions"] if "error" in entry]
     count = len(told["actions"])
     yield told.get("error") or f"planted {count - len(errors)} of {count} in {told['seconds']:.1f} s"
@@ -98,11 +98,11 @@ def is_planted(told: Mapping[str, Any]) -> bool:
 
 
 def _open(clip: Path, job: Job) -> tuple[Object, dict[str, Any]]:
-    """The armature of a clip over its ground, alone in a file, and the options to plant it by."""
+    """Read a clip and its ground into an empty file, and return the armature and the operator's options."""
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
     armature = read_clip(clip)
     enlarge(armature, job.scale)
-    # The scene's frames leave out calibration poses; those of a blend file are the user's.
+    # `read_clip` sets the scene's frames without a calibration pose, but leaves those of a blend file unchanged.
     options: dict[str, Any] = {} if clip.suffix.lower() == BLEND else {"frame_range": "SCENE"}
     if job.ground is not None:
         collection = bpy.data.collections.new(GROUND)
@@ -116,7 +116,7 @@ def _open(clip: Path, job: Job) -> tuple[Object, dict[str, Any]]:
 def _plant(
     clip: Path, armature: Object, job: Job, options: dict[str, Any], written: list[str]
 ) -> Iterator[dict[str, Any]]:
-    """Plant the actions one after the other; a blend file holds all of them, other files one each."""
+    """Plant the actions one after the other. A blend file gets all of them, any other file one action."""
     chosen, planted = actions_of(armature) if job.all_actions else {}, False
     for name, action in chosen.items() or [(clip.stem, None)]:
         if action is not None:
@@ -145,16 +145,16 @@ def _plant_action(armature: Object, options: Mapping[str, Any]) -> dict[str, Any
 
 
 def _select(armature: Object) -> None:
-    """Choose an armature alone with what is parented to it: others that are selected would be planted, too."""
+    """Select only an armature and its children, because every selected armature would be planted."""
     bpy.context.view_layer.objects.active = armature
     for ob in bpy.context.view_layer.objects:
         ob.select_set(ob is armature or ob.parent is armature)
 
 
 def _write(name: str, armature: Object, job: Job, clip: Path, written: list[str]) -> None:
-    """Write the planted clip that the armature plays, under a name that every file system takes and no other has.
+    """Write the planted clip that the armature plays, under a name that is valid on every system and not used yet.
 
-    A `Refusal` where the file of the clip or of the ground would be replaced.
+    Raises `Refusal` if the file of the clip or of the ground would be replaced.
     """
     safe = "".join(letter if letter.isalnum() or letter in "-_. " else "_" for letter in name)
     taken, names = {other.casefold() for other in written}, chain([safe], (f"{safe}_{n}" for n in count(2)))
@@ -172,7 +172,7 @@ def _write(name: str, armature: Object, job: Job, clip: Path, written: list[str]
 
 
 def _show(armature: Object) -> None:
-    """Unhide and select an armature: exporters leave out what is hidden, by itself or with its collection."""
+    """Unhide and select an armature: exporters leave out objects that are hidden, or whose collection is."""
     if not armature.visible_get() and armature.name not in bpy.context.scene.collection.objects:
         bpy.context.scene.collection.objects.link(armature)
     armature.hide_select = False
@@ -181,14 +181,14 @@ def _show(armature: Object) -> None:
 
 
 def _replace(path: Path, write: Callable[[Path], Any]) -> None:
-    """Write a file beside its place and move it there, so that a stopped process leaves no half of one."""
+    """Write a file under another name, then rename it, so that a stopped process leaves no incomplete file."""
     beside = path.with_name(f".{path.name}")
     write(beside)
     beside.replace(path)
 
 
 def _write_bvh(path: str) -> None:
-    """Blender's exporter knows neither axes nor the object's transform; readers of such files expect Y up."""
+    """Write bones in world space with Y up, as readers of bvh files expect; Blender's exporter does neither."""
     armature, scene = bpy.context.view_layer.objects.active, bpy.context.scene
     if finish(find_motions([armature], range(scene.frame_start, scene.frame_end + 1))):
         raise Refusal(f"{armature.name} moves as an object, and bvh files hold bones alone: choose another kind")
@@ -212,7 +212,7 @@ def _write_bvh(path: str) -> None:
 
 
 def _turn(armature: Object, matrix: Matrix) -> None:
-    """Turn the bones of an armature with whatever they play."""
+    """Transform the bones of an armature, and with them their animation."""
     armature.data.transform(matrix)
     armature.data.update_tag()
     bpy.context.view_layer.update()
@@ -220,13 +220,12 @@ def _turn(armature: Object, matrix: Matrix) -> None:
 
 def _write_fbx(path: str) -> None:
     only_this = {"bake_anim_use_all_actions": False, "bake_anim_use_nla_strips": False}
-    # Unless told not to, the exporter leaves out keys that change by less than 0.1 % of their value: 10 cm of a hundred
-    # metres, and 1 mm of usual clips.
+    # By default the exporter drops keys that change a value by less than 0.1 %, which is 10 cm at 100 m.
     bpy.ops.export_scene.fbx(filepath=path, use_selection=True, bake_anim_simplify_factor=0.0, **only_this)
 
 
 def _write_glb(path: str) -> None:
-    """What the NLA plays is no active action, and would be left out with its name."""
+    """Export what the NLA plays as a scene: without an active action the usual mode would export no animation."""
     plays_action = bpy.context.view_layer.objects.active.animation_data.action
     mode = "ACTIVE_ACTIONS" if plays_action else "SCENE"
     bpy.ops.export_scene.gltf(filepath=path, use_selection=True, export_animation_mode=mode)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clips and grounds read from files into the present scene."""
+"""Reading clips and grounds from files into the present scene."""
 
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
@@ -20,16 +20,16 @@ from ..pose.evaluate import with_parents
 from ..pose.sample import sample
 from ..rig.find import find_legs
 
-# Frames at which a clip is looked at to tell which way up it is.
+# The number of frames that decide which way up a clip is.
 LOOKS = 9
 BLEND = ".blend"
 
 
 def read_clip(path: Path) -> Object:
-    """Import a clip and return its armature, that with most bones where the file holds several.
+    """Import a clip and return its armature; of several armatures, the one with the most bones.
 
-    It plays the first action of the file, on the frames of which the scene is set. A blend file takes the place of the
-    present one and stays as it is.
+    The armature plays the first action of the file, and the scene gets the frames of that action. A blend file replaces
+    the present file and is not changed.
     """
     before = set(bpy.data.objects)
     _read(path, CLIPS, "a clip")
@@ -46,7 +46,7 @@ def read_clip(path: Path) -> Object:
 
 
 def read_ground(path: Path) -> list[Object]:
-    """Import a ground as it lies in its file and return its meshes."""
+    """Import a ground without moving it, and return its meshes."""
     before = set(bpy.data.objects)
     _read(path, GROUNDS, "a ground")
     meshes = [ob for ob in bpy.data.objects if ob.type == "MESH" and ob not in before and ob.data.polygons]
@@ -58,8 +58,8 @@ def read_ground(path: Path) -> list[Object]:
 def actions_of(armature: Object) -> dict[str, Action]:
     """The actions of an armature by name, in the order of its file.
 
-    The importer of glTF files puts each action on a track and adds the armature's name to that of the action, that of
-    Blender 4.2 twice; it is left out here.
+    The importer of glTF files puts each action on a track and appends the armature's name to the action's name (in
+    Blender 4.2 twice). The names here are without it.
     """
     animation = armature.animation_data
     if animation is None:
@@ -71,9 +71,9 @@ def actions_of(armature: Object) -> dict[str, Action]:
 
 
 def enlarge(armature: Object, factor: float) -> None:
-    """Enlarge an armature and its way, with the keys of both, which importers of fbx files always make.
+    """Scale the topmost parent of an armature, or the armature itself, together with its keys of location and scale.
 
-    Of what it is parented to, which may have a way of its own, the topmost object is enlarged with all under it.
+    The topmost parent may be animated, and importers of fbx files always key location and scale.
     """
     *_, top = with_parents(armature)
     top.location *= factor
@@ -87,7 +87,7 @@ def enlarge(armature: Object, factor: float) -> None:
 
 
 def play(armature: Object, action: Action) -> None:
-    """Have the armature play one action alone, and set the scene to its frames, less a calibration pose."""
+    """Make the armature play one action alone, and set the scene to its frames without a calibration pose."""
     animation, scene = armature.animation_data, bpy.context.scene
     for track in animation.nla_tracks:
         track.mute = True
@@ -100,36 +100,36 @@ def play(armature: Object, action: Action) -> None:
 
 
 def _read(path: Path, readers: dict[str, Callable[[str], Any]], what: str) -> None:
-    """Import a file by its kind; a `Refusal` that names the file where Blender cannot."""
+    """Import a file by its suffix. Raises `Refusal` with the file's name if Blender cannot read it."""
     kind = path.suffix.lower()
     if kind not in readers:
         raise Refusal(f"{what} is expected as one of {', '.join(readers)}, got {path.name}")
     if not path.is_file():
         raise Refusal(f"there is no file {path}")
     try:
-        # The importer of bvh files prints a line for each bone without length.
+        # The importer of bvh files prints a line for each bone of length zero.
         with redirect_stdout(StringIO()):
-            # Relative paths begin for Blender in the folder PWD, which a script that starts it elsewhere need not set.
+            # Blender resolves relative paths by the variable PWD, which may differ from the working directory.
             readers[kind](str(path.absolute()))
     except RuntimeError as error:
         raise Refusal(f"{path.name} cannot be read as a {kind} file: {_why(error)}") from None
 
 
 def _why(error: RuntimeError) -> str:
-    """What an importer raises, and what it means."""
+    """What an importer raised, with an explanation."""
     why = last_line(error)
-    # What Blender's importers written in Python raise where a file ends early.
+    # Importers written in Python raise these where a file ends early.
     return f"it is damaged or cut off ({why})" if why.startswith(("IndexError:", "ValueError:", "KeyError:")) else why
 
 
 def last_line(error: RuntimeError) -> str:
-    """The last line of what an operator raises, without the place in Blender's code that follows it."""
+    """The last line of an operator's error, without the location in Blender's code that follows it."""
     lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("Location:")]
     return lines[-1].removeprefix("Error: ").strip() if lines else "Blender does not tell why"
 
 
 def _read_bvh(path: str) -> None:
-    """Import with Y up as is usual, and once more with Z up where the legs do not hang down."""
+    """Import with Y up, which is usual. If the figure lies then, import again with Z up."""
     options = {"filepath": path, "update_scene_fps": True, "update_scene_duration": True}
     bpy.ops.import_anim.bvh(**options)
     armature = bpy.context.object
@@ -141,7 +141,7 @@ def _read_bvh(path: str) -> None:
 
 
 def _read_fbx(path: str) -> None:
-    """Blender 4.5 brought an importer of its own; older ones have the add-on."""
+    """Use the importer of Blender 4.5 and later, or the add-on of older ones."""
     if "fbx_import" in dir(bpy.ops.wm):
         bpy.ops.wm.fbx_import(filepath=path)
     else:
@@ -166,7 +166,7 @@ GROUNDS: dict[str, Callable[[str], Any]] = {
 
 
 def _legs_on(armature: Object, frames: Iterable[int]) -> Clip | None:
-    """How the legs go on frames of the scene; None without legs, or where a pose is none."""
+    """The clip of the legs on some frames of the scene; None without legs, or where they cannot be sampled."""
     scene = bpy.context.scene
     try:
         legs = find_legs(armature, (scene.frame_start, scene.frame_end))
@@ -176,7 +176,7 @@ def _legs_on(armature: Object, frames: Iterable[int]) -> Clip | None:
 
 
 def _lies(scene: Scene, armature: Object) -> bool:
-    """Whether the legs reach farther along Y than along Z: the figure lies on its back or face."""
+    """Whether the legs extend farther along Y than along Z, so that the figure lies on its back or face."""
     clip = _legs_on(armature, np.linspace(scene.frame_start, scene.frame_end, LOOKS).astype(int).tolist())
     along = np.zeros(3) if clip is None else np.median(clip.hip - clip.ankle, axis=(0, 1))
     return bool(abs(along[1]) > abs(along[2]))

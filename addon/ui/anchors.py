@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Moving the anchor on which a foot stands: by a handle at the selected footprint, or as G moves objects."""
+"""Moving the anchor of a contact: by a handle at the selected footprint, or by an operator that follows the mouse."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,11 +26,11 @@ from .panel import shown_record
 from .rows import COLOURS, rows_on
 
 UP = np.array([0.0, 0.0, 1.0])
-# The ground under the mouse is looked for at the height at which it was found before, so often.
+# How often the ground under the mouse is searched, each time at the height that the search before found.
 LOOKS = 4
-# The size of the handle as a share of that of Blender's own.
+# The size of the handle as a share of the default size of Blender's gizmos.
 HANDLE = 0.07
-# The view may be turned while a footprint is moved.
+# Events that turn or zoom the view, which is allowed while a footprint is moved.
 TURNS_VIEW = {"MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE"}
 
 
@@ -67,7 +67,7 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
         self._rows = rows
-        # What begins with a press of the button, as on the handle, ends as that is let go; else it ends with a click.
+        # A move that starts with a press on the handle ends when the button is released; other moves end with a click.
         self._ends = "RELEASE" if event.type == "LEFTMOUSE" else "PRESS"
         self._from = self._under_mouse(context, event, self._anchor)
         self.place = self._anchor
@@ -76,7 +76,7 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> Result:
-        """Show the footprint where the mouse is; Esc and the right button leave it where it was."""
+        """Draw the footprint at the mouse. Esc and the right button leave the contact unchanged."""
         if event.type in {"ESC", "RIGHTMOUSE"}:
             self.cancel(context)
             return {"CANCELLED"}
@@ -107,13 +107,13 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
         context.area.tag_redraw()
 
     def _under_mouse(self, context: Context, event: Event, near: Array) -> Array:
-        """The ground (3,) under the mouse, at about the height of a point, or that height where there is no ground."""
+        """The point (3,) of the ground under the mouse, searched from the height of `near`; else `near` itself."""
         mouse = event.mouse_region_x, event.mouse_region_y
         origin = np.array(region_2d_to_origin_3d(context.region, context.region_data, mouse))
         ray = np.array(region_2d_to_vector_3d(context.region, context.region_data, mouse))
         point = self._ground(near)
         for _ in range(LOOKS):
-            # Seen along the ground, the mouse tells no place on it.
+            # A view ray parallel to the ground does not define a place on it.
             away = (point[2] - origin[2]) / ray[2] if abs(ray[2]) > 1e-3 else 0.0
             if away <= 0.0:
                 return self._ground(near)
@@ -122,22 +122,23 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
 
 
 def moved_over(ground: Callable[[Array], Array], point: Array, away: Array) -> Array:
-    """A point moved sideways (3,), as high over the ground as it was."""
+    """A point (3,) moved horizontally by `away`, with its height over the ground kept."""
     aside = away * (1.0, 1.0, 0.0)
     rise = ground(point + aside) - ground(point)
     return np.asarray(point + aside + rise * (0.0, 0.0, 1.0))
 
 
 def ground_on(context: Context, armature: Object, frame: int) -> Callable[[Array], Array]:
-    """What tells the ground (3,) under or over a point on a frame, by the surfaces of the last run; where there is none
-    the point itself. A `Refusal` where these surfaces are gone.
+    """A function that returns the point of the ground under or over a point (3,), or the point itself without ground.
+
+    The ground consists of the surfaces of the last run, as they lie on `frame`. Raises `Refusal` if these are gone.
     """
     record = records.read(layers.shown_action(armature))
     name = record["settings"].get("surface")
-    # Until then objects that were just linked or removed are missing, or there still.
+    # Before this update the view layer does not know which objects were just linked or removed.
     context.view_layer.update()
     surfaces = find_surfaces(context, armature, name if isinstance(name, str) else "")
-    # Objects that move between these two frames are followed, others are where they are.
+    # An object that moves between these two frames is sampled; any other stays at its present place.
     frames = frame, context.scene.frame_current
     graph, leg = context.view_layer.depsgraph, record["report"]["leg"]
     ground = finish(making_ground(graph, surfaces, leg, frames))
@@ -179,8 +180,9 @@ class IK2BONE_GGT_anchor(GizmoGroup):
 
 
 def _footprint(context: Context, number: int) -> dict[str, Any] | None:
-    """The contact by which a foot is held where the one with a number stands, if that has a footprint: without the
-    report of a run, as on a source that was restored, there are none.
+    """The contact that holds the foot during the contact with this number; None where no footprint is shown.
+
+    Footprints need the report of a run, which a restored source does not have.
     """
     rows = rows_on(context)
     if number >= len(rows) or not rows[number].get("anchor") or not shown_record(context)["report"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contacts as bars in the Dope Sheet and the timeline: a row for each foot, in it the heel over the ball."""
+"""Contacts as bars in the Dope Sheet and the timeline: one row a foot, with the heel's bars above the ball's."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -15,21 +15,19 @@ from ..run.contacts import Rows
 from .panel import shown_record
 from .rows import COLOURS, SHORT, Colour, bones_in, rows_on, short_frames, short_names
 
-# Sizes in unscaled pixels: the place of the lowest row, over the scroll bar and the markers; the height of a row, of a
-# bar and of names; and how near to the end of a bar the mouse takes hold of that.
+# Sizes in unscaled pixels: the lower edge of the lowest row, which is above the scroll bar and the markers; the heights
+# of a row, of a bar and of names; and the distance from the end of a bar within which the mouse grabs that end.
 LOWEST, ROW, BAR, TEXT, GRIP = 46, 22, 9, 10, 6
-# Of the editor's modes those with keys of objects; its other modes have rows of their own.
+# The editor's modes that show keys of objects. Its other modes show other rows.
 MODES = {"DOPESHEET", "ACTION", "TIMELINE"}
 BEHIND, NAME, CHOSEN = (0.0, 0.0, 0.0, 0.45), (1.0, 1.0, 1.0, 0.9), (1.0, 1.0, 1.0, 1.0)
 
-# Where a frame is in a region, in pixels from its left side.
+# Maps a frame to its place in a region, in pixels from the left side.
 Place = Callable[[float], float]
 
 
 class Bar(NamedTuple):
-    """The contact with this number among those on the action, from the left to the right and from low to high in
-    pixels of a region.
-    """
+    """The rectangle of a contact in pixels of a region, with the contact's number in the list on the action."""
 
     number: int
     left: float
@@ -38,12 +36,12 @@ class Bar(NamedTuple):
     high: float
 
 
-# The frames of a contact that is being dragged, by its number: they are shown, and stored at the end.
+# The new frames of a contact while it is dragged, by its number; they are stored when the drag ends.
 dragged: dict[int, dict[str, int]] = {}
 
 
 def bars(rows: Rows, place: Place, scale: float) -> list[Bar]:
-    """The bars of contacts; each covers its first and last frame whole."""
+    """The bars of contacts, each from half a frame before its first to half a frame after its last frame."""
     lanes, shown = _lanes(rows, scale), []
     for number, row in enumerate(rows):
         low = lanes[row["bone"]] + scale * (BAR + 1) * (row["part"] == "heel")
@@ -53,7 +51,7 @@ def bars(rows: Rows, place: Place, scale: float) -> list[Bar]:
 
 
 def short_bars(rows: Rows, short: Iterable[tuple[str, int, int]], place: Place, scale: float) -> list[Bar]:
-    """Thin bars over those of a foot, on the frames on which its leg did not reach."""
+    """Thin bars above those of a foot, on the frames on which the leg does not reach."""
     lanes = _lanes(rows, scale)
     low, high = 2 * (BAR + 1) * scale, ROW * scale
     return [
@@ -64,7 +62,7 @@ def short_bars(rows: Rows, short: Iterable[tuple[str, int, int]], place: Place, 
 
 
 def _lanes(rows: Rows, scale: float) -> dict[str, float]:
-    """Where the row of each foot begins, the first one highest."""
+    """The lower edge of each foot's row; the first foot has the highest row."""
     return {bone: scale * (LOWEST + ROW * lane) for lane, bone in enumerate(reversed(bones_in(rows)))}
 
 
@@ -73,10 +71,10 @@ def _across(start: int, end: int, place: Place) -> tuple[float, float]:
 
 
 def hit(shown: Iterable[Bar], x: float, y: float, scale: float) -> tuple[int, tuple[str, ...]] | None:
-    """The contact whose bar is at a place in the region, and which of its ends a drag there moves; None beside bars.
+    """The contact whose bar is at a place in the region, and the ends that a drag from there moves; None beside bars.
 
-    Near an end it is that one, in the middle third, or farther from the ends, both. Of bars that touch, the one under
-    the mouse is meant.
+    A drag from near an end moves this end, any other drag both. Near means within `GRIP`, but at most a third of the
+    bar. Where two bars touch, the one under the mouse is taken.
     """
     found = []
     for bar in shown:
@@ -89,15 +87,15 @@ def hit(shown: Iterable[Bar], x: float, y: float, scale: float) -> tuple[int, tu
 
 
 def are_shown(context: Context) -> bool:
-    """Whether an editor shows bars. Its property `ui_mode` would warn in a timeline, which that does not know.
+    """Whether the present editor shows bars.
 
-    Operators may be called in editors that have no modes.
+    It reads `mode`, because `ui_mode` prints a warning in timelines. Editors of other types may have no modes.
     """
     return bool(context.scene.ik2bone_contacts.bars) and getattr(context.space_data, "mode", None) in MODES
 
 
 def bars_in(context: Context, region: Region) -> list[Bar]:
-    """The bars as they are in a region of the Dope Sheet."""
+    """The bars of the contacts that are shown, in pixels of a region of the Dope Sheet."""
     return bars(rows_on(context), _place_in(region), scale_of(context))
 
 
@@ -106,12 +104,12 @@ def _place_in(region: Region) -> Place:
 
 
 def scale_of(context: Context) -> float:
-    """The scale of the interface; without a window Blender tells 0."""
+    """The scale of the interface; 1 without a window, where Blender returns 0."""
     return float(context.preferences.system.ui_scale) or 1.0
 
 
 def draw() -> None:
-    """Draw the bars where the scene's list of contacts asks for them."""
+    """Draw the bars if they are switched on in the scene."""
     context = bpy.context
     contacts, rows = context.scene.ik2bone_contacts, rows_on(context)
     if not rows or not are_shown(context):
@@ -134,7 +132,7 @@ def _grown(bar: Bar, by: float) -> Bar:
 
 
 def _fill(parts: list[tuple[Bar, Colour]]) -> None:
-    """Fill rectangles, later ones over earlier ones."""
+    """Fill rectangles in this order."""
     corners = [((b.left, b.low), (b.right, b.low), (b.right, b.high), (b.left, b.high)) for b, _ in parts]
     points = np.array(corners, np.float32).reshape(-1, 2)
     colours = np.repeat(np.array([colour for _, colour in parts], np.float32), 4, axis=0)

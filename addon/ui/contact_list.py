@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The list of stored contacts in the sidebar, whose fields write to the action itself."""
+"""The list of stored contacts in the sidebar. Its fields read and write the record on the action."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _write(name: str, convert: Callable[[int], Any] = int) -> Callable[[ContactR
 
 
 def _tip(self: ContactRow) -> str:
-    """What the icons and numbers of a row mean; Blender shows it where the mouse rests on the row."""
+    """The tooltip of a row, which spells out its icons and numbers."""
     rows, report = rows_on(bpy.context), shown_record(bpy.context)["report"]
     if self.number >= len(rows):
         return ""
@@ -55,7 +55,7 @@ def _tip(self: ContactRow) -> str:
 
 
 class ContactRow(PropertyGroup):
-    """One contact, by its place among those on the action; it holds nothing else itself."""
+    """A row of the list. It stores only the number of its contact; the values are on the action."""
 
     number: IntProperty()
     start: IntProperty(name="Start", description="First frame", get=_read("start"), set=_write("start"))
@@ -70,7 +70,7 @@ class ContactRow(PropertyGroup):
 
 
 def _jump(contacts: ContactList, context: Context) -> None:
-    """Show the frame on which the contact that was clicked on starts."""
+    """Go to the first frame of the contact that was clicked."""
     rows = rows_on(context)
     if contacts.active < len(rows):
         context.scene.frame_set(rows[contacts.active]["start"])
@@ -81,7 +81,7 @@ def _show(_shown: Shown, _context: Context) -> None:
 
 
 class Shown:
-    """Where contacts are shown, and whether each change of them is planted at once."""
+    """Where contacts are shown, and whether every change of a contact plants again at once."""
 
     live: BoolProperty(
         name="Live",
@@ -99,21 +99,21 @@ class Shown:
     )
 
 
-# The names of these.
+# The names of the properties in `Shown`.
 SHOWN = tuple(Shown.__annotations__)
 
 
 class ContactList(Shown, PropertyGroup):
-    """What the list shows: a row for every contact on the action, and the one that was clicked on."""
+    """The rows of the list, one for each contact on the action, and the number of the active row."""
 
     rows: CollectionProperty(type=ContactRow)
     active: IntProperty(name="Contact", min=0, update=_jump)
 
 
 def edited(context: Context, *, keeps_times: bool = False) -> None:
-    """After a change of contacts: show them, take them as they stand from now on, and plant again if that is wished.
+    """Follow up a change of contacts: redraw, switch the setting Contacts to Stored, and plant again where Live is on.
 
-    Pinned and lifted contacts outlive a search for others, so that a change of state alone leaves the setting as it is.
+    With `keeps_times` the setting Contacts stays: a new detection keeps pinned and lifted contacts anyway.
     """
     settings = context.scene.ik2bone
     if not keeps_times:
@@ -125,13 +125,13 @@ def edited(context: Context, *, keeps_times: bool = False) -> None:
 
 
 def later(call: Callable[[], None]) -> None:
-    """Have something done as soon as Blender is idle, once however often it is asked for."""
+    """Call a function as soon as Blender is idle; once, however often this is asked for until then."""
     if not bpy.app.timers.is_registered(call):
         bpy.app.timers.register(call, first_interval=0.0)
 
 
 def _plant_again() -> None:
-    """Plant as the button does, on the stored contacts; what is refused is shown, for no operator of a user's is."""
+    """Plant on the stored contacts as the button does. A refusal opens a menu, because no operator could report it."""
     window = next(iter(bpy.context.window_manager.windows), None)
     with bpy.context.temp_override(window=window) if window else bpy.context.temp_override():
         try:
@@ -142,7 +142,7 @@ def _plant_again() -> None:
 
 
 def show_rows() -> None:
-    """Have as many rows in the list as there are contacts."""
+    """Make the number of rows that of the contacts on the action."""
     count, rows = len(rows_on(bpy.context)), bpy.context.scene.ik2bone_contacts.rows
     while len(rows) > count:
         rows.remove(len(rows) - 1)
@@ -163,7 +163,7 @@ class IK2BONE_UL_contacts(UIList):
         _active_data: ContactList,
         _active_property: str,
     ) -> None:
-        """Which foot, marked where it was out of reach, which part of it, first and last frame, state."""
+        """Draw the foot and its part, a warning sign if the leg does not reach, the first and last frame, the state."""
         rows = rows_on(context)
         if item.number >= len(rows):
             return
@@ -172,7 +172,7 @@ class IK2BONE_UL_contacts(UIList):
         line = layout.row(align=True)
         split = line.split(factor=0.34, align=True)
         words = split.row(align=True)
-        # Else both labels would be as wide, and the name cut off.
+        # By default both labels would get the same width, and the name would be cut off.
         words.alignment = "LEFT"
         words.label(text=name if icon else f"{name} {row['part']}", icon_value=icon)
         if is_short(row, short_frames(shown_record(context)["report"])):
@@ -182,7 +182,7 @@ class IK2BONE_UL_contacts(UIList):
         line.prop(item, "state", text="", icon_only=True)
 
     def filter_items(self, context: Context, data: ContactList, _name: str) -> tuple[list[int], list[int]]:
-        """In order of time, those whose bone has the text in its name that people type below the list."""
+        """Sort by time, and show the rows whose bone's name contains the text of the filter field."""
         rows = rows_on(context)[: len(data.rows)]
         order = sorted(range(len(rows)), key=lambda n: (rows[n]["start"], rows[n]["bone"], rows[n]["part"]))
         places = dict(zip(order, range(len(order)), strict=True))
@@ -192,7 +192,7 @@ class IK2BONE_UL_contacts(UIList):
 
 
 class IK2BONE_PT_contacts(Sidebar, Panel):
-    """When the feet stand, as the last run found it or people want it"""
+    """When the feet stand, as found by the last run or edited"""
 
     bl_label = "Contacts"
     bl_parent_id = "IK2BONE_PT_main"
@@ -207,7 +207,7 @@ class IK2BONE_PT_contacts(Sidebar, Panel):
         layout.context_pointer_set(HANDED, find_armature(context))
         rows = rows_on(context)
         if len(rows) != len(shown.rows):
-            # Nothing may be changed while a panel is drawn.
+            # Blender forbids changes of data while a panel is drawn.
             later(show_rows)
         layout.label(text=_counts(rows) if rows else "None stored yet")
         contacts = layout.column(align=True)
@@ -233,7 +233,7 @@ def _draw_buttons(layout: UILayout, shown: ContactList, count: int) -> None:
 
 
 def _draw_marks(layout: UILayout, scene: Scene) -> None:
-    """What all feet, or the selected ones, do on the current frame or the preview range, whatever the list shows."""
+    """Buttons that pin, lift or clear the selected feet, or all, on the current frame or the preview range."""
     first, last = marked_frames(scene)
     layout.label(text=f"Feet on frame {first}:" if first == last else f"Feet on frames {first} to {last}:")
     row = layout.row(align=True)
@@ -248,12 +248,12 @@ def _counts(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def register() -> None:
-    """Put the list on the scene."""
+    """Add the list to scenes."""
     Scene.ik2bone_contacts = PointerProperty(type=ContactList)
 
 
 def unregister() -> None:
-    """Take the list from the scene."""
+    """Remove the list from scenes, and drop calls that wait for an idle Blender."""
     for call in (_plant_again, show_rows):
         if bpy.app.timers.is_registered(call):
             bpy.app.timers.unregister(call)

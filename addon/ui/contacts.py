@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operators that change stored contacts: one by one, by frames or by the mouse, add, remove, import and export."""
+"""The operators that change, add, remove, drag, import and export stored contacts."""
 
 from math import ceil, floor
 from pathlib import Path
@@ -29,7 +29,7 @@ PARTS = (("ball", "Ball", "The ball of the foot"), ("heel", "Heel", "The heel"))
 
 
 def _rows_of(armature: Object, spans: list[Span]) -> Rows:
-    """New contacts as they are stored; a `Refusal` where the armature has no such bones."""
+    """New contacts as stored on actions. Raises `Refusal` if the armature lacks a bone."""
     unknown = sorted({span.bone for span in spans} - set(armature.pose.bones.keys()))
     if unknown:
         raise Refusal(f"{armature.name} has no bone named {listed(unknown)}")
@@ -37,9 +37,9 @@ def _rows_of(armature: Object, spans: list[Span]) -> Rows:
 
 
 class ContactsOperator:
-    """What all operators need: an armature that plays an action.
+    """The base of the operators: needs an armature that plays an action.
 
-    `edits` tells whether a change keeps the frames on which automatic contacts stand; None if nothing is changed.
+    `edits` is None if the operator changes no contact, True if automatic contacts keep their frames, else False.
     """
 
     bl_options = {"REGISTER", "UNDO"}
@@ -63,7 +63,7 @@ class ContactsOperator:
 
 
 class IK2BONE_OT_set_contact(ContactsOperator, Operator):
-    """Let a contact be automatic, pinned or lifted for the next run"""
+    """Make a contact automatic, pinned or lifted for the next run"""
 
     bl_idname = "ik2bone.set_contact"
     bl_label = "Set Contact"
@@ -77,7 +77,7 @@ class IK2BONE_OT_set_contact(ContactsOperator, Operator):
 
 
 class IK2BONE_OT_remove_contact(ContactsOperator, Operator):
-    """Take a contact out of the list; where it was found by a run, the next one must not search again"""
+    """Remove a contact from the list. The next run uses the stored contacts, so that the contact is not found again"""
 
     bl_idname = "ik2bone.remove_contact"
     bl_label = "Remove Contact"
@@ -93,7 +93,7 @@ class IK2BONE_OT_remove_contact(ContactsOperator, Operator):
 
 
 class IK2BONE_OT_mark_feet(ContactsOperator, Operator):
-    """Pin, lift or clear the feet of selected bones, or all: this frame's contacts, or the preview range's frames"""
+    """Pin, lift or clear the selected feet, or all: their contacts on this frame, or the frames of the preview range"""
 
     bl_idname = "ik2bone.mark_feet"
     bl_label = "Pin Feet Here"
@@ -102,7 +102,7 @@ class IK2BONE_OT_mark_feet(ContactsOperator, Operator):
 
     @property
     def edits(self) -> bool:
-        """Whether contacts may be searched for again, as cleared ones would be found again then."""
+        """False for cleared contacts, which a new detection would find again."""
         return self.state != "none"
 
     def change(self, armature: Object, action: Action) -> str:
@@ -120,7 +120,7 @@ class IK2BONE_OT_mark_feet(ContactsOperator, Operator):
 
 
 class IK2BONE_OT_add_contact(ContactsOperator, Operator):
-    """Store one more contact from the current frame on, of the active bone, or of that of the selected contact"""
+    """Add a contact that starts on the current frame, for the active bone, or for the bone of the selected contact"""
 
     bl_idname = "ik2bone.add_contact"
     bl_label = "Add Contact"
@@ -132,7 +132,7 @@ class IK2BONE_OT_add_contact(ContactsOperator, Operator):
     state: EnumProperty(name="State", description=STATE, items=CHOICES, default="enforced")
 
     def invoke(self, context: Context, _event: Event) -> Result:
-        """Ask for what the caller has not set."""
+        """Fill in what the caller has not set, and open a dialog."""
         bone, rows, number = context.active_pose_bone, rows_on(context), context.scene.ik2bone_contacts.active
         if not self.properties.is_property_set("bone") and (bone or number < len(rows)):
             self.bone = bone.name if bone else rows[number]["bone"]
@@ -158,7 +158,7 @@ class IK2BONE_OT_add_contact(ContactsOperator, Operator):
 
 
 class IK2BONE_OT_drag_contact(ContactsOperator, Operator):
-    """Give a contact other frames: in the Dope Sheet drag an end of its bar, or its middle to move both ends"""
+    """Change the frames of a contact: drag an end of its bar in the Dope Sheet, or its middle to move both ends"""
 
     bl_idname = "ik2bone.drag_contact"
     bl_label = "Drag Contact"
@@ -175,7 +175,7 @@ class IK2BONE_OT_drag_contact(ContactsOperator, Operator):
         return f"Contact {self.index} lasts from {self.start} to {self.end}: plant again to see it"
 
     def invoke(self, context: Context, event: Event) -> Result:
-        """Take hold of the bar under the mouse; elsewhere the mouse does what it always does."""
+        """Start to drag the bar under the mouse. Beside bars the event is passed on."""
         x, y = event.mouse_region_x, event.mouse_region_y
         shown = bars.bars_in(context, context.region) if bars.are_shown(context) else ()
         found = bars.hit(shown, x, y, bars.scale_of(context))
@@ -188,7 +188,7 @@ class IK2BONE_OT_drag_contact(ContactsOperator, Operator):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> Result:
-        """Follow the mouse until its button is let go; Esc and the right button leave the contact as it was."""
+        """Follow the mouse until its button is released. Esc and the right button leave the contact unchanged."""
         if event.type in {"ESC", "RIGHTMOUSE"}:
             self.cancel(context)
             return {"CANCELLED"}
@@ -216,7 +216,7 @@ class IK2BONE_OT_drag_contact(ContactsOperator, Operator):
 
 
 class _File(ContactsOperator):
-    """Contacts in a file, chosen by the user."""
+    """The base of the operators on files of contacts."""
 
     edits = False
 
@@ -224,14 +224,14 @@ class _File(ContactsOperator):
 
     @property
     def path(self) -> Path:
-        """The file; a `Refusal` where none is named."""
+        """The chosen file. Raises `Refusal` if `filepath` is empty."""
         if not self.filepath:
             raise Refusal("a file of contacts should be named, but filepath is empty")
         return Path(bpy.path.abspath(self.filepath))
 
 
 class IK2BONE_OT_import_contacts(_File, ImportHelper, Operator):
-    """Read contacts from a JSON file, in place of those on the action"""
+    """Replace the contacts on the action by those in a JSON file"""
 
     bl_idname = "ik2bone.import_contacts"
     bl_label = "Import Contacts"
@@ -269,9 +269,10 @@ class IK2BONE_OT_export_contacts(_File, ExportHelper, Operator):
 
 
 def _spans_at(rows: Rows, bone: str, frames: tuple[int, int], state: str) -> list[Span]:
-    """What marking a foot means: its contacts on a single frame as a whole, else just the frames, of all its parts.
+    """The spans that are marked for one foot.
 
-    A foot that is in the air on a single frame has nothing to be lifted there.
+    On a single frame these are the whole contacts of the foot on that frame. On several frames, or where the foot is in
+    the air, they are just these frames for each part of the foot; lifting a foot that is in the air marks nothing.
     """
     first, last = frames
     own = [row for row in rows if row["bone"] == bone]
@@ -284,7 +285,7 @@ def _spans_at(rows: Rows, bone: str, frames: tuple[int, int], state: str) -> lis
 
 
 def moved_ends(start: int, end: int, ends: tuple[str, ...], by: int) -> dict[str, int]:
-    """First and last frame after a drag of one end, which stops at the other, or of both."""
+    """The first and last frame after a drag by some frames. A dragged end stops at the other end."""
     if ends == ("start",):
         return {"start": min(start + by, end), "end": end}
     if ends == ("end",):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is drawn into editors, switched on and off by the scenes' lists of contacts, and the mouse shortcut of bars."""
+"""Draw handlers for footprints and bars, and the mouse shortcut of bars, while a scene has them switched on."""
 
 from typing import Any
 
@@ -10,16 +10,16 @@ from bpy.types import KeyMap, KeyMapItem, SpaceDopeSheetEditor, SpaceView3D
 from . import bars, overlay
 from .panel import redraw
 
-# By the property that switches it on: the editor, what draws, and when.
+# By the property that switches it on: the editor's type, the drawing function, and the stage in which it draws.
 DRAWN = {"overlay": (SpaceView3D, overlay.draw, "POST_VIEW"), "bars": (SpaceDopeSheetEditor, bars.draw, "POST_PIXEL")}
-# The Dope Sheet's own shortcuts on its keys are in this keymap, too.
+# The keymap that also holds the Dope Sheet's own shortcuts for keys.
 KEYMAP = {"name": "Dopesheet", "space_type": "DOPESHEET_EDITOR"}
 _handlers: dict[str, Any] = {}
 _shortcuts: list[tuple[KeyMap, KeyMapItem]] = []
 
 
 def show() -> None:
-    """Draw from now on what the scenes ask for, each in windows that show it, and nothing else."""
+    """Add the draw handlers that some scene has switched on, and remove the others."""
     for name, (space, draw, when) in DRAWN.items():
         wanted = any(getattr(scene.ik2bone_contacts, name) for scene in bpy.data.scenes)
         if wanted and name not in _handlers:
@@ -32,7 +32,7 @@ def show() -> None:
 
 
 def _add_shortcut() -> None:
-    """Have the mouse drag bars, wherever it is over one."""
+    """Let the left mouse button drag bars."""
     keys = bpy.context.window_manager.keyconfigs.addon
     if keys is not None:
         keymap = keys.keymaps.new(**KEYMAP)
@@ -51,7 +51,7 @@ def _stop(name: str) -> None:
 
 @persistent
 def _follow(*_: Any) -> None:
-    """What a file or a step of undo has brought may be switched on or off otherwise than what was there."""
+    """Follow the switches of the scenes that a loaded file or an undo step brought."""
     bars.dragged.clear()
     overlay.forget()
     show()
@@ -61,12 +61,12 @@ HANDLERS = [(handlers, _follow) for handlers in (load_post, undo_post, redo_post
 
 
 def register() -> None:
-    """Draw what the scenes that are open ask for: later, as they cannot be read while an add-on is registered."""
+    """Have `show` called soon: scenes cannot be read while an add-on is registered."""
     bpy.app.timers.register(show, first_interval=0.0)
 
 
 def unregister() -> None:
-    """Draw nothing any longer."""
+    """Remove all draw handlers and the shortcut."""
     if bpy.app.timers.is_registered(show):
         bpy.app.timers.unregister(show)
     for name in DRAWN:

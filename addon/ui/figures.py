@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The report as people read it: figures with units, each judged by its limit, and notes in order of weight."""
+"""The report as shown in the sidebar: figures with units, judged by their limits, and notes in order of weight."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ Figures = dict[str, Any]
 
 DEGREES = ("knee_pop", "flexion", "flexion_median")
 ACCELERATIONS = ("hips_peak", "hips_rms")
-# The package's labels name the unit where figures are shown without one.
+# The ending of labels that name a unit, which the sidebar shows beside the number instead.
 UNIT = ", degrees"
-# Of what is told in leg lengths.
+# Limits in leg lengths.
 LIMITS = {"drift": VISIBLE, "penetration": VISIBLE, "float": VISIBLE, "short": SHORT, "foot_pop": FOOT_POP}
 SHORT_NOTES = ("feet_short", "hands_short")
 LENGTHS_IN_NOTES = {
@@ -34,8 +34,8 @@ GOOD, NEUTRAL, LOOK, BAD, TOLD = "CHECKMARK", "BLANK1", "HIDE_OFF", "ERROR", "IN
 class Row:
     """One line of the table: a figure before and after, with the icon that tells whether the figure after is good.
 
-    `before` is empty where a source has no such figure, `limit` where hips may move as they like, and `frame` is None
-    where no single one is the worst.
+    `before` is empty for figures that a source does not have, `limit` for figures without a limit, and `frame` is None
+    where no single frame is the worst one.
     """
 
     label: str
@@ -51,7 +51,7 @@ def _is_number(value: Any) -> bool:
 
 
 def rows_of(report: Figures, units: UnitSettings) -> Iterator[Row]:
-    """The figures that are not zero on both sides."""
+    """The figures that are not zero both before and after."""
     for name, label in ROWS:
         values = [report[side].get(name, 0) for side in SIDES]
         if not any(values):
@@ -65,14 +65,14 @@ def rows_of(report: Figures, units: UnitSettings) -> Iterator[Row]:
 
 
 def _worst_frame(report: Figures, name: str) -> int | None:
-    """The frame on which a figure is worst; that of frames which are counted is the one of what they are counted by."""
+    """The frame on which a figure is worst. A number of frames has the worst frame of the figure that is counted."""
     frames = report.get("worst")
     frame = frames.get(name.removesuffix("_frames")) if isinstance(frames, dict) else None
     return int(frame) if _is_number(frame) else None
 
 
 def short(reports: Sequence[Figures], units: UnitSettings) -> str:
-    """What the status bar has room for; all of it is in the sidebar."""
+    """A short form of the reports for the status bar. The sidebar shows the whole."""
     if len(reports) > 1:
         return f"Planted {len(reports)} armatures: the sidebar has the report of the active one"
     report = reports[0]
@@ -85,7 +85,7 @@ def short(reports: Sequence[Figures], units: UnitSettings) -> str:
 
 
 def _verdict(report: Figures, name: str) -> str:
-    """The icon of a figure: good within its limit; over that to be looked at, and bad where it is worse than before."""
+    """The icon of a figure: good within its limit; beyond the limit bad if worse than before, else worth a look."""
     limit = _limit(name, report["leg"])
     if limit is None:
         return NEUTRAL
@@ -96,7 +96,7 @@ def _verdict(report: Figures, name: str) -> str:
 
 
 def _limit(name: str, leg: float) -> float | None:
-    """Up to where a figure is good; how hips move has no limit, it is a means to the other figures."""
+    """The greatest good value of a figure; None for the motion of the hips, which has no limit."""
     if name in DEGREES:
         return KNEE_POP
     if name.endswith("_frames"):
@@ -117,18 +117,16 @@ def _length(value: float, leg: float, units: UnitSettings) -> str:
     """A length in the scene's units, to about a thousandth of the leg."""
     digits = 3 - floor(log10(leg))
     if units.system == "NONE":
-        # Blender 4.5 crashes when it is asked for the text of a length without units.
+        # `to_string` crashes Blender 4.5 for the unit system NONE.
         return f"{value:.{max(0, digits)}f}"
     length = round(value, digits) * units.scale_length
     return str(bpy.utils.units.to_string(units.system, "LENGTH", length, precision=3))
 
 
 def notes_of(report: Figures, units: UnitSettings) -> list[tuple[str, str]]:
-    """What the user should know, each sentence with its icon: damage first, then misses and other warnings, then what
-    was done, which is no warning.
-    """
+    """The sentences of a report with their icons: figures that became worse, misses, other warnings, then hints."""
     told, notes = report["told"], report.get("notes", [])
-    # What the add-on itself tells has no note and follows what the package tells.
+    # The package's sentences come first and have a note each. The add-on's own sentences follow without notes.
     notes = [*notes, *({} for _ in told[len(notes) :])]
     pairs = zip(notes, told, strict=False)
     weighed = [
@@ -146,19 +144,19 @@ def _with_units(note: Figures, text: str, leg: float, units: UnitSettings) -> st
     try:
         return str(Note(code, note | {name: _Length(_length(value, leg, units)) for name, value in lengths.items()}))
     except (KeyError, ValueError):
-        # Someone has changed the note.
+        # The note on the action was edited from outside.
         return text
 
 
 class _Length(str):
-    """The text of a length in place of its number, whatever digits that is given."""
+    """The text of a length, which a template inserts unchanged although it formats a number."""
 
     def __format__(self, _digits: str) -> str:
         return str(self)
 
 
 def _weight(report: Figures, code: str, text: str) -> int:
-    """The place of a note in the order; one about a figure that is within its limit comes last."""
+    """The rank of a note: 0 is shown first, and 4, for a figure within its limit, last."""
     if code.startswith("worse_"):
         return 0 if _verdict(report, code.removeprefix("worse_")) == BAD else 4
     hints = report.get("hints")
@@ -167,15 +165,15 @@ def _weight(report: Figures, code: str, text: str) -> int:
 
 
 def sentence(text: str) -> str:
-    """The same text with a capital."""
+    """The text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 @lru_cache(maxsize=256)
 def wrapped(text: str, width: float, size: float) -> tuple[str, ...]:
-    """Lines of a text that are no wider than so many pixels in the interface's font of this size.
+    """The text in lines of at most `width` pixels, in the interface's font of this `size`.
 
-    Cached because panels ask on every redraw.
+    Cached because panels are drawn often.
     """
     blf.size(0, size)
     lines: list[str] = []

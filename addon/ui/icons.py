@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Icons of the parts of a foot, of which Blender has none: a sole seen from above with its heel or its ball filled."""
+"""Icons for heel and ball, which Blender does not have: a sole seen from above with that part filled."""
 
 from typing import Any
 
@@ -10,22 +10,22 @@ from ik2bone.arrays import Array, Mask
 
 from .rows import COLOURS, Colour
 
-# Pixels of an icon a side: two for each that Blender shows it with on a screen of usual density.
+# Width and height of an icon in pixels, twice those of its display at scale 1.
 SIZE = 32
-# The outline of the sole in pixels from the lower left corner, from the heel round by the outer side.
+# The corners of the sole's outline in pixels from the lower left corner, counter-clockwise from the heel.
 SOLE = np.array([
     (13, 1), (18, 1), (21, 4), (22, 9), (21, 14), (23, 20), (23, 25), (20, 30), (15, 31), (10, 29), (8, 24), (9, 19),
     (12, 14), (11, 9), (11, 4),
 ], float)  # fmt: skip
-# The width of the outline, and over and under which height ball and heel are filled, in pixels.
+# The width of the outline, and the range of heights in which each part is filled, in pixels.
 LINE, FILLED = 2.2, {"ball": (17.0, SIZE), "heel": (0.0, 12.0)}
 _icons: Any = None
 
 
 def icon_of(part: str, state: str) -> int:
-    """Blender's number of the icon of a part, filled in the colour of a state and outlined in that of texts in lists.
+    """The icon's number in Blender for a part in a state; 0, which means no icon, where Blender has no window.
 
-    It is 0, which means no icon, where Blender has no window.
+    The fill has the state's colour, the outline that of text in lists.
     """
     text = bpy.context.preferences.themes[0].user_interface.wcol_list_item.text
     name = f"{part} {state} {tuple(text)}"
@@ -37,7 +37,7 @@ def icon_of(part: str, state: str) -> int:
 
 
 def pixels(part: str, line: Colour, fill: Colour) -> Array:
-    """The colours (SIZE, SIZE, 4) of an icon, row by row from the lowest one."""
+    """The colours (SIZE, SIZE, 4) of an icon, the lowest row first."""
     across, up = np.meshgrid(np.arange(SIZE) + 0.5, np.arange(SIZE) + 0.5)
     inside, away = _inside(across, up), _distance(across, up)
     low, high = FILLED[part]
@@ -47,7 +47,7 @@ def pixels(part: str, line: Colour, fill: Colour) -> Array:
 
 
 def _distance(across: Array, up: Array) -> Array:
-    """How far points lie from the outline."""
+    """The distances of points from the outline, in pixels."""
     points, ways = np.stack([across, up], axis=-1)[..., None, :] - SOLE, np.roll(SOLE, -1, axis=0) - SOLE
     along = np.clip((points * ways).sum(axis=-1) / (ways * ways).sum(axis=-1), 0.0, 1.0)
     away: Array = np.linalg.norm(points - along[..., None] * ways, axis=-1).min(axis=-1)
@@ -55,7 +55,7 @@ def _distance(across: Array, up: Array) -> Array:
 
 
 def _inside(across: Array, up: Array) -> Mask:
-    """Whether points lie within the outline: lines from there to the right cross it an odd number of times."""
+    """Whether points lie within the outline, where a ray to the right crosses the outline an odd number of times."""
     (x, y), (to_x, to_y) = SOLE.T, np.roll(SOLE, -1, axis=0).T
     passes = (y <= up[..., None]) != (to_y <= up[..., None])
     rise = np.where(to_y == y, 1.0, to_y - y)
@@ -64,11 +64,11 @@ def _inside(across: Array, up: Array) -> Mask:
 
 
 def register() -> None:
-    """Make room for the icons; each is drawn when it is first shown."""
+    """Create the empty collection of icons."""
     global _icons
     _icons = bpy.utils.previews.new()
 
 
 def unregister() -> None:
-    """Free them."""
+    """Free the icons."""
     bpy.utils.previews.remove(_icons)

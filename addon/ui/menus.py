@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Menus: Plant Feet where people look for it beside the sidebar, presets of its settings, and the user guide.
+"""Menu entries for the operators, presets of the settings, and links to the user guide.
 
 The guide opens from Online Manual in the context menus of buttons and settings too. No website of the project exists:
 the zip brings the page along, which `tools/guide_page.py` makes.
@@ -13,16 +13,16 @@ from bl_ui.utils import PresetPanel
 from bpy.types import Context, Menu, Operator, Panel, UILayout
 
 FOLDER = Path(__file__).parent.parent
-# Pose, Object > Animation, and the Dope Sheet's menu Action, or Key in Blenders that have none.
+# Pose, Object > Animation, and in the Dope Sheet the menu Action, or Key where a Blender has no menu Action.
 MENUS = ("VIEW3D_MT_pose", "VIEW3D_MT_object_animation")
 DOPE_SHEET = ("DOPESHEET_MT_action", "DOPESHEET_MT_key")
-# Blender looks for them in a folder "presets".
+# The subfolder of "presets" in which Blender looks for them.
 PRESETS = "ik2bone"
-# What depends on the motion; which frames, which bones and where keys go are a matter of the scene.
+# The settings in a preset: those that suit a kind of motion. Frames, bones and output depend on the scene.
 KEPT = ("chains", "contacts", "direction", "use_hips", "max_drop", "gives_way", "use_slope", "max_slope")
 PAGE = FOLDER / "guide.html"
-# Names as Blender knows them, in small letters, and the section that tells of each; the first one that fits counts.
-# Blender asks for settings of an operator by the name of the operator, and looks up none of an add-on's preferences.
+# Patterns of lower-case RNA names, each with its section of the guide; the first pattern that fits counts.
+# Blender looks up an operator's properties by the operator's name, and does not look up properties of preferences.
 SECTIONS = (
     ("bpy.ops.ik2bone.plant_feet*", "guide-the-panel"),
     ("bpy.ops.ik2bone.restore*", "guide-output"),
@@ -30,7 +30,7 @@ SECTIONS = (
     ("bpy.ops.ik2bone.toggle_limb*", "guide-options"),
     ("bpy.ops.ik2bone.add_preset*", "guide-presets-and-preferences"),
     ("bpy.ops.ik2bone.use_defaults*", "guide-presets-and-preferences"),
-    # What is left edits contacts.
+    # All other operators edit contacts.
     ("bpy.ops.ik2bone.*", "contacts-in-blender"),
     ("bpy.types.ik2bone_settings.contacts*", "contacts-which-contacts-count"),
     ("bpy.types.ik2bone_settings.direction*", "guide-hands-walls-and-ladders"),
@@ -63,13 +63,13 @@ class IK2BONE_PT_presets(PresetPanel, Panel):
 
 
 def draw_guide_button(layout: UILayout, text: str = "") -> None:
-    """A button that opens the user guide, if there is one."""
+    """A button that opens the user guide, if the zip brought its page."""
     if PAGE.exists():
         layout.operator("wm.url_open", text=text, icon="HELP", emboss=bool(text)).url = PAGE.as_uri()
 
 
 def sections() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """What the addresses of the sections begin with, and which there are; none in a working tree, which has no page."""
+    """The prefix of the sections' addresses, and the sections; none in a working tree, which has no page."""
     return (f"{PAGE.as_uri()}#", SECTIONS) if PAGE.exists() else ("", ())
 
 
@@ -87,7 +87,7 @@ def _menus() -> list[type[Menu]]:
 
 
 def register() -> None:
-    """Add the entries, presets and sections to Blender's own."""
+    """Add the menu entries, presets and sections to Blender."""
     for menu in _menus():
         menu.append(_draw)
     bpy.utils.register_preset_path(str(FOLDER))
@@ -95,7 +95,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take them out; presets that people saved stay."""
+    """Remove the entries and sections. Presets that users have saved stay."""
     bpy.utils.unregister_manual_map(sections)
     bpy.utils.unregister_preset_path(str(FOLDER))
     for menu in _menus():

@@ -24,14 +24,15 @@ from .panel import draw_frames, draw_limbs, draw_options, redraw
 
 Result = set[str]
 
-# A run that takes no longer than this (s) is there at once; of others, so much is done between two looks at the keys.
+# Seconds: a run that takes less than AT_ONCE is never shown as a job; a job works for SLICE between two events, and
+# waits for PAUSE.
 AT_ONCE, SLICE, PAUSE = 0.5, 0.05, 0.01
-# The operators whose runs go on while Blender's windows stay alive.
+# The operators that run as jobs at present.
 _running: list[IK2BONE_OT_plant_feet] = []
 
 
 class ArmatureOperator:
-    """What both operators need: an armature, in a mode in which its pose may change."""
+    """The base of both operators: needs an armature, in a mode in which its pose may change."""
 
     bl_options = {"REGISTER", "UNDO"}
 
@@ -60,7 +61,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
     )
 
     def invoke(self, context: Context, _event: Event) -> Result:
-        """Start from the panel's settings; what the caller has set stays."""
+        """Take from the panel's settings what the caller has not set. A run that takes long becomes a job."""
         settings = context.scene.ik2bone
         for name in OPTIONS:
             if not self.properties.is_property_set(name):
@@ -77,7 +78,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
         return ended or {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> Result:
-        """Go on for a moment, unless the user stops it, or something did: then the scene is as it was."""
+        """Continue the job for a moment. If it was stopped, the scene is as it was before the run."""
         if self not in _running:
             return {"CANCELLED"}
         if event.type == "ESC" and event.value == "PRESS":
@@ -94,7 +95,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
         return ended or {"RUNNING_MODAL"}
 
     def cancel(self, context: Context) -> None:
-        """End the run, which Blender asks for itself where its window closes."""
+        """End the run. Blender itself calls this when the window closes."""
         if self in _running:
             with suppress(ReferenceError):
                 self._stages.close()
@@ -114,7 +115,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
         return self._advance(inf) or {"FINISHED"}
 
     def _advance(self, seconds: float) -> Result | None:
-        """Let the run go on for some time; what came of it if it has ended."""
+        """Continue the run for some seconds, and return the operator's result if it has ended."""
         until = time.monotonic() + seconds
         try:
             while time.monotonic() < until:
@@ -122,7 +123,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
         except StopIteration as end:
             kind, units = {"WARNING" if end.value.is_warning else "INFO"}, bpy.context.scene.unit_settings
             self.report(kind, end.value.summary)
-            # The status bar shows the last line, as far as there is room.
+            # The status bar shows only the last message, cut to its width.
             self.report(kind, short(end.value.reports, units))
             return {"FINISHED"}
         except Refusal as refusal:
@@ -134,7 +135,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
         return None
 
     def _begin_to_show(self, context: Context) -> None:
-        """Make it a job that Blender goes on with while its window stays alive."""
+        """Make the run a job that continues on timer events while the window stays responsive."""
         manager, self._window = context.window_manager, context.window
         self._timer = manager.event_timer_add(PAUSE, window=self._window)
         _running.append(self)
@@ -156,7 +157,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
 
 
 class IK2BONE_OT_restore(ArmatureOperator, Operator):
-    """Let the armatures play the actions again that their planted ones were made from, and take NLA layers away"""
+    """Put the source actions back in place of the planted ones, and remove NLA layers"""
 
     bl_idname = "ik2bone.restore"
     bl_label = "Restore Source Action"
@@ -180,13 +181,13 @@ def _planted(context: Context) -> list[Object]:
 
 @persistent
 def _stop(*_: Any) -> None:
-    """End what is running: what it would bring back later, or write to, is about to go or to change."""
+    """End all jobs: the data that they would restore or write to is about to change."""
     for operator in tuple(_running):
-        # Scripts on a timer have no window, and the status bars of others do not tell of this run.
+        # The job's own window shows its progress, and a script on a timer has no window of its own.
         with bpy.context.temp_override(window=operator._window):
             operator.cancel(bpy.context)
 
 
-# Other windows can undo and plant, and scripts do anything, while one window plants.
+# While a job runs, another window can undo, redo or load a file, and so can a script.
 HANDLERS = [(handlers, _stop) for handlers in (load_pre, redo_pre, undo_pre)]
 unregister = _stop

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the last run did, drawn in the 3D view: a print at every anchor, and the paths of the feet before and after."""
+"""The overlay in the 3D view: a footprint at every anchor, and the paths of the feet before and after the run."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -16,21 +16,21 @@ from ..run.contacts import Rows, at_once
 from .panel import played_action
 from .rows import COLOURS, SHORT, Colour, is_short, short_frames
 
-# Half the width of a print by the distance from heel to ball (Winter, 2009: 0.3 and less), or where that is not known
-# in leg lengths; and corners of its rounded ends.
+# Half the width of a print as a share of the distance from heel to ball (Winter, 2009: 0.3 and less); the same in leg
+# lengths, for where that distance is not known; and the number of corners of each rounded end.
 HALF_WIDTH, WIDTH, CORNERS = 0.3, 0.05, 9
-# Prints are drawn so far over the ground (leg lengths) that it does not hide them.
+# The height of prints over the ground (leg lengths), so that the ground does not hide them.
 RAISED = 0.005
-# What is out of reach has a second, smaller outline, whose half width is this share of the print's.
+# A contact out of reach has a second outline, with this share of the print's width.
 INNER = 0.6
 BEFORE, AFTER = (0.6, 0.6, 0.6, 0.7), (1.0, 0.65, 0.1, 1.0)
 THIN, THICK = 1.5, 4.0
-# How visible those parts of a print are that lie behind something, as a level print in a slope does.
+# The opacity of parts of a print that lie behind something, for instance within a slope.
 HIDDEN = 0.3
 
 
 class Line(NamedTuple):
-    """A line strip in world space, with its colour and the numbers of the contacts that it stands for."""
+    """A line strip in world space, its colour, and the numbers of the contacts that it shows."""
 
     points: Array
     colour: Colour
@@ -38,8 +38,9 @@ class Line(NamedTuple):
 
 
 class Lying(NamedTuple):
-    """How a sole lies: unit vectors ahead and up from it, and the two ways from its heel to the ball and on to the tip;
-    None where they are not known.
+    """How a sole lies: its unit vectors `ahead` and `up`, and the lengths from heel to ball and from ball to tip.
+
+    `lengths` is None where they are not known.
     """
 
     ahead: Array
@@ -47,14 +48,15 @@ class Lying(NamedTuple):
     lengths: Sequence[float] | None
 
 
-# What is being moved: it is drawn over all else, and stored at the end.
+# The outlines of the footprint that is being moved; its place is stored when the move ends.
 moved: list[Line] = []
 
 
 def prints(record: records.Record) -> list[Line]:
-    """Outlines of the soles where they stand, of heel and ball that stand at once together; out of reach, two of each.
+    """The outlines of soles at their anchors.
 
-    A record of which no run has told how soles lie has them lie level.
+    Heel and ball that stand at the same time share one outline. Contacts out of reach get a second outline. Soles lie
+    level where the record does not contain how they lie.
     """
     report, soles = record["report"], record["soles"]
     alone = {number: row for number, row in enumerate(record.get("contacts") or []) if row.get("anchor")}
@@ -75,7 +77,7 @@ def prints(record: records.Record) -> list[Line]:
 
 
 def _lying(row: dict[str, Any], standing: Rows, sole: dict[str, Any], leg: float) -> Lying:
-    """How the sole of a contact lies, by the run that found it if the contact tells."""
+    """How the sole of a contact lies: as stored with the contact, else level, ahead from its heel to its ball."""
     if row.get("ahead") and row.get("up"):
         return Lying(np.array(row["ahead"]), np.array(row["up"]), sole.get("lengths"))
     anchors = np.array([each["anchor"] for each in standing])
@@ -84,14 +86,14 @@ def _lying(row: dict[str, Any], standing: Rows, sole: dict[str, Any], leg: float
 
 
 def _on_ground(standing: Rows, lying: Lying, height: float) -> Array:
-    """The anchors of contacts (N, 3) on the ground; that of a ball is as high as its joint is over the sole."""
+    """The anchors (N, 3) of contacts, moved to the ground: the anchor of a ball is at its joint, above the sole."""
     return np.array([row["anchor"] - height * lying.up * (row["part"] == "ball") for row in standing])
 
 
 def outline(ends: Array, leg: float, lying: Lying, size: float = 1.0) -> Array:
-    """A closed line (N, 3) round a standing point, or round ball and heel; round the whole sole where that is known.
+    """A closed line (N, 3) around one standing point, or around ball and heel, or around the whole sole if known.
 
-    `size` is the share of the width that it has.
+    `size` scales the width of the outline.
     """
     width, front, back = size * WIDTH * leg, ends[0], ends[-1]
     if lying.lengths is not None:
@@ -107,7 +109,7 @@ def outline(ends: Array, leg: float, lying: Lying, size: float = 1.0) -> Array:
 
 
 def paths(text: Any, report: dict[str, Any]) -> list[Line]:
-    """The paths of the balls before and after, and their parts where a foot was short of its target."""
+    """The paths of the balls before and after, and in another colour their parts on which the leg does not reach."""
     found = records.paths_in(text)
     if found is None:
         return []
@@ -121,13 +123,13 @@ def paths(text: Any, report: dict[str, Any]) -> list[Line]:
 
 
 def lines_of(record: records.Record, stored_paths: Any) -> list[Line]:
-    """All that is drawn of a record, and of the paths that are stored beside it."""
+    """All lines for a record and for the paths that are stored beside it."""
     return prints(record) + paths(stored_paths, record["report"])
 
 
 @lru_cache(maxsize=4)
 def _batches(record: str, stored_paths: str) -> list[tuple[Line, Any]]:
-    """What is drawn for the texts of a record and of paths."""
+    """The lines for a record and for paths as stored texts, each with its batch for the GPU."""
     return [(line, _batch(line)) for line in lines_of(records.read_record(record)[0], stored_paths)]
 
 
@@ -137,7 +139,7 @@ def _batch(line: Line) -> Any:
 
 
 def draw() -> None:
-    """Draw what the scene's list of contacts asks for, from the record of the action that is played."""
+    """Draw the overlay of the played action if it is switched on in the scene."""
     context = bpy.context
     contacts, action = context.scene.ik2bone_contacts, played_action(context)
     if not contacts.overlay or not records.read(action)["report"]:
@@ -146,14 +148,14 @@ def draw() -> None:
     lines = [*stored, *((line, _batch(line)) for line in moved)]
     gpu.state.blend_set("ALPHA")
     _draw(lines, contacts.active, "LESS_EQUAL")
-    # In this order, as a line that has been drawn would pass the first test again, and does not pass the second.
+    # This order is needed: pixels of the first pass fail the second depth test, but not the other way round.
     _draw([drawn for drawn in lines if drawn[0].contacts], contacts.active, "GREATER", HIDDEN)
     gpu.state.depth_test_set("NONE")
     gpu.state.blend_set("NONE")
 
 
 def _draw(lines: list[tuple[Line, Any]], active: int, depth: str, share: float = 1.0) -> None:
-    """Draw what passes a test of depth, so much of its colour; what stands for the active contact in thick lines."""
+    """Draw the pixels that pass a depth test, with a share of their opacity; the active contact in thick lines."""
     shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
     gpu.state.depth_test_set(depth)
     shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
@@ -164,6 +166,6 @@ def _draw(lines: list[tuple[Line, Any]], active: int, depth: str, share: float =
 
 
 def forget() -> None:
-    """Keep nothing of what was drawn."""
+    """Drop all lines and batches."""
     moved.clear()
     _batches.cache_clear()

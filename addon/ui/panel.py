@@ -16,16 +16,16 @@ from ..run.task import wanted_frames
 from .figures import NEUTRAL, TOLD, Row, notes_of, rows_of, wrapped
 from .menus import IK2BONE_PT_presets, draw_guide_button
 
-# So many armatures are named.
+# The greatest number of armatures that the panel lists.
 NAMED = 8
-# What the margins of a panel, the tabs beside it and an icon take from the region's width, in unscaled pixels.
+# The width of the panel's margins, the tabs and one icon together, in unscaled pixels.
 MARGIN = 76
 WAITS = "Options wait for Plant Feet; after that, Adjust Last Operation (F9) changes them at once"
 CHANGED = "Settings have changed since this action was planted: press Plant Feet to apply them"
 
 
 class Sidebar:
-    """Where all panels are."""
+    """The place of all panels."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
@@ -33,7 +33,7 @@ class Sidebar:
 
 
 class IK2BONE_PT_main(Sidebar, Panel):
-    """Where to plant, and the button that does it"""
+    """The surface, the frames and the button Plant Feet"""
 
     bl_label = "Plant Feet"
 
@@ -87,7 +87,7 @@ class IK2BONE_PT_report(Sidebar, Panel):
         return bool(shown_record(context)["report"])
 
     def draw(self, context: Context) -> None:
-        """Warnings, then the figures before and after, each with the frame on which it is worst."""
+        """Draw the warnings, then the figures before and after. A figure is a button that shows its worst frame."""
         report = shown_record(context)["report"]
         for text, icon in notes_of(report, context.scene.unit_settings):
             if icon != TOLD:
@@ -99,7 +99,7 @@ class IK2BONE_PT_report(Sidebar, Panel):
 
 
 class IK2BONE_PT_notes(Sidebar, Panel):
-    """What the last run did that is good to know, and no warning"""
+    """What the last run did that is no warning"""
 
     bl_label = "Notes"
     bl_parent_id = "IK2BONE_PT_report"
@@ -139,7 +139,7 @@ class IK2BONE_OT_show_frame(Operator):
 
 
 class IK2BONE_OT_toggle_limb(Operator):
-    """Plant this limb, or leave it as it is, when the feet are planted the next time"""
+    """Include this limb in the next run, or leave it out"""
 
     bl_idname = "ik2bone.toggle_limb"
     bl_label = "Toggle Limb"
@@ -148,7 +148,7 @@ class IK2BONE_OT_toggle_limb(Operator):
     bone: bpy.props.StringProperty(name="Bone", description="The foot bone, or the hand bone, of the limb")
 
     def execute(self, context: Context) -> set[str]:
-        """Put the bone into the setting Bones, or take it out; none means all legs."""
+        """Add the bone to the setting Bones, or remove it. An empty setting means all legs."""
         settings, feet = context.scene.ik2bone, known_feet(context)
         kept = [name for name in feet if (name == self.bone) != (name in _planted(settings, feet))]
         if not kept:
@@ -159,19 +159,19 @@ class IK2BONE_OT_toggle_limb(Operator):
 
 
 def known_feet(context: Context) -> dict[str, bool]:
-    """The end bones of the limbs that the record of the action knows, each with whether it is a foot."""
+    """The end bones of limbs in the record of the action, and for each whether it is a foot."""
     record = shown_record(context)
     rows = (*(record.get("contacts") or ()), *record["report"].get("feet", ()))
     return dict(sorted({row["bone"]: row.get("limb") != "hand" for row in rows}.items()))
 
 
 def _planted(settings: Any, feet: dict[str, bool]) -> list[str]:
-    """Those of the limbs that the settings mean: where none is named, the legs."""
+    """The end bones that the settings choose: those that are named, else those of the legs."""
     return names_in(settings.bones, feet) or [name for name, is_foot in feet.items() if is_foot]
 
 
 def _draw_feet(layout: UILayout, settings: Any, feet: dict[str, bool]) -> None:
-    """A switch for each limb."""
+    """Draw a switch for each limb."""
     if len(feet) < 2:
         return
     grid, planted = layout.grid_flow(columns=2, align=True), _planted(settings, feet)
@@ -186,7 +186,7 @@ def _split(layout: UILayout) -> UILayout:
 
 
 def _draw_names(layout: UILayout, armatures: list[Object]) -> None:
-    """The armatures that the button plants, one a line."""
+    """Draw the names of the armatures that the button plants, one a line."""
     column = layout.column(align=True)
     for armature in armatures[:NAMED]:
         column.label(text=armature.name, icon="OUTLINER_OB_ARMATURE")
@@ -195,8 +195,8 @@ def _draw_names(layout: UILayout, armatures: list[Object]) -> None:
 
 
 def draw_note(layout: UILayout, context: Context, text: str, icon: str) -> None:
-    """A sentence in as many lines as the region's width asks for."""
-    # Without a window the scale is 0 and there is no region.
+    """Draw a sentence with an icon, wrapped to the width of the region."""
+    # Without a window the scale is 0, and the region is None.
     scale = context.preferences.system.ui_scale or 1.0
     width = (context.region.width if context.region else 240) - MARGIN * scale
     column = layout.column(align=True)
@@ -207,7 +207,7 @@ def draw_note(layout: UILayout, context: Context, text: str, icon: str) -> None:
 
 
 def draw_frames(layout: UILayout, context: Context, owner: Any) -> None:
-    """The frame range of the settings or of the operator, with its ends and blends where they count."""
+    """Draw the frame range of the settings or of the operator, with its ends and blends where they have an effect."""
     layout.prop(owner, "frame_range")
     if owner.frame_range == "CUSTOM":
         ends = layout.column(align=True)
@@ -220,7 +220,7 @@ def draw_frames(layout: UILayout, context: Context, owner: Any) -> None:
 
 
 def _ends_inside(context: Context, owner: Any) -> bool:
-    """Whether the frames end before the action does, so that corrections can come and go over some frames."""
+    """Whether the frame range starts or ends within the action, where blends have an effect."""
     armature = find_armature(context)
     action = actions.assigned(armature).action if armature else None
     if action is None or owner.frame_range == "CURRENT":
@@ -231,7 +231,7 @@ def _ends_inside(context: Context, owner: Any) -> bool:
 
 
 def draw_limbs(layout: UILayout, owner: Any) -> None:
-    """Which limbs are planted: chosen on the left, or named on the right of one row."""
+    """Draw the choice of limbs and the names of bones in one row."""
     split = layout.split(factor=0.4)
     label = split.row()
     label.alignment = "RIGHT"
@@ -245,7 +245,7 @@ def draw_limbs(layout: UILayout, owner: Any) -> None:
 
 
 def draw_options(layout: UILayout, owner: Any) -> None:
-    """Every other option of the settings or of the operator."""
+    """Draw all other options of the settings or of the operator."""
     for names in (
         ("contacts", "direction"),
         ("use_hips", "max_drop", "gives_way"),
@@ -260,7 +260,7 @@ def draw_options(layout: UILayout, owner: Any) -> None:
 
 
 def _counts(owner: Any, name: str) -> bool:
-    """Whether an option makes a difference beside the others."""
+    """Whether an option has an effect, given the values of the other options."""
     idle = {
         "chains": bool(owner.bones.strip()),
         "output": owner.frame_range == "CURRENT",
@@ -273,7 +273,7 @@ def _counts(owner: Any, name: str) -> bool:
 
 
 def _draw_row(table: UILayout, shown: Row) -> None:
-    """A line of the report; the figure after is a button that shows its worst frame."""
+    """Draw a line of the report. The figure after the run is a button that shows its worst frame."""
     row = table.split(factor=0.74)
     first = row.split(factor=0.67) if shown.before else row
     first.label(text=shown.label, icon=shown.icon)
@@ -294,18 +294,18 @@ def _right(layout: UILayout) -> UILayout:
 
 
 def played_action(context: Context) -> bpy.types.Action | None:
-    """That action of the armature that a run would plant."""
+    """The action that a run would plant; None without one."""
     armature = find_armature(context)
     return layers.shown_action(armature) if armature else None
 
 
 def shown_record(context: Context) -> dict[str, Any]:
-    """The record of that action."""
+    """The record of the action that a run would plant."""
     return records.read(played_action(context))
 
 
 def redraw(context: Context) -> None:
-    """Have everything drawn again: a custom property, such as a record, tells nobody that it has changed."""
+    """Redraw all windows, because a change of a custom property, such as a record, does not cause a redraw."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
             area.tag_redraw()

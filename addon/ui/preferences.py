@@ -16,7 +16,7 @@ ADDON = __package__.rpartition(".")[0]
 
 
 class IK2BONE_Preferences(PlantingOptions, Shown, AddonPreferences):
-    """The options of Plant Feet, and what is shown of contacts, in scenes in which nobody has changed any"""
+    """Options of Plant Feet and the display of contacts for new files"""
 
     bl_idname = ADDON
 
@@ -42,7 +42,7 @@ class IK2BONE_OT_use_defaults(Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Whether there are preferences, which add-ons that were started by a script have none of."""
+        """Whether the add-on has preferences. It has none if a script registered it."""
         cls.poll_message_set("The add-on is not enabled in the preferences")
         return preferences_in(context) is not None
 
@@ -52,25 +52,25 @@ class IK2BONE_OT_use_defaults(Operator):
 
 
 def preferences_in(context: Context) -> Any:
-    """The add-on's preferences; None where Blender has none."""
+    """The add-on's preferences, or None."""
     addon = context.preferences.addons.get(ADDON)
     return addon.preferences if addon else None
 
 
 def use_defaults(scene: Scene, preferences: Any) -> None:
-    """Give a scene the settings of the preferences."""
+    """Copy the preferences to the settings of a scene."""
     for owner, name in _settings_of(scene):
         setattr(owner, name, getattr(preferences, name))
 
 
 def _settings_of(scene: Scene) -> list[tuple[Any, str]]:
-    """The settings of a scene that preferences have too, each by its owner and its name."""
+    """The settings of a scene that the preferences contain too, each as its owner and name."""
     return [(scene.ik2bone, name) for name in OPTIONS] + [(scene.ik2bone_contacts, name) for name in SHOWN]
 
 
 @persistent
 def _on_load(*_: Any) -> None:
-    """Files that were never saved start with the preferences; those from others stay as they are."""
+    """Copy the preferences to the scenes of a new file, unless one of their settings was changed."""
     preferences = preferences_in(bpy.context)
     if preferences is None or bpy.data.filepath:
         return

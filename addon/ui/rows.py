@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contacts on the action that is shown, and the words and colours that tell them apart wherever they are shown."""
+"""The contacts on the action that is shown, and the words and colours of their states."""
 
 import re
 from functools import lru_cache
@@ -24,43 +24,43 @@ COLOURS: dict[str, Colour] = {
     "enforced": (0.3, 0.9, 0.35, 1.0),
     "forbidden": (0.95, 0.35, 0.3, 1.0),
 }
-# What was out of reach.
+# The colour of contacts and paths that are out of reach.
 SHORT: Colour = (1.0, 0.1, 0.1, 1.0)
 # Words in the name of a bone: "mixamorig:LeftFoot" has mixamorig, Left and Foot.
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 
 def rows_on(context: Context) -> Rows:
-    """The contacts on the action that the armature plays, as far as they can be used."""
+    """The contacts on the action that the armature plays; empty where they cannot be read."""
     return shown_record(context).get("contacts") or []
 
 
 def marked_frames(scene: Scene) -> tuple[int, int]:
-    """First and last of the frames on which feet are pinned and lifted: the preview range, or the current frame."""
+    """The first and last frame for the buttons Pin and Lift: the preview range if it is on, else the current frame."""
     if scene.use_preview_range:
         return scene.frame_preview_start, scene.frame_preview_end
     return scene.frame_current, scene.frame_current
 
 
 def bones_in(rows: Rows) -> tuple[str, ...]:
-    """The bones of contacts, each once, in order of their names."""
+    """The bones of contacts, without repetition, sorted by name."""
     return tuple(sorted({row["bone"] for row in rows}))
 
 
 def short_frames(report: dict[str, Any]) -> list[tuple[str, int, int]]:
-    """Where legs did not reach: the bone of the foot, first and last frame of each time."""
+    """The intervals in which legs do not reach: the bone of the foot, the first and the last frame."""
     sides = zip(report.get("feet", ()), (report.get("after") or {}).get("feet") or (), strict=False)
     return [(foot["bone"], at["start"], at["end"]) for foot, figures in sides for at in figures.get("short_at", ())]
 
 
 def is_short(row: dict[str, Any], short: list[tuple[str, int, int]]) -> bool:
-    """Whether the leg of a contact did not reach on any of its frames."""
+    """Whether the leg does not reach on at least one frame of a contact."""
     return any(bone == row["bone"] and start <= row["end"] and row["start"] <= end for bone, start, end in short)
 
 
 @lru_cache(maxsize=32)
 def short_names(bones: tuple[str, ...]) -> dict[str, str]:
-    """What tells bones apart: their names without the words that all begin and end with."""
+    """The names of bones without the words at the start and at the end that all of them share."""
     words = [WORD.findall(bone) or [bone] for bone in bones]
     shortest = min(map(len, words), default=0)
     first = next((n for n in range(shortest) if len({tuple(w[: n + 1]) for w in words}) > 1), 0)
