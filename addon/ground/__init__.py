@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is under the feet: surfaces, their meshes and their motion."""
+"""The ground of a scene: its surfaces, their meshes and their motion."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The surfaces that feet stand on: which objects of the scene they are."""
+"""Choosing the objects of the scene that feet are planted on."""
 
 from collections.abc import Iterator
 
@@ -10,15 +10,15 @@ from ..errors import Refusal, names_in
 from ..pose.evaluate import with_parents
 from ..pose.skins import bone_shapes_of
 
-# The glTF importer keeps its bone shapes here.
+# The collection into which the glTF importer puts its bone shapes.
 IMPORTER_COLLECTION = "glTF_not_exported"
 
 
 def find_surfaces(context: Context, armature: Object, name: str) -> list[Object]:
-    """The objects to plant on: the named one, those of the named collection, or for "" every visible ground.
+    """The objects to plant on: those that are named, or for "" every visible ground.
 
-    They are meshes, and empties that show a collection with meshes in it. Several names are separated by commas. The
-    view layer has to be up to date.
+    `name` is an object, a collection, or several of these separated by commas. Surfaces are meshes, and empties that
+    instance a collection with meshes. The view layer must be up to date.
     """
     if name:
         found = [ob for part in _names(context, name) for ob in _named_surfaces(context, armature, part)]
@@ -29,7 +29,7 @@ def find_surfaces(context: Context, armature: Object, name: str) -> list[Object]
 
 
 def hidden_grounds(context: Context, armature: Object) -> list[Object]:
-    """What would be ground if viewports did not hide it, of the animated objects."""
+    """The animated objects that would be ground if they were not hidden in viewports."""
     hidden = [ob for ob in context.view_layer.objects if ob.hide_viewport and ob.animation_data]
     shapes = bone_shapes() if hidden else set()
     return [ob for ob in hidden if _is_ground(ob, shapes) and not is_under(ob, armature)]
@@ -43,7 +43,7 @@ def _names(context: Context, name: str) -> list[str]:
 
 
 def bone_shapes() -> set[Object]:
-    """Every object that some pose bone is drawn with."""
+    """The objects that are custom shapes of pose bones."""
     return set().union(*(bone_shapes_of(ob) for ob in bpy.data.objects if ob.pose))
 
 
@@ -75,12 +75,12 @@ def _collection_surfaces(context: Context, armature: Object, name: str) -> list[
 
 
 def _is_evaluated(context: Context, ob: Object) -> bool:
-    """Whether the scene has worked out the object's shape, which it does not while that is disabled in viewports."""
+    """Whether the object's shape is evaluated, which it is not while the object is disabled in viewports."""
     return bool(ob.evaluated_get(context.view_layer.depsgraph).is_evaluated)
 
 
 def shows_collection(ob: Object) -> bool:
-    """Whether an object shows the objects of a collection in its place."""
+    """Whether an object instances a collection."""
     return bool(ob.type == "EMPTY" and ob.instance_type == "COLLECTION" and ob.instance_collection)
 
 
@@ -97,12 +97,12 @@ def _holds_ground(collection: Collection, shapes: set[Object]) -> bool:
 
 
 def is_under(ob: Object, armature: Object) -> bool:
-    """Whether the object is parented to the armature in any way, or to what is."""
+    """Whether the object is the armature, or has it among its parents."""
     return armature in with_parents(ob)
 
 
 def deformers(ob: Object | None) -> Iterator[Object]:
-    """Armatures that deform or carry the object or what it is parented to: a character's hair counts as its body."""
+    """The armatures that deform or carry the object or one of its parents, so that hair counts as part of its body."""
     for part in with_parents(ob):
         yield from (m.object for m in part.modifiers if m.type == "ARMATURE" and m.object)
         if part.parent and part.parent.type == "ARMATURE" and part.parent_type in {"ARMATURE", "BONE"}:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From objects of the scene to the ground: evaluated meshes, those that instances show, and how they move."""
+"""Making the ground from objects of the scene: their evaluated meshes, their instances, and their motion."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,41 +20,41 @@ from ..stages import Progress, Stages, aside, finish, part_of
 from .choose import deformers, shows_collection
 from .motion import Instance, find_inner_motions, find_motions, find_unfollowed, instances_of, shown_by
 
-# Volume of an object's axes over the cube of their size under which it has no inverse worth the name: a rope 100 m long
-# and 1 cm thick, made from a cube by its scale, has 1e-8, for which bones would be refused.
+# An object is flat if the volume of its axes over the cube of their size is below this: its transform has no usable
+# inverse. A cube scaled to a rope of 100 m by 1 cm has 1e-8; bones with that would be refused.
 FLAT = 1e-9
-# Axes that differ by more than this share are scaled unevenly.
+# A scale is uneven if axes differ by more than this share.
 UNEVEN = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """All that the triangles of a mesh are made from; one content equals another one of the same numbers.
+    """The arrays that determine the triangles of a mesh. Contents with the same numbers are equal.
 
-    Arrays are compared, which takes a thirtieth of the time of copying and hashing their bytes.
+    Comparing the arrays takes a thirtieth of the time of copying and hashing their bytes.
     """
 
     parts: tuple[NDArray, ...]
 
     def __hash__(self) -> int:
-        """By the sizes and some of the vertices."""
+        """Hash the sizes and some of the vertices."""
         return hash((*(part.size for part in self.parts), self.parts[0][:: 1 + len(self.parts[0]) // 16].tobytes()))
 
     def __eq__(self, other: object) -> bool:
-        """Bit for bit."""
+        """Compare bit for bit."""
         if not isinstance(other, Content):
             return NotImplemented
-        # As whole numbers, which equal themselves whatever they stand for.
+        # NaN does not equal itself as a float, but does as an integer.
         bits = ([part.view(f"u{part.itemsize}") for part in each.parts] for each in (self, other))
         return all(map(np.array_equal, *bits))
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """The size in bytes."""
         return sum(part.nbytes for part in self.parts)
 
 
-# The most bytes of what kept meshes are made from.
+# The limit on the contents of kept meshes together, in bytes.
 BYTES = 100_000_000
 # Meshes by their contents.
 kept: Bounded[ik2bone.Mesh] = Bounded(BYTES)
@@ -63,11 +63,11 @@ kept: Bounded[ik2bone.Mesh] = Bounded(BYTES)
 def making_ground(
     depsgraph: Depsgraph, objects: Sequence[Object], leg: float, frames: Sequence[int] = (), nearest: bool = False
 ) -> Stages[Surfaces]:
-    """Take the evaluated meshes as ground for feet of legs so long; those without faces are left out.
+    """Make the ground of objects for legs of length `leg`, without meshes that have no faces.
 
-    Meshes are taken as they are now, objects that move follow their motion over `frames` of the scene. Only with
-    `nearest` a ground may be asked for the nearest points: then meshes hold what objects stretch unevenly stretched.
-    A mesh of the same content as one that is kept is that.
+    Meshes have their present shape, and objects that move follow their motion over `frames` of the scene. The ground
+    answers questions for nearest points only if `nearest` is set: an uneven scale is applied to the vertices then.
+    Meshes of earlier runs are reused if their contents are equal.
     """
     lost = [ob.name for ob in objects if not np.isfinite(np.array(ob.evaluated_get(depsgraph).matrix_world)).all()]
     objects = [ob for ob in objects if ob.name not in lost]
@@ -84,7 +84,7 @@ def making_ground(
     unfollowed = yield from part_of(find_unfollowed(list(dict.fromkeys([*objects, *shown])), frames), 0.7, 1.0)
     told = [f"the transform of {name} holds infinity or NaN, so it was left out" for name in lost]
     told += [f"{name} is scaled to nothing on some frames, and was left out" for name in gone]
-    # Faces make triangles, unless all of them have corners that are nowhere.
+    # A mesh with faces has no triangles only if every face has a corner at infinity or NaN.
     empty = dict.fromkeys(surface.name for surface in surfaces if not len(surface.mesh))
     told += [f"every face of {name} has corners at infinity or NaN, so it was left out" for name in empty]
     surfaces = [surface for surface in surfaces if len(surface.mesh)]
@@ -92,21 +92,21 @@ def making_ground(
 
 
 def _surface(depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bool) -> Stages[list[Surface]]:
-    """The object's own mesh, where it has one with faces."""
+    """The surface of the object's own mesh; none if it has no faces."""
     if ob.type != "MESH":
         return []
     evaluated = ob.evaluated_get(depsgraph)
     matrix = np.array(evaluated.matrix_world)
     stays_flat = motion is None and is_flat(matrix[:3, :3], FLAT)
     stretch = matrix if stays_flat else _stretch(matrix) if nearest and is_uneven(matrix) else np.eye(4)
-    # Not its data: where the graphics card subdivides for the view, that is coarser.
+    # The object's data would be coarser where the graphics card subdivides.
     data = evaluated.to_mesh()
     try:
         if not data.polygons:
             return []
         content, make = _read(data, stretch)
     finally:
-        # Before anything else goes on: Blender may evaluate the object again meanwhile.
+        # This must happen before the next `yield`, because Blender may evaluate the object again meanwhile.
         evaluated.to_mesh_clear()
     mesh = yield from _made(content, make)
     if stays_flat:
@@ -122,9 +122,9 @@ def _instances(
     inner: Mapping[Instance, Array],
     nearest: bool,
 ) -> Stages[list[Surface]]:
-    """The meshes that objects show of their collections, named by those objects, which share what is the same.
+    """The surfaces of meshes in collections that `owners` instance, named after these owners.
 
-    They follow their `inner` motion where they have one, else that of the object.
+    Instances of one mesh share its triangles. An instance follows its `inner` motion if it has one, else its owner's.
     """
     meshes: dict[tuple[int, bytes], ik2bone.Mesh] = {}
     surfaces = []
@@ -148,9 +148,9 @@ def _instances(
 def _placing(
     instance: DepsgraphObjectInstance, shrink: Array, motion: Array | None, inner: Array | None
 ) -> tuple[Array, Array | None]:
-    """Where a mesh that an object shows lies in the world, on every frame if it moves, and in the space of that object.
+    """The transforms of an instanced mesh in the world, for every frame if it moves, and in the space of its owner.
 
-    The second is None for what moves within it: feet on that do not stand in that space.
+    The second one is None for an instance that moves within its owner, because feet on it do not move with the owner.
     """
     if inner is not None:
         return inner @ shrink, None
@@ -160,7 +160,7 @@ def _placing(
 
 
 def _scattered(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[str]:
-    """A sentence about meshes on which other things are scattered, which are not stood on."""
+    """A sentence about meshes with scattered instances, which are not part of the ground; none without such meshes."""
     scatters = {"NODES", "PARTICLE_SYSTEM"}
     meshes = [ob for ob in objects if ob.type == "MESH"]
     owners = {ob for ob in meshes if ob.instance_type != "NONE" or any(each.type in scatters for each in ob.modifiers)}
@@ -177,10 +177,10 @@ def _scattered(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[str]:
 
 
 def _read(data: bpy.types.Mesh, matrix: Array) -> tuple[Content, Callable[[], ik2bone.Mesh]]:
-    """The content of a mesh moved by a matrix, and what makes its triangles if they are not kept.
+    """The content of a mesh transformed by a matrix, and a function that builds the mesh.
 
-    A face ends with the edge that leads back to its first vertex, so that vertices and edges of all corners tell which
-    belong to one face; they are read 100 times as fast as the faces themselves.
+    The content holds the vertex and the edge of each corner instead of the faces, because these are read 100 times as
+    fast. They determine the faces: the edge of a face's last corner leads back to its first vertex.
     """
     corners = np.empty((2, len(data.loops)), np.int32)
     for name, values in zip((".corner_vert", ".corner_edge"), corners, strict=True):
@@ -194,7 +194,7 @@ def _read(data: bpy.types.Mesh, matrix: Array) -> tuple[Content, Callable[[], ik
 
 
 def _made(content: Content, make: Callable[[], ik2bone.Mesh]) -> Stages[ik2bone.Mesh]:
-    """The kept mesh of some content, or a new one."""
+    """The kept mesh with this content, or a new one."""
     if (found := kept.find(content)) is not None:
         return found
     made = yield from aside(make, Progress("building the ground", 0.0))
@@ -202,7 +202,7 @@ def _made(content: Content, make: Callable[[], ik2bone.Mesh]) -> Stages[ik2bone.
 
 
 def _corners_of_triangles(data: bpy.types.Mesh) -> NDArray[np.int32]:
-    """Which corners of faces make each triangle (T, 3), read in two thirds of the time that its vertices take."""
+    """The corners of each triangle (T, 3), which are read in two thirds of the time that vertices take."""
     data.calc_loop_triangles()
     corners = np.empty((len(data.loop_triangles), 3), np.int32)
     data.loop_triangles.foreach_get("loops", corners.ravel())
@@ -210,7 +210,7 @@ def _corners_of_triangles(data: bpy.types.Mesh) -> NDArray[np.int32]:
 
 
 def _moved(vertices: NDArray[np.float32], triangles: NDArray[np.int32], matrix: Array) -> ik2bone.Mesh:
-    """The mesh of vertices moved by a matrix, without the triangles that broken geometry has at infinity."""
+    """The mesh of vertices transformed by a matrix, without triangles that have a corner at infinity or NaN."""
     if not np.isfinite(vertices).all():
         good = np.isfinite(vertices).all(axis=1)
         vertices, triangles = np.where(good[:, None], vertices, 0.0), triangles[good[triangles].all(axis=1)]
@@ -218,13 +218,13 @@ def _moved(vertices: NDArray[np.float32], triangles: NDArray[np.int32], matrix: 
 
 
 def is_uneven(matrix: Array) -> bool:
-    """Whether distances in a matrix's own space tell nothing about those in the world."""
+    """Whether a transform scales its axes differently, so that distances in its space are not those in the world."""
     sizes = np.linalg.svd(matrix[:3, :3], compute_uv=False)
     return bool(sizes[0] > (1.0 + UNEVEN) * sizes[-1])
 
 
 def _stretch(matrix: Array) -> Array:
-    """The matrix (4, 4) without its place and its rotation: symmetric, so that what is left turns and moves."""
+    """The symmetric factor (4, 4) of a transform; the other factor only rotates and moves."""
     _, sizes, axes = np.linalg.svd(matrix[:3, :3])
     stretch = np.eye(4)
     stretch[:3, :3] = axes.T @ (sizes[:, None] * axes)

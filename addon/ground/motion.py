@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the surfaces move over the frames of a clip, and which of them change in ways that planting does not follow."""
+"""The motion of surfaces over the frames of a clip, and sentences on changes that planting does not follow."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -16,17 +16,17 @@ from ..pose.skins import vertices_of
 from ..stages import Stages, finish
 from .choose import shows_collection
 
-# The name of the object that shows it, and Blender's numbers for it.
+# The name of the object that instances it, and the numbers by which Blender identifies the instance.
 Instance = tuple[str, tuple[int, ...]]
 
-# A surface moves, or changes its shape, when a corner does by more than this share of its size.
+# A surface counts as moving, or as changing its shape, if a corner moves by more than this share of its size.
 STILL = 1e-6
-# Frames on which shapes are compared.
+# The number of frames on which shapes are compared.
 SHAPES = 5
 
 
 def find_motions(objects: Sequence[Object], frames: Sequence[int]) -> Stages[dict[Object, Array]]:
-    """World matrices (F, 4, 4) on whole scene frames of those objects that move."""
+    """The world matrices (F, 4, 4) of objects that move, on whole frames of the scene."""
     candidates = [ob for ob in objects if may_move(ob)]
     if not candidates or len(frames) < 2:
         return {}
@@ -35,23 +35,23 @@ def find_motions(objects: Sequence[Object], frames: Sequence[int]) -> Stages[dic
 
 
 def find_inner_motions(owners: Sequence[Object], frames: Sequence[int]) -> Stages[dict[Instance, Array]]:
-    """World matrices (F, 4, 4) on whole scene frames of what objects show of collections in which things move.
+    """The world matrices (F, 4, 4) of instances that move within the collections that `owners` instance.
 
-    Frames are stepped in a scene of its own that holds only those objects.
+    Whole frames are stepped in a private scene that holds only owners of such collections.
     """
     moving = [ob for ob in owners if any(may_move(inner) for inner in shown_by(ob))]
     if not moving or len(frames) < 2:
         return {}
     with private_scene(moving) as scene:
         rows = yield from read_frames(partial(step_scene, scene), frames, lambda graph: _matrices(graph, moving))
-    # What is hidden on some frames is taken as it is now.
+    # An instance that is hidden on some frames counts as still.
     always = set.intersection(*(set(row) for row in rows))
     motions = {instance: np.array([row[instance] for row in rows]) for instance in always}
     return {instance: motion for instance, motion in motions.items() if (motion != motion[0]).any()}
 
 
 def shown_by(owner: Object) -> Iterator[Object]:
-    """The objects that one shows of its collection, and those that these show of theirs."""
+    """The objects that an object instances by its collection, and those that they instance in turn."""
     for ob in owner.instance_collection.all_objects:
         yield ob
         if shows_collection(ob):
@@ -59,7 +59,7 @@ def shown_by(owner: Object) -> Iterator[Object]:
 
 
 def instances_of(depsgraph: Depsgraph, owners: Sequence[Object]) -> Iterator[tuple[Instance, DepsgraphObjectInstance]]:
-    """What objects show of their collections, each with what names it on every frame."""
+    """The instances of `owners`, each with its name, which is the same on every frame."""
     for instance in depsgraph.object_instances:
         owner = instance.parent.original if instance.is_instance and instance.parent else None
         if owner in owners:
@@ -78,7 +78,7 @@ def _moves(ob: Object, matrices: Array) -> bool:
 
 
 def find_unfollowed(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[str]]:
-    """Sentences about surfaces that change in ways that are not followed over the frames."""
+    """Sentences about surfaces that change over the frames in ways that planting does not follow."""
     if len(frames) < 2:
         return []
     now = bpy.context.scene.frame_current
@@ -94,7 +94,7 @@ def find_unfollowed(objects: Sequence[Object], frames: Sequence[int]) -> Stages[
 
 
 def tell_hidden(objects: Sequence[Object], frames: Sequence[int]) -> list[str]:
-    """Sentences about those of the objects that viewports hide now that show on some of the frames."""
+    """Sentences about objects that are hidden in viewports now, but visible on some of the frames."""
     now = bpy.context.scene.frame_current
     left = f"is hidden on frame {now} and was not planted on, though it shows on others: plant again on one of those"
     hidden = finish(_hidden_on(objects, frames))
@@ -102,8 +102,9 @@ def tell_hidden(objects: Sequence[Object], frames: Sequence[int]) -> list[str]:
 
 
 def _hidden_on(objects: Sequence[Object], frames: Sequence[int]) -> Stages[dict[Object, Mask]]:
-    """Whether viewports hide an object on each of the frames (F,), for those objects of which that may change."""
-    # Keys alone tell by themselves: stepping takes 15 times as long, 0.5 s for 100 objects over 200 frames.
+    """For objects whose visibility may change: whether viewports hide them, frame by frame (F,)."""
+    # Keys are evaluated directly where nothing else decides, because stepping takes 15 times as long: 0.5 s for 100
+    # objects over 200 frames.
     states = {ob: _keyed_hidden(ob, frames) for ob in objects if _hiding(actions.curves_of(actions.assigned(ob)))}
     stepped = [ob for ob in objects if is_layered(ob) or (ob.animation_data and _hiding(ob.animation_data.drivers))]
     return states | dict(zip(stepped, (yield from step_hidden(stepped, frames)) if stepped else (), strict=True))
@@ -115,12 +116,12 @@ def _keyed_hidden(ob: Object, frames: Sequence[int]) -> Mask:
 
 
 def _hiding(curves: Iterable[FCurve]) -> list[FCurve]:
-    """Those of the curves by which viewports hide their object."""
+    """The curves of `hide_viewport` that are not muted."""
     return [curve for curve in curves if curve.data_path == "hide_viewport" and not fcurves.is_muted(curve)]
 
 
 def _changing(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[Object]]:
-    """Those of the objects whose evaluated shape is not the same on all of some frames."""
+    """The objects whose evaluated shape differs between some of the frames."""
     if not objects:
         return []
     rows = np.unique(np.linspace(0, len(frames) - 1, SHAPES).round().astype(int))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one place that knows how actions differ between Blender's versions: plain curves up to 4.3, slots from 4.4 on."""
+"""Actions in every version of Blender: F-curves lie in the action itself up to 4.3, and in slots from 4.4 on."""
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -14,23 +14,23 @@ from bpy.utils import unescape_identifier
 
 from . import fcurves
 
-# What a planted action says of itself: the action that it was made from, and, where it holds no motion but what a layer
-# of the NLA puts over one, where its source played before.
+# Custom properties of planted actions: a pointer to the source, and on actions that hold only the corrections of an NLA
+# layer, how the source was played before.
 SOURCE, LAYER = "ik2bone_source", "ik2bone_layer"
-# That mark of a layer whose source played by itself before, and not in a strip.
+# The value of LAYER if the source was the object's action before, and not in a strip.
 PUSHED = "PUSHED"
 
 
-# How data paths name a bone, quotes and backslashes in its name escaped.
+# The bone in a data path; quotes and backslashes in its name are escaped.
 BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
-# Playing a copy without the curves that are not needed pays from some 150 of them on: with 60 of 994 keys a run takes
-# 1 ms longer, with 500 it takes 10 ms less.
+# From about this number of unneeded curves on, playing a copy without them is faster: for curves of 994 keys a run
+# takes 1 ms longer with 60 of them, and 10 ms less with 500.
 MANY = 150
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What an object plays, by itself or in an NLA strip: an action and, from 4.4 on, the identifier of its slot."""
+    """The action that an object or an NLA strip plays and, from 4.4 on, the identifier of its slot."""
 
     action: Action | None
     slot: str | None = None
@@ -38,7 +38,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Curves:
-    """The F-curves that one object takes from an action; `bag` is whatever holds them, None while there are none."""
+    """The F-curves in an action that belong to one object. `bag` holds them in Blender; None if there is none yet."""
 
     bag: Any
 
@@ -47,18 +47,18 @@ class Curves:
 
     @cached_property
     def listed(self) -> dict[tuple[str, int], FCurve]:
-        """All curves by property and component, for reading many of them: `find` takes 6 microseconds for each.
+        """All curves by data path and index. For many curves this is faster than `find`, which takes 6 microseconds.
 
-        To be read at once, before any of them is removed.
+        The dictionary must not be used after a curve was removed.
         """
         return {(curve.data_path, curve.array_index): curve for curve in self}
 
     def find(self, path: str, index: int) -> FCurve | None:
-        """The curve of one component of a property."""
+        """The curve of one component of a property, or None."""
         return self.bag.fcurves.find(path, index=index) if self.bag else None
 
     def ensure(self, path: str, index: int, group: str) -> FCurve:
-        """The same curve, made in the named group (or none: "") where there is none yet."""
+        """The curve of one component of a property. A new curve is put into the named group, or into none for ""."""
         curve = self.find(path, index)
         if curve is None:
             vars(self).pop("listed", None)
@@ -68,11 +68,11 @@ class Curves:
         return curve
 
     def bones(self) -> set[str]:
-        """Names of the bones that are animated, whether the object has them or not."""
+        """The names of animated bones, including names of bones that the object does not have."""
         return {bone for bone in map(_bone_in, {curve.data_path for curve in self}) if bone is not None}
 
     def span(self) -> tuple[float, float] | None:
-        """First and last keyed frame of all curves, None where nothing is keyed."""
+        """The first and last keyed frame of all curves; None without keys."""
         ranges = [curve.range() for curve in self if curve.keyframe_points or curve.sampled_points]
         if not ranges:
             return None
@@ -82,30 +82,30 @@ class Curves:
 
 @lru_cache(maxsize=10_000)
 def _bone_in(path: str) -> str | None:
-    """The bone that a data path names."""
+    """The bone in a data path, or None."""
     match = BONE.match(path)
     return unescape_identifier(match[1]) if match else None
 
 
 def assigned(ob: Object) -> Assignment:
-    """What the object plays now."""
+    """The action that the object plays now, by itself or in its only NLA strip."""
     data = ob.animation_data
     owner = data if data and data.action else strip_of(ob)
     return assignment_of(owner) if owner else Assignment(None)
 
 
 def assignment_of(owner: AnimData | NlaStrip) -> Assignment:
-    """What an object, by its animation data, or an NLA strip plays."""
+    """The action of an object's animation data, or of an NLA strip."""
     slot = getattr(owner, "action_slot", None)
     return Assignment(owner.action, slot.identifier if slot else None)
 
 
 def assign(ob: Object, assignment: Assignment) -> None:
-    """Let the object play an action, by the slot of that name, in its NLA strip where it plays one."""
+    """Make the object play an action, in its NLA strip if it plays one."""
     data = ob.animation_data or ob.animation_data_create()
     strip, tweaked = strip_of(ob), data.use_tweak_mode
     if tweaked:
-        # Blender holds the action of a strip in tweak mode fast.
+        # Blender does not allow a change of a strip's action in tweak mode.
         data.use_tweak_mode = False
     put(strip or data, assignment)
     if tweaked:
@@ -113,8 +113,7 @@ def assign(ob: Object, assignment: Assignment) -> None:
 
 
 def strip_of(ob: Object) -> NlaStrip | None:
-    """The NLA strip whose action the object plays: the one in tweak mode, else, for an object without an action, the
-    only one that plays."""
+    """The strip whose action the object plays: the one in tweak mode, or the only one if the object has no action."""
     data = ob.animation_data
     if data is None or (data.action and not data.use_tweak_mode):
         return None
@@ -125,8 +124,11 @@ def strip_of(ob: Object) -> NlaStrip | None:
 
 
 def playing_strips(ob: Object) -> list[NlaStrip]:
-    """The strips that play for an object; where there are several, those of them in the scene's frame range, or of
-    these the topmost that is under a layer made for it."""
+    """The strips that play for an object.
+
+    Of several strips only those in the scene's frame range are returned, and of these only the topmost one that has an
+    NLA layer of ours, if there is one.
+    """
     found = list(strips(ob))
     if len(found) < 2:
         return found
@@ -135,13 +137,13 @@ def playing_strips(ob: Object) -> list[NlaStrip]:
     if scene.use_preview_range:
         first, last = scene.frame_preview_start, scene.frame_preview_end
     found = [strip for strip in found if strip.frame_start <= last and strip.frame_end >= first]
-    # A source that was pushed down for its layer stays what the object plays.
+    # The source that was pushed down for a layer of ours still counts as the action that the object plays.
     under = [action.get(SOURCE) for action in played_by(ob) if action.get(LAYER) == PUSHED]
     return [strip for strip in found if strip.action in under][-1:] or found
 
 
 def curves_of(assignment: Assignment) -> Curves:
-    """The curves that an object with this assignment plays."""
+    """The curves of an object that plays this action by this slot."""
     action = assignment.action
     if not hasattr(action, "slots"):
         return Curves(action)
@@ -151,7 +153,7 @@ def curves_of(assignment: Assignment) -> Curves:
 
 
 def new(ob: Object, name: str) -> Assignment:
-    """An action without keys, ready to take curves for an object."""
+    """A new action without keys, with a slot for the object."""
     action = bpy.data.actions.new(name)
     if not hasattr(action, "slots"):
         action.id_root = "OBJECT"
@@ -162,28 +164,28 @@ def new(ob: Object, name: str) -> Assignment:
 
 
 def played_by(ob: Object) -> list[Action]:
-    """The action that an object plays by itself, and those in its NLA strips, muted ones too."""
+    """The object's own action, and those of its NLA strips, including muted strips."""
     data = ob.animation_data
     found = [data, *(strip for track in data.nla_tracks for strip in track.strips)] if data else []
     return [owner.action for owner in found if owner.action]
 
 
 def fitting(ob: Object, action: Action) -> Assignment:
-    """An action as an object would play it: by the slot of what it plays now, or of its name, else by the first one."""
+    """An action with the slot that fits an object: that of its present action, that of its name, or the first one."""
     slots = [slot.identifier for slot in getattr(action, "slots", ()) if slot.target_id_type == "OBJECT"]
     wanted = [name for name in (assigned(ob).slot, f"OB{ob.name}") if name in slots]
     return Assignment(action, next(iter([*wanted, *slots]), None))
 
 
 def put(owner: AnimData | NlaStrip, assignment: Assignment) -> None:
-    """Let an object or an NLA strip play an action, by the slot of that name."""
+    """Make animation data or an NLA strip play an action by its slot."""
     owner.action = assignment.action
     if assignment.slot is not None:
         owner.action_slot = _slot(assignment.action, assignment.slot)
 
 
 def copy(assignment: Assignment, idle: Iterable[int] = ()) -> Assignment:
-    """A copy of the action, to be played by the slot of the same name, without the object's curves in `idle` places."""
+    """A copy of the action with the same slot, without the object's curves at the positions in `idle`."""
     own = Assignment(assignment.action.copy(), assignment.slot)
     curves = curves_of(own)
     copied = list(curves)
@@ -193,7 +195,7 @@ def copy(assignment: Assignment, idle: Iterable[int] = ()) -> Assignment:
 
 
 def idle_rows(assignment: Assignment, wanted: Callable[[str], bool]) -> list[int]:
-    """Places of the object's curves whose data paths are not wanted; none where so few are that they cost nothing."""
+    """The positions of the object's curves with unwanted data paths; none if these are at most MANY."""
     paths = [curve.data_path for curve in curves_of(assignment)]
     idle = {path for path in set(paths) if not wanted(path)}
     found = [row for row, path in enumerate(paths) if path in idle]
@@ -202,7 +204,7 @@ def idle_rows(assignment: Assignment, wanted: Callable[[str], bool]) -> list[int
 
 @contextmanager
 def playing(armature: Object, assignment: Assignment) -> Iterator[None]:
-    """Let the armature play another action for a while."""
+    """Make the armature play another action within the context."""
     before = assigned(armature)
     if assignment == before:
         yield
@@ -216,7 +218,7 @@ def playing(armature: Object, assignment: Assignment) -> Iterator[None]:
 
 @contextmanager
 def copy_playing(armature: Object, original: Assignment, idle: Iterable[int] = ()) -> Iterator[Assignment]:
-    """A copy of an action, without the curves in `idle` places, to be changed while the armature plays it."""
+    """Make the armature play a copy of an action within the context, without the curves at the positions in `idle`."""
     own = copy(original, idle)
     try:
         with playing(armature, own):
@@ -226,9 +228,9 @@ def copy_playing(armature: Object, original: Assignment, idle: Iterable[int] = (
 
 
 def counterpart(assignment: Assignment, action: Action) -> Assignment:
-    """The same slot in an action of which the assignment's is a copy, or the other way round.
+    """The same slot in the source or a copy of an assignment's action.
 
-    It has the same name, or at least the same handle: people rename slots.
+    The slot is found by its name, or by its handle if it was renamed.
     """
     own = _slot(assignment.action, assignment.slot) if hasattr(action, "slots") else None
     if own is None or _slot(action, assignment.slot) is not None:
@@ -238,9 +240,7 @@ def counterpart(assignment: Assignment, action: Action) -> Assignment:
 
 
 def overwrite(target: Assignment, source: Assignment, paths: Container[str] | None = None) -> None:
-    """Make the object's curves in one action, or those of some properties, the same as in another, keeping both
-    actions.
-    """
+    """Make the object's curves in `target` equal to those in `source`, for all properties or for some `paths`."""
     new, old = curves_of(source), curves_of(target)
     ours, theirs = ([c for c in curves if paths is None or c.data_path in paths] for curves in (old, new))
     for curve in [curve for curve in ours if new.find(curve.data_path, curve.array_index) is None]:
@@ -256,7 +256,7 @@ def overwrite(target: Assignment, source: Assignment, paths: Container[str] | No
 
 
 def frame_span(assignment: Assignment) -> tuple[float, float] | None:
-    """First and last frame of the action: its manual range where it has one, else that of the object's curves."""
+    """The first and last frame of the action: its manual range if it has one, else the range of the object's curves."""
     action = assignment.action
     if action.use_frame_range:
         return (action.frame_start, action.frame_end)
@@ -264,8 +264,10 @@ def frame_span(assignment: Assignment) -> tuple[float, float] | None:
 
 
 def muted_groups(assignment: Assignment) -> list[str]:
-    """Names of those groups of an object's curves that are heard in an action and not in the NLA: muted ones, since
-    actions have slots. Editors mute a group together with its curves, which is the same in both.
+    """The names of muted groups that hold curves which are not muted themselves.
+
+    From 4.4 on Blender plays such curves in an action, but not in an NLA strip. Editors mute a group together with its
+    curves, which makes no difference.
     """
     bag = curves_of(assignment).bag if hasattr(assignment.action, "slots") else None
     muted = [group for group in bag.groups if group.mute] if bag else []
@@ -273,19 +275,20 @@ def muted_groups(assignment: Assignment) -> list[str]:
 
 
 def is_blank(assignment: Assignment) -> bool:
-    """Whether nothing is keyed for the object, and a first key would go where the assignment says."""
+    """Whether nothing is keyed for the object, and a first key would go into the assignment's slot."""
     action = assignment.action
     settled = not hasattr(action, "slots") or not action.slots or _slot(action, assignment.slot) is not None
     return settled and curves_of(assignment).span() is None
 
 
 def take_first_key_back(assignment: Assignment, layers: int) -> None:
-    """Take away what an action got with its first key for an object: its curves, its slot where it was assigned none,
-    and layers beyond so many.
+    """Undo what the first key for an object added to an action.
+
+    These are the curves, the slot if the object was assigned none before, and all but the first `layers` layers.
     """
     action, bag = assignment.action, curves_of(assignment).bag
     if assignment.slot is None:
-        # Blender would leave them with the handle of a slot that is gone.
+        # Otherwise the objects would keep the handle of a removed slot.
         for ob in (ob for ob in bpy.data.objects if ob.animation_data and ob.animation_data.action == action):
             ob.animation_data.action_slot = None
         for slot in list(action.slots):
@@ -297,27 +300,26 @@ def take_first_key_back(assignment: Assignment, layers: int) -> None:
 
 
 def players(assignment: Assignment) -> list[Object]:
-    """Every object that plays these curves, strips of the NLA apart."""
+    """The objects whose own action is this one with this slot. NLA strips do not count."""
     playing = (ob for ob in bpy.data.objects if ob.animation_data and ob.animation_data.action)
     return [ob for ob in playing if assigned(ob) == assignment]
 
 
 def others_playing(assignment: Assignment, ob: Object) -> list[str]:
-    """Names of the other objects that play these curves; what an override stands for in its library is no other."""
+    """The names of other objects that play these curves, without the library object of an override."""
     own = {ob, ob.override_library.reference if ob.override_library else None}
     return [other.name for other in players(assignment) if other not in own]
 
 
 def strips_of(action: Action, players: Iterable[Object] = ()) -> list[str]:
-    """Names of the NLA strips that play the action, without those in which `players` play it."""
+    """The names of NLA strips that play the action, without the strips of `players`."""
     own = [strip_of(player) for player in players]
     found = (strip for ob in bpy.data.objects for strip in strips(ob) if strip.action == action)
     return [strip.name for strip in found if strip not in own]
 
 
 def trouble(ob: Object) -> str | None:
-    """What keeps keys of the action that the object plays from showing as they are, on their own frames, if anything
-    does."""
+    """Why keys of the played action would not show unchanged on their own frames; None if they do."""
     data, strip = ob.animation_data, strip_of(ob)
     if strip is not None:
         name = _strip_trouble(strip)
@@ -354,15 +356,16 @@ def _strip_trouble(strip: NlaStrip) -> str | None:
 
 
 def _is_cut(strip: NlaStrip) -> bool:
-    """Whether the strip leaves out frames of its action: whole ones, for planted actions begin and end on such, and
-    strips of their sources less than a frame later or earlier.
+    """Whether the strip leaves out at least one whole frame of its action.
+
+    Less does not count: planted actions start and end on whole frames, but strips of their sources need not.
     """
     span = frame_span(assignment_of(strip))
     return span is not None and max(strip.frame_start - span[0], span[1] - strip.frame_end) > 1.0 - 1e-3
 
 
 def strips(ob: Object) -> Iterator[NlaStrip]:
-    """Strips that play a motion: neither they nor their tracks are muted, nor does another track play solo."""
+    """The strips that play: not muted, nor on a muted track, nor beside a solo track. Layers of ours are left out."""
     data = ob.animation_data
     tracks = list(data.nla_tracks) if data and data.use_nla else []
     tracks = [track for track in tracks if track.is_solo] or [track for track in tracks if not track.mute]
@@ -371,7 +374,7 @@ def strips(ob: Object) -> Iterator[NlaStrip]:
 
 
 def strips_alone(ob: Object) -> list[NlaStrip]:
-    """Those of an object that plays no action by itself."""
+    """The strips that play, for an object without an action of its own; else none."""
     data = ob.animation_data
     return [] if data is None or data.action else list(strips(ob))
 

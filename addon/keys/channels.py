@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of bones: channel values read from curves, corrected, and written back in bulk with a key on every frame."""
+"""Channels of bones: their values are read from curves, corrected, and written back with a key on every frame."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .keyframes import SAME_FRAME, Frames
 # Values of properties that no curve animates, by data path.
 Unkeyed = Mapping[str, Sequence[float]]
 
-# Bits of a turn this near to none are below what float32 channels hold.
+# Differences of this size (in a channel's own unit) are within the rounding of float32 channels.
 SAME_VALUE = 1e-5
 
 
 @dataclass(frozen=True)
 class Channel:
-    """One property of a bone over the frames of a run, a column for each component that is written.
+    """One property of a bone over the frames of a run: `values` (F, N) for its N components.
 
-    Keys go on all frames, or on some `rows` of them, the first and the last among these.
+    Keys are written on all frames, or on some `rows` of them, which include the first and the last frame.
     """
 
     bone: str
@@ -46,18 +46,18 @@ class Channel:
         return Channel(self.bone, self.path, values)
 
     def curves(self, curves: Curves) -> list[FCurve]:
-        """The curves of its components, of those that have one."""
+        """The curves of the components that have one."""
         return list(filter(None, (curves.find(self.path, index) for index in range(self.values.shape[1]))))
 
 
 def read(curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Unkeyed) -> Channel:
-    """A property of the bone; where no curve animates it, its `unkeyed` value, or else that at present."""
+    """Read a property of a bone. Components without a curve take the `unkeyed` value, or the present one."""
     path = bone.path_from_id(name)
     return Channel(bone.name, path, values_of(curves, path, frames, unkeyed.get(path, getattr(bone, name))))
 
 
 def values_of(curves: Curves, path: str, frames: Frames, present: Sequence[float]) -> Array:
-    """Values (F, N) of a property, those of components without a curve as at present."""
+    """The values (F, N) of a property. Components without a curve take their value from `present`."""
     values = np.empty((len(frames), len(present)))
     for index, value in enumerate(present):
         curve = curves.listed.get((path, index))
@@ -66,12 +66,12 @@ def values_of(curves: Curves, path: str, frames: Frames, present: Sequence[float
 
 
 def unkeyed_values(curves: Curves, channels: Iterable[Channel]) -> dict[str, list[float]]:
-    """Values of those properties of which some component has no curve: what a restored pose goes back to."""
+    """The first values of properties with a component that has no curve. Restoring a pose needs these."""
     return {c.path: c.values[0].tolist() for c in channels if silent_parts(curves, c.path, c.values.shape[1])}
 
 
 def silent_parts(curves: Curves, path: str, size: int) -> list[int]:
-    """Which components of a property of so many no curve animates."""
+    """The components of a property of this size that no curve animates."""
     return [index for index in range(size) if _is_silent(curves.find(path, index))]
 
 
@@ -90,12 +90,11 @@ def turned(
     before: Sequence[Array | None],
     rejoins: bool = False,
 ) -> list[Channel]:
-    """The rotations of bones with corrections (F, 4) multiplied on the right, in the rotation `mode` that all have.
+    """The rotations of bones with corrections (F, 4) multiplied on the right; all bones have the same rotation `mode`.
 
-    Where no frame is corrected the values stay as they are, bit for bit. Else they are free of flips and of whole
-    turns, from `before` on: the value at the key before the first frame, where there is one. If one `rejoins` the
-    present values on the last frame, and would end on other numbers for the same rotation, each is the one nearest to
-    the present value instead.
+    A bone without any correction keeps its values bit for bit. Other rotations continue without flips and whole turns
+    from `before`, the value at the last key before the first frame (None without such a key). With `rejoins`, rotations
+    that would end on other numbers for the same rotation are chosen nearest to the present values instead.
     """
     present, corrections = (np.stack(rows, axis=1) for rows in ([channel.values for channel in channels], turns))
     starts = [
@@ -113,21 +112,21 @@ def turned(
 
 
 def moved(channel: Channel, placing: Array, offset: Array) -> Channel:
-    """The location moved by a world offset (F, 3), where `placing` (F, 3, 3) maps location to the world."""
+    """The location moved by a world-space `offset` (F, 3); `placing` (F, 3, 3) maps locations to world space."""
     return channel.with_values(channel.values + np.linalg.solve(placing, offset[..., None])[..., 0])
 
 
 def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
-    """The property on the frame before `frame`, None where no component has a key before it."""
+    """The property's value on the frame before `frame`; None if no component has a key before `frame`."""
     if not any(fcurves.span(curve)[0] < frame - SAME_FRAME for curve in channel.curves(curves)):
         return None
     return values_of(curves, channel.path, np.array([frame - 1]), channel.values[0])[0]
 
 
 def count_handmade(curves: Curves, source: Curves, frames: Frames, paths: Iterable[str]) -> int:
-    """How many keys of these properties within the frames were neither made by a tool nor copied from the source.
+    """The number of keys within the frames that were neither made by a tool nor copied from the source.
 
-    Beside a key made by hand on the same frame, keys of the property's other components are no copies.
+    A copied key counts too if another component of the same property has a key made by hand on that frame.
     """
     found: dict[str, list[tuple[Array, Array]]] = {path: [] for path in paths}
     for curve in (curve for curve in curves if curve.data_path in found):
@@ -138,11 +137,11 @@ def count_handmade(curves: Curves, source: Curves, frames: Frames, paths: Iterab
 
 
 def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, int], unkeyed: Unkeyed) -> None:
-    """Put a key on every frame, in place of all keys between the first and the last; whole frames outside stay.
+    """Replace all keys between the first and the last frame by a key on every frame, or on the channel's `rows`.
 
-    `bounds` are the whole action's first and last frame: modifiers are baked over it, and a property without keys
-    keeps its `unkeyed` value outside the frames. Under corrections that do not fade, frames beside them get keys too.
-    Where only some rows get keys, the curve between them is smooth.
+    `bounds` are the first and last frame of the whole action. Modifiers are baked over the bounds. Values on whole
+    frames outside `frames` stay: an unkeyed property keeps its `unkeyed` value there, and where corrections do not
+    fade, the neighbouring frames get keys too. Between `rows` the curve is smooth.
     """
     for index, values in enumerate(channel.values.T):
         curve = curves.ensure(channel.path, index, channel.bone)
@@ -154,7 +153,7 @@ def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, i
 
 
 def _wake(curve: FCurve, value: float, frames: Frames, bounds: tuple[int, int]) -> None:
-    """Let the curve be heard, with the value it has had so far just outside the frames if the action goes on there."""
+    """Unmute and empty a silent curve, and key its `value` so far beside the frames, where the action goes on there."""
     fcurves.silence(curve)
     around = np.array([frame for frame in (frames[0] - 1, frames[-1] + 1) if bounds[0] <= frame <= bounds[1]])
     if len(around):
@@ -162,14 +161,15 @@ def _wake(curve: FCurve, value: float, frames: Frames, bounds: tuple[int, int]) 
 
 
 def show(armature: Object, channel: Channel) -> None:
-    """Set the property to its first value."""
+    """Set the bone's property to the channel's first value."""
     setattr(armature.pose.bones[channel.bone], channel.name, channel.values[0])
 
 
 def insert(armature: Object, channel: Channel, frame: int) -> None:
-    """Key the property as it is now on one frame, without another evaluation of what else was set by hand.
+    """Key the property's present value on one frame, without an evaluation that would reset the rest of the pose.
 
-    In an NLA strip the key goes into the curves, for Blender would give the armature an action of its own.
+    For an action in an NLA strip the key is put into the curves directly, because inserting it by the bone would give
+    the armature a new action.
     """
     if armature.animation_data.action:
         bone = armature.pose.bones[channel.bone]

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a strip that combines with those under it adds to channels: rotations and places as differences.
+"""Values of a COMBINE strip, which add rotations and locations to those of the strips under it.
 
 Blender (tried with 4.2, 4.5, 5.0 and 5.2) multiplies the quaternions of such a strip on the right of those under it,
-once both are normalized and the strip's angle is multiplied by its influence. All else is added by components, angles
-with their axes too. What nothing under the strip keys has its default there, whatever its value in the pose.
+once both are normalized and the strip's angle is multiplied by its influence. All other properties are added component
+by component, axis-angle rotations too. A property without a key under the strip counts with its default value there,
+whatever its value in the pose.
 """
 
 import numpy as np
@@ -14,21 +15,21 @@ from ik2bone.rotations import length_of, unit
 from . import rotations
 from .channels import Channel
 
-# Blender takes the angle of a strip's quaternion from its cosine in single precision, which has this step below 1. So
-# there are no half angles between 0 and 0.00035, nor between that and 0.00049.
+# Blender computes the angle of a strip's quaternion from its cosine in single precision, which has this step below 1.
+# So the smallest half angles after 0 are 0.00035 and 0.00049.
 STEP = 2.0**-24
-# Angles (radians) may be rounded by this much, a tenth of what layers may be off in leg lengths.
+# Angles (radians) may be rounded by this much, a tenth of the error in leg lengths that layers may have.
 FINE = 1e-5
 
 
 def neutral(channel: Channel) -> list[float]:
-    """What changes nothing."""
+    """The value that changes nothing in a COMBINE strip."""
     size = channel.values.shape[1]
     return [1.0, 0.0, 0.0, 0.0] if channel.name == "rotation_quaternion" else [0.0] * size
 
 
 def turns_between(mode: str, before: Array, after: Array) -> Array:
-    """Quaternions (F, 4) which, multiplied on the right, lead from channels (F, 3 or 4) to others in one mode."""
+    """The quaternions (F, 4) that, multiplied on the right, lead from the rotations `before` (F, 3 or 4) to `after`."""
     start, end = (unit(rotations.to_quaternions(mode, values)) for values in (before, after))
     turns = multiply(start * [1.0, -1.0, -1.0, -1.0], end)
     turns = np.where(turns[:, :1] < 0.0, -turns, turns)
@@ -36,7 +37,7 @@ def turns_between(mode: str, before: Array, after: Array) -> Array:
 
 
 def difference(channel: Channel, mode: str, turns: Array) -> Channel:
-    """What a strip adds to a rotation to turn it by quaternions (F, 4)."""
+    """The values of a strip that turn the rotation of a channel by quaternions (F, 4)."""
     if mode == "QUATERNION":
         return channel.with_values(_exactly_one_long(turns))
     after = rotations.beside(mode, multiply(rotations.to_quaternions(mode, channel.values), turns), channel.values)
@@ -45,19 +46,20 @@ def difference(channel: Channel, mode: str, turns: Array) -> Channel:
 
 
 def _exactly_one_long(turns: Array) -> Array:
-    """Unit quaternions (F, 4) that stay of length 1 in single precision, however their squares are added there.
+    """Unit quaternions (F, 4) whose length in single precision is exactly 1, in whatever order squares are added.
 
-    With another length Blender would round the cosine once more. Of the other components the direction alone counts.
+    For another length Blender would round the cosine a second time. Of the components x, y and z Blender uses only the
+    direction.
     """
     sine = length_of(turns[:, 1:])[:, None]
     return np.concatenate([turns[:, :1], unit(turns[:, 1:]) * np.sqrt(sine**2 + STEP)], axis=1)
 
 
 def attainable(turns: Array, axes: Array) -> Array:
-    """Quaternions (F, 4) as a strip can apply them, the nearest to these but for turns about axes (F, 3).
+    """Quaternions (F, 4) that a strip can apply exactly: those given, turned further about `axes` (F, 3) where needed.
 
-    With the axis from a bone's head to the next joint, in the bone's own space, no joint moves by that; it is 0.0007 at
-    most.
+    The extra turn is at most 0.0007. It moves no joint if the axis leads from the bone's head to the next joint, in the
+    bone's own space.
     """
     cosine = turns[:, 0]
     steps = np.round((1.0 - cosine) / STEP)
@@ -72,9 +74,11 @@ def attainable(turns: Array, axes: Array) -> Array:
 
 
 def _twist(cosine: Array, along: Array) -> tuple[Array, Array]:
-    """Half the angles (F,) of the least turns about axes that bring cosines of half angles to a step, and which one.
+    """Half the angles (F,) of the least turns about axes that make the cosine of the half angle a whole number of STEPs
+    less than 1, and this number (F,).
 
-    `along` are the parts of the sines along the axes: turned about these, the cosine is `reach * cos(present + twist)`.
+    `along` is the component of the vector part along the axis: after a twist the cosine is `reach * cos(present +
+    twist)`.
     """
     reach, present = np.hypot(cosine, along), np.arctan2(along, cosine)
     lower = np.floor((1.0 - cosine) / STEP)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One F-curve: a key on every frame of a range, written in bulk, while the curve outside the range keeps its shape."""
+"""Writing keys to a range of frames of one F-curve in bulk, while the curve outside the range keeps its shape."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -15,41 +15,43 @@ from .handmade import sign, signature
 from .keyframes import HANDLES, KEY, SAME_FRAME, Columns, Frames, Keys, column, inside, number_of, put, read, times
 from .splines import fit, halves, has_room, split, straight
 
-# Evaluating a curve on more frames than these takes longer than finding that it is flat (40 microseconds).
+# Evaluating a curve on more frames than this takes longer than checking whether the curve is flat (40 microseconds).
 MANY = 100
-# What a curve says about itself, besides keys, samples and modifiers.
+# The attributes of a curve besides keys, samples and modifiers.
 OWN = ("extrapolation", "mute", "lock", "hide", "select", "auto_smoothing", "color_mode", "color")
-# What a key says about the piece of curve that follows it.
+# The attributes of a key that shape the piece of curve after it.
 PIECE = ("interpolation", "easing", "amplitude", "back", "period")
-# What keys are that Blender adds: setting an attribute of 1,000 keys takes 50 microseconds, half as long as evaluating.
+# The attributes of keys as Blender adds them. Setting one attribute of 1,000 keys takes 50 microseconds, half the time
+# of an evaluation, so these are not set again.
 ADDED: dict[str, str | bool] = {
     "easing": "AUTO",
     "handle_left_type": "AUTO_CLAMPED",
     "handle_right_type": "AUTO_CLAMPED",
 }
 ADDED |= dict.fromkeys(("select_control_point", "select_left_handle", "select_right_handle"), True)
-# Up to 4.3, before actions had slots, Blender passes over the curves of muted groups.
+# Up to 4.3, before actions had slots, Blender ignores curves in muted groups.
 GROUPS_ARE_MUTED = not hasattr(bpy.types, "ActionSlot")
-# Our keys are LINEAR as Blender's own baking makes them: a smooth curve would overshoot between frames, into the
-# ground, while a foot stands still.
+# Our keys are LINEAR, like those of Blender's own baking: a smooth curve would overshoot between frames, and move a
+# standing foot into the ground.
 BAKED = {"interpolation": "LINEAR", "type": "GENERATED", **ADDED}
-# Pieces of these kinds can be cut in two; the others are formulas for the whole piece.
+# Pieces with these interpolations can be cut in two. All other interpolations are formulas for the whole piece.
 CUT = ("CONSTANT", "LINEAR", "BEZIER")
 
 
 def evaluate(curve: FCurve, frames: Frames) -> Array:
-    """Values of the curve (F,); those of keys, and of flat curves, are read in bulk, 15 times as fast and the same bit
-    for bit.
+    """The values (F,) of the curve.
+
+    Values on keys and of flat curves are read in bulk, which is 15 times as fast and gives the same bits.
     """
     if _is_modified(curve):
         return _evaluated(curve, frames)
     keys = column(curve, "co")
     if len(keys) == len(frames) and (keys[:, 0] == frames).all():
         return keys[:, 1].astype(float)
-    # Clips of a higher rate have keys between the frames.
+    # In clips with a higher frame rate than the scene's, there are keys between the frames.
     rows = keys[:, 0].searchsorted(frames)
     if rows[-1] < len(keys) and (keys[rows, 0] == frames).all():
-        # On a frame with several keys one of them counts.
+        # Of several keys on one frame only one counts, and the evaluation knows which.
         if np.all(np.diff(keys[rows[0] : rows[-1] + 2, 0]) > 0.0):
             return keys[rows, 1].astype(float)
     elif len(frames) > MANY and 0 < len(keys) < len(frames) and _is_flat(curve, keys[0, 1]):
@@ -62,7 +64,7 @@ def _evaluated(curve: FCurve, frames: Frames) -> Array:
 
 
 def _is_flat(curve: FCurve, value: float) -> bool:
-    """Whether keys and handles all have one value, which pieces of the kinds that can be cut keep in between."""
+    """Whether all keys and handles have this value, and no interpolation leaves it between keys."""
     kinds = {number_of("interpolation", kind) for kind in CUT}
     flat = all((column(curve, name)[:, 1] == value).all() for name in ("co", *HANDLES))
     return flat and kinds.issuperset(column(curve, "interpolation").tolist())
@@ -73,12 +75,12 @@ def _is_modified(curve: FCurve) -> bool:
 
 
 def span(curve: FCurve) -> tuple[float, float]:
-    """First and last frame of the curve's keys, not a number where it has none; they are not read for it."""
+    """The first and last frame of the curve's keys, NaN without keys. It does not read the keys."""
     return tuple(curve.range()) if len(curve.keyframe_points) else (nan, nan)
 
 
 def copy(source: FCurve, target: FCurve) -> None:
-    """Make a curve the same as another one, of the same property in another action."""
+    """Make the curve `target` equal to `source`, a curve of the same property in another action."""
     _clear(target)
     keys = read(source)
     _replace(target, keys)
@@ -91,21 +93,21 @@ def copy(source: FCurve, target: FCurve) -> None:
         if points := list(getattr(modifier, "control_points", ())):
             for point in points:
                 new.control_points.add(point.frame)
-            # Not one by one: Blender takes a point that is set for a whole modifier, and may crash (4.2 to 5.2).
+            # Setting an attribute of a single point may crash Blender 4.2 to 5.2, which takes the point for a modifier.
             for name in ("min", "max"):
                 new.control_points.foreach_set(name, [getattr(point, name) for point in points])
-        # Twice, because some values limit others.
+        # The values are set twice, because some of them limit others.
         for name in [p.identifier for p in modifier.bl_rna.properties if not p.is_readonly] * 2:
             setattr(new, name, getattr(modifier, name))
     for name in OWN:
         setattr(target, name, getattr(source, name))
     if len(keys):
-        # Blender has worked out the handles again meanwhile, down to the last bit not always the same.
+        # Blender has computed automatic handles again meanwhile, which may differ in the last bit.
         put(target, keys, HANDLES)
 
 
 def _clear(curve: FCurve) -> None:
-    """Take away keys, samples and modifiers."""
+    """Remove keys, samples and modifiers."""
     if curve.sampled_points:
         curve.convert_to_keyframes(0, 1)
     curve.keyframe_points.clear()
@@ -118,17 +120,17 @@ def _remove_modifiers(curve: FCurve) -> None:
 
 
 def is_locked(curve: FCurve) -> bool:
-    """Whether the user has protected the curve or its group."""
+    """Whether the curve or its group is locked."""
     return curve.lock or bool(curve.group and curve.group.lock)
 
 
 def is_muted(curve: FCurve) -> bool:
-    """Whether Blender passes the curve over."""
+    """Whether Blender ignores the curve because it is muted."""
     return curve.mute or (GROUPS_ARE_MUTED and bool(curve.group and curve.group.mute))
 
 
 def trouble(curve: FCurve) -> str | None:
-    """What keeps a key inserted in the curve from showing, if anything does."""
+    """Why a key inserted in the curve would have no effect; None if it would."""
     states = {
         "is locked": is_locked(curve),
         "is muted": is_muted(curve),
@@ -139,7 +141,7 @@ def trouble(curve: FCurve) -> str | None:
 
 
 def trouble_beyond(curve: FCurve, frame: int, before: bool) -> str | None:
-    """What keeps the curve from being cut at a frame without a change `before` or after it, if anything does."""
+    """Why the curve cannot be cut at a frame without a change of its part `before` or after it; None if it can."""
     keyed = times(curve)
     beyond = keyed <= frame - SAME_FRAME if before else keyed >= frame + SAME_FRAME
     if not beyond.any():
@@ -148,7 +150,7 @@ def trouble_beyond(curve: FCurve, frame: int, before: bool) -> str | None:
 
 
 def _trouble_of_cut(curve: FCurve, frame: int, before: bool) -> str | None:
-    """What keeps the part `before` or after a frame from keeping its shape where the curve is cut there."""
+    """Why the part `before` or after a frame would not keep its shape if the curve were cut there; None if it would."""
     left = int(np.count_nonzero(times(curve) < frame)) - 1
     kind = curve.keyframe_points[left].interpolation if left >= 0 else "LINEAR"
     if kind not in CUT:
@@ -171,10 +173,9 @@ def goes_on(curve: FCurve) -> bool:
 
 
 def silence(curve: FCurve) -> None:
-    """Take away all that a curve could say once it is heard."""
+    """Empty a curve, and unmute it and its group; the group's other curves are muted one by one instead."""
     _clear(curve)
     if is_muted(curve) and not curve.mute:
-        # The group is: its other curves stay unheard by themselves.
         for other in curve.group.channels:
             other.mute = True
         curve.group.mute = False
@@ -182,7 +183,7 @@ def silence(curve: FCurve) -> None:
 
 
 def bake(curve: FCurve, bounds: tuple[int, int]) -> None:
-    """Replace modifiers and samples, which would change or refuse keys, by keys over the action's whole `bounds`."""
+    """Replace modifiers and samples by keys over the action's `bounds`: modifiers change keys, samples refuse them."""
     if curve.sampled_points:
         curve.convert_to_keyframes(bounds[0], bounds[1] + 1)
     if _is_modified(curve):
@@ -193,10 +194,10 @@ def bake(curve: FCurve, bounds: tuple[int, int]) -> None:
 
 
 def keep_beside(curve: FCurve, frames: Frames, values: Array, bounds: tuple[int, int]) -> None:
-    """Put keys beside the first and the last frame where whole frames outside would not stay otherwise.
+    """Add keys beside the first and the last frame where values on whole frames outside would change otherwise.
 
-    A piece of curve that led from a key farther off to the written one would carry its change along. `bounds` are the
-    whole action's first and last frame; beside those only keys beyond them matter.
+    Without such a key, the piece of curve from a distant key to the first written one would change with it. `bounds`
+    are the first and last frame of the whole action; at these only keys beyond them matter.
     """
     beside, keyed = [], span(curve)
     for row, step in ((0, -1), (-1, 1)):
@@ -206,14 +207,14 @@ def keep_beside(curve: FCurve, frames: Frames, values: Array, bounds: tuple[int,
         if goes_on and (changes or trouble_beyond(curve, frame, step < 0)):
             beside.append(_frames_beside(curve, frame + step, step, bound))
     beside = [where for where in beside if len(where)]
-    # All are read before any is written, which rounds the handles that the other side may go on by.
+    # Both sides are evaluated before one is written, because writing rounds handles that the other side may depend on.
     shown = [evaluate(curve, where) for where in beside]
     for where, kept in zip(beside, shown, strict=True):
         write(curve, where, kept)
 
 
 def _frames_beside(curve: FCurve, frame: int, step: int, bound: int) -> Frames:
-    """Frames on which keys hold the curve beyond a frame, this among them; none where one is beside it already."""
+    """The frames, `frame` among them, whose keys hold the curve beyond `frame`; none if a key is beside it already."""
     keyed = times(curve)
     ahead = step * (keyed - frame)
     if np.any((ahead > SAME_FRAME - 1.0) & (ahead < SAME_FRAME)):
@@ -227,11 +228,11 @@ def _frames_beside(curve: FCurve, frame: int, step: int, bound: int) -> Frames:
 
 
 def write(curve: FCurve, frames: Frames, values: Array, rows: NDArray[np.intp] | None = None) -> None:
-    """Put a key on every frame, or on some `rows` of them with smooth pieces between, in place of all keys between the
-    first and the last.
+    """Replace all keys between the first and the last frame by a key on every frame, or on some `rows` of them.
 
-    Keys outside keep frame, value, interpolation and type. The handles at the seams are those of the present curve cut
-    there, so that outside values stay where the first and the last value do not change.
+    Between `rows` the curve is smooth. Keys outside keep frame, value, interpolation and type. The handles at the first
+    and last frame are those of the present curve cut there, so that values outside stay where the value at the cut does
+    not change.
     """
     start, end = span(curve)
     if not (start <= frames[0] - SAME_FRAME or end >= frames[-1] + SAME_FRAME):
@@ -254,9 +255,10 @@ def write(curve: FCurve, frames: Frames, values: Array, rows: NDArray[np.intp] |
 
 
 def _cut(keys: Keys, frame: float, value: float) -> tuple[Keys, np.void, Keys]:
-    """The keys before a frame, one on it and those after it, of a curve with this value there, which keeps its shape.
+    """Cut a curve at a frame, without a change of its shape: the keys before, a key on the frame, and the keys after.
 
-    A key that is there stays as it is, bit for bit, so that writing twice is writing once.
+    `value` is the curve's value on the frame. A key that exists there is kept bit for bit, so that writing twice equals
+    writing once.
     """
     ahead = keys["co"][:, 0] - frame
     before, here, after = keys[ahead <= -SAME_FRAME], keys[np.abs(ahead) < SAME_FRAME], keys[ahead >= SAME_FRAME]
@@ -277,7 +279,7 @@ def _cut(keys: Keys, frame: float, value: float) -> tuple[Keys, np.void, Keys]:
 
 
 def _pieces(before: Keys, key: np.void, after: Keys) -> tuple[Array, Array]:
-    """The handles (2, 2) of the curve's pieces on both sides of a new key; past the ends the curve is straight."""
+    """The handles (2, 2) of the pieces before and after a new key. Beyond the outermost keys pieces are straight."""
     here = key["co"].astype(float)
     if len(before) and len(after):
         left, right = split(_points(before[0], after[0]), here[0])
@@ -292,13 +294,13 @@ def _points(key: np.void, next_key: np.void) -> Array:
 
 
 def _free(*sides: Keys) -> None:
-    """Keep Blender from moving automatic handles with a new neighbour, and with them the curve on the other side."""
+    """Make handles free, because Blender adapts automatic handles to a new neighbour, which changes the other side."""
     for side in sides:
         side["handle_left_type"] = side["handle_right_type"] = number_of("handle_left_type", "FREE")
 
 
 def _smooth(frames: Frames, values: Array, rows: NDArray[np.intp]) -> Keys:
-    """New keys on some rows, not signed yet, with pieces between them that are nearest to all values."""
+    """New keys on some rows, not signed yet. The smooth pieces between them fit all values by least squares."""
     keys, (inner, _) = _baked(frames[rows], values[rows]), fit(values[:, None], rows)
     keys["interpolation"] = number_of("interpolation", "BEZIER")
     thirds = np.diff(frames[rows]) / 3.0
@@ -309,7 +311,7 @@ def _smooth(frames: Frames, values: Array, rows: NDArray[np.intp]) -> Keys:
 
 
 def _baked(frames: Frames, values: Array) -> Keys:
-    """New keys, not signed yet."""
+    """New linear keys, not signed yet."""
     keys = np.zeros(len(frames), KEY)
     for name in ("co", *HANDLES):
         keys[name][:, 0], keys[name][:, 1] = frames, values
@@ -320,7 +322,7 @@ def _baked(frames: Frames, values: Array) -> Keys:
 
 
 def _ours(frames: Frames, values: Array) -> dict[str, NDArray]:
-    """The same keys signed, by those attributes alone that Blender does not add."""
+    """New linear keys, signed, without the attributes that Blender sets itself."""
     keys = {"co": np.empty((len(frames), 2), np.float32), **_alike(len(frames))}
     keys["co"][:, 0], keys["co"][:, 1] = frames, values
     return keys | {"period": signature(keys)}
@@ -328,26 +330,27 @@ def _ours(frames: Frames, values: Array) -> dict[str, NDArray]:
 
 @lru_cache(maxsize=1)
 def _alike(count: int) -> dict[str, NDArray]:
-    """What so many keys of ours have in common."""
+    """The attributes that all new keys share, as arrays of this length."""
     keys = _baked(np.zeros(count), np.zeros(count))
     return {name: keys[name].copy() for name in KEY.names if name not in {"co", *HANDLES, *ADDED}}
 
 
 def _replace(curve: FCurve, keys: Columns) -> None:
-    """Give the curve these keys in place of its own; attributes that are not given are as Blender adds them."""
+    """Replace the curve's keys. Attributes that are not given keep the values that Blender sets itself."""
     curve.keyframe_points.clear()
     curve.keyframe_points.add(len(keys["co"]))
     names = keys.keys() if isinstance(keys, Mapping) else keys.dtype.names
     known = {name for name, item in ADDED.items() if name not in names or (keys[name] == number_of(name, item)).all()}
-    # Blender works out automatic handles.
+    # Blender computes automatic handles.
     known |= set(HANDLES) if known >= {"handle_left_type", "handle_right_type"} else set()
     put(curve, keys, [name for name in names if name not in known])
     curve.update()
 
 
 def _put_back(curve: FCurve, keys: Keys, rows: Mask) -> None:
-    """Set the handles of some keys, which Blender has worked out again meanwhile: those of automatic ones differ in
-    their last bits, by 0.00003 at frame 5000.
+    """Set the handles of some keys again.
+
+    Blender has computed automatic handles anew meanwhile, which differ in the last bits, by 0.00003 at frame 5000.
     """
     present = read(curve, HANDLES)
     for name in HANDLES:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys that a run has made, and signs with their values, told from those that people made or changed."""
+"""Telling keys that a run has made from keys that people made or changed. Keys of a run are signed by their values."""
 
 import numpy as np
 from bpy.types import FCurve
@@ -8,44 +8,46 @@ from numpy.typing import NDArray
 
 from .keyframes import Columns, Frames, Keys, column, inside, number_of, put, read, times
 
-# Pieces of this kind alone use amplitude and period.
+# The only interpolation that uses amplitude and period.
 WAVE = "ELASTIC"
-# The period of keys whose value is zero: the smallest normal number, which tells them from keys without any.
+# The period that signs keys of value zero: the smallest normal number, because unsigned keys have the period zero.
 NO_VALUE = np.finfo(np.float32).tiny
 
 
 def find_handmade(curve: FCurve, source: FCurve | None, frames: Frames) -> tuple[Array, Array]:
-    """The frames of keys between the first and the last of `frames` that a tool made and somebody changed since, or
-    that neither a tool made nor the source has too; and the frames of those that the source has.
+    """The frames of keys made by hand, and of keys copied from the source, between the first and last of `frames`.
+
+    A key counts as made by hand if a run made it and somebody changed it since, or if it is neither of a tool nor in
+    the source.
     """
     keys = {name: column(curve, name) for name in ("co", "type", "period")}
     points, generated = keys["co"], keys["type"] == number_of("type", "GENERATED")
     if generated.all() and (keys["period"] == signature(keys)).all():
-        # As a run left them, which is what it finds most often.
+        # The usual case: all keys are as a run left them.
         return points[:0, 0], points[:0, 0]
     keys |= {name: column(curve, name) for name in ("amplitude", "interpolation")}
     rows = inside(points[:, 0], frames)
     others, copies = rows & ~generated, np.zeros(len(rows), bool)
     if source is not None and others.any():
-        # Frame and value of a key as one number, which makes the search 10 times as fast.
+        # Frame and value of a key are compared as one integer, which is 10 times as fast.
         own, known = (both.view(np.int64)[:, 0] for both in (points, column(source, "co")))
         copies = others & np.isin(own, known)
     return points[(rows & _are_changed(keys)) | (others & ~copies), 0], points[copies, 0]
 
 
 def mark_generated(curve: FCurve, frame: int) -> None:
-    """Give the key on a frame, which keeps the type it had before it was inserted again, the type of our keys."""
+    """Sign the key on a frame and make its type GENERATED; Blender keeps the old type when a key is inserted again."""
     keys, here = read(curve), inside(times(curve), np.array([frame]))
     keys["type"][here] = number_of("type", "GENERATED")
     keys[here] = sign(keys[here])
-    # In bulk, because setting the type of a single key has the whole action evaluated again.
+    # The type is set in bulk, because setting that of a single key evaluates the whole action again.
     put(curve, keys, ("type", "amplitude", "period"))
 
 
 def sign(keys: Keys) -> Keys:
-    """Note the values of keys in their periods, which pieces without waves do not use.
+    """Store the values of keys in their periods, which only elastic interpolation uses.
 
-    Blender keeps the type of a key over which another is inserted, so that only this tells that a key was changed.
+    Blender keeps the type of a key when another key is inserted over it, so that only the period shows the change.
     """
     plain = ~_are_waves(keys)
     keys["amplitude"][plain] = 0.0
@@ -54,17 +56,17 @@ def sign(keys: Keys) -> Keys:
 
 
 def signature(keys: Columns) -> NDArray[np.float32]:
-    """What signed keys have for a period."""
+    """The periods of signed keys."""
     values = keys["co"][:, 1]
     return np.where(values == 0.0, NO_VALUE, values)
 
 
 def _are_changed(keys: Columns) -> Mask:
-    """Which keys were signed and have other values now; keys that other tools insert have an amplitude."""
+    """Which keys were signed and have other values now. Keys that other tools insert have an amplitude."""
     signed = (keys["amplitude"] == 0.0) & (keys["period"] != 0.0) & ~_are_waves(keys)
     return signed & (keys["period"] != signature(keys))
 
 
 def _are_waves(keys: Columns) -> Mask:
-    """Which keys begin pieces that use amplitude and period."""
+    """Which keys have an interpolation that uses amplitude and period."""
     return keys["interpolation"] == number_of("interpolation", WAVE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys of one F-curve in bulk: every attribute that Blender stores, as columns of an array."""
+"""Reading and setting all keys of an F-curve in bulk, each attribute as a column of a structured array."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -11,9 +11,9 @@ from ik2bone.arrays import Array, Mask
 from numpy.typing import NDArray
 
 Frames = NDArray[np.int64]
-# Blender takes keys closer than this for one key.
+# Blender treats keys that are closer than this (frames) as one key.
 SAME_FRAME = 0.01
-# Every attribute of a key that Blender stores, in Blender's own types: others take seven times as long to read.
+# The stored attributes of a key, in Blender's own types; reading them into other types takes seven times as long.
 KEY = np.dtype(
     [
         *((name, np.float32, 2) for name in ("co", "handle_left", "handle_right")),
@@ -22,25 +22,25 @@ KEY = np.dtype(
         *((name, np.bool_) for name in ("select_control_point", "select_left_handle", "select_right_handle")),
     ]
 )
-# Rows of that type.
+# Keys as a structured array of type KEY.
 Keys = NDArray[np.void]
-# The same, or some attributes by name.
+# Keys as a structured array, or as a dictionary with some of the attributes.
 Columns = Keys | Mapping[str, NDArray]
 HANDLES = ("handle_left", "handle_right")
 
 
 def times(curve: FCurve) -> Array:
-    """Frames of the curve's keys."""
+    """The frames (K,) of the curve's keys."""
     return column(curve, "co")[:, 0].astype(float)
 
 
 def inside(keyed: NDArray, frames: Frames) -> Mask:
-    """Which of the key times `keyed` lie between the first and the last of `frames`."""
+    """Which of the times of keys in `keyed` lie between the first and the last of `frames`."""
     return (keyed > frames[0] - SAME_FRAME) & (keyed < frames[-1] + SAME_FRAME)
 
 
 def read(curve: FCurve, names: Sequence[str] = KEY.names) -> Keys:
-    """What the curve's keys say."""
+    """The curve's keys with all or some of their attributes."""
     keys = np.empty(len(curve.keyframe_points), [(name, KEY[name]) for name in names])
     for name in names:
         keys[name] = column(curve, name)
@@ -64,5 +64,5 @@ def put(curve: FCurve, keys: Columns, names: Sequence[str]) -> None:
 
 @cache
 def number_of(name: str, item: str | bool) -> int:
-    """Blender's number for an item of an attribute."""
+    """Blender's number for an item of an enumeration; a boolean as it is."""
     return item if isinstance(item, bool) else bpy.types.Keyframe.bl_rna.properties[name].enum_items[item].value

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bone's rotation channels as quaternions and back, in any rotation mode, over all frames at once.
 
-Channels are what Blender keys: (w, x, y, z), (angle, x, y, z), or X, Y and Z angles applied in the mode's order.
-Quaternions are (w, x, y, z). On the way back, `before` is the value of the channels just before the first frame.
+Channels hold (w, x, y, z), (angle, x, y, z), or X, Y and Z angles that are applied in the order of the mode.
+Quaternions are (w, x, y, z). `before` is the value of the channels just before the first frame.
 """
 
 import numpy as np
@@ -11,17 +11,17 @@ from ik2bone.arrays import Array
 from ik2bone.rotations import unit
 from numpy.typing import NDArray
 
-# Below this cosine of the middle angle the outer two angles turn about one axis, in double precision.
+# Below this cosine of the middle angle, the first and the last angle turn about the same axis (double precision).
 GIMBAL_LOCK = 1e-9
 
 
 def property_of(mode: str) -> str:
-    """The pose bone's property that a rotation mode keys."""
+    """The property of a pose bone that holds its rotation in a mode."""
     return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
 
 
 def to_quaternions(mode: str, channels: Array) -> Array:
-    """Quaternions (..., 4) of channels (..., 3 or 4); those of quaternion channels keep their length."""
+    """The quaternions (..., 4) of channels (..., 3 or 4). Those of quaternion channels keep their length."""
     if mode == "QUATERNION":
         return channels
     if mode == "AXIS_ANGLE":
@@ -32,7 +32,7 @@ def to_quaternions(mode: str, channels: Array) -> Array:
 
 
 def from_quaternions(mode: str, quaternions: Array, before: Array) -> Array:
-    """Channels of quaternions (F, B, 4), free of flips and of whole turns, from `before` (B, 3 or 4) on."""
+    """The channels of quaternions (F, B, 4), continued from `before` (B, 3 or 4) without flips and whole turns."""
     if mode == "QUATERNION":
         return _same_side(quaternions, before)
     if mode == "AXIS_ANGLE":
@@ -42,7 +42,7 @@ def from_quaternions(mode: str, quaternions: Array, before: Array) -> Array:
 
 
 def beside(mode: str, quaternions: Array, values: Array) -> Array:
-    """Channels of quaternions (F, 4), each the nearest to the present channels (F, 3 or 4) of its own frame."""
+    """The channels of quaternions (F, 4), on each frame those nearest to the present channels `values` (F, 3 or 4)."""
     if mode == "QUATERNION":
         return quaternions * _side(quaternions, values)
     if mode == "AXIS_ANGLE":
@@ -58,7 +58,7 @@ def beside(mode: str, quaternions: Array, values: Array) -> Array:
 
 
 def _side(vectors: Array, others: Array) -> Array:
-    """1 or -1 (F, 1), which brings each vector to the side of the other one."""
+    """The sign (F, 1), 1 or -1, by which a vector points to the same side as the other vector of its row."""
     return np.where(np.sum(vectors * others, axis=1, keepdims=True) < 0.0, -1.0, 1.0)
 
 
@@ -67,14 +67,14 @@ def _whole_turns_near(angles: Array, others: Array | float) -> Array:
 
 
 def _about(axis: int, angles: Array) -> Array:
-    """Turns (..., 4) about one of the axes by its angle of three (..., 3)."""
+    """Quaternions (..., 4) about one coordinate axis, by the angle of this axis in `angles` (..., 3)."""
     half, turns = angles[..., axis] / 2.0, np.zeros((*angles.shape[:-1], 4))
     turns[..., 0], turns[..., 1 + axis] = np.cos(half), np.sin(half)
     return turns
 
 
 def _same_side(vectors: Array, before: Array) -> Array:
-    """Each vector or its opposite, so that no two neighbours point away from each other."""
+    """Each vector or its opposite, so that no vector points away from the one before it."""
     chain = np.concatenate([before[None], vectors])
     apart = np.sum(chain[1:] * chain[:-1], axis=-1) < 0.0
     return vectors * np.where(np.cumsum(apart, axis=0) % 2 == 1, -1.0, 1.0)[..., None]
@@ -83,7 +83,7 @@ def _same_side(vectors: Array, before: Array) -> Array:
 def _axis_angles(quaternions: Array, before: Array) -> Array:
     sine = np.linalg.norm(quaternions[:, 1:], axis=1)
     known = np.where(sine > 0.0, np.arange(1, len(sine) + 1), 0)
-    # Without a turn there is no axis: the last one stays.
+    # A rotation by zero has no axis; it takes that of the frame before.
     axes = np.concatenate([unit(before[None, 1:]), unit(quaternions[:, 1:])])[np.maximum.accumulate(known)]
     sided = _same_side(axes, before[1:])
     angles = 2.0 * np.arctan2(np.sum(quaternions[:, 1:] * sided, axis=1), quaternions[:, 0])
@@ -101,26 +101,26 @@ def _eulers(order: str, quaternions: Array, before: Array) -> Array:
 
 
 def _followed(nearer: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Which of two (F, B) comes on each frame, where `nearer` (F, B, 2) tells it for either before, at first for 0."""
+    """The candidate, 0 or 1, of each frame (F, B); `nearer` (F, B, 2) is the choice after candidate 0 and after 1."""
     first, second = nearer[..., 0], nearer[..., 1]
     last = np.maximum.accumulate(np.where(first == second, np.arange(len(nearer))[:, None], -1))
     swapped = np.cumsum(first > second, axis=0)
-    # From the last frame on which both lead to the same one, each swap changes sides.
+    # After the last frame on which both candidates lead to the same choice, each swap changes the candidate.
     start, before = (np.where(last < 0, 0, np.take_along_axis(each, last, 0)) for each in (first, swapped))
     return (start + swapped - before) % 2
 
 
 def _euler_candidates(order: str, quaternions: Array) -> Array:
-    """The two triples of angles (F, 2, 3) that each give the rotation of a unit quaternion, up to whole turns.
+    """The two triples of Euler angles (F, 2, 3) for the rotation of each unit quaternion (F, 4), up to whole turns.
 
-    They lie in memory angle by angle, which makes what is done with them twice as fast.
+    They are stored angle by angle, which makes later operations on them twice as fast.
     """
     i, j, k = ("XYZ".index(axis) for axis in order)
-    # Against the cycle of the axes, angles are those of the mirrored turn with the opposite sign.
+    # For an odd permutation of the axes, the angles are those of the mirrored rotation with the opposite sign.
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
     w, *axes = np.ascontiguousarray(quaternions.T) * [[sign], [1.0], [1.0], [1.0]]
     x, y, z = axes[i], axes[j], axes[k]
-    # Sine and cosine of the last angle, and the cosine of the middle one that both are multiplied by.
+    # Sine and cosine of the last angle, both multiplied by the cosine of the middle angle.
     rise, run = 2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)
     cosine = np.hypot(rise, run)
     locked = cosine < GIMBAL_LOCK
