@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The clip that planting reads, from poses of bones: where feet, balls, tips of toes and palms are, how limbs rest."""
+"""Making clips for planting from poses of bones: balls, tips of toes, palms, and hinges of the rest pose."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -15,35 +15,36 @@ from numpy.typing import NDArray
 from ..rig.limb import Limb
 
 UP, UNKNOWN = np.array([0.0, 0.0, 1.0]), np.zeros(3)
-# A point counts as the tip of the toes when it lies before the ball, within this angle of the foot's level heading
-# (cosine 0.6 is 53 degrees) and at this share of the distance from ankle to ball: 0.5 to 0.6 on the data folder's mocap
-# skeletons, while the glTF importer's tails of last bones repeat the length of the bone before (1.0).
+# A point may be the tip of the toes if it lies ahead of the ball, within this angle of the foot's level heading (cosine
+# 0.6 is 53 degrees), at a distance between these shares of that from ankle to ball. Mocap skeletons of the data folder
+# have 0.5 to 0.6; tails that the glTF importer makes up repeat the length of the bone before (1.0).
 TIP_COSINE, TIP_SHARE = 0.6, (0.3, 0.8)
-# Share of the level foot length by which the toes reach beyond the ball where no bone tells it.
+# The length of the toes ahead of the ball, as a share of the level foot length, where no bone shows it.
 TOES_SHARE = 1.0 / 3.0
-# Share of the shin by which a foot without a ball joint and with a useless tail goes on beyond the ankle.
+# The length of a foot beyond the ankle, as a share of the shin, where it has no ball joint and its tail points up.
 PAW_SHARE = 0.15
-# Sine of the angle (2 degrees) by which a limb has to be bent in the rest pose for that to be meant.
+# A limb has a hinge in the rest pose if it is bent by more than this sine (2 degrees).
 MEANT = 0.035
-# Knuckles are the first joints of the fingers that lie at least this share of the forearm from the wrist, 0.3 to 0.5 on
-# the data folder's figures: bones of the palm begin at 0.15. Of shorter fingers the last joint counts, from the second.
+# A knuckle is the first joint of a finger at a distance of at least KNUCKLES from the wrist, as a share of the forearm.
+# Knuckles of the data folder's figures lie at 0.3 to 0.5, bones of the palm start at 0.15. The last joint of a finger
+# that ends before counts from NEAREST on, and nothing beyond FARTHEST.
 KNUCKLES, NEAREST, FARTHEST = 0.28, 0.12, 0.8
-# Knuckles more than this aside of the others' mean direction (cosine of 35 degrees) are the thumb's.
+# A knuckle whose direction differs from the median by more than this (cosine of 35 degrees) is the thumb's.
 BESIDE = 0.82
-# Without knuckles the palm is the tail of the bone, where that is so far from the wrist, else so much ahead.
+# Without knuckles the palm is at the bone's tail if its length is within TAIL, else AHEAD (shares of the forearm).
 TAIL, AHEAD = (0.1, 0.7), 0.3
-# So many knuckles, spread by at least this share of their distance from the wrist, tell the plane of the palm: of two
-# one may be the thumb's.
+# The plane of a palm is known from at least this number of knuckles (one of two may be the thumb's) with a spread of at
+# least this share of their distance from the wrist.
 FINGERS, SPREAD = 3, 0.3
 
 
 def clip_of(armature: Object, limbs: Sequence[Limb], poses: dict[str, Array], scale: dict[str, Array]) -> Clip:
-    """What planting reads of limbs, from the poses of their bones in the world and their own scales, by names."""
+    """Make a clip of limbs from world-space poses (F, 4, 4) and own scales (F, 3) of bones by name."""
     posed, render = _posed(armature, limbs, poses, scale), bpy.context.scene.render
     tips = [_tip(armature, limb, poses, posed["ball"][:, number]) for number, limb in enumerate(limbs)]
     palms = [UNKNOWN if limb.is_leg else find_palm(armature, limb)[1] for limb in limbs]
     return Clip(
-        # A character that was moved as a whole brings its floor with it, at the height of the object's origin.
+        # The floor of a character that was moved as a whole lies at the height of the object's origin.
         floors=(float(armature.matrix_world.translation.z), 0.0),
         fps=render.fps / render.fps_base,
         **posed,
@@ -59,7 +60,7 @@ def clip_of(armature: Object, limbs: Sequence[Limb], poses: dict[str, Array], sc
 def clip_again(
     before: Clip, armature: Object, limbs: Sequence[Limb], poses: dict[str, Array], scale: dict[str, Array]
 ) -> Clip:
-    """As `clip_of`, of limbs of which there is a clip from `before` they were keyed: tips stay on their toes."""
+    """As `clip_of`, for limbs that have a clip from `before` they were keyed, whose tips of toes are kept."""
     posed = _posed(armature, limbs, poses, scale)
     tip = move_points(posed["toe"] @ inverse_of(before.toe[:1]), before.tip[:1])
     return before.having(**posed, tip=np.where(before.has_toe[:, None], tip, posed["ball"]))
@@ -68,7 +69,7 @@ def clip_again(
 def _posed(
     armature: Object, limbs: Sequence[Limb], poses: dict[str, Array], scale: dict[str, Array]
 ) -> dict[str, Array]:
-    """What poses and scales of bones alone tell of a clip."""
+    """The parts of a clip that depend on the poses and scales of bones."""
     feet = [_foot(limb, poses) for limb in limbs]
     rows = {
         "thigh": [poses[limb.thigh] for limb in limbs],
@@ -93,7 +94,7 @@ def _rest_poses(armature: Object, names: Iterable[str]) -> dict[str, Array]:
 
 
 def _foot(limb: Limb, poses: dict[str, Array]) -> Array:
-    """The poses (F, 4, 4) of the foot; of a leg without one its end, which has no direction of its own."""
+    """The poses (F, 4, 4) of the foot; for a leg without a foot, its end with axes of the world."""
     if limb.end is None:
         return poses[limb.foot]
     foot = np.tile(np.eye(4), (len(poses[limb.shin]), 1, 1))
@@ -102,7 +103,7 @@ def _foot(limb: Limb, poses: dict[str, Array]) -> Array:
 
 
 def _rest_hinge(armature: Object, limb: Limb) -> Array:
-    """The hinge of a limb in the rest pose (3,), in the space of its lower bone; zero where it rests straight."""
+    """The hinge (3,) of a limb in the rest pose, in the space of its lower bone; zero for a straight limb."""
     rest = _rest_poses(armature, limb.turned)
     thigh, shin, foot = rest[limb.thigh][0], rest[limb.shin][0], _foot(limb, rest)[0]
     upper, lower = thigh[:3, 3] - shin[:3, 3], foot[:3, 3] - shin[:3, 3]
@@ -111,17 +112,17 @@ def _rest_hinge(armature: Object, limb: Limb) -> Array:
 
 
 def _scales(limb: Limb, scale: dict[str, Array]) -> Array:
-    """Own scales of thigh, shin, foot and toe (F, 4, 3)."""
+    """The own scales (F, 4, 3) of thigh, shin, foot and toe."""
     ones = np.ones_like(scale[limb.shin])
     foot, toe = ones if limb.end else scale[limb.foot], scale[limb.toe] if limb.toe else ones
     return np.stack([scale[limb.thigh], scale[limb.shin], foot, toe], axis=1)
 
 
 def _ball(armature: Object, limb: Limb, world: dict[str, Array]) -> Array:
-    """The head of the toe bone, else the tail of the foot bone, unless that points up: then the shin's line goes on.
+    """The path (F, 3) of the ball: the head of the toe bone, or the tail of the foot bone.
 
-    Toes that are moved within their foot do not take the ball along. A leg without a foot stands on its end, a hand
-    touches with its palm.
+    A tail that points up is replaced by a point on the line of the shin. A toe bone under the foot gives a point that
+    is fixed to the foot. The ball of a leg without a foot is the leg's end, and that of a hand its palm.
     """
     if not limb.is_leg:
         return _carry(world[limb.foot], find_palm(armature, limb)[0])
@@ -140,7 +141,7 @@ def _ball(armature: Object, limb: Limb, world: dict[str, Array]) -> Array:
 
 
 def _tip(armature: Object, limb: Limb, world: dict[str, Array], ball: Array) -> Array:
-    """The tip of the toes: the farthest plausible of the toe bone's tail and its children's heads, else a guess."""
+    """The path (F, 3) of the tip of the toes: the foremost plausible end of the toe bone, or a guess."""
     if limb.toe is None:
         return ball
     toe, foot = world[limb.toe], ball - world[limb.foot][:, :3, 3]
@@ -159,20 +160,20 @@ def _tip(armature: Object, limb: Limb, world: dict[str, Array], ball: Array) -> 
 
 
 def _ends(armature: Object, toe: str) -> list[Array]:
-    """The tail of the toe bone and the heads of its children in the rest pose, in the toe bone's space."""
+    """The tail of the toe bone and the heads of its children in the rest pose, in the space of the toe bone."""
     bone = armature.data.bones[toe]
     inverse = bone.matrix_local.inverted()
     return [np.array(inverse @ end) for end in (bone.tail_local, *(child.head_local for child in bone.children))]
 
 
 def _carry(matrices: Array, point: Array) -> Array:
-    """A point fixed in a bone's space, in the world (F, 3)."""
+    """The path (F, 3) in world space of a point that is fixed in a bone's space."""
     return matrices[:, :3, :3] @ point + matrices[:, :3, 3]
 
 
 def _local(matrices: Array, points: Array) -> Array:
-    """The point in a bone's space (3,) that on the median frame lies where the world's points (F, 3) do."""
-    # By Cramer's rule, column by column in memory: half of the time that solving matrix by matrix takes.
+    """World-space points (F, 3) in a bone's space, as the median (3,) over the frames."""
+    # Cramer's rule on whole columns takes half the time of solving matrix by matrix.
     x, y, z, origin = np.ascontiguousarray(matrices[:, :3].transpose(2, 1, 0))
     away = points.T - origin
     faces = np.array([a[NEXT] * b[LAST] - a[LAST] * b[NEXT] for a, b in ((y, z), (z, x), (x, y))])
@@ -180,21 +181,21 @@ def _local(matrices: Array, points: Array) -> Array:
 
 
 def _lowest_quarter(ball: Array) -> NDArray[np.int64]:
-    """Frames on which the ball is lowest: there the foot is likeliest to stand, in clips that travel or do not."""
+    """The quarter of the frames on which a point (F, 3) is lowest, where a foot most probably stands."""
     return np.argsort(ball @ UP, kind="stable")[: max(1, len(ball) // 4)]
 
 
 def _level(direction: Array) -> tuple[Array, Array]:
-    """Level unit headings and level lengths; a vertical direction has no heading (zero)."""
+    """The level unit headings and the level lengths of directions (F, 3). A vertical direction has heading zero."""
     level = direction - (direction @ UP)[:, None] * UP
     length = np.linalg.norm(level, axis=-1)
     return level / np.maximum(length, 1e-30)[:, None], length
 
 
 def find_palm(armature: Object, limb: Limb) -> tuple[Array, Array]:
-    """The point (3,) of a hand that touches, in its bone's space, and the normal (3,) there, zero where unknown.
+    """The touching point (3,) of a hand in its bone's space, and the palm's normal (3,) there, zero if unknown.
 
-    It is the middle of the knuckles, as the rest pose shows them; without fingers a point on the bone's line.
+    The point is the middle of the knuckles in the rest pose; for a hand without fingers, a point on the bone's line.
     """
     bone, above = armature.data.bones[limb.foot], armature.data.bones[limb.shin]
     lower = float((bone.head_local - above.head_local).length)
@@ -208,7 +209,7 @@ def find_palm(armature: Object, limb: Limb) -> tuple[Array, Array]:
 
 
 def _knuckles(hand: Bone, lower: float) -> Iterator[Array]:
-    """The knuckle (3,) of each finger, in the hand's space."""
+    """The knuckle (3,) of each finger, in the space of the hand."""
     inverse = hand.matrix_local.inverted()
     ahead = list(hand.children)
     while ahead:

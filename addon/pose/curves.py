@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Poses of bones in bulk: from F-curves to world matrices over all frames at once, where F-curves tell all."""
+"""Poses of bones in bulk: world matrices over all frames from F-curves, where nothing else moves the bones."""
 
 import re
 from collections.abc import Sequence
@@ -22,25 +22,24 @@ from ..keys.keyframes import Frames
 from ..stages import Progress, Stages, part_of
 from .evaluate import Poses, is_layered, may_move, read_rest, step_worlds
 
-# The bone and the property that a data path names, the bone with its quotes escaped.
+# The bone, with its quotes escaped, and the property in a data path.
 BONE_PATH = re.compile(actions.BONE.pattern + r"(?:\.(.*)|\[.*)$")
 CHANNELS = {"location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale"}
-# What adds nothing to an object's channels.
+# The delta transforms that change nothing.
 NO_DELTAS = {
     "delta_location": (0.0, 0.0, 0.0),
     "delta_rotation_euler": (0.0, 0.0, 0.0),
     "delta_rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
     "delta_scale": (1.0, 1.0, 1.0),
 }
-# What Blender makes of a quaternion of zeros: a half turn about X.
+# Blender reads a quaternion of zeros as a half turn about X.
 HALF_TURN = (0.0, 1.0, 0.0, 0.0)
 
 
 def tell_all(armature: Object, names: Sequence[str], curves: actions.Curves) -> bool:
-    """Whether nothing can move the bones but F-curves of their own channels and those of their ancestors, among the
-    `curves` that the armature plays.
+    """Whether only F-curves, among the played `curves`, can move the bones: those of their channels and ancestors.
 
-    What only a change of data between frames could bring about, by scripts for instance, is left to a comparison.
+    Changes of data between frames, for instance by scripts, are not considered: `proven` compares spot frames.
     """
     bones = _with_ancestors(armature, names)
     return (
@@ -55,7 +54,7 @@ def tell_all(armature: Object, names: Sequence[str], curves: actions.Curves) -> 
 
 
 def inherits_plainly(bone: Bone) -> bool:
-    """Whether the bone goes wholly with its parent."""
+    """Whether the bone inherits its parent's whole transform."""
     wholly = bone.parent is None or (bone.use_inherit_rotation and bone.inherit_scale == "FULL")
     return wholly and bone.use_local_location
 
@@ -72,7 +71,7 @@ def _time_is_plain() -> bool:
 
 
 def _reached_by_ik(armature: Object, names: set[str]) -> bool:
-    """Whether inverse kinematics, even muted, reaches one of the bones: from its bone upward, or from the one above."""
+    """Whether the chain of an IK constraint, even of a muted one, contains one of the bones."""
     for bone in armature.pose.bones:
         for constraint in bone.constraints:
             if constraint.type in {"IK", "SPLINE_IK"}:
@@ -83,7 +82,7 @@ def _reached_by_ik(armature: Object, names: set[str]) -> bool:
 
 
 def _paths_are_plain(armature: Object, curves: actions.Curves, names: set[str]) -> bool:
-    """Whether F-curves of the bones are all of channels or of custom properties, and they have no driver."""
+    """Whether all F-curves of the bones are of channels or custom properties, and no driver is on them."""
     drivers = armature.animation_data.drivers if armature.animation_data else ()
     parts = {path: _parts(path) for path, _ in curves.listed}
     own = {path: channel for path, (bone, channel) in parts.items() if bone in names and channel is not None}
@@ -96,19 +95,19 @@ def _paths_are_plain(armature: Object, curves: actions.Curves, names: set[str]) 
 
 
 def _is_heard(curve: FCurve) -> bool:
-    """Whether the curve does what its keys say; muted groups are heard by some versions of Blender."""
+    """Whether the curve is either muted itself or evaluated by every version of Blender, with keys or samples."""
     group_is_mute = curve.group is not None and curve.group.mute
     has_values = bool(curve.keyframe_points or curve.sampled_points)
     return curve.is_valid and (curve.mute or not group_is_mute) and (has_values or not curve.modifiers)
 
 
 def _goes_by_curves(ob: Object) -> bool:
-    """Whether nothing moves an object within its parent but F-curves of its own channels."""
+    """Whether only F-curves of its own channels move an object within its parent."""
     curves, data = actions.curves_of(actions.assigned(ob)), ob.animation_data
     own = [curve for curve in curves if not curve.data_path.startswith(("pose.bones[", "["))]
     return (
         ob.parent_type in {"OBJECT", "ARMATURE"}
-        # Children follow the path of a curve.
+        # A child of a curve object follows the path of the curve.
         and not (ob.parent and ob.parent.type == "CURVE")
         and not (ob.constraints or ob.rigid_body or is_layered(ob))
         and not any(not driver.data_path.startswith("pose.bones[") for driver in (data.drivers if data else ()))
@@ -123,16 +122,16 @@ def _bone_of(path: str) -> str | None:
 
 @lru_cache(maxsize=10_000)
 def _parts(path: str) -> tuple[str | None, str | None]:
-    """The bone that a data path names, and its property."""
+    """The bone, with its quotes escaped, and the property in a data path; None for what is missing."""
     match = BONE_PATH.match(path)
     return (match[1], match[2]) if match else (None, None)
 
 
 def playing_alone(armature: Object, names: Sequence[str]) -> AbstractContextManager[object]:
-    """Let the armature play for a while what moves these bones and the object alone.
+    """Make the armature play within the context only the curves that move these bones and the object.
 
-    Blender copies a whole action to evaluate it, and evaluates all of its curves on every frame. It also evaluates the
-    armature anew afterwards, in the user's scene, which takes back what was posed by hand.
+    Blender copies a whole action to evaluate it, and evaluates all of its curves on every frame. Afterwards Blender
+    evaluates the armature again in the user's scene, which resets a pose set by hand.
     """
     playing = actions.assigned(armature)
     bones = {escape_identifier(bone.name) for bone in _with_ancestors(armature, names)} | {None}
@@ -141,7 +140,7 @@ def playing_alone(armature: Object, names: Sequence[str]) -> AbstractContextMana
 
 
 def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:
-    """The bones and all their ancestors, parents before children."""
+    """The bones and all their ancestors; parents come before children."""
     bones = armature.pose.bones
     lines = ([*reversed(bones[name].parent_recursive), bones[name]] for name in names)
     return list({bone.name: bone for bone in chain.from_iterable(lines)}.values())
@@ -167,15 +166,15 @@ class Channels:
 
     @property
     def values(self) -> dict[str, Array]:
-        """What was read, by data paths."""
+        """The values that were read, by data path."""
         return dict(zip(chain.from_iterable(self.paths), chain.from_iterable(self.local), strict=True))
 
     @property
     def poses(self) -> Poses:
-        """The poses of the bones that were asked for."""
+        """The poses of the requested bones."""
         locations, turns, scales = zip(*self.local, strict=True)
         by_bone = np.stack(locations), self._quaternions(turns), np.stack(scales)
-        # Connected bones do not leave their parents.
+        # Blender ignores the location of connected bones.
         by_bone[0][self.connected] = 0.0
         local = [np.swapaxes(channel, 0, 1) for channel in by_bone]
         world = ik2bone.aggregate(self.parents, *local, rest=self.rest, base=self.placed)[:, self.rows]
@@ -184,7 +183,7 @@ class Channels:
         return Poses(self.placed, world, basis, local[2], np.empty((len(world), 0)))
 
     def _quaternions(self, turns: Sequence[Array]) -> Array:
-        """Rotations (B, F, 4) as Blender takes them, those of one mode at once."""
+        """Quaternions (B, F, 4) of the rotations, converted together for all bones of one mode."""
         found = np.empty((len(turns), len(self.placed), 4))
         for mode in set(self.modes):
             rows = [row for row, own in enumerate(self.modes) if own == mode]
@@ -194,7 +193,7 @@ class Channels:
 
 
 def read(armature: Object, names: Sequence[str], frames: Sequence[int], curves: actions.Curves) -> Stages[Channels]:
-    """The channels of bones whose F-curves tell all; what is not keyed is as it stands."""
+    """Read the channels of bones that only F-curves move. Properties without a curve have their present value."""
     bones = _with_ancestors(armature, names)
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones])
@@ -209,7 +208,7 @@ def read(armature: Object, names: Sequence[str], frames: Sequence[int], curves: 
 
 
 def _placed(armature: Object, frames: Sequence[int]) -> Stages[Array]:
-    """Where the armature lies in the world (F, 4, 4), stepped where F-curves do not tell it."""
+    """The world matrices (F, 4, 4) of the armature, from F-curves, or by stepping if other things may move it."""
     line = [armature]
     while line[0].parent:
         line.insert(0, line[0].parent)
@@ -235,7 +234,7 @@ def _local(bones: Sequence[PoseBone], curves: actions.Curves, frames: Frames) ->
 
 
 def _channels(owner: Object | PoseBone, curves: actions.Curves, frames: Frames) -> dict[str, Array]:
-    """Location, rotation by its mode and scale over the frames, by data paths."""
+    """Location, rotation in the present mode, and scale over the frames, by data path."""
     names = "location", rotations.property_of(owner.rotation_mode), "scale"
     paths = {owner.path_from_id(name): getattr(owner, name) for name in names}
     return {path: channels.values_of(curves, path, frames, present) for path, present in paths.items()}

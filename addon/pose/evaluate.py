@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluated poses of an armature on any frame, read without moving the user's scene."""
+"""Reading evaluated poses of an armature on any frame, without a change of the user's scene."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from ..keys import actions
 from ..stages import Progress, Stages
 
 Shown, Value = TypeVar("Shown"), TypeVar("Value")
-# What scenes of our own are called, and the empties in them.
+# The name of private scenes and of the empties in them.
 PRIVATE = ".ik2bone"
 
 
 @contextmanager
 def stepping(armature: Object) -> Iterator[Callable[[int], Object]]:
-    """Give a function that takes a frame and returns the evaluated armature on it.
+    """Provide a function that takes a frame and returns the evaluated armature on this frame.
 
-    Frames are stepped in a scene of its own that holds only the armature: its dependency graph pulls in parents and
-    constraint targets, leaves meshes alone, and never writes back to the armature, so that the user's frame and a
-    pose set by hand stay. The scene is removed in the end.
+    Frames are stepped in a private scene that holds only the armature. Its dependency graph includes parents and
+    constraint targets but no meshes, and does not write back to the armature, so that the user's frame and a pose set
+    by hand stay. The private scene is removed in the end.
 
-    The user's handlers of frame changes hear these frames too, with that scene, because a rig may be posed by them:
-    without them the pose would not be what playback shows. What a handler writes elsewhere stays as it left it.
+    The user's frame-change handlers run with the private scene, because a handler may pose the rig, and playback would
+    show that pose. Other data that a handler changes stays changed.
     """
     with private_scene([armature]) as scene:
         yield lambda frame: _in_depsgraph(armature, step_scene(scene, frame))
@@ -41,7 +41,7 @@ def stepping(armature: Object) -> Iterator[Callable[[int], Object]]:
 
 @contextmanager
 def private_scene(objects: Sequence[Object]) -> Iterator[Scene]:
-    """A scene that holds only these objects and keeps the time of the user's, for a while."""
+    """A temporary scene that holds only these objects and has the time settings of the user's scene."""
     scene = bpy.data.scenes.new(PRIVATE)
     try:
         for ob in objects:
@@ -50,7 +50,7 @@ def private_scene(objects: Sequence[Object]) -> Iterator[Scene]:
             setattr(scene.render, name, getattr(bpy.context.scene.render, name))
         yield scene
     finally:
-        # Removing it by `scenes.remove` crashes Blender 4.2 where there is no window, as in scripts on a timer.
+        # `scenes.remove` crashes Blender 4.2 if there is no window, for instance in a script on a timer.
         bpy.data.batch_remove([scene])
 
 
@@ -63,7 +63,7 @@ def step_scene(scene: Scene, frame: int) -> Depsgraph:
 def read_frames(
     step: Callable[[int], Shown], frames: Sequence[int], reader: Callable[[Shown], Value]
 ) -> Stages[list[Value]]:
-    """What `reader` takes from what `step` shows, for each of the frames."""
+    """The values that `reader` returns for the result of `step` on each of the frames."""
     rows = []
     for number, frame in enumerate(frames):
         rows.append(reader(step(frame)))
@@ -72,7 +72,7 @@ def read_frames(
 
 
 def present(armature: Object) -> Object:
-    """The evaluated armature as it stands in the user's scene, hand-set channels included."""
+    """The evaluated armature of the user's scene, including channels that are set by hand."""
     return _in_depsgraph(armature, bpy.context.evaluated_depsgraph_get())
 
 
@@ -85,10 +85,13 @@ def _in_depsgraph(armature: Object, depsgraph: Depsgraph) -> Object:
 
 @dataclass(frozen=True)
 class Poses:
-    """Bones over frames: poses in the `world` and `basis`, the channels, as matrices (F, B, 4, 4), `scale` (F, B, 3).
+    """Poses of B bones over F frames.
 
-    `placed` (F, 4, 4) is where the armature lies in the world, `influences` (F, C) are those of constraints. The scale
-    is that of the channels and constraints.
+    placed      (F, 4, 4) world matrices of the armature
+    world       (F, B, 4, 4) world matrices of the bones
+    basis       (F, B, 4, 4) channels of the bones as matrices
+    scale       (F, B, 3) own scales of the bones, by channels and constraints
+    influences  (F, C) influences of constraints
     """
 
     placed: Array
@@ -107,9 +110,9 @@ def read_poses(
     frames: Sequence[int],
     constraints: Sequence[tuple[str, str]] = (),
 ) -> Stages[Poses]:
-    """Step frames and copy numbers as they are; all else is done afterwards, for all frames at once.
+    """Step frames, copy raw numbers on each, and compute poses from them afterwards for all frames at once.
 
-    `constraints` are those whose influences are read, by bone and name, of muted ones 0.
+    `constraints` names by bone and name the constraints whose influences are read; a muted one counts as 0.
     """
     rows = yield from read_frames(step, frames, lambda evaluated: _numbers(evaluated, names, constraints))
     placed, pose, basis, scale, influences = (np.array(column, np.float64) for column in zip(*rows, strict=True))
@@ -132,19 +135,19 @@ def _numbers(
 
 
 def shown_channels(evaluated: Object, bone: PoseBone) -> Array:
-    """The channels (4, 4) by which a bone without constraints would be where this one is."""
+    """The channels (4, 4) that would bring the bone to its present pose without constraints."""
     return np.array(evaluated.convert_space(pose_bone=bone, matrix=bone.matrix, from_space="POSE", to_space="LOCAL"))
 
 
 def with_parents(ob: Object | None) -> Iterator[Object]:
-    """An object and all that it is parented to, nearest first."""
+    """The object and its parents, the nearest first."""
     while ob is not None:
         yield ob
         ob = ob.parent
 
 
 def may_move(ob: Object) -> bool:
-    """Whether anything could move the object or what carries it; animated bones do not move their armature."""
+    """Whether anything could move the object or one of its parents. Animated bones do not move their armature."""
     return any(
         _is_animated(part) or part.constraints or part.parent_type not in {"OBJECT", "ARMATURE"}
         for part in with_parents(ob)
@@ -158,7 +161,7 @@ def _is_animated(ob: Object) -> bool:
 
 
 def is_layered(ob: Object) -> bool:
-    """Whether the NLA may show anything but the object's action as it is."""
+    """Whether the NLA could show something else than the object's unchanged action."""
     data = ob.animation_data
     if data is None or not data.use_nla:
         return data is not None and data.use_tweak_mode
@@ -168,20 +171,20 @@ def is_layered(ob: Object) -> bool:
 
 
 def step_worlds(objects: Sequence[Object], frames: Sequence[int]) -> Stages[Array]:
-    """World matrices (O, F, 4, 4) of objects."""
+    """The world matrices (O, F, 4, 4) of objects on some frames."""
     return (yield from _step(objects, frames, lambda _, empty: np.array(empty.matrix_world)))
 
 
 def step_hidden(objects: Sequence[Object], frames: Sequence[int]) -> Stages[Mask]:
-    """Whether objects are hidden in viewports (O, F)."""
+    """Whether objects are hidden in viewports on some frames (O, F)."""
     return (yield from _step(objects, frames, lambda ob, _: ob.hide_viewport))
 
 
 def _step(objects: Sequence[Object], frames: Sequence[int], reader: Callable[[Object, Object], Any]) -> Stages[NDArray]:
-    """What `reader` takes (O, F, ...) from each object and an empty under it, both evaluated.
+    """The values (O, F, ...) that `reader` returns for each evaluated object and an evaluated empty parented to it.
 
-    Frames are stepped in a scene of its own that holds only these empties, so that the user's scene stays where it is
-    and neither shapes nor poses are worked out.
+    Frames are stepped in a private scene that holds only the empties, so that the user's scene keeps its frame, and
+    neither shapes nor poses are evaluated.
     """
     empties = [bpy.data.objects.new(PRIVATE, None) for _ in objects]
     pairs = list(zip(objects, empties, strict=True))
@@ -201,7 +204,7 @@ def _step(objects: Sequence[Object], frames: Sequence[int], reader: Callable[[Ob
 
 
 def heads(armature: Object, frames: list[int]) -> tuple[Array, Mask]:
-    """World positions of all bone heads (F, B, 3) in the order of the pose bones, and whose channels move (B,)."""
+    """The world positions (F, B, 3) of the heads of all pose bones, and whether each bone's channels change (B,)."""
     joints, bases = [], []
     with stepping(armature) as step:
         for evaluated in map(step, frames):
@@ -211,25 +214,25 @@ def heads(armature: Object, frames: list[int]) -> tuple[Array, Mask]:
 
 
 def _to_world(armature: Object, points: Array) -> Array:
-    # From Blender 5.2 on, matrices make arrays in single precision.
+    # In Blender 5.2 and later, an array made from a matrix has single precision.
     world = np.array(armature.matrix_world, float)
     return points @ world[:3, :3].T + world[:3, 3]
 
 
 def read(armature: Object, name: str, size: int) -> NDArray[np.float32]:
-    """A property of all pose bones (B, size), 20 times faster than bone by bone; matrices come column by column."""
+    """A property (B, size) of all pose bones, 20 times as fast as bone by bone. Matrices are transposed."""
     flat = np.empty(size * len(armature.pose.bones), np.float32)
     armature.pose.bones.foreach_get(name, flat)
     return flat.reshape(-1, size)
 
 
 def rest_heads(armature: Object) -> Array:
-    """Bone heads of the rest pose (B, 3) in world space, in the order of `armature.pose.bones`."""
+    """The heads (B, 3) of bones in the rest pose, in world space and in the order of `armature.pose.bones`."""
     return _to_world(armature, read_rest(armature, armature.pose.bones.keys(), "head_local", 3))
 
 
 def read_rest(armature: Object, names: Iterable[str], name: str, size: int) -> Array:
-    """As `read`, of some bones at rest."""
+    """A property (B, size) of some bones in the rest pose."""
     bones = armature.data.bones
     flat = np.empty(size * len(bones), np.float32)
     bones.foreach_get(name, flat)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sample the animated pose of the legs over all frames, into the arrays that planting reads."""
+"""Sampling the poses of limbs over all frames, in bulk from F-curves or by stepping frames."""
 
 from __future__ import annotations
 
@@ -29,27 +29,31 @@ from .clip import clip_again, clip_of
 from .evaluate import Poses, read_poses, stepping
 from .evaluate import present as present_pose
 
-# Volume of a bone's axes over the cube of the longest under which it has no inverse: ten times what single precision
-# leaves of an axis scaled to zero.
+# A bone is flat, without an inverse, if the volume of its axes over the cube of the longest is below this: ten times
+# what rounding in single precision leaves of an axis scaled to zero.
 FLAT = 1e-6
-# Keys at infinity hold the largest number of single precision; from its root on squares are infinite there.
+# Keys at infinity hold the largest number of single precision. Above its root, squares are infinite in that precision.
 INFINITE = float(np.sqrt(np.finfo(np.float32).max))
-# So many frames are stepped as fast as F-curves are read and proven on some frames.
+# Up to this number of frames, stepping is as fast as reading F-curves and comparing spot frames.
 FEW = 24
-# Shares of the leg, of a bone's axes and of its channels by which F-curves may differ from Blender's evaluation.
+# The allowed difference from Blender's evaluation, as a share of the leg, of a bone's axes and of its channels.
 SAME = 1e-5
-# The most frames of kept samples, which take 100 MB, 5 kB a frame.
+# The limit on the frames of kept samples: 100 MB at 5 kB a frame.
 FRAMES = 20_000
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What Blender shows: the clip for planting, and the poses of thigh, shin, foot and toe of each limb, of what
-    controls them, of the hips and their parent, in the order of `names`.
+    """The animation of an armature's limbs as Blender shows it.
 
-    `placing` (F, 3, 3), of the hips, of loose feet and of controls, tells how far in the world they move for each unit
-    of their location channel. `switches` are the constraints that switch controls, in the order of their influences.
-    `in_bulk` tells that F-curves were read instead of frames stepped: `channels` hold the values of these by data path.
+    clip      what planting reads
+    frames    (F,) whole frames of the scene
+    names     bones in the order of `poses`: those of limbs and their controls, the hips, and parents of moved bones
+    poses     poses of these bones
+    placing   by bone whose location is keyed, (F, 3, 3): its way in world space for each unit of its location
+    switches  constraints that switch controls, in the order of `poses.influences`
+    in_bulk   whether F-curves were read instead of frames stepped
+    channels  the values of these F-curves by data path
     """
 
     clip: Clip
@@ -62,19 +66,19 @@ class Sample:
     channels: Mapping[str, Array] = field(default_factory=dict)
 
     def world(self, bone: str) -> Array:
-        """The poses of a bone in the world (F, 4, 4)."""
+        """The world-space poses (F, 4, 4) of a bone."""
         return self.poses.world[:, self.names.index(bone)]
 
     def scale(self, bone: str) -> Array:
-        """The scale channel of a bone (F, 3)."""
+        """The own scale (F, 3) of a bone."""
         return self.poses.scale[:, self.names.index(bone)]
 
     def basis(self, bone: str) -> Array:
-        """The channels of a bone as matrices (F, 4, 4)."""
+        """The channels (F, 4, 4) of a bone as matrices."""
         return self.poses.basis[:, self.names.index(bone)]
 
     def influence(self, switch: tuple[str, str]) -> Array:
-        """The influence of a constraint that switches controls (F,)."""
+        """The influence (F,) of a constraint that switches controls."""
         return self.poses.influences[:, self.switches.index(switch)]
 
     def cut(self, rows: slice) -> Sample:
@@ -84,14 +88,14 @@ class Sample:
         return replace(self, placing=placing, channels=channels, **parts)
 
 
-# Samples by what they were made from.
+# Samples by the data that they were made from.
 kept: Bounded[Sample] = Bounded(FRAMES)
 
 
 def sample(
     armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int], *, present: bool = False
 ) -> Sample:
-    """The pose as the action in use shows it on whole scene frames, in ascending order: see `sampling`."""
+    """The sample of the played action on whole frames of the scene, in ascending order; see `sampling`."""
     return finish(sampling(armature, limbs, hips, frames, present=present))
 
 
@@ -105,12 +109,12 @@ def sampling(
     before: Sample | None = None,
     keep: bool = False,
 ) -> Stages[Sample]:
-    """As `sample`, in stages.
+    """Sample limbs in stages, in bulk from F-curves if nothing else moves them, else by stepping.
 
-    In bulk from F-curves where they tell all, else by stepping. F-curves are proven on some frames; where limbs have
-    been keyed since a sample from `before`, that is left to the caller. With `present` the pose is read as it stands
-    in the scene, hand-set channels included; `frames` is then the current frame alone. With `keep`, one in bulk is
-    kept, or a kept one of the same is taken.
+    A sample from F-curves is compared with Blender's evaluation on spot frames. With `before`, a sample of the same
+    limbs from before they were keyed, that comparison is left to the caller. With `present` the pose is read as it
+    stands in the scene, including channels set by hand; `frames` is the current frame alone then. With `keep` a sample
+    from F-curves is kept, and a kept sample of the same data is returned.
     """
     names = _bone_names(armature, limbs, hips)
     played = actions.curves_of(actions.assigned(armature))
@@ -133,7 +137,7 @@ def sampling(
 def _told(
     armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int], channels: curves.Channels
 ) -> Hashable:
-    """What tells by == whether a sample in bulk would be the same: all that it is made from."""
+    """The key of a kept sample: all data that it is made from."""
     bones, render = armature.data.bones, bpy.context.scene.render
     rest = [np.empty(size * len(bones), np.float32) for size in (16, 1)]
     for name, values in zip(("matrix_local", "length"), rest, strict=True):
@@ -146,9 +150,10 @@ def _told(
 def proven(
     found: Sample, armature: Object, limbs: Sequence[Limb], hips: str | None, worst: Sequence[int] | None = None
 ) -> Stages[Sample]:
-    """A sample itself if Blender's evaluation agrees with it on its ends and on some frames, else one by stepping.
+    """The sample, if it agrees with Blender's evaluation on its ends and on some frames; else one by stepping.
 
-    Of what was just written these are its `worst` frames; a pose set by hand is lost then, as it is with any new key.
+    For a sample of keys that were just written, `worst` are these frames. A pose set by hand is lost then, as with any
+    new key.
     """
     if not found.in_bulk:
         return found
@@ -158,7 +163,7 @@ def proven(
         with stepping(armature) as step:
             seen = yield from part_of(read_poses(step, found.names, spots), 0.0, 0.1)
     else:
-        # At once, so that nobody sees what the armature plays meanwhile.
+        # Without a `yield` in between, so that no redraw shows what the armature plays meanwhile.
         with curves.playing_alone(armature, found.names), stepping(armature) as step:
             seen = finish(read_poses(step, found.names, spots))
     if _agree(found, spots, seen):
@@ -167,13 +172,13 @@ def proven(
 
 
 def _spots(frames: Sequence[int]) -> list[int]:
-    """The first, the middle and the last frame, and some at random, the same ones each time."""
+    """The first, the middle and the last frame, and three random ones, the same for every clip of this length."""
     rows = [0, len(frames) // 2, len(frames) - 1, *np.random.default_rng(len(frames)).integers(len(frames), size=3)]
     return [int(frames[row]) for row in sorted(set(rows))]
 
 
 def _agree(found: Sample, frames: Sequence[int], seen: Poses) -> bool:
-    """Whether channels, and poses in the world, are on some frames what Blender shows, as single precision tells it."""
+    """Whether channels and world-space poses agree with Blender's evaluation on some frames, within rounding."""
     rows = np.searchsorted(found.frames, frames)
     basis, off = found.poses.basis[rows], np.abs(found.poses.world[rows] - seen.world)
     far = 4.0 * np.finfo(np.float32).eps * np.abs(seen.world[..., :3, 3]).max()
@@ -206,7 +211,7 @@ def _sample(
     world, scale = (dict(zip(names, parts.swapaxes(0, 1), strict=True)) for parts in (poses.world, poses.scale))
     bones = armature.pose.bones
     placing = {name: _placing(bones[name], names.index(name), poses, world) for name in _moved_names(limbs, hips)}
-    # Stretched bones of a control rig do not hand their scale on to the next ones.
+    # Stretched bones of a control rig do not pass their scale on to the next bones.
     world |= {name: _evenly_scaled(world[name]) for limb in limbs if limb.controls for name in limb.bones}
     scale |= {name: np.ones_like(scale[name]) for limb in limbs if limb.controls for name in limb.bones}
     given = armature, limbs, world, scale
@@ -215,7 +220,7 @@ def _sample(
 
 
 def _evenly_scaled(matrices: Array) -> Array:
-    """The same poses (F, 4, 4) with axes at right angles and of equal lengths."""
+    """The poses (F, 4, 4) with orthogonal axes of equal lengths and unchanged volume."""
     even = matrices.copy()
     size = np.cbrt(np.linalg.det(matrices[:, :3, :3]))
     even[:, :3, :3] = size[:, None, None] * nearest_rotations(matrices[:, :3, :3])
@@ -223,9 +228,9 @@ def _evenly_scaled(matrices: Array) -> Array:
 
 
 def _placing(posed: PoseBone, index: int, poses: Poses, world: dict[str, Array]) -> Array:
-    """How far a bone moves in the world for each unit of its location (F, 3, 3), as columns.
+    """A bone's ways in world space for each unit of its location, as columns (F, 3, 3).
 
-    Seen from what carries it, because constraints may turn and scale the bone itself.
+    They follow from the bone's parent, because constraints may turn and scale the bone itself.
     """
     bone, parent, placed = posed.bone, posed.bone.parent, poses.placed
     if any(constraint.type in CARRYING and not constraint.mute for constraint in posed.constraints):
@@ -238,7 +243,7 @@ def _placing(posed: PoseBone, index: int, poses: Poses, world: dict[str, Array])
 
 
 def _bone_names(armature: Object, limbs: Sequence[Limb], hips: str | None) -> list[str]:
-    """The limbs' bones, and the hips; of what is moved the parents too."""
+    """The bones of limbs and controls, the hips, and the parents of bones that are moved."""
     moved = _moved_names(limbs, hips)
     led = [control.bone for limb in limbs for control in limb.controls if control.part == "knee"]
     above = [bone.parent.name for bone in (armature.data.bones[name] for name in (*moved, *led)) if bone.parent]
@@ -248,7 +253,7 @@ def _bone_names(armature: Object, limbs: Sequence[Limb], hips: str | None) -> li
 
 
 def _moved_names(limbs: Sequence[Limb], hips: str | None) -> list[str]:
-    """Names of the bones whose location is keyed: loose feet, controls, and the hips."""
+    """The names of bones whose location is keyed: loose feet, controls and the hips."""
     moved = [limb.foot for limb in limbs if limb.loose]
     moved += [control.bone for limb in limbs for control in limb.controls if control.moves]
     return moved + ([] if hips is None else [hips])
@@ -261,7 +266,7 @@ def _switches(limbs: Sequence[Limb]) -> tuple[tuple[str, str], ...]:
 
 
 def _refuse_broken(poses: Poses, names: list[str], frames: Sequence[int], step: Callable[[int], Object]) -> None:
-    """Refuse poses with which nothing can be reckoned, naming bone and frame."""
+    """Raise `Refusal` for poses with infinity, NaN or a scale of zero, with the bone and the frame."""
     for row in np.flatnonzero(_are_broken(poses))[:1]:
         culprit = _culprit(step(frames[row]), names)
         raise Refusal(f"{culprit} has a pose that is infinite or not a number on frame {frames[row]}")
@@ -270,7 +275,7 @@ def _refuse_broken(poses: Poses, names: list[str], frames: Sequence[int], step: 
 
 
 def _are_broken(poses: Poses) -> Mask:
-    """Frames (F,) with anything that nothing can be reckoned with."""
+    """Whether a frame (F,) has infinity or NaN in any pose."""
     return ~(_are_numbers(poses.world) & _are_numbers(poses.basis)).all(axis=(1, 2, 3))
 
 
@@ -279,10 +284,10 @@ def _are_numbers(values: NDArray) -> Mask:
 
 
 def _are_flat(poses: Poses) -> Mask:
-    """Whether the axes of each bone span no volume to speak of (F, B)."""
+    """Whether the axes of each bone (F, B) span almost no volume."""
     flat = np.zeros(poses.world.shape[:2], bool)
     for matrices in (poses.world, poses.basis):
-        # Column by column in memory, which is five times as fast.
+        # Whole columns are five times as fast as matrix by matrix.
         x, y, z = axes = np.ascontiguousarray(np.moveaxis(matrices[..., :3, :3], (3, 2), (0, 1)))
         volume = sum(x[i - 2] * (y[i - 1] * z[i] - y[i] * z[i - 1]) for i in range(3))
         flat |= np.abs(volume) <= FLAT * (axes**2).sum(axis=1).max(axis=0) ** 1.5
@@ -290,7 +295,7 @@ def _are_flat(poses: Poses) -> Mask:
 
 
 def _culprit(evaluated: Object, names: list[str]) -> str:
-    """The topmost bone whose own channels hold no numbers; the first whose pose does, or the object, if none does."""
+    """The topmost bone with infinity or NaN in its own channels, else the first with any in its pose, or the object."""
     for name in names:
         bone = evaluated.pose.bones[name]
         for ancestor in [*reversed(bone.parent_recursive), bone]:
@@ -301,7 +306,7 @@ def _culprit(evaluated: Object, names: list[str]) -> str:
 
 
 def _location_axes(bone: Bone, above: Matrix) -> Array:
-    """How far a bone moves in armature space for each unit of its location channel, as columns."""
+    """A bone's ways in armature space for each unit of its location, as columns (3, 3)."""
     options: dict = {}
     if bone.parent is not None:
         options = {"parent_matrix": above, "parent_matrix_local": bone.parent.matrix_local}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The skin of the feet: which points of the character's meshes go with foot and toe bones, in those bones' spaces."""
+"""The skin of feet: vertices of the character's meshes that foot and toe bones move, in the spaces of these bones."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,26 +21,27 @@ from ..bounded import Bounded
 from ..rig.limb import Limb
 from .evaluate import PRIVATE, private_scene
 
-# A vertex goes with a foot that has at least this share of its weights.
+# A vertex belongs to a foot whose bones have at least this share of its weights.
 MOST = 0.5
-# Vertices farther from the foot's joint than this multiple of the shin, or of the foot, are no part of it: robes do so.
+# Vertices farther from the ankle than this multiple of the longer of shin and foot do not belong to the foot, but for
+# instance to a robe.
 NEAR = 1.5
-# What lies within this share of a shin's length from its far end belongs to that.
+# The end of a leg without a foot: the part of its skin within this share of the shin's length from the far end.
 FAR = 0.05
 
 
-# The most points of kept skins, which take 24 MB.
+# The limit on the points of kept skins: 24 MB.
 POINTS = 1_000_000
-# Modifiers that make weights of the mesh's own and their settings alone; others look at other objects, or at the frame.
+# Modifiers whose result depends only on the mesh and their settings. Others depend on other objects or on the frame.
 PLAIN = {"ARMATURE", "EDGE_SPLIT", "MIRROR", "SOLIDIFY", "SUBSURF", "TRIANGULATE", "WEIGHTED_NORMAL"}
 
-# Skins by what they were made from but for the weights of meshes: edits of these are noticed.
+# Skins by the data that they were made from, without the weights of meshes: Blender reports edits of these.
 kept: Bounded[tuple[Skin, ...]] = Bounded(POINTS)
 
 
 @persistent
 def forget_edited(_scene: Scene, depsgraph: Depsgraph) -> None:
-    """Keep no skins over an edit of any mesh; a scene of our own has all that is in it evaluated for the first time."""
+    """Drop kept skins after an edit of any mesh. In private scenes every mesh is new, so updates there do not count."""
     is_private = depsgraph.scene.name.startswith(PRIVATE)
     if not is_private and any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
         kept.clear()
@@ -51,8 +52,8 @@ HANDLERS = [(depsgraph_update_post, forget_edited)]
 
 @dataclass(frozen=True)
 class Foot:
-    """The names of a foot's bones and of its toes', what hangs under them included, and how far from the ankle its
-    skin is looked for, in armature space.
+    """The bones of a foot and of its toes with all descendants, the ankle (3,), and the greatest distance of skin from
+    the ankle, in armature space.
     """
 
     parts: tuple[tuple[str, ...], tuple[str, ...]]
@@ -61,10 +62,9 @@ class Foot:
 
 
 def find_skins(armature: Object, limbs: Sequence[Limb]) -> tuple[Skin, ...] | None:
-    """The skin of each foot, from the meshes that the armature deforms or carries, in its rest pose.
+    """The skin of each foot in the rest pose, from the meshes that the armature deforms or carries; None without any.
 
-    They are evaluated on copies in a scene of their own, with all modifiers and without the pose. None where there are
-    no meshes.
+    Copies of the meshes are evaluated in a private scene, with all modifiers and without the pose.
     """
     bodies = [ob for ob in bpy.data.objects if ob.type == "MESH" and _is_body(ob, armature) and ob.users_scene]
     if not bodies:
@@ -84,14 +84,14 @@ def find_skins(armature: Object, limbs: Sequence[Limb]) -> tuple[Skin, ...] | No
 
 
 def _told(armature: Object, limbs: Sequence[Limb], feet: Sequence[Foot], bodies: Sequence[Object]) -> Hashable:
-    """What tells by == whether skins of the same points are the same while no weights are edited."""
+    """The key of kept skins, without the vertices of meshes and their weights."""
     bones = [armature.data.bones[name].matrix_local for limb in limbs for name in (limb.foot, limb.toe or limb.foot)]
     matrices = np.array([armature.matrix_world, *bones])
     return tuple(armature.data.bones.keys()), matrices, tuple(limbs), tuple(feet), list(map(_made, bodies))
 
 
 def _made(body: Object) -> Hashable:
-    """What a mesh's weights depend on beside themselves."""
+    """What decides on the evaluated weights of a mesh, besides the weights themselves."""
     groups = tuple(group.name for group in body.vertex_groups)
     return body.data.name_full, body.parent_type, body.parent_bone, groups, repr(list(map(_settings, body.modifiers)))
 
@@ -102,13 +102,13 @@ def _settings(modifier: bpy.types.Modifier) -> dict[str, Any]:
 
 
 def _tells_edits(body: Object) -> bool:
-    """Whether an edit of the weights of a mesh would have been noticed; of what is hidden Blender tells none."""
+    """Whether Blender would have reported an edit of a mesh's weights, which it does not for hidden meshes."""
     shown = body.evaluated_get(bpy.context.view_layer.depsgraph).is_evaluated
     return shown and all(modifier.type in PLAIN for modifier in body.modifiers)
 
 
 def find_end(armature: Object, limb: Limb) -> tuple[float, ...]:
-    """Where a leg without a foot ends, in shin space: in the middle of the far end of its skin, else at its tail."""
+    """The end of a leg without a foot, in shin space: the middle of the far end of its skin, else the bone's tail."""
     skins, length = find_skins(armature, [limb]), armature.data.bones[limb.shin].length
     if skins is None or not len(skins[0].foot):
         return 0.0, length, 0.0
@@ -137,13 +137,13 @@ def _is_body(ob: Object, armature: Object) -> bool:
 
 
 def bone_shapes_of(armature: Object) -> set[Object]:
-    """Objects that the armature's bones are drawn with."""
+    """The objects that are custom shapes of the armature's bones."""
     return {bone.custom_shape for bone in armature.pose.bones if bone.custom_shape}
 
 
 @contextmanager
 def _at_rest(armature: Object, bodies: Sequence[Object]) -> Iterator[tuple[Scene, Object, list[Object]]]:
-    """Copies of the armature in its rest pose and of its meshes, in a scene of their own."""
+    """A private scene with copies of the armature in its rest pose and of its meshes, within the context."""
     rest, bones = armature.copy(), armature.data.copy()
     rest.data, bones.pose_position = bones, "REST"
     copies = [body.copy() for body in bodies]
@@ -162,7 +162,7 @@ def _at_rest(armature: Object, bodies: Sequence[Object]) -> Iterator[tuple[Scene
 
 
 def vertices_of(mesh: bpy.types.Mesh) -> NDArray[np.float32]:
-    """Where the vertices are (V, 3), read from their attribute, a hundred times as fast as from their properties."""
+    """The positions (V, 3) of vertices, read from their attribute, 100 times as fast as from their properties."""
     points = np.empty((len(mesh.vertices), 3), np.float32)
     if len(points):
         mesh.attributes["position"].data.foreach_get("vector", points.reshape(-1))
@@ -170,7 +170,7 @@ def vertices_of(mesh: bpy.types.Mesh) -> NDArray[np.float32]:
 
 
 def _placed_vertices(body: Object, rest: Object) -> tuple[NDArray[np.float32], Array]:
-    """The vertices (V, 3) of an evaluated mesh, and what brings them into armature space."""
+    """The vertices (V, 3) of an evaluated mesh, and the matrix (4, 4) that brings them to armature space."""
     vertices = vertices_of(body.to_mesh())
     body.to_mesh_clear()
     return vertices, np.array(rest.matrix_world.inverted() @ body.matrix_world, np.float64)
@@ -179,7 +179,7 @@ def _placed_vertices(body: Object, rest: Object) -> tuple[NDArray[np.float32], A
 def _points(
     body: Object, rest: Object, vertices: NDArray[np.float32], to_armature: Array, feet: Sequence[Foot]
 ) -> list[list[Array]]:
-    """The points (N, 3) of one evaluated mesh that go with each foot, and with its toes, in armature space."""
+    """For each foot, the points (N, 3) of one evaluated mesh that belong to it and to its toes, in armature space."""
     points = move_points(to_armature, vertices.astype(float))
     if body.parent_type == "BONE":
         return [[points if body.parent_bone in part else points[:0] for part in foot.parts] for foot in feet]
@@ -191,7 +191,7 @@ def _points(
 def _weighed(
     body: Object, mesh: bpy.types.Mesh, points: Array, bones: set[str], feet: Sequence[Foot]
 ) -> list[list[Array]]:
-    """Those of the points near each foot of which it, and its toes, have most of the weights that bones have."""
+    """For each foot, the nearby points that belong to it and to its toes by the weights of bones."""
     parts = (bones, *(part for foot in feet for part in foot.parts))
     groups = [[group.index for group in body.vertex_groups if group.name in names] for names in parts]
     near = [length_of(points - foot.ankle) < foot.reach for foot in feet]
@@ -209,13 +209,13 @@ def _weighed(
 
 
 def _most(foot: Array, toes: Array, every: Array) -> tuple[Mask, Mask]:
-    """Which vertices go with a foot and which with its toes: what both have most of goes to the one with more."""
+    """Which vertices belong to a foot and which to its toes, by their weights and the weight of every bone (V,)."""
     have = foot + toes >= MOST * np.maximum(every, 1e-30)
     return have & (foot >= toes), have & (foot < toes)
 
 
 def _together(armature: Object, limb: Limb, rows: Sequence[list[Array]]) -> Skin:
-    """The skin of one foot from its points and its toes', of all meshes, in the spaces of foot and toe bone."""
+    """The skin of one foot from the points of all meshes, in the spaces of foot and toe bone."""
     foot, toe = (armature.data.bones[name].matrix_local for name in (limb.foot, limb.toe or limb.foot))
     columns = zip(
         map(np.concatenate, zip(*rows, strict=True)), map(np.array, (foot.inverted(), toe.inverted())), strict=True

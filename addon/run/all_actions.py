@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every action of a character planted, one after the other, with one outcome; those of its NLA strips in these."""
+"""Planting all actions of a character one after the other, with one outcome."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -22,10 +22,10 @@ Result = TypeVar("Result")
 def planting_each(
     armature: Object, options: PlantingOptions, undo: ExitStack, plant: Callable[[ExitStack], Stages[Result]]
 ) -> Stages[tuple[dict[str, Result], dict[str, str]]]:
-    """What `plant` makes of each action by name, and why others were refused, which stay as they are.
+    """The results of `plant` by action, and by action the reasons why others were refused and stay unchanged.
 
-    The armature comes to play what is made of the action that it plays, and so do its NLA strips where those play
-    alone: each action is planted as if the armature played it by itself, wherever strips put it in time.
+    In the end the armature plays the planted form of its action. So do its NLA strips if it has no action of its own:
+    their actions are planted as if the armature played them by itself, at the actions' own times.
     """
     _refuse_unsuitable(armature, options)
     present, pose, strips = actions.assigned(armature), pose_of(armature), actions.strips_alone(armature)
@@ -50,7 +50,7 @@ def planting_each(
     if not planted:
         raise Refusal(f"none of the {len(every)} actions of {armature.name} can be planted: {name}: {refused[name]}")
     if strips:
-        # What is taken back takes the action back that the armature plays by itself.
+        # An action that is assigned again by undo needs the NLA to be off.
         on_error(undo, setattr, armature.animation_data, "use_nla", False)
         _play_strips(armature)
     elif name in refused:
@@ -78,8 +78,8 @@ def _refuse_unsuitable(armature: Object, options: PlantingOptions) -> None:
 
 
 def _others(armature: Object, own: Sequence[Assignment]) -> Iterator[Assignment]:
-    """The motions of an armature but for those that it plays: those that fit its bones and that no other object
-    plays. Poses of a library are none.
+    """The other actions for an armature: those that fit its bones, that no other object plays, and that are no poses
+    of an asset library.
     """
     elsewhere = {action for ob in bpy.data.objects if ob != armature for action in actions.played_by(ob)}
     shown = {action for motion in own for action in (motion.action, records.source_of(motion.action))}
@@ -92,12 +92,12 @@ def _others(armature: Object, own: Sequence[Assignment]) -> Iterator[Assignment]
 
 
 def _fits(armature: Object, motion: Assignment) -> bool:
-    """Whether the curves are of bones, most of which the armature has."""
+    """Whether the armature has most of the bones that the curves animate."""
     names = actions.curves_of(motion).bones()
     return 2 * len(names & set(armature.pose.bones.keys())) > len(names)
 
 
 def _is_library_pose(motion: Assignment) -> bool:
-    """Whether an action is an asset of one frame."""
+    """Whether an action is an asset with a single frame."""
     span = actions.frame_span(motion)
     return motion.action.asset_data is not None and span is not None and span[0] == span[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contacts as they are stored on actions and edited by people: what a run takes from them and what it leaves there."""
+"""Contacts as stored on actions and edited by users: reading them for a run, storing and changing them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,9 +18,9 @@ Rows = list[dict[str, Any]]
 
 
 def marks_for(body: Body, frames: Frames, rows: Rows | None, mode: str, armature: Object) -> Marks | None:
-    """What people want of the contacts of all planned limbs over all frames of an action; None where nothing.
+    """The edited contacts of all planned limbs over all frames of an action; None without any.
 
-    A `Refusal` tells what is wrong with stored contacts, or that there are none although the mode is STORED.
+    Raises `Refusal` if the stored contacts are invalid, or if there are none although the mode is STORED.
     """
     feet, planned = ([limb.foot for limb in limbs] for limbs in (body.limbs, body.planned))
     try:
@@ -38,7 +38,7 @@ def marks_for(body: Body, frames: Frames, rows: Rows | None, mode: str, armature
 
 
 def tell_strange(armature: Object, rows: Rows | None, mode: str) -> Iterator[str]:
-    """A sentence about stored contacts that people want of bones the armature does not have: renamed, for instance."""
+    """A sentence about edited contacts of bones that the armature lacks, for instance because they were renamed."""
     spans = read_spans(rows or []) if mode != "ALWAYS" else []
     bones = {span.bone for span in spans if mode == "STORED" or span.state != "automatic"}
     if strange := sorted(bones - set(armature.pose.bones.keys())):
@@ -46,10 +46,10 @@ def tell_strange(armature: Object, rows: Rows | None, mode: str) -> Iterator[str
 
 
 def rows_to_store(body: Body, rows: Rows | None, found: Rows, mode: str, again: bool) -> Rows:
-    """The contacts that an action keeps: those found, and of those stored before what this run does not tell.
+    """The contacts to store after a run: those found, and those of the stored `rows` that the run does not replace.
 
-    Of other feet these are all where the feet stay planted as they were (`again`) or none are found anew, else
-    people's. Of the run's own they are those forbidden, and under ALWAYS those enforced.
+    For feet of other limbs all stored contacts stay if `again` is set or the mode is STORED, else the edited ones. For
+    the run's own feet the lifted contacts stay, and under ALWAYS the pinned ones too.
     """
     numbers = dict(zip((limb.foot for limb in body.limbs), body.numbers, strict=True))
     wished = ("forbidden", "enforced") if mode == "ALWAYS" else ("forbidden",)
@@ -69,13 +69,13 @@ def rows_to_store(body: Body, rows: Rows | None, found: Rows, mode: str, again: 
 
 
 def _place_of(row: dict[str, Any], placed: list[Span]) -> dict[str, Any]:
-    """The place that people gave to a contact found again, if they gave it one."""
+    """The item `place` of a contact, if a user has moved the footprint of that contact."""
     places = [span.place for span in placed if row["state"] == "enforced" and _meets(row, span)]
     return {"place": list(places[0])} if places else {}
 
 
 def rows_to_edit(action: Action, *numbers: int) -> Rows:
-    """The contacts on an action, to be changed; a `Refusal` where that cannot be, or one of these is not there."""
+    """The contacts on an action, to be changed. Raises `Refusal` for a linked action or a number without a contact."""
     if not action.is_editable:
         raise Refusal(f"action {action.name} is linked from a library and cannot be edited")
     rows = list(records.readable(action).get("contacts") or [])
@@ -85,9 +85,9 @@ def rows_to_edit(action: Action, *numbers: int) -> Rows:
 
 
 def change_row(action: Action, number: int, **values: Any) -> None:
-    """Change state, start or end of a contact; neither of its ends passes the other.
+    """Change the state, start or end of a contact. The start cannot pass the end.
 
-    One whose frames people set is theirs: it is pinned from then on unless it is lifted.
+    An automatic contact whose frames are changed becomes pinned.
     """
     rows = rows_to_edit(action, number)
     row = {"state": "automatic"} | rows[number]
@@ -102,19 +102,19 @@ def change_row(action: Action, number: int, **values: Any) -> None:
 
 
 def standing_row(rows: Rows, number: int) -> int:
-    """The contact by which a foot is held where this one stands: the ball's where heel and ball stand at once."""
+    """The number of the contact that holds the foot: that of the ball where heel and ball stand at the same time."""
     found = (n for n, other in enumerate(rows) if other["part"] == "ball" and at_once(rows[number], other))
     return next(found, number) if rows[number].get("anchor") else number
 
 
 def at_once(row: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two contacts are of heel and ball of one foot, stand at the same time, and have anchors."""
+    """Whether two contacts are the heel and the ball of one foot, overlap in time, and both have anchors."""
     same = row["bone"] == other["bone"] and row["part"] != other["part"] and row.get("anchor") and other.get("anchor")
     return bool(same and row["start"] <= other["end"] and other["start"] <= row["end"])
 
 
 def with_place(rows: Rows, number: int, place: Sequence[float]) -> Rows:
-    """Contacts of which one is pinned in a place of people's, and what stands beside it shown as moved along."""
+    """The contacts with one pinned in a new place. The anchor of the other part of the foot moves with it."""
     chosen = rows[number]
     way = np.subtract(place, chosen["anchor"])
     along = [n == number or at_once(chosen, row) for n, row in enumerate(rows)]
@@ -127,7 +127,7 @@ def with_place(rows: Rows, number: int, place: Sequence[float]) -> Rows:
 
 
 def place_row(action: Action, number: int, place: Sequence[float]) -> None:
-    """Pin a contact in another place; a `Refusal` where that is not possible."""
+    """Pin a contact in another place (3,). Raises `Refusal` for contacts without an anchor, and for hands."""
     rows, record = rows_to_edit(action, number), records.readable(action)
     row = rows[number]
     if not row.get("anchor"):
@@ -136,16 +136,16 @@ def place_row(action: Action, number: int, place: Sequence[float]) -> None:
     if row["bone"] in hands or record["settings"].get("direction") == "NEAREST":
         raise Refusal(f"{row['bone']} holds on to the nearest surface: only feet that stand on the ground can be moved")
     number, chosen = standing_row(rows, number), row
-    # Where the ball holds the foot, it is moved by as much as the heel.
+    # If the ball holds the foot, the ball is moved by the way of the heel.
     place = np.add(place, np.subtract(rows[number]["anchor"], chosen["anchor"]))
     records.store_contacts(action, with_place(rows, number, place.tolist()))
 
 
 def marked(rows: Rows, span: Span) -> Rows:
-    """Contacts in which a part does, on the frames of a span, what its state says.
+    """The contacts after the part of a span was pinned, lifted or made automatic on the frames of the span.
 
-    One that is stored for just these frames keeps its anchor, and its place if people gave it one. Under "automatic"
-    what stands there is no longer pinned, and what is lifted there may be found to stand again.
+    A contact with exactly these frames keeps its anchor and place. Under "automatic" pinned contacts become automatic
+    there, and lifted ones are removed, so that a detection may find them again.
     """
     kept, there = cleared(rows, span), [row for row in rows if _meets(row, span)]
     if span.state != "automatic":
@@ -157,7 +157,7 @@ def marked(rows: Rows, span: Span) -> Rows:
 
 
 def cleared(rows: Rows, span: Span) -> Rows:
-    """Contacts without what a part does on the frames of a span."""
+    """The contacts without the frames of a span, for the part of the span."""
     return [left for row in rows for left in _cut(row, span)]
 
 
@@ -167,7 +167,7 @@ def _meets(row: dict[str, Any], span: Span) -> bool:
 
 
 def _cut(row: dict[str, Any], span: Span) -> Rows:
-    """What lies of a contact beside a span of the same part."""
+    """The pieces of a contact before and after a span of the same part."""
     if not _meets(row, span):
         return [row]
     sides = ((row["start"], span.start - 1), (span.end + 1, row["end"]))
@@ -175,5 +175,5 @@ def _cut(row: dict[str, Any], span: Span) -> Rows:
 
 
 def row_of(span: Span) -> dict[str, Any]:
-    """A span as it is stored where no run has found what it stands on."""
+    """A span as stored, without support and anchor, which only a run can find."""
     return span.as_data() | {"support": "", "anchor": None, "drift": None}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Limbs that are planted through controls: their channels, and what the user is told about them."""
+"""Limbs that are planted by their controls: the channels of controls, and sentences about them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -23,9 +23,9 @@ from .task import Task
 
 
 def steer(output: Output, plan: Plan, offset: Array | None, channels: list[Channel]) -> Stages[list[Channel]]:
-    """The channels with those of controls so that the limbs' own bones come where the plan puts them.
+    """The channels with corrections of controls, which bring the limbs' bones to their planned places.
 
-    What the evaluated pose then misses is corrected once.
+    The pose is then evaluated once with these, and the remaining errors are corrected.
     """
     task, seen = output.task, output.before
     goal, moves = wanted(task, seen.clip, plan, offset), _moves(task, plan, offset)
@@ -42,13 +42,13 @@ def steer(output: Output, plan: Plan, offset: Array | None, channels: list[Chann
 
 
 def wanted(task: Task, clip: Clip, plan: Plan, offset: Array | None) -> Clip:
-    """The planned limbs on the frames that are written; `offset` is how far hips lie from those of the clip already."""
+    """The planned limbs on the frames of the task. `offset` (F, L, 3) is the way of hips from those of the clip."""
     planted = plan.apply(clip)
     return (planted if offset is None else planted.moved(offset)).cut(task.part)
 
 
 def _moves(task: Task, plan: Plan, offset: Array | None) -> Mask:
-    """On which of the written frames each planned limb is corrected (F, L)."""
+    """Whether each planned limb is corrected on each frame of the task (F, L)."""
     turns = (plan.rotations != [1.0, 0.0, 0.0, 0.0]).any(axis=(2, 3))
     moved = plan.hips_offset.any(axis=-1)[:, None] | (False if offset is None else offset.any(axis=-1))
     return (turns | moved)[task.part]
@@ -69,9 +69,9 @@ def _aimed(task: Task, aims: Iterable[Aim], channels: list[Channel], curves: Cur
 
 
 def turned(task: Task, channels: Sequence[Channel], turns: Sequence[Array], curves: Curves) -> list[Channel]:
-    """Rotations with corrections (F, 4), which continue the keys before them, or come from them where they fade in.
+    """Rotations with corrections (F, 4). They continue the keys before the first frame without flips and whole turns.
 
-    Those of bones of one rotation mode are reckoned together, which takes a third of the time.
+    Bones with the same rotation mode are corrected together, which takes a third of the time.
     """
     first, last = int(task.frames[0]), int(task.frames[-1])
     fades_in, fades_out = ((first, True) in task.faded_ends), ((last, False) in task.faded_ends)
@@ -88,9 +88,9 @@ def turned(task: Task, channels: Sequence[Channel], turns: Sequence[Array], curv
 def without_idle(
     task: Task, record: Record, read: list[Channel], corrected: list[Channel]
 ) -> tuple[list[Channel], list[Channel]]:
-    """The channels as they were read and as they are corrected, without those of controls that were not needed.
+    """The channels as read and as corrected, without channels of controls that no correction changes.
 
-    What an earlier run has written stays among them, so that it becomes what it was.
+    A channel that an earlier run has written stays, so that it gets back its values from the source.
     """
     controls = {control.bone for control in task.controls}
     pairs = [
@@ -104,9 +104,9 @@ def without_idle(
 def tell_controls(
     task: Task, written: list[Channel], goal: Clip, after: Clip, figures: dict[str, Any]
 ) -> tuple[str, ...]:
-    """Put into the figures which limbs were planted through which controls, and how far their joints are off.
+    """Add to the figures the controls of each limb and the errors of its joints.
 
-    Sentences tell of feet that are off by more than planting promises.
+    Returns sentences about feet with errors beyond what planting promises.
     """
     told, after, keyed = [], after.cut(task.part), {channel.bone for channel in written}
     for number, limb in enumerate(task.body.planned):
@@ -123,7 +123,7 @@ def tell_controls(
 
 
 def _tell_ways(limb: Limb, bones: list[str], off: float, stretched: float) -> Iterator[str]:
-    """Sentences on what was keyed for a limb, and on what its knee is off by, in leg lengths."""
+    """Sentences about the controls that were keyed for a limb, and about the error of its knee (leg lengths)."""
     if bones:
         yield Hint(f"{limb.foot} was planted through its controls: {listed(bones, 12)}")
     if off > RIGHT:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output In Place: keys go into the action itself, which has no source then; its keys are read as they are."""
+"""The output In Place: keys go into the action itself, which has no source afterwards."""
 
 from collections.abc import Iterator
 from math import ceil, floor
@@ -22,14 +22,14 @@ from .transaction import keep_curves, keep_marks
 
 
 class InPlace(Output):
-    """Plants the action that the armature plays; keys outside the frames stay, and corrections fade towards them."""
+    """Plants the played action itself. Keys outside the frames stay, and corrections fade towards them."""
 
     def choose(self) -> None:
         self.source = self.target = self.played
         self.record = records.read(self.played.action)
 
     def shares(self, frames: Frames) -> Array | None:
-        """Corrections always fade at ends within the action, or within keys that a manual frame range leaves out."""
+        """Corrections fade at every end beyond which the action, or keys outside its manual frame range, go on."""
         render = self.context.scene.render
         usual = usual_blend(len(frames), render.fps / render.fps_base)
         first, last = actions.curves_of(self.source).span() or self.bounds
@@ -37,7 +37,7 @@ class InPlace(Output):
         return blend(frames, reach, (self.options.blend_in or usual, self.options.blend_out or usual))
 
     def read(self) -> list[Channel]:
-        """As of any output; a `Refusal` where keys would not show, or what lies outside the frames would change."""
+        """Read the channels. Raises `Refusal` if keys would not show, or if curves outside the frames would change."""
         channels, curves = super().read(), actions.curves_of(self.source)
         refuse_unkeyable(curves, channels)
         for channel in channels:
@@ -52,7 +52,7 @@ class InPlace(Output):
         return channels
 
     def told(self) -> Iterator[str]:
-        """Who plays the action and changes with it, and which source it loses."""
+        """Sentences about other players of the action, which change with it, and about the source that it loses."""
         name, source = self.target.action.name, records.source_of(self.target.action)
         if source:
             yield (

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Layers of corrections in the NLA: a strip that combines with the motion under it, and what else that takes.
+"""Layers of corrections in the NLA: a COMBINE strip over the motion of the source.
 
-From bottom to top: the source in a strip, pushed down for the layer where the armature played it by itself; where bones
-have a pose that nothing keys, a strip that holds this pose, as the NLA would take defaults for it; the corrections.
+The strips from bottom to top: the source, which is pushed down if it was the armature's own action; if bones have an
+unkeyed pose, a strip that holds this pose, because the NLA would use default values; the corrections.
 """
 
 from collections.abc import Callable
@@ -16,18 +16,18 @@ from bpy.types import Action, AnimData, NlaStrip, NlaTrack, Object
 from ..keys import actions
 from ..keys.actions import LAYER, PUSHED, SOURCE, Assignment
 
-# Other marks of a layer's actions: one holds corrections over a source that was in a strip before, or the pose that
-# nothing keys.
+# Further values of the property LAYER: an action with corrections over a source that was in a strip already, and an
+# action with the unkeyed pose.
 LAID_OVER, POSE = "LAID_OVER", "POSE"
-# Values of a strip by name.
+# Properties of a strip by name.
 Extent = dict[str, Any]
-# Takes what brings a change back, with its arguments, as `ExitStack.callback` does.
+# Stores a call that undoes a change, like `ExitStack.callback`.
 Keep = Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class Layer:
-    """What stands in the NLA of an armature for corrections over a source."""
+    """The tracks and strips in the NLA of an armature that belong to the layer over a source."""
 
     armature: Object
     source: Action
@@ -38,7 +38,7 @@ class Layer:
 
     @property
     def tracks(self) -> list[NlaTrack]:
-        """The tracks that were made for corrections and pose."""
+        """The tracks of the corrections and of the unkeyed pose."""
         tracks = self.data.nla_tracks if self.data else ()
         return [track for track in tracks if any(self._mark(strip) for strip in track.strips)]
 
@@ -52,14 +52,14 @@ class Layer:
 
     @property
     def pose(self) -> NlaStrip | None:
-        """The strip of the pose that nothing keys."""
+        """The strip of the unkeyed pose, or None."""
         return self._strip(POSE)
 
     @property
     def home(self) -> NlaTrack | None:
-        """The track of a source that was pushed down for the layer, unless something else is there too by now.
+        """The track of a source that was pushed down for the layer; None if it holds other strips too.
 
-        It is the nearest one under the layer: people, and importers, give the same action other strips.
+        It is the nearest such track under the layer, because users and importers make other strips of the same action.
         """
         if self._strip(PUSHED) is None:
             return None
@@ -69,9 +69,9 @@ class Layer:
 
     @property
     def extrapolation(self) -> str:
-        """How what the armature plays by itself goes on beyond its frames: held, where no other track is beside it.
+        """The extrapolation of the armature's own action.
 
-        Blender uses the extrapolation that people choose for the action beside tracks only.
+        Blender uses the chosen extrapolation only if there are tracks; without other tracks the action is held.
         """
         beside = any(track not in (*self.tracks, self.home) for track in self.data.nla_tracks)
         return self.data.action_extrapolation if beside else "HOLD"
@@ -86,9 +86,9 @@ class Layer:
 
 
 def find(armature: Object) -> Layer | None:
-    """The layer over what an armature plays, or the one that it plays itself in tweak mode, if there is one.
+    """The layer over the action that an armature plays, or the layer in tweak mode; None without one.
 
-    Where it plays nothing, as people have muted or removed it, the first layer in its NLA.
+    If the armature plays nothing, because the source was muted or removed, the first layer in its NLA counts.
     """
     action = actions.assigned(armature).action
     action = action or next((found for found in actions.played_by(armature) if LAYER in found), None)
@@ -97,16 +97,16 @@ def find(armature: Object) -> Layer | None:
 
 
 def shown_action(armature: Object) -> Action | None:
-    """The action with the record of what an armature shows: that of a layer, else the one that it plays."""
+    """The action with the record of the shown motion: that of a layer, else the action that the armature plays."""
     layer = find(armature)
     return layer.corrections.action if layer else actions.assigned(armature).action
 
 
 def set_aside(keep: Keep, layer: Layer) -> None:
-    """Let the armature play the source as if there were no layer."""
+    """Make the armature play the source as if there were no layer."""
     home = layer.home
     for track in [*layer.tracks, *([home] if home else [])]:
-        # Blender switches every other track's solo off too.
+        # Setting `is_solo` switches off the solo of all other tracks.
         _set(keep, track, mute=True, **({"is_solo": False} if track.is_solo else {}))
     if home:
         keep(setattr, layer.data, "action", layer.data.action)
@@ -114,7 +114,7 @@ def set_aside(keep: Keep, layer: Layer) -> None:
 
 
 def remove(layer: Layer) -> None:
-    """Take away what was made for a layer that is set aside."""
+    """Remove the tracks and actions of a layer that was set aside."""
     tracks, home = layer.tracks, layer.home
     made = [strip.action for track in tracks for strip in track.strips]
     for track in [*tracks, *([home] if home else [])]:
@@ -125,7 +125,7 @@ def remove(layer: Layer) -> None:
 
 
 def push_down(keep: Keep, layer: Layer, extent: Extent) -> NlaTrack:
-    """Let the armature play in a strip what it plays by itself; the strip's track."""
+    """Move the armature's own action to a strip, and return the strip's track."""
     data, played = layer.data, actions.assigned(layer.armature)
     home = layer.home or _add(keep, data, None, played)
     keep(actions.put, data, played)
@@ -138,10 +138,10 @@ def push_down(keep: Keep, layer: Layer, extent: Extent) -> NlaTrack:
 def put_over(
     keep: Keep, data: AnimData, strip: NlaStrip | None, below: NlaTrack, assignment: Assignment, extent: Extent
 ) -> NlaTrack:
-    """Let a strip play an action, one in a new track over another track where it is None; the strip's track."""
+    """Make a strip play an action, or a new strip over the track `below` if it is None; return the strip's track."""
     if strip is None:
         strip = _add(keep, data, below, assignment).strips[0]
-        # Blender does not heed the influence without this, nor its slider while there are keys.
+        # Without this Blender ignores the influence, and with keys it ignores the slider.
         strip.use_animated_influence = True
         strip.fcurves.find("influence").keyframe_points.clear()
         strip.influence = 1.0
@@ -154,21 +154,21 @@ def put_over(
 
 
 def track_of(data: AnimData, strip: NlaStrip) -> NlaTrack:
-    """The track of a strip."""
+    """The track that holds a strip."""
     return next(track for track in data.nla_tracks if strip in list(track.strips))
 
 
 def is_weakened(strip: NlaStrip) -> bool:
-    """Whether a strip may have less than its whole influence on some frame."""
+    """Whether the influence of a strip may be less than 1 on some frame."""
     return strip.influence < 1.0 or any(curve.keyframe_points for curve in strip.fcurves)
 
 
 def _add(keep: Keep, data: AnimData, below: NlaTrack | None, assignment: Assignment) -> NlaTrack:
-    """A track with a strip, over another track or over all, named as the action."""
+    """Add a track with a strip of the action, above the track `below` or above all, and return the track."""
     active = data.nla_tracks.active
     track = data.nla_tracks.new(prev=below)
     keep(data.nla_tracks.remove, track)
-    # Blender makes a new track the active one.
+    # Adding a track makes it active.
     data.nla_tracks.active = active
     track.name = assignment.action.name
     actions.put(track.strips.new(assignment.action.name, 1, assignment.action), assignment)
@@ -176,7 +176,7 @@ def _add(keep: Keep, data: AnimData, below: NlaTrack | None, assignment: Assignm
 
 
 def extent(first: int, last: int, extrapolation: str) -> Extent:
-    """What lets a strip play its action on its own frames, from the first to the last, and at their own speed."""
+    """The properties of a strip that plays the frames `first` to `last` of its action at their own times."""
     last = max(last, first + 1)
     speed = {"use_animated_time": False, "use_reverse": False, "scale": 1.0, "repeat": 1.0}
     ends = {"action_frame_start": first, "action_frame_end": last, "frame_start": first, "frame_end": last}
@@ -189,6 +189,6 @@ def _set(keep: Keep, owner: NlaStrip | NlaTrack, **values: Any) -> None:
 
 
 def _assign(owner: NlaStrip | NlaTrack, values: dict[str, Any]) -> None:
-    # Twice, because some values limit others.
+    # The values are set twice, because some of them limit others.
     for name, value in [*values.items()] * 2:
         setattr(owner, name, value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output New Action: keys go into a copy of the action, which remembers its source."""
+"""The output New Action: keys go into a copy of the action that stores a pointer to its source."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,10 +20,11 @@ from .transaction import keep_curves, keep_marks, switch, switch_to_copy
 
 
 class NewAction(Derived):
-    """Plants the source's motion, not what an earlier run made of it.
+    """Plants the source's motion into a planted action.
 
-    `planted` is the action planted from the source before, if any. `again` means that the armature plays it, so that
-    what this run does not write stays as it is there; an armature that plays the source gets it planted afresh.
+    `planted` is the action that an earlier run made from the source, or None. `again` means that the armature plays
+    `planted`: then curves and frames that this run does not write stay. If the armature plays the source, all of
+    `planted` is replaced.
     """
 
     def choose(self) -> None:
@@ -34,7 +35,7 @@ class NewAction(Derived):
         self.record = records.read(self.planted.action if self.planted else None)
 
     def offset(self) -> Stages[Array | None]:
-        """Seen on a copy, because what is written twice over a key would round its handles twice."""
+        """Measure the hips on a copy, because writing twice over a key would round its handles twice."""
         if self.planted is None or not self.again or self.task.moves_hips:
             return None
         moved = yield from self.trial(self.channels)
@@ -42,11 +43,11 @@ class NewAction(Derived):
 
     @property
     def shown(self) -> Assignment:
-        """The planted action, where it keeps what this run does not write."""
+        """The planted action if it keeps curves that this run does not write, else the source."""
         return self.planted if self.planted and self.again else self.source
 
     def told(self) -> Iterator[str]:
-        """Who goes on playing the source, and what is replaced in the planted action."""
+        """Sentences about other players of the source, and about replaced keys in the planted action."""
         if self.planted:
             yield from self._told_of_planted(self.planted)
         yield from self._told_of_repeating()
@@ -54,7 +55,7 @@ class NewAction(Derived):
 
     def _told_of_planted(self, planted: Assignment) -> Iterator[str]:
         curves, original = actions.curves_of(planted), actions.curves_of(self.source)
-        # Blender renames bones in the actions that armatures play, and not in those that wait.
+        # Renaming a bone changes data paths only in actions that are assigned.
         strange = original.bones() - set(self.armature.pose.bones.keys())
         lost = strange - curves.bones() if self.again and strange else set()
         if lost:
@@ -71,7 +72,7 @@ class NewAction(Derived):
         yield from self.told_of_players(planted, planted.action.is_editable)
 
     def _told_of_repeating(self) -> Iterator[str]:
-        """A sentence about curves that no longer go on beyond the action where the scene does."""
+        """A sentence about curves that no longer repeat beyond the action, within the frames of the scene."""
         scene, (first, last), curves = self.context.scene, self.bounds, actions.curves_of(self.source)
         goes_on = scene.frame_start < first or scene.frame_end > last
         if goes_on and any(fcurves.repeats(curve) for channel in self.channels for curve in channel.curves(curves)):
@@ -81,21 +82,21 @@ class NewAction(Derived):
             )
 
     def write(self, corrected: list[Channel]) -> Stages[None]:
-        """Into the planted action, or a first copy, which plays from here on."""
+        """Write the keys to the planted action, or to a new copy of the source, and make the armature play it."""
         self._open(corrected)
         return write_keys(self.target, self.task, corrected, self.bounds, self.unkeyed(self.channels))
 
     def _open(self, corrected: list[Channel]) -> None:
-        """Make the planted action what it is without the keys of this run: strips and scripts may point to it.
+        """Prepare the planted action for the keys of this run. It stays the same datablock for strips and scripts.
 
-        One that is linked from a library stays there, and a copy of it takes the keys.
+        A planted action that is linked from a library is copied.
         """
         if self.planted is None or not self.planted.action.is_editable:
             self.target = switch_to_copy(self.undo, self.armature, self.planted or self.source)
             return
         self.target = self.planted
         keep_curves(self.undo, self.planted, corrected if self.again else None)
-        # Until `keep` sets it again: Blender would copy the source too whenever it evaluates the armature anew.
+        # `keep` sets the pointer again. Until then Blender would copy the source with every evaluation.
         keep_marks(self.undo, self.planted.action)
         records.mark(self.planted.action, {records.SOURCE: None})
         if not self.again:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output NLA Layer: the corrections alone, in a strip that combines with the untouched source under it."""
+"""The output NLA Layer: the corrections alone go into a COMBINE strip over the unchanged source."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -33,7 +33,7 @@ NO_TURN = (1.0, 0.0, 0.0, 0.0)
 
 
 class NlaLayer(Derived):
-    """Plants the source by a layer over it; where there is one, what this run does not write stays in it."""
+    """Plants the source by a layer over it. Curves of an existing layer that this run does not write stay."""
 
     def choose(self) -> None:
         if self.options.sparse_keys:
@@ -49,7 +49,7 @@ class NlaLayer(Derived):
         self.pose = actions.assignment_of(self.over.pose) if self.over.pose else None
 
     def _refuse_to_push_down(self) -> None:
-        """Refuse curves that a strip of the NLA shows otherwise than an action does that plays by itself."""
+        """Raise `Refusal` for curves that play differently in an NLA strip than in the object's own action."""
         name, curves = self.source.action.name, actions.curves_of(self.source)
         remedy = "or choose another output"
         for group in actions.muted_groups(self.source):
@@ -63,7 +63,7 @@ class NlaLayer(Derived):
                 )
 
     def offset(self) -> Stages[Array | None]:
-        """Seen under a copy of the layer without what this run writes."""
+        """Measure the hips under a copy of the layer in which the channels of this run change nothing."""
         if not self.again or self.task.moves_hips:
             return None
         with ExitStack() as stack:
@@ -76,7 +76,7 @@ class NlaLayer(Derived):
             return moved.clip.hip - self.before.clip.hip
 
     def told(self) -> Iterator[str]:
-        """Where the source plays from now on, and what is replaced in the layer, left out of it or weakens it."""
+        """Sentences about the source's new strip, replaced keys, a weak influence, and frames beyond the layer."""
         name, (first, last) = self.source.action.name, self.bounds
         if self.is_pushed:
             yield Hint(f"{name} plays in an NLA strip under the layer: edit it there in tweak mode")
@@ -92,13 +92,13 @@ class NlaLayer(Derived):
         yield from self.told_of_players(self.source, False)
 
     def _goes_on(self) -> bool:
-        """Whether the source moves beyond the frames that are planted: beyond its keys, or a manual range."""
+        """Whether the source moves beyond the bounds, by keys outside a manual range or by extrapolation."""
         curves = actions.curves_of(self.source)
         first, last = curves.span() or self.bounds
         return first < self.bounds[0] or last > self.bounds[1] or any(fcurves.goes_on(curve) for curve in curves)
 
     def write(self, corrected: list[Channel]) -> Stages[None]:
-        """Key the differences, in the action of the layer or in a first one."""
+        """Key the differences in the action of the layer, or in a new one, and show the layer."""
         if self.played != self.source:
             switch(self.undo, self.armature, self.source)
             records.put_back(self.armature, self.record)
@@ -110,15 +110,17 @@ class NlaLayer(Derived):
         self.context.view_layer.update()
 
     def _open(self) -> None:
-        """Make the layer's action ready for keys."""
+        """Prepare the action of the layer for keys."""
         self.target = self._own(self.target if self.again else None, CORRECTIONS)
         keep_marks(self.undo, self.target.action)
         marks = {records.SOURCE: self.source.action, LAYER: actions.PUSHED if self.is_pushed else layers.LAID_OVER}
         records.mark(self.target.action, marks)
 
     def _own(self, present: Assignment | None, suffix: str) -> Assignment:
-        """The action itself if nothing else plays it, as armatures do that were copied, else a copy; one without keys
-        for none."""
+        """The present action if nothing else uses it, else a copy of it, or a new action if there is none.
+
+        A copied armature uses the same action.
+        """
         if present and present.action.users - present.action.use_fake_user == 1:
             keep_curves(self.undo, present)
             return present
@@ -132,7 +134,7 @@ class NlaLayer(Derived):
         return write_keys(assignment, self.task, channels, self.bounds, neutral)
 
     def _differences(self, corrected: list[Channel]) -> list[Channel]:
-        """What the layer adds to the channels."""
+        """The channels of the layer: differences between the corrected channels and the source's."""
         modes = {bone.name: bone.rotation_mode for bone in self.armature.pose.bones}
         turns = {
             old.bone: combine.turns_between(modes[old.bone], old.values, new.values)
@@ -149,7 +151,7 @@ class NlaLayer(Derived):
         ]
 
     def _hold_pose(self) -> None:
-        """Let an action hold what no key of the source tells, where that is no default."""
+        """Key the unkeyed pose of the source in an action of its own, where the pose differs from the defaults."""
         posed = [(channel, *part) for channel in self.channels for part in self._posed(channel)]
         if not (self.pose or posed):
             return
@@ -163,7 +165,7 @@ class NlaLayer(Derived):
             fcurves.write(curve, np.array(self.bounds[:1]), np.array([value]))
 
     def _posed(self, channel: Channel) -> Iterator[tuple[int, float]]:
-        """The components of a property that nothing keys and that are no defaults, with their values."""
+        """The unkeyed components of a property whose values differ from the default, as index and value."""
         default = self.armature.pose.bones[channel.bone].bl_rna.properties[channel.name].default_array
         for index in keys.silent_parts(actions.curves_of(self.source), channel.path, len(default)):
             value = float(channel.values[0, index])
@@ -171,7 +173,7 @@ class NlaLayer(Derived):
                 yield index, value
 
     def _show(self, keep: Keep, corrections: Assignment) -> None:
-        """Let the strips play, each over the one before: the source, the pose that nothing keys, the corrections."""
+        """Make the strips play above each other: the source, the unkeyed pose, the corrections."""
         data, moves_on, beyond = self.armature.animation_data, self._goes_on(), self.over.extrapolation
         goes_far = moves_on or bool(actions.playing_strips(self.armature))
         if data.action:
@@ -187,7 +189,7 @@ class NlaLayer(Derived):
         layers.put_over(keep, data, self.over.corrections, below, corrections, extent)
 
     def _widely(self) -> Bounds:
-        """First and last frame of action, curves and scene."""
+        """The first and last frame of the action, its curves and the scene together."""
         scene, (first, last) = self.context.scene, actions.curves_of(self.source).span() or self.bounds
         return min(self.bounds[0], scene.frame_start, floor(first)), max(self.bounds[1], scene.frame_end, ceil(last))
 
@@ -197,7 +199,9 @@ class NlaLayer(Derived):
 
 
 def _make_attainable(task: Task, clip: Clip, modes: dict[str, str], turns: dict[str, Array]) -> None:
-    """Round turns (F, 4) of bones as Blender would, and no joint leaves its place: each makes up for the one above."""
+    """Round turns (F, 4) of bones to those that a strip can apply, without moving a joint: each bone makes up for the
+    rounding of the bone above.
+    """
     bones = np.stack([clip.thigh, clip.shin, clip.foot, clip.toe])
     ends = np.stack([clip.knee, clip.ankle, clip.ball, clip.tip])
     last = None

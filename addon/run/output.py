@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What outputs are to the pipeline, each in a module of its own: where motion is read, and where keys are written."""
+"""The base class of outputs, which decide where motion is read from and where keys are written."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -32,12 +32,18 @@ from .transaction import on_error
 
 
 class Output(ABC):
-    """One way to put out what is planted. `undo` takes what keeps the scene as it was, should the run fail.
+    """One way to output the planted motion.
 
-    `source` is the motion that is planted, `target` holds the keys that the written ones replace, `record` tells of an
-    earlier run; `again` means that feet that are not planted now stay as that run planted them. A `layer` over what the
-    armature plays is set aside; `held` is the action that has the record of what showed. The run adds what it goes on
-    by: its `task`, what was sampled of the source `before`, and the `channels` that it writes, as the source has them.
+    undo      calls that restore the scene if the run fails
+    source    the motion that is planted
+    target    the action whose keys are replaced
+    record    the record of an earlier run
+    again     whether limbs that this run does not plant stay as an earlier run planted them
+    layer     the NLA layer over the played action, which is set aside during the run
+    held      the action with the record of the motion that was shown
+    task      what the run plants
+    before    the sample of the source
+    channels  the channels that the run writes, with the source's values
     """
 
     source: Assignment
@@ -60,79 +66,76 @@ class Output(ABC):
 
     @abstractmethod
     def choose(self) -> None:
-        """Set source, target and record by what the armature plays."""
+        """Set source, target and record for the action that the armature plays."""
 
     def find_bounds(self) -> Bounds:
-        """First and last frame of the action."""
+        """The first and last frame of the action."""
         return action_bounds(self.source)
 
     @cached_property
     def rows(self) -> Rows | None:
-        """The stored contacts that count: those of what the armature shows, else an earlier run's."""
+        """The stored contacts of the shown motion, else those of an earlier run; None without any."""
         rows = records.readable(self.held).get("contacts")
         return self.record.get("contacts") if rows is None else rows
 
     def showing(self) -> AbstractContextManager[None]:
-        """The time in which the scene shows the source."""
+        """A context within which the armature plays the source."""
         return nullcontext()
 
     def choose_task(self, body: Body, surfaces: tuple[Object, ...]) -> Task:
-        """What is planted: frames of the action, and how much of its correction each of them gets."""
+        """The task of this run: frames of the action, and the share of the correction on each of them."""
         frames = choose_frames(self.context.scene, self.options, self.bounds)
         whole = np.arange(self.bounds[0], self.bounds[1] + 1)
         return Task(self.context, self.armature, body, self.options, surfaces, frames, whole, self.shares(frames))
 
     def shares(self, frames: Frames) -> Array | None:
-        """How much of its correction each frame (F,) gets; None where all of them get the whole.
-
-        Corrections come and go over as many frames as are asked for.
-        """
+        """The share (F,) of its correction that each frame gets, by the options for blending; None if all are 1."""
         return blend(frames, self.bounds, (self.options.blend_in, self.options.blend_out))
 
     def sample(self) -> Stages[Sample]:
-        """The source's pose over the whole, kept for a next run."""
+        """Sample the source over the whole action, and keep the sample for the next run."""
         return sampling(*self.task.subject, self.task.whole.tolist(), keep=True)
 
     def marks(self) -> Marks | None:
-        """What people want of contacts."""
+        """The edited contacts; None without any."""
         return marks_for(self.task.body, self.task.whole, self.rows, self.options.contacts, self.armature)
 
     def sole(self) -> Sole | None:
-        """The soles, where they are known already."""
+        """The soles that an earlier run measured, or None."""
         return records.known_sole(self.task.body.planned, self.before.clip, records.read(self.source.action))
 
     def offset(self) -> Stages[Array | None]:
-        """How far an earlier run has moved the hip joints (F, L, 3) that this one leaves where they are."""
+        """The way (F, L, 3) by which an earlier run moved the hip joints, if this run does not move them; else None."""
         yield from ()
         return None
 
     def read(self) -> list[Channel]:
-        """The channels that the run writes, as the source has them: rotations, then locations."""
+        """The channels that the run writes, with the source's values: rotations, then locations."""
         return read_channels(self.task, actions.curves_of(self.source), {}, self.before)
 
     def trial(self, channels: list[Channel]) -> Stages[Sample]:
-        """The pose over the whole as these channels would let it be, seen on a copy."""
+        """Sample the whole action with these channels written to a copy of it."""
         with self.showing(), actions.copy_playing(self.armature, self.shown) as copy:
             yield from write_keys(copy, self.task, channels, self.bounds, self.unkeyed(channels))
             return (yield from self.task.sample())
 
     def unkeyed(self, read: list[Channel]) -> dict[str, list[float]]:
-        """The values of what the source does not animate."""
+        """The values of properties that the source does not animate, by data path."""
         return keys.unkeyed_values(actions.curves_of(self.source), read)
 
     @property
     def shown(self) -> Assignment:
-        """The action that holds what this run does not write."""
+        """The action with the curves that this run does not write."""
         return self.source
 
     def told(self) -> Iterator[str]:
-        """Sentences about what else plays or changes with what will be written."""
+        """Sentences about consequences of writing, such as other objects that play the action."""
         return iter(())
 
     def told_of_players(self, assignment: Assignment, changes: bool) -> Iterator[str]:
-        """Sentences about other objects and NLA strips that play an action, which `changes` or not."""
+        """Sentences about other objects and NLA strips that play an action, and whether they change with it."""
         name = assignment.action.name
-        # Those that this run plants too get what they play planted for themselves, unless it changes.
+        # Unless the action changes, the other armatures of this run get planted actions of their own.
         apart = [self.armature] if changes else [self.armature, *find_armatures(self.context)]
         own = {armature.name for armature in apart}
         others = [other for other in actions.others_playing(assignment, self.armature) if other not in own]
@@ -145,21 +148,21 @@ class Output(ABC):
 
     @abstractmethod
     def write(self, corrected: list[Channel]) -> Stages[None]:
-        """Let the scene show the corrected channels, for the report."""
+        """Write the corrected channels and make the scene show them, for the report."""
 
     @abstractmethod
     def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
-        """Make what was written stay, with its record."""
+        """Store the record, and what else makes the result permanent."""
 
     def new_record(self, source: Action | None, channels: dict[str, Any]) -> records.Record:
-        """A record of this run, without contacts and report."""
+        """The record of this run, without contacts and report."""
         name, settings = source.name if source else None, properties.as_dict(self.options)
         return {"source": name, "armature": self.armature.name, "settings": settings, "channels": channels}
 
     def full_record(
         self, plan: Plan, source: Action | None, channels: dict[str, Any], found: Rows, figures: dict[str, Any]
     ) -> records.Record:
-        """The same with contacts, report, and soles: feet on hills no longer tell how high they stand."""
+        """The record with contacts, report and soles; planted feet would no longer show the height of their soles."""
         return self.new_record(source, channels) | {
             "contacts": rows_to_store(self.task.body, self.rows, found, self.options.contacts, self.again),
             "report": figures,
@@ -168,25 +171,25 @@ class Output(ABC):
 
 
 class Derived(Output):
-    """An output that leaves its source as it is, and starts from that again and again.
+    """The base of outputs that leave their source unchanged, so that every run starts from it.
 
-    `again` means that the armature shows what an earlier run made of the source: what this run does not write stays.
+    `again` means that the armature shows the result of an earlier run; curves that this run does not write stay.
     """
 
     def choose(self) -> None:
-        """The source of what the armature plays, or that itself."""
+        """Set the source: that of the played action, or the played action itself."""
         origin = records.origin_of(self.played.action)
         self.source = actions.counterpart(self.played, origin) if origin else self.played
 
     @contextmanager
     def showing(self) -> Iterator[None]:
-        """Let the armature play the source, in the pose that it does not animate."""
+        """Make the armature play the source, with unkeyed properties at their values from before planting."""
         with actions.playing(self.armature, self.source):
             records.put_back(self.armature, self.record)
             yield
 
     def read(self) -> list[Channel]:
-        """Also what an earlier run wrote of these limbs and their hips and this one does not: as the source has it."""
+        """Read also the channels of these limbs and hips that only an earlier run wrote, to reset them."""
         known = {path: values for path, values in self.record["channels"].items() if values is not None}
         curves, bones = actions.curves_of(self.source), self.armature.pose.bones
         channels = read_channels(self.task, curves, known, self.before)
@@ -196,14 +199,14 @@ class Derived(Output):
         return channels + [keys.read(curves, bone, name, self.task.frames, known) for bone, name in left]
 
     def _bones(self) -> list[str]:
-        """Names of the bones of limbs, and above legs where all of them are planted, so that no other needs these."""
+        """The bones of limbs, and those above legs if all legs are planted: then no other leg depends on them."""
         body, bones = self.task.body, self.armature.pose.bones
         tops = [bones[limb.thigh] for limb in body.limbs if limb.is_leg and body.chosen.all()]
         own = [name for limb in body.limbs for name in limb.bones]
         return list(dict.fromkeys([*own, *(bone.name for top in tops for bone in top.parent_recursive)]))
 
     def record_of_all(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> records.Record:
-        """A full record; afresh, nothing stays of what earlier runs wrote."""
+        """The full record. Channels of earlier runs stay in it only if `again` is set."""
         unkeyed, channels = self.unkeyed(self.channels), self.record["channels"] if self.again else {}
         channels = channels | {channel.path: unkeyed.get(channel.path) for channel in self.channels}
         return self.full_record(plan, self.source.action, channels, contacts, figures)
@@ -212,8 +215,9 @@ class Derived(Output):
 def read_channels(
     task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], sample: Sample | None = None
 ) -> list[Channel]:
-    """The rotations of all bones that are turned, the locations of loose feet and of the hips, and the channels of
-    controls; those that were sampled from F-curves are not read again.
+    """Read the rotations of turned bones, the locations of loose feet and hips, and the channels of controls.
+
+    Channels that the sample has read from F-curves are copied from it.
     """
     sampled = {path: values[task.part] for path, values in sample.channels.items()} if sample else {}
     bones = task.armature.pose.bones
@@ -234,7 +238,7 @@ def read_channels(
 def write_keys(
     assignment: Assignment, task: Task, channels: list[Channel], bounds: Bounds, unkeyed: keys.Unkeyed
 ) -> Stages[None]:
-    """Key the channels on the frames of a task, in an action of these bounds."""
+    """Write the channels to an action with these bounds, on the frames of the task."""
     curves = actions.curves_of(assignment)
     for number, channel in enumerate(channels):
         yield Progress(f"writing keys of {channel.bone}", number / len(channels))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plant Feet from the options to the report: choose, sample, plan, correct, write, report, keep.
+"""The pipeline of Plant Feet: choose, sample, plan, correct, write, report, keep.
 
-All armatures go through it as one: a later one that is refused takes back what the earlier ones went through.
+All armatures of a run succeed or fail together: if one is refused, the changes of those before it are undone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -58,17 +58,17 @@ from .transaction import keep_pose, keep_settings, on_success
 
 OUTPUTS: dict[str, type[Output]] = {"NEW_ACTION": NewAction, "IN_PLACE": InPlace, "NLA_LAYER": NlaLayer}
 OWN_FLOOR = "no surface was found: planted on the clip's own floor"
-# Hips lie over the feet by at least this share of the leg where a rest pose stands.
+# A rest pose stands if the hips are above the feet by at least this share of the leg.
 UPRIGHT = 0.7
-# A correction that is told where it starts or stops, and one that is none (leg lengths).
+# The least correction (leg lengths) whose sudden start or end is told, and the greatest that counts as none.
 STEP, NONE = 1e-3, 1e-5
-# By the names of armatures their last plans, which next ones may take over parts of: as large as samples.
+# The last plan of each armature, by name. The next plan reuses parts of it. The limit counts frames, as for samples.
 plans: Bounded[Plan] = Bounded(FRAMES)
 
 
 class Outcome(NamedTuple):
-    """What the user is told: a line for each armature, whether it is a warning, the add-on's own share of it, and
-    the figures of each report.
+    """The result of a run: a summary with a line for each armature, whether it is a warning, the warnings of the add-on
+    itself, and the figures of each report.
     """
 
     summary: str
@@ -78,14 +78,15 @@ class Outcome(NamedTuple):
 
 
 def planting(context: Context, armatures: Sequence[Object], options: PlantingOptions) -> Stages[Outcome]:
-    """Plant the feet of every armature, or of none: a `Refusal` leaves the scene as it was, and so does an early end.
+    """Plant the feet of all armatures.
 
-    Armatures beside the active one that have no legs are left out.
+    Raises `Refusal`, with the scene as it was before, if one cannot be planted. The scene is also restored if the
+    generator is closed. Armatures without legs are left out, unless they are active.
     """
     refuse_numbers(options)
     refuse_shared(armatures, options)
-    # Objects that the calling script has just linked are missing until then. Once for all armatures: after each of them
-    # Blender would evaluate all others again.
+    # Before this update, objects that a script has just linked are missing. One update serves all armatures, because an
+    # update after each of them would evaluate all others again.
     context.view_layer.update()
     outcomes: list[tuple[str, Outcome]] = []
     apart: list[str] = []
@@ -102,7 +103,7 @@ def planting(context: Context, armatures: Sequence[Object], options: PlantingOpt
                 if not isinstance(refusal, NoLegs) or armature == active_object(context):
                     everyone = f"all {len(armatures)} armatures stay as they were"
                     raise Refusal(f"{armature.name}: {refusal}; {everyone}") from None
-                # A prop that is merely selected beside the characters.
+                # This may be a prop that is selected together with the characters.
                 apart.append(f"left out: {refusal}")
         if not outcomes:
             raise Refusal("; ".join(apart))
@@ -111,7 +112,7 @@ def planting(context: Context, armatures: Sequence[Object], options: PlantingOpt
 
 
 def _together(told: Sequence[tuple[str, Outcome]], apart: Sequence[str]) -> Outcome:
-    """One outcome of several, each told on a line of its own by its name, and sentences on what was left `apart`."""
+    """One outcome for several armatures or actions by name, with sentences `apart` on those that were left out."""
     return Outcome(
         "\n".join([*(f"{name}: {outcome.summary}" for name, outcome in told), *apart]),
         bool(apart) or any(outcome.is_warning for _, outcome in told),
@@ -122,7 +123,7 @@ def _together(told: Sequence[tuple[str, Outcome]], apart: Sequence[str]) -> Outc
 
 def _planting_each(context: Context, armature: Object, options: PlantingOptions, undo: ExitStack) -> Stages[Outcome]:
     """Plant every action of an armature, with one outcome."""
-    # What is taken back last gives back the action that the armature plays, whose keys replace what was posed by hand.
+    # This is undone last: assigning the played action again replaces channels that were set by hand.
     keep_pose(undo, context, armature)
     stages = planting_each(armature, options, undo, lambda own: _planting(context, armature, options, own))
     outcomes, refused = yield from stages
@@ -157,7 +158,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     strange = () if task.present else tell_strange(armature, output.rows, options.contacts)
     told = [*_tell(task), *locks, *output.told(), *strange]
     yield from part_of(output.write(corrected), 0.65, 0.7)
-    # Limits that leave the source alone may hold what was planted.
+    # Limit constraints that do not affect the source may affect the planted pose.
     check_chain(armature, task.body.limbs)
     after, contacts, figures = yield from part_of(_report(task, before, plan, marks), 0.7, 1.0)
     warnings = (*told, *_tell_steps(task, before.clip, after))
@@ -178,7 +179,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
 
 
 def _tell(task: Task) -> Iterator[str]:
-    """Sentences on what is planted, whatever the output."""
+    """Sentences about limbs, surfaces and fades, for every output."""
     yield from task.body.told
     if not task.surfaces:
         yield OWN_FLOOR
@@ -189,11 +190,10 @@ def _tell(task: Task) -> Iterator[str]:
 
 
 def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks: Marks | None) -> Stages[Plan]:
-    """Plan how the sampled pose stands.
+    """Plan the sampled clip.
 
-    `sole` is measured from the action where the pose is a single one of it; a pose that is all there is takes that of
-    the rest pose. `offset` (F, L, 3) is how far the hip joints lie from the sampled ones already. `marks` are what
-    people want of contacts.
+    `sole` are known soles; without them a clip of one frame takes the soles of the rest pose. `offset` (F, L, 3) is the
+    way of the hip joints from the sampled ones by an earlier run. `marks` are edited contacts.
     """
     options = task.options
     clip = clip.having(skins=find_skins(task.armature, task.body.planned))
@@ -239,7 +239,7 @@ def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Stages[Surfaces |
 
 
 def _sole_of_rest(task: Task) -> Sole | None:
-    """The soles by the rest pose, if that stands: the only other one there is where nothing is animated."""
+    """The soles of the rest pose; None if the rest pose does not stand."""
     limbs = task.body.planned
     clip = rest_clip(task.armature, limbs).having(skins=find_skins(task.armature, limbs))
     feet = ~clip.hands
@@ -251,9 +251,9 @@ def _sole_of_rest(task: Task) -> Sole | None:
 
 
 def _correct(task: Task, before: Sample, plan: Plan, read: list[Channel], curves: Curves) -> list[Channel]:
-    """The channels that were read, with corrections of all but those of controls.
+    """The channels with corrections, except channels of controls.
 
-    `curves` hold the keys before the first, which rotations continue: themselves where corrections fade in from them.
+    Rotations continue the keys in `curves` before the first frame without whole turns.
     """
     part, limbs = plan.choose(task.body.chosen).cut(task.part), task.body.limbs
     turns = [
@@ -273,21 +273,21 @@ def _correct(task: Task, before: Sample, plan: Plan, read: list[Channel], curves
 
 
 def _turns_in_world(part: Plan, number: int) -> Array:
-    """Corrections (F, 4) of a loose foot, which no bone of its leg takes along."""
+    """Corrections (F, 4) of a loose foot, which does not follow the bones of its leg."""
     axes = nearest_rotations(part.clip.foot[:, number, :3, :3])
     vectors = vector_from_matrix(part.targets.turn[:, number])
     return quaternion_from_vector((vectors[:, None] @ axes)[:, 0])
 
 
 def _way(task: Task, part: Plan, number: int) -> Array:
-    """How far a loose foot moves (F, 3) from where it would be, which may be with the hips."""
+    """The way (F, 3) of a loose foot, without the way of the hips if it hangs under them."""
     way = part.targets.ankle[:, number] - part.clip.ankle[:, number]
     above = {bone.name for bone in task.armature.data.bones[task.body.limbs[number].foot].parent_recursive}
     return way - part.hips_offset if task.body.hips in above else way
 
 
 def _tell_steps(task: Task, before: Clip, after: Clip) -> list[str]:
-    """A sentence about planted frames beside frames of the action that are as they were."""
+    """A sentence about planted frames whose neighbours in the action are unchanged; none without such frames."""
     joints = [np.array([clip.hip, clip.knee, clip.ankle])[:, :, task.body.chosen] for clip in (before, after)]
     moved = np.linalg.norm(joints[1] - joints[0], axis=-1).max(axis=(0, 2)) / before.leg
     beyond = {task.part.start: task.part.start - 1, task.part.stop - 1: task.part.stop}
@@ -300,9 +300,9 @@ def _tell_steps(task: Task, before: Clip, after: Clip) -> list[str]:
 
 
 def _report(task: Task, before: Sample, plan: Plan, marks: Marks | None) -> Stages[tuple[Clip, Rows, dict[str, Any]]]:
-    """The scene as it is now, and as plain data the contacts of the whole and the figures of the written frames.
+    """The clip of the scene as it is now, the contacts of the whole action, and the figures of the written frames.
 
-    Blender's own evaluation proves it on some frames, those that the figures call worst among them.
+    The clip is compared with Blender's evaluation on some frames, among them the worst ones of the figures.
     """
     after = yield from part_of(task.sample(before), 0.0, 0.5)
     made = yield from part_of(_measure(task, plan, marks, after.clip), 0.5, 0.8)
@@ -313,15 +313,15 @@ def _report(task: Task, before: Sample, plan: Plan, marks: Marks | None) -> Stag
 
 
 def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages[tuple[Rows, dict[str, Any]]]:
-    """Contacts, those that stand and those that people want, and figures of the corrected scene sampled again."""
+    """The contacts to store and the figures, measured on the clip `after` writing."""
     wanted = _wanted(plan, marks, task.options.contacts).choose(task.body.chosen)
     after, plan = after.choose(task.body.chosen), plan.choose(task.body.chosen)
     part = plan.cut(task.part)
     if task.shares is not None:
-        # Where corrections fade, feet slide.
+        # Feet slide on frames on which corrections fade.
         part = replace(part, contacts=part.contacts & (task.shares == 1.0)[:, None, None])
 
-    # Keys that are left out, of controls alone, leave legs off by less, on purpose.
+    # With sparse keys of controls, legs may miss by up to RIGHT on purpose.
     allowed = RIGHT if task.is_thinned and task.controlled else SHORT
 
     def measure() -> tuple[Rows, dict[str, Any]]:
@@ -336,7 +336,7 @@ def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages
 
 
 def _put_in_names(task: Task, surfaces: Surfaces, contacts: Rows, figures: dict[str, Any]) -> None:
-    """Put in what the scene calls limbs and frames, and where anchors are in the space of their supports."""
+    """Fill in the scene's names of limbs, its frame numbers, and anchors in the spaces of their supports."""
     for limb, foot in zip(task.body.limbs, figures["feet"], strict=True):
         foot["bone"] = limb.foot
         if limb.end is not None:
@@ -351,7 +351,7 @@ def _put_in_names(task: Task, surfaces: Surfaces, contacts: Rows, figures: dict[
 
 
 def _wanted(plan: Plan, marks: Marks | None, mode: str) -> Plan:
-    """The plan with the contacts to store: those that people want as they want them, others as the clip has them."""
+    """The plan with the contacts to store: edited ones as edited, and others as detected."""
     if marks is None:
         return replace(plan, contacts=plan.resting)
     contacts = marks.standing if mode == "STORED" else plan.resting | marks.enforced

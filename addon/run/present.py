@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output of one frame: the present pose, as it stands, is planted, and keyed where there is an action."""
+"""The output for Current Frame: the present pose is planted, and keyed if there is an action."""
 
 from typing import Any
 
@@ -29,15 +29,15 @@ from .transaction import keep_curves, switch_to_copy
 
 
 class PresentPose(Output):
-    """Plants the pose with all that is set by hand."""
+    """Plants the present pose, including channels that are set by hand."""
 
     def choose(self) -> None:
-        """The pose counts, whatever keys it has."""
+        """Use no action as the source: only the pose counts."""
         self.source = self.target = Assignment(None)
         self.record = records.EMPTY
 
     def find_bounds(self) -> Bounds:
-        """The frames on which the action may be keyed: where it has no keys, any."""
+        """The frames on which the action may be keyed. An action without keys may be keyed anywhere."""
         frame = self.context.scene.frame_current
         keyed = self.played.action and not actions.is_blank(self.played)
         bounds = action_bounds(self.played) if keyed else (frame, frame)
@@ -52,10 +52,10 @@ class PresentPose(Output):
         return self.task.sample()
 
     def marks(self) -> None:
-        """A pose stands with all its feet."""
+        """Return None: in a single pose all feet stand."""
 
     def sole(self) -> Sole | None:
-        """As the action's record tells them, else as the whole action does, wherever that was made."""
+        """The soles in the action's record, else those measured from the whole action."""
         if self.bounds[1] == self.bounds[0]:
             return None
         whole, limbs = range(self.bounds[0], self.bounds[1] + 1), self.task.body.planned
@@ -72,14 +72,14 @@ class PresentPose(Output):
         return channels
 
     def trial(self, channels: list[Channel]) -> Stages[Sample]:
-        """The pose with these channels, which an error takes back."""
+        """Sample the pose with these channels set; an error restores it."""
         for channel in channels:
             keys.show(self.armature, channel)
         self.context.view_layer.update()
         return self.task.sample()
 
     def write(self, corrected: list[Channel]) -> Stages[None]:
-        """Pose only: keys would have all else evaluated again that was set by hand."""
+        """Set the pose without keys: inserting keys evaluates the armature, which resets channels set by hand."""
         yield from ()
         for channel in corrected:
             keys.show(self.armature, channel)
@@ -87,7 +87,7 @@ class PresentPose(Output):
         self.corrected = corrected
 
     def keep(self, _plan: Plan, _contacts: Rows, _figures: dict[str, Any]) -> None:
-        """Key the pose as it is now, in a copy of the action where that is linked."""
+        """Key the pose as it stands, in a copy of the action if that is linked."""
         action = self.played.action
         if action is None:
             return
@@ -100,7 +100,7 @@ class PresentPose(Output):
             keys.insert(self.armature, channel, int(self.task.frames[0]))
 
     def _record_of_copy(self) -> records.Record:
-        """The record for a copy of a linked action: of a planted one its own, as an editable one keeps it too."""
+        """The record for a copy of a linked action. A planted action keeps its record."""
         action = self.played.action
         if records.source_of(action):
             return records.read(action) | {"armature": self.armature.name}

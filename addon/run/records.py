@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a planted action remembers: its source, and as JSON text settings, contacts, soles, paths and figures of a run.
+"""The record on a planted action: its source, and as JSON text the settings, contacts, soles and figures of a run.
 
-People and scripts may have edited the text: what can be used of it counts, and what is wrong with the rest is told.
+Users and scripts may edit the text. The usable part of it is read, and a sentence describes what is wrong with it.
 """
 
 import json
@@ -26,25 +26,24 @@ from ..keys import actions
 from ..keys.actions import LAYER, SOURCE, Assignment
 from ..rig.limb import Limb
 
-# `channels` of a record: each written data path with the values that it had while nothing animated it, or None.
+# The item `channels` of a record holds each written data path with the values of an unkeyed property, or None.
 Record = dict[str, Any]
 
 RECORD = "ik2bone"
-# The paths of the feet before and after, apart from the record, which is read on every redraw.
+# The property with the paths of the feet before and after. It is apart from the record, which every redraw reads.
 PATHS = "ik2bone_paths"
-# The source that a planted action had before it was planted in place.
+# The property with the source of an action that was planted in place afterwards.
 ORIGIN = "ik2bone_origin"
 EMPTY: Record = {"settings": {}, "channels": {}, "soles": {}, "report": {}}
-# What planting writes of a bone.
+# The properties of a bone that planting writes.
 CHANNELS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler")
-# What a record tells of one sole in numbers, beside the leg length that it was measured at: points and directions, but
-# for a height and two lengths.
+# The numbers of one sole in a record, by their shapes, besides the length of the leg that it was measured on.
 SOLE = {field.name: (3,) for field in fields(Sole) if field.name not in ("floor", "source")}
 SOLE |= {"ball_height": (), "lengths": (2,)}
-# Of a contact: where it stands, and how the sole lies there; what is no point or direction is left out.
+# The points and directions of a contact; those of another shape are not read.
 POINTS = ("anchor", "ahead", "up")
-# What the editors show of a report, as `_fits` takes it: leg length, frames, sentences and notes, feet, figures before
-# and after, and where feet were out of reach.
+# The parts of a report that editors show, as a pattern for `_fits`: leg length, frames, sentences and notes, feet,
+# figures before and after, and intervals out of reach.
 FIGURES = {f"{name}?": () for name, _ in ROWS}
 REPORT = {
     "leg": (),
@@ -55,18 +54,18 @@ REPORT = {
     "before": FIGURES,
     "after": FIGURES | {"feet?": [{"short_at?": [{"start": int, "end": int}]}]},
 }
-# Decimals of stored directions: a print of a foot is then off by less than a thousandth of its length.
+# Decimals of stored directions, which keep the error of a footprint below a thousandth of its length.
 DECIMALS = 4
-# How numbers of paths are stored: single precision, the same on every machine.
+# The stored format of paths: little-endian single precision on every machine.
 NUMBERS = "<f4"
-# Records and files of contacts are nested six deep; Python's JSON functions give up at some hundreds.
+# The greatest allowed nesting of JSON. Records are nested six deep; Python's JSON functions fail at some hundreds.
 DEEPEST, NESTED = 64, (dict, list)
-# The largest number in single precision, and the last frame that Blender has.
+# The largest number in single precision, and Blender's last frame.
 LARGEST, LAST_FRAME = 3.4e38, 1_048_574
 
 
 class Paths(NamedTuple):
-    """The paths (F, L, 3) of the balls of feet before and after a run, from a first frame on, and their bones."""
+    """The paths (F, L, 3) of the balls before and after a run, with the first frame and the bones of the feet."""
 
     first: int
     bones: tuple[str, ...]
@@ -75,12 +74,12 @@ class Paths(NamedTuple):
 
 
 def source_of(action: Action | None) -> Action | None:
-    """The action that this one was planted from, None if it is no planted action."""
+    """The source of a planted action; None for other actions."""
     return _action_of(action, SOURCE)
 
 
 def origin_of(action: Action | None) -> Action | None:
-    """As `source_of`; the source that it once had if it was planted in place since."""
+    """The source of a planted action, also of one that was planted in place since; None for other actions."""
     return source_of(action) or _action_of(action, ORIGIN)
 
 
@@ -90,12 +89,12 @@ def _action_of(action: Action | None, name: str) -> Action | None:
 
 
 def read(action: Action | None) -> Record:
-    """The record of a planted action as far as it can be used; an empty one where there is none."""
+    """The usable part of the record of a planted action; an empty record without any."""
     return _reading(action)[0]
 
 
 def readable(action: Action) -> Record:
-    """As `read`; a `Refusal` where the action's property is broken, for what people wrote there would be lost."""
+    """As `read`, but raises `Refusal` if the property is broken, because edits in it would be lost."""
     wrong = trouble(action)
     if wrong:
         raise Refusal(wrong)
@@ -103,7 +102,7 @@ def readable(action: Action) -> Record:
 
 
 def trouble(action: Action | None) -> str | None:
-    """A sentence about what keeps the record of an action, or the contacts in it, from being used, if anything does."""
+    """A sentence that says why the record of an action, or its contacts, cannot be used; None if they can."""
     wrong = _reading(action)[1]
     return f"property {RECORD} of action {action.name}, the place of its contacts, {wrong}" if wrong else None
 
@@ -115,10 +114,9 @@ def _reading(action: Action | None) -> tuple[Record, str | None]:
 
 @lru_cache(maxsize=8)
 def read_record(text: str) -> tuple[Record, str | None]:
-    """The usable part of a record, with `settings`, `channels`, `soles` and `report`, and what is wrong with the
-    text or with the contacts in it, if anything is.
+    """The usable part of a record, and what is wrong with the text or its contacts, or None.
 
-    Cached because the panel reads the record on every redraw.
+    The part has at least the items of `EMPTY`. Cached because the panel reads the record on every redraw.
     """
     try:
         data = _parse(text)
@@ -143,7 +141,7 @@ def read_record(text: str) -> tuple[Record, str | None]:
 
 
 def _rows_in(contacts: Any) -> list[dict[str, Any]]:
-    """The contacts of a record as they are, on whole frames, without points and directions that are none."""
+    """The contacts of a record on whole frames. Points and directions of a wrong shape become None."""
     if not isinstance(contacts, list):
         raise ContactsError(f"contacts: expected a list of spans, got {cut(repr(contacts))}")
     return [
@@ -155,7 +153,7 @@ def _rows_in(contacts: Any) -> list[dict[str, Any]]:
 
 
 def read_contacts(source: Any) -> list[Span]:
-    """The spans in a list or in JSON text, on frames that Blender has; a `ContactsError` where they are none."""
+    """The spans in a list or in JSON text. Raises `ContactsError` for other data or frames beyond Blender's."""
     try:
         spans = read_spans(_parse(source) if isinstance(source, str) else source)
     except ContactsError as error:
@@ -171,7 +169,7 @@ def read_contacts(source: Any) -> list[Span]:
 
 
 def _parse(text: str) -> Any:
-    """The data in JSON text, which may start with a byte order mark; a `ValueError` where it cannot be read."""
+    """The data in JSON text, which may start with a byte order mark. Raises `ValueError` if it cannot be read."""
     too_deep = ValueError(f"brackets are nested more than {DEEPEST} deep")
     try:
         data = json.loads(text.removeprefix("\ufeff"))
@@ -187,13 +185,13 @@ def _parse(text: str) -> Any:
 
 
 def _object(value: Any) -> dict[str, Any]:
-    """A JSON object, an empty one for anything else."""
+    """The value if it is a JSON object, else an empty object."""
     return value if isinstance(value, dict) else {}
 
 
 def _shape(values: Any) -> tuple[int, ...] | None:
-    """The shape of a number or of lists of numbers that single precision holds, None for anything else."""
-    # Most are numbers by themselves, for which an array takes 20 times as long.
+    """The shape of a number or of lists of numbers in the range of single precision; None for anything else."""
+    # Most values are single numbers, for which making an array takes 20 times as long.
     if isinstance(values, float):
         return () if abs(values) < LARGEST else None
     try:
@@ -204,8 +202,10 @@ def _shape(values: Any) -> tuple[int, ...] | None:
 
 
 def _fits(value: Any, wanted: Any) -> bool:
-    """Whether data are as a pattern tells: numbers by their shape, other things by their type, lists by that of every
-    item, and objects by what they hold; names with a question mark may be missing.
+    """Whether a value matches a pattern.
+
+    A tuple stands for numbers of this shape, a type for a value of it, a list for a list whose items match its only
+    item, and a dictionary for an object with these items; a name that ends with a question mark may be missing.
     """
     if isinstance(wanted, tuple):
         return _shape(value) == wanted
@@ -220,9 +220,9 @@ def _fits(value: Any, wanted: Any) -> bool:
 
 
 def known_sole(limbs: Sequence[Limb], clip: Clip, record: Record) -> Sole | None:
-    """The soles that an earlier run measured, if it knew all feet of this one and they have the same size still.
+    """The soles that an earlier run measured, if the record has all feet and their size is unchanged; else None.
 
-    Where the floor lies is told by the clip as it is now.
+    The floor is measured from the clip as it is now.
     """
     known = [record["soles"].get(limb.foot) for limb in limbs]
     if None in known or not np.allclose([sole["leg"] for sole in known], clip.leg, rtol=1e-3):
@@ -232,7 +232,7 @@ def known_sole(limbs: Sequence[Limb], clip: Clip, record: Record) -> Sole | None
 
 
 def soles_as_data(limbs: Sequence[Limb], sole: Sole, leg: float) -> dict[str, Any]:
-    """The soles as plain data by foot bone, for runs to come."""
+    """The soles as plain data by foot bone, for the record."""
     return {
         limb.foot: {"leg": leg, "source": sole.source[i]} | {name: row[i].tolist() for name, row in sole.rows()}
         for i, limb in enumerate(limbs)
@@ -240,7 +240,7 @@ def soles_as_data(limbs: Sequence[Limb], sole: Sole, leg: float) -> dict[str, An
 
 
 def lying(plan: Plan, span: dict[str, Any]) -> dict[str, list[float]]:
-    """How a sole lies in the middle of a contact on frames [start, end) of a plan: unit vectors ahead and up."""
+    """The sole's unit vectors ahead and up in the middle of a contact on frames [start, end) of a plan."""
     leg, middle = span["leg"], (span["start"] + span["end"] - 1) // 2
     anchor = plan.targets.standing.at(leg, middle)
     up = plan.clip.up if anchor is None else anchor.turns(middle) @ plan.clip.up
@@ -251,14 +251,14 @@ def lying(plan: Plan, span: dict[str, Any]) -> dict[str, list[float]]:
 
 
 def paths_as_text(first: int, bones: Sequence[str], before: Clip, after: Clip) -> str:
-    """The paths of the balls of two clips as they are stored."""
+    """The paths of the balls of two clips as stored text."""
     paths = np.stack([before.ball, after.ball]).astype(NUMBERS)
     return json.dumps({"first": first, "bones": list(bones), "paths": b64encode(paths.tobytes()).decode()})
 
 
 @lru_cache(maxsize=2)
 def paths_in(text: Any) -> Paths | None:
-    """The paths in a text; None where it is none that has any."""
+    """The paths in stored text; None if it cannot be read."""
     try:
         data = json.loads(text)
         first, bones = int(data["first"]), tuple(map(str, data["bones"]))
@@ -269,29 +269,29 @@ def paths_in(text: Any) -> Paths | None:
 
 
 def as_text(record: Record) -> str:
-    """The record as it is stored."""
+    """The record as stored text."""
     return json.dumps(record, separators=(",", ":"))
 
 
 def store(action: Action, source: Action | None, record: Record) -> None:
-    """Mark an action as planted, from a source or in place.
+    """Store a record on an action that was planted from a source, or in place if `source` is None.
 
-    Action and source keep a fake user, so that saving loses neither while the other plays.
+    Action and source get a fake user, so that saving loses neither while the other one plays.
     """
     mark(action, {SOURCE: source, ORIGIN: None if source else origin_of(action), RECORD: as_text(record)})
     if source is not None:
         action.use_fake_user = True
-        # A linked source stays in its library, which keeps it.
+        # The library keeps a linked source.
         source.use_fake_user = source.is_editable or source.use_fake_user
 
 
 def marks_of(action: Action) -> dict[str, Any]:
-    """What planting left on an action: its source, past or present, and its record, None for what is not there."""
+    """The custom properties of planting on an action; None for missing ones."""
     return {name: action.get(name) for name in (SOURCE, ORIGIN, RECORD, PATHS, LAYER)}
 
 
 def mark(action: Action, marks: dict[str, Any]) -> None:
-    """Set what planting leaves on an action, or take it away."""
+    """Set custom properties of planting on an action; None removes a property."""
     for name, value in marks.items():
         if value is not None:
             action[name] = value
@@ -300,7 +300,7 @@ def mark(action: Action, marks: dict[str, Any]) -> None:
 
 
 def store_contacts(action: Action, rows: list[dict[str, Any]]) -> None:
-    """Put contacts on an action, in place of those that it has; a `Refusal` where they could not be read again."""
+    """Replace the contacts on an action. Raises `Refusal` if they could not be read again."""
     try:
         read_contacts(rows)
     except ContactsError as error:
@@ -310,20 +310,20 @@ def store_contacts(action: Action, rows: list[dict[str, Any]]) -> None:
 
 
 def put_back(armature: Object, record: Record) -> None:
-    """Set what the source does not animate, which would keep the values that planting gave it."""
+    """Reset properties that the source does not animate, which would otherwise keep their planted values."""
     unkeyed = {path: values for path, values in record["channels"].items() if values is not None}
     for bone in armature.pose.bones if unkeyed else ():
         for name in CHANNELS:
             values = unkeyed.get(bone.path_from_id(name))
             if values is not None and len(values) == len(getattr(bone, name)):
-                # As a whole: values put into a slice of Euler angles would set their order to XYZ in Blender 5.2.
+                # Set as a whole: assigning a slice of Euler angles sets their order to XYZ in Blender 5.2.
                 setattr(bone, name, values)
 
 
 def planted_of(armature: Object, source: Assignment) -> Assignment | None:
-    """The action that was planted from `source` for this armature before and that nothing else plays.
+    """The action that an earlier run planted from `source` for this armature, if no other object plays it; else None.
 
-    A `Refusal` where the property of that action is broken.
+    Raises `Refusal` if the record on that action is broken.
     """
     for action in bpy.data.actions:
         if LAYER in action or source_of(action) != source.action or read(action).get("armature") != armature.name:

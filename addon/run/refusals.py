@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run refuses before it changes anything: options, data that take no keys, keys that would not show.
+"""Refusals before a run changes anything: wrong options, data that cannot be keyed, keys that would not show.
 
-Locks and mutes, which keys pass over, are told instead.
+Locks and mutes do not prevent keys, so there are sentences about them instead.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ NUMBERS = {"strength": "a share from 0 to 1", "max_slope": "an angle in radians"
 
 
 def refuse_numbers(options: PlantingOptions) -> None:
-    """Refuse what properties take from scripts and nothing can be reckoned with."""
+    """Refuse infinity and NaN, which scripts can assign to properties."""
     for name, expected in NUMBERS.items():
         value = getattr(options, name)
         if not isfinite(value):
@@ -29,7 +29,7 @@ def refuse_numbers(options: PlantingOptions) -> None:
 
 
 def refuse_uneditable(armature: Object, options: PlantingOptions) -> None:
-    """Refuse data that cannot take keys; an action may be linked, for keys go into a copy of it or a layer over it."""
+    """Refuse data that cannot be keyed. A linked action is allowed unless keys would go into the action itself."""
     if not armature.is_editable:
         raise Refusal(f"{armature.name} is linked from a library and cannot be edited: make a library override of it")
     action, output = actions.assigned(armature).action, None if options.frame_range == "CURRENT" else options.output
@@ -40,7 +40,7 @@ def refuse_uneditable(armature: Object, options: PlantingOptions) -> None:
 
 
 def refuse_under_layers(armature: Object, options: PlantingOptions) -> None:
-    """Refuse what a layer of corrections in the NLA would change, or an NLA in which no layer would show."""
+    """Refuse an action of a layer, a pose under a layer, and an NLA that would not show a layer."""
     action, data, layer = actions.assigned(armature).action, armature.animation_data, layers.find(armature)
     if action and actions.LAYER in action:
         raise Refusal(f"action {action.name} is a layer's and no motion: leave tweak mode, or assign another action")
@@ -58,7 +58,7 @@ def refuse_under_layers(armature: Object, options: PlantingOptions) -> None:
 
 
 def _refuse_several_strips(armature: Object) -> None:
-    """Refuse an armature that plays strips of the NLA alone, unless it is clear which."""
+    """Refuse an armature without an action of its own that plays several NLA strips."""
     strips = [strip.name for strip in actions.playing_strips(armature)]
     if len(strips) > 1:
         raise Refusal(
@@ -68,7 +68,7 @@ def _refuse_several_strips(armature: Object) -> None:
 
 
 def refuse_shared(armatures: Sequence[Object], options: PlantingOptions) -> None:
-    """Refuse armatures of which one would write what another one plays and is to be planted too."""
+    """Refuse two armatures of one run if keys for one of them would change what the other one plays."""
     played: list[Assignment] = []
     for armature in armatures:
         present = actions.assigned(armature)
@@ -78,13 +78,13 @@ def refuse_shared(armatures: Sequence[Object], options: PlantingOptions) -> None
         action = present.action
         afresh = options.output == "NEW_ACTION" and records.source_of(action) is None
         kept = options.frame_range != "CURRENT" and (afresh or options.output == "NLA_LAYER")
-        # Keys go into a copy of what is linked.
+        # Keys for a linked action go into a copy.
         kept |= action is None or not action.is_editable
         played.append(Assignment(None, armature.name) if kept else present)
 
 
 def refuse_unshown(scene: Scene, armature: Object) -> None:
-    """Refuse an action that does not show as it is."""
+    """Refuse an action whose keys would not show unchanged on their frames."""
     if scene.render.frame_map_old != scene.render.frame_map_new:
         raise Refusal(f"scene {scene.name} remaps time, so keys do not show on their frames: set Old and New equal")
     trouble = actions.trouble(armature)
@@ -93,7 +93,7 @@ def refuse_unshown(scene: Scene, armature: Object) -> None:
 
 
 def refuse_between(scene: Scene, assignment: Assignment, bounds: Bounds) -> None:
-    """Refuse to key a pose of no whole frame of the action."""
+    """Refuse to key a pose between two frames or outside of the action."""
     frame = scene.frame_current
     if assignment.action and scene.frame_subframe:
         raise Refusal(f"the scene stands between frames {frame} and {frame + 1}: only whole frames are keyed")
@@ -104,7 +104,7 @@ def refuse_between(scene: Scene, assignment: Assignment, bounds: Bounds) -> None
 
 
 def refuse_unkeyable(curves: Curves, channels: Iterable[Channel]) -> None:
-    """Refuse F-curves on which a new key would not show, or cannot be put."""
+    """Refuse F-curves in which a new key would have no effect."""
     for channel in channels:
         for curve in channel.curves(curves):
             trouble = fcurves.trouble(curve)
@@ -113,7 +113,7 @@ def refuse_unkeyable(curves: Curves, channels: Iterable[Channel]) -> None:
 
 
 def tell_locks(armature: Object, curves: Curves, channels: Sequence[Channel]) -> Iterator[str]:
-    """Sentences about locks and mutes of the user's that the keys of some channels pass over."""
+    """Sentences about locked or muted bones and F-curves that get keys nevertheless."""
     bones = {channel.bone: None for channel in channels if _is_locked(armature.pose.bones[channel.bone], channel.name)}
     if bones:
         yield f"locked channels were keyed on the bones: {listed(list(bones))}"
@@ -125,7 +125,7 @@ def tell_locks(armature: Object, curves: Curves, channels: Sequence[Channel]) ->
 
 
 def _is_locked(bone: PoseBone, name: str) -> bool:
-    """Whether the user has locked any part of the bone's location or rotation."""
+    """Whether any component of the bone's location or rotation is locked."""
     if name == "location":
         return any(bone.lock_location)
     return any(bone.lock_rotation) or (name != "rotation_euler" and bone.lock_rotation_w)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore Source Action: what was planted gives its place back to its source, whatever output it was."""
+"""Restore Source Action: sources take the place of planted actions again, for every output."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,12 @@ from .layers import Layer
 
 
 def is_planted(armature: Object) -> bool:
-    """Whether an armature plays planted actions, by itself or in NLA strips, or a source under a layer."""
+    """Whether an armature plays a planted action, planted NLA strips, or a source under a layer."""
     return bool(records.source_of(layers.shown_action(armature)) or _planted_strips(armature))
 
 
 def restore(armature: Object) -> str:
-    """Let an armature play the sources of what it plays again, and tell their names."""
+    """Make an armature play its sources again, and return their names."""
     strips, layer = _planted_strips(armature), layers.find(armature)
     if strips:
         return _restore_strips(armature, strips)
@@ -24,14 +24,14 @@ def restore(armature: Object) -> str:
 
 
 def _restore_action(armature: Object) -> str:
-    """Let the armature play the source of its planted action again, and tell its name; the planted one is kept."""
+    """Make the armature play the source of its planted action, which stays in the file; return the source's name."""
     present = actions.assigned(armature)
     actions.assign(armature, actions.counterpart(present, records.source_of(present.action)))
     return _give_back(armature, present.action)
 
 
 def _restore_under(armature: Object, layer: Layer) -> str:
-    """Let the armature play the source as it did before the layer, of which nothing stays, and tell its name."""
+    """Make the armature play the source as before the layer, remove the layer, and return the source's name."""
     armature.animation_data.use_tweak_mode = False
     layers.set_aside(lambda *_: None, layer)
     name = _give_back(armature, layer.corrections.action)
@@ -40,12 +40,12 @@ def _restore_under(armature: Object, layer: Layer) -> str:
 
 
 def _planted_strips(armature: Object) -> list[NlaStrip]:
-    """The NLA strips that play planted actions, where those play alone."""
+    """The NLA strips that play planted actions, for an armature without an action of its own."""
     return [strip for strip in actions.strips_alone(armature) if records.source_of(strip.action)]
 
 
 def _restore_strips(armature: Object, strips: Sequence[NlaStrip]) -> str:
-    """Let NLA strips play the sources of their planted actions again, and tell the names of these."""
+    """Make NLA strips play the sources of their planted actions, and return the sources' names."""
     names = {}
     for strip in strips:
         planted = actions.assignment_of(strip)
@@ -55,10 +55,10 @@ def _restore_strips(armature: Object, strips: Sequence[NlaStrip]) -> str:
 
 
 def _give_back(armature: Object, planted: Action) -> str:
-    """Bring back what planting changed beside the action that plays, and tell the name of the source.
+    """Reset unkeyed properties, copy the contacts to the source, and return the source's name for the message.
 
-    The source gets the contacts as they are by now, so that planting it again, by whomever, starts from them. Contacts
-    that cannot be read stay where they are, which is told.
+    With the contacts on the source, the next run starts from them. Contacts that cannot be read are not copied; the
+    message says so.
     """
     source, record = records.source_of(planted), records.read(planted)
     records.put_back(armature, record)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Few keys for controls of inverse kinematics, so that hands can edit them.
+"""Sparse keys for controls of inverse kinematics, for editing by hand.
 
-Keys stay where contacts start and end, a control that stands still between two of them is held, and others stay where
-its motion needs them.
+There are keys where contacts start and end, and further keys where the motion needs them. A control that stands still
+between two such keys is held.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from ..rig.controls_aim import RIGHT
 from ..rig.limb import Control
 from .task import Task
 
-# Of what joints may be off (leg lengths), half goes to keys that are left out, and a quarter to holding what moves by
-# less than that; the rest is for what the rig itself misses.
+# The shares of the allowed error of joints (leg lengths): half for keys that are left out, and a quarter for holding a
+# control that moves by less than that. The rest is for errors of the rig itself.
 THINNED, STILL = 0.5 * RIGHT, 0.25 * RIGHT
 IK_PARTS = {"foot", "ankle", "toe", "knee"}
 
 
 @dataclass(frozen=True)
 class _Thinning:
-    """A control by its channels and rotation mode, and what those do to a limb.
+    """The channels and rotation mode of a control, and their effect on a limb.
 
-    `placing` (F, 3, 3) maps its location to leg lengths in the world, and `lever` is how far in leg lengths the joints
-    of the limb lie from it at most.
+    `placing` (F, 3, 3) maps the control's location to world space, in leg lengths. `lever` is the greatest distance of
+    the limb's joints from the control, in leg lengths.
     """
 
     channels: Sequence[Channel]
@@ -44,11 +44,11 @@ class _Thinning:
     lever: float
 
     def hold(self, rows: Sequence[int]) -> _Thinning:
-        """The same control with one value between two of these rows where it stands still."""
+        """The control with a constant value between neighbouring `rows` wherever it stands still there."""
         held = [channel.with_values(channel.values.copy()) for channel in self.channels]
         for start, end in pairwise(rows):
             between = slice(start, end + 1)
-            # Frames beside the last row are not to see a change.
+            # The last row keeps its value, so that nothing changes outside the frames.
             still = end if end == rows[-1] else start
             flat = [np.tile(channel.values[still], (end + 1 - start, 1)) for channel in held]
             if self._off(between, flat) <= STILL:
@@ -57,7 +57,7 @@ class _Thinning:
         return replace(self, channels=held)
 
     def thin(self, rows: Sequence[int]) -> list[Channel]:
-        """The channels with keys on these rows, and on as many more as it takes to move the joints as they should."""
+        """The channels with keys on these rows, and on further rows where the joints would be off otherwise."""
         kept = [rows[0]]
         for end in rows[1:]:
             while kept[-1] < end:
@@ -65,7 +65,7 @@ class _Thinning:
         return [replace(channel, rows=np.array(kept)) for channel in self.channels]
 
     def _farthest(self, start: int, end: int) -> int:
-        """The last row up to an end that one piece of curve reaches from a start, found by bisection."""
+        """The last row, at most `end`, up to which one piece of curve from `start` fits; found by bisection."""
         reached, beyond, tried = start + 1, end + 1, end
         while reached < beyond - 1:
             if self._fits(start, tried):
@@ -81,7 +81,7 @@ class _Thinning:
         return self._off(between, shown) <= THINNED
 
     def _off(self, rows: slice, values: Sequence[Array]) -> float:
-        """How far other values on some rows would move the joints at most."""
+        """The greatest way of a joint if the channels had other values on some rows, in leg lengths."""
         off = np.zeros(rows.stop - rows.start)
         for channel, other in zip(self.channels, values, strict=True):
             own = channel.values[rows]
@@ -94,7 +94,7 @@ class _Thinning:
 
 
 def thin(task: Task, plan: Plan, before: Sample, channels: list[Channel]) -> tuple[list[Channel], Hint]:
-    """The channels, those of controls of inverse kinematics with keys on few frames, and a sentence on how many."""
+    """The channels, with few keys on controls of inverse kinematics, and a sentence on the number of keys."""
     contacts, seen, told = plan.contacts[task.part], before.cut(task.part), []
     found = {channel.path: channel for channel in channels}
     for number, control in _controls(task):
@@ -110,7 +110,7 @@ def thin(task: Task, plan: Plan, before: Sample, channels: list[Channel]) -> tup
 
 
 def _controls(task: Task) -> Iterator[tuple[int, Control]]:
-    """The controls of inverse kinematics, each with the place of its limb among the planned ones."""
+    """The controls of inverse kinematics, each with the index of its limb among the planned limbs."""
     for number, limb in enumerate(task.body.planned):
         for control in limb.controls if limb in task.controlled else ():
             leads = control.part in IK_PARTS and (control.part != "knee" or control.moves)
@@ -119,7 +119,7 @@ def _controls(task: Task) -> Iterator[tuple[int, Control]]:
 
 
 def _events(contacts: Mask) -> list[int]:
-    """The rows on which a contact (F, 2) of heel or ball starts or ends, and the first and the last one."""
+    """The rows on which a contact (F, 2) of heel or ball starts or ends, and the first and last row."""
     beside = np.pad(contacts, ((1, 1), (0, 0)))
     changes = contacts & ~(beside[:-2] & beside[2:])
     changes[[0, -1]] = True

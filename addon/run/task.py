@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one armature's run plants: limbs, surfaces, frames, and how much of its correction each frame gets."""
+"""The task of one armature's run: limbs, surfaces, frames, and the share of the correction on each frame."""
 
 from dataclasses import dataclass
 from math import ceil, floor
@@ -20,16 +20,19 @@ from ..stages import Stages
 
 Bounds = tuple[int, int]
 
-# Corrections in place fade over this time (s), about a step, or over half of a shorter range.
+# Corrections fade over this time (s), about that of a step, or over half of a shorter range, where no blend is chosen.
 FADE = 0.5
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is planted on what: `surfaces` may be empty, `present` means the pose as it stands instead of the action.
+    """What a run plants, and on what.
 
-    `frames` are those to be written, `whole` all of the action: contacts and the places where feet stand are told from
-    the whole, so that no choice of frames changes them. `shares` of the frames tell where corrections fade.
+    surfaces  objects to plant on; may be empty
+    frames    frames that are written
+    whole     all frames of the action, from which contacts and anchors are found, whatever `frames` are
+    shares    (F,) share of the correction on each of `frames`; None if all are 1
+    present   whether the present pose is planted instead of the action
     """
 
     context: Context
@@ -44,7 +47,7 @@ class Task:
 
     @property
     def strength(self) -> float | Array:
-        """How much of the correction is applied, on each frame of the whole where that differs."""
+        """The share of the correction that is applied: a number, or one for each frame of `whole`."""
         if self.shares is None:
             return self.options.strength
         whole = np.zeros(len(self.whole))
@@ -53,13 +56,13 @@ class Task:
 
     @property
     def faded_ends(self) -> list[tuple[int, bool]]:
-        """Those ends of the frames at which corrections fade to zero, each with whether it is the first."""
+        """The first or last frame, or both, if corrections fade to zero there, each with whether it is the first."""
         ends = [] if self.shares is None else [(0, True), (-1, False)]
         return [(int(self.frames[row]), first) for row, first in ends if self.shares[row] == 0.0]
 
     @property
     def is_thinned(self) -> bool:
-        """Whether keys are left out that the motion hardly needs."""
+        """Whether keys are sparse."""
         return bool(self.options.sparse_keys) and not self.present
 
     @property
@@ -68,9 +71,9 @@ class Task:
 
     @property
     def turned(self) -> list[tuple[str, int, int]]:
-        """The bones that are turned, each with its limb and its place in that: first all but toes.
+        """The bones that are turned, each with the number of its limb and its place in the limb; toes come last.
 
-        Those of limbs with controls are none of them.
+        Bones of limbs with controls are not turned themselves.
         """
         limbs = [(number, limb) for number, limb in enumerate(self.body.limbs) if not limb.controls]
         bones = [(name, number, place) for number, limb in limbs for place, name in enumerate(limb.turned)]
@@ -92,16 +95,16 @@ class Task:
 
     @property
     def subject(self) -> tuple[Object, tuple[Limb, ...], str | None]:
-        """What is sampled: the armature, the limbs that are looked at, and the hips."""
+        """The armature, the planned limbs and the hips, for sampling."""
         return self.armature, self.body.planned, self.body.hips
 
     def sample(self, before: Sample | None = None) -> Stages[Sample]:
-        """The pose over the whole, as the armature plays it now; not proven where it is one after keying."""
+        """Sample the whole action as the armature plays it; with `before`, without a comparison with Blender."""
         return sampling(*self.subject, self.whole.tolist(), present=self.present, before=before)
 
 
 def action_bounds(assignment: actions.Assignment) -> Bounds:
-    """First and last whole frame of an action, floored and ceiled."""
+    """The first and last whole frame of an action, rounded outwards."""
     if assignment.action is None:
         raise Refusal("the armature plays no action: assign one, or plant the current frame only")
     span = actions.frame_span(assignment)
@@ -111,7 +114,7 @@ def action_bounds(assignment: actions.Assignment) -> Bounds:
 
 
 def choose_frames(scene: Scene, options: PlantingOptions, bounds: Bounds) -> Frames:
-    """The frames that `options.frame_range` means within the action's bounds."""
+    """The frames within the action's bounds that `options.frame_range` chooses."""
     wanted = wanted_frames(scene, options, bounds)
     first, last = max(wanted[0], bounds[0]), min(wanted[1], bounds[1])
     if first > last:
@@ -123,14 +126,14 @@ def choose_frames(scene: Scene, options: PlantingOptions, bounds: Bounds) -> Fra
 
 
 def usual_blend(frames: int, fps: float) -> int:
-    """Over how many frames corrections come and go where they have to and nobody says how fast."""
+    """The number of frames over which corrections fade where no blend is chosen."""
     return max(1, min(round(FADE * fps), (frames - 1) // 2))
 
 
 def blend(frames: Frames, bounds: Bounds, lengths: tuple[int, int]) -> Array | None:
-    """Shares (F,) of corrections that come and go over these lengths, at those ends that lie within the bounds.
+    """The shares (F,) of corrections that fade over `lengths` at the ends of the frames; None if all are 1.
 
-    Zero at such an end; None where all frames get the whole. Lengths that overlap are shortened in proportion.
+    Only ends inside the bounds fade, and the share there is 0. Lengths that overlap are shortened in proportion.
     """
     time, within = np.arange(len(frames)), (frames[0] > bounds[0], frames[-1] < bounds[1])
     wanted = [length * inside for length, inside in zip(lengths, within, strict=True)]
@@ -147,7 +150,7 @@ def blend(frames: Frames, bounds: Bounds, lengths: tuple[int, int]) -> Array | N
 
 
 def wanted_frames(scene: Scene, options: PlantingOptions, bounds: Bounds) -> Bounds:
-    """The first and the last frame that are asked for, of an action of these bounds."""
+    """The first and last frame that the options ask for; `bounds` are those of the action."""
     if options.frame_range == "CUSTOM":
         return options.frame_start, options.frame_end
     if options.frame_range == "SCENE":

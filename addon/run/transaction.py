@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes that an error, or Esc, takes back.
+"""Changes that an error, or Esc, undoes.
 
-A run keeps an `ExitStack` of what takes its changes back, the last one first.
+A run collects the calls that undo its changes in an `ExitStack`, which makes them in reverse order.
 """
 
 import re
@@ -24,14 +24,14 @@ BACKUP = ".ik2bone backup"
 PLANTED = ".planted"
 # Owners, names and values of transforms.
 Pose = list[tuple[Object | PoseBone, str, Sequence[float]]]
-# How many numbers each has.
+# The transforms of objects and bones, with the number of their components.
 TRANSFORMS = {"location": 3, "rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3, "scale": 3}
-# The owner and the name in a data path: of a custom property with its quotes escaped, or of one of Blender's.
+# The owner and the property in a data path: a custom property, with its quotes escaped, or one of Blender's.
 OWNED = re.compile(r'(.*?)(?:\["((?:[^"\\]|\\.)*)"\]|\.?(\w+))$')
 
 
 def on_error(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:
-    """Have something called if the run is refused, fails or is stopped; what was removed meanwhile stays away."""
+    """Make a call if the run is refused, fails or is stopped. A call on data that was removed meanwhile is skipped."""
 
     def leave(error: type[BaseException] | None, *_: object) -> None:
         with suppress(ReferenceError):
@@ -42,7 +42,7 @@ def on_error(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None
 
 
 def on_success(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:
-    """Have something called at the end, unless the run is refused, fails or is stopped."""
+    """Make a call at the end of the run, unless the run is refused, fails or is stopped."""
 
     def leave(error: type[BaseException] | None, *_: object) -> None:
         if error is None:
@@ -52,13 +52,13 @@ def on_success(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> No
 
 
 def switch(undo: ExitStack, armature: Object, assignment: Assignment) -> None:
-    """Let the armature play another action from here on."""
+    """Make the armature play another action; an error undoes it."""
     on_error(undo, actions.assign, armature, actions.assigned(armature))
     actions.assign(armature, assignment)
 
 
 def switch_to_copy(undo: ExitStack, armature: Object, original: Assignment) -> Assignment:
-    """Let the armature play a copy of an action, named as a planted one, from here on."""
+    """Make the armature play a copy of an action, with the name of a planted action; an error undoes it."""
     copy = actions.copy(original)
     on_error(undo, bpy.data.actions.remove, copy.action)
     source = records.source_of(original.action) or original.action
@@ -68,43 +68,43 @@ def switch_to_copy(undo: ExitStack, armature: Object, original: Assignment) -> A
 
 
 def named(source: str, suffix: str) -> str:
-    """The name of an action made from one of this name, which is cut where both together would be too long."""
-    # In bytes of UTF-8, with one that ends the text.
+    """The name with a suffix, shortened so that both together are not too long for Blender."""
+    # The limit counts bytes of UTF-8 and the terminating zero.
     longest = bpy.types.ID.bl_rna.properties["name"].length_max - 1
     return source.encode()[: longest - len(suffix)].decode(errors="ignore") + suffix
 
 
 def keep_curves(undo: ExitStack, assignment: Assignment, written: Iterable[Channel] | None = None) -> None:
-    """Let an error bring the curves of an action back: all, or those of the channels that are going to be written.
+    """Have an error restore the curves of an action: all, or those of the channels that will be written.
 
-    Blender copies actions as a whole. What a copy leaves to others when it drops most of that saves more time than the
-    dropping takes: new memory is five times as slow.
+    Blender can only copy an action as a whole. Removing the other curves from the copy at once takes less time than it
+    saves, because their memory is used again: new memory is five times as slow.
     """
     if actions.curves_of(assignment).bag is None:
         on_error(undo, actions.take_first_key_back, assignment, len(assignment.action.layers))
         return
     paths = None if written is None else _touched(actions.curves_of(assignment), {each.path for each in written})
     backup = actions.copy(assignment, () if paths is None else actions.idle_rows(assignment, paths.__contains__))
-    # The name that Blender gives copies is the next one that a planted action would take.
+    # The default name of a copy would be the next free name of a planted action.
     backup.action.name = BACKUP
     undo.callback(bpy.data.actions.remove, backup.action)
     on_error(undo, actions.overwrite, assignment, backup, paths)
 
 
 def _touched(curves: Curves, paths: set[str]) -> set[str]:
-    """These data paths, and those of curves in the same groups, which are muted one by one where a group was muted."""
+    """These data paths, and those of all curves in the same groups: writing to a muted group mutes its other curves."""
     groups = (curve.group for curve in curves if curve.data_path in paths and curve.group)
     return paths | {curve.data_path for group in groups for curve in group.channels}
 
 
 def keep_marks(undo: ExitStack, action: Action) -> None:
-    """Let an error bring back what an action remembers of its planting, and whether it has a fake user."""
+    """Have an error restore the custom properties of planting on an action, and its fake user."""
     on_error(undo, setattr, action, "use_fake_user", action.use_fake_user)
     on_error(undo, records.mark, action, records.marks_of(action))
 
 
 def keep_settings(undo: ExitStack, settings: IK2BONE_Settings) -> None:
-    """Let an error bring the panel's settings back, those that nobody has set to their defaults."""
+    """Have an error restore the panel's settings; a setting that was never set becomes unset again."""
     for name in (p.identifier for p in settings.bl_rna.properties if not p.is_readonly and p.identifier != "name"):
         if settings.is_property_set(name):
             on_error(undo, setattr, settings, name, getattr(settings, name))
@@ -113,7 +113,7 @@ def keep_settings(undo: ExitStack, settings: IK2BONE_Settings) -> None:
 
 
 def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:
-    """Let an error bring the pose back, with hand-set values of keyed channels, which a change of action drops."""
+    """Have an error restore the pose, including keyed channels set by hand, which a change of action resets."""
     before, values = pose_of(armature), _keyed_values(armature)
 
     def put_back() -> None:
@@ -122,7 +122,7 @@ def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:
         for path in changed:
             _set_at(armature, path, values[path])
         if changed:
-            # Blender does not notice changes of custom properties, which drivers may use.
+            # A change of a custom property, which drivers may use, does not cause an evaluation.
             armature.update_tag(refresh={"OBJECT"})
             context.view_layer.update()
         set_pose(before)
@@ -131,7 +131,7 @@ def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:
 
 
 def _keyed_values(armature: Object) -> dict[str, Any]:
-    """By data paths what is keyed of an armature besides transforms, as switches of control rigs are."""
+    """The values of keyed properties other than transforms, such as switches of control rigs, by data path."""
     paths = {curve.data_path for curve in actions.curves_of(actions.assigned(armature))}
     others = (path for path in paths if path.rpartition(".")[2] not in TRANSFORMS and OWNED.match(path))
     values = {path: _value_at(armature, path) for path in others}
@@ -139,9 +139,9 @@ def _keyed_values(armature: Object) -> dict[str, Any]:
 
 
 def _value_at(armature: Object, path: str) -> Any:
-    """A value, which stays as it is when its property changes; None where a curve is of something that is not there.
+    """A copy of the value at a data path; None if the path does not exist.
 
-    A custom property is asked of its owner, as its path gives it in single precision.
+    A custom property is read from its owner, because its path would give single precision.
     """
     owned, custom, _ = OWNED.match(path).groups()
     try:
@@ -166,7 +166,7 @@ def _owner(armature: Object, path: str) -> Any:
 
 
 def pose_of(armature: Object) -> Pose:
-    """Every transform of an armature and its bones."""
+    """The transforms of an armature and of its bones."""
     own = [(armature, name, tuple(getattr(armature, name))) for name in TRANSFORMS]
     bones = list(armature.pose.bones)
     rows = {name: read(armature, name, size).tolist() for name, size in TRANSFORMS.items()}
@@ -174,6 +174,6 @@ def pose_of(armature: Object) -> Pose:
 
 
 def set_pose(pose: Pose) -> None:
-    """Set these transforms again."""
+    """Set all transforms of a pose."""
     for attribute in pose:
         setattr(*attribute)
