@@ -22,8 +22,9 @@ FOLLOW = 0.4
 # a slope of 15 degrees that shifts the hips by 0.08 leg and bends the straighter knee by 3 to 5 degrees less. People
 # lean by a part of the slope alone (Leroux, Fung and Barbeau, 2002), so most of it stays with the legs.
 LEAN = 0.3
-# Hips rise over the mean rise by this much at most for each length by which an ankle is moved. Legs within 63 degrees of
-# upright ask for less, and those that lie for any height. Of 324 runs of the bench it binds those of a dash alone.
+# Hips rise over the mean rise of the ground by no more than this times the way that an ankle is moved beyond it. Legs
+# within 63 degrees of upright ask for less, and legs that lie for any height. Of 324 runs of the bench it binds those
+# of a dash alone.
 GAIN = 2.0
 # Hips come down in so many rounds more where knees that stand would straighten and bend again more suddenly than in the
 # clip. After two, seven of 153 runs of the bench have a knee that pops by 10.3 to 10.9 degrees; after three none of

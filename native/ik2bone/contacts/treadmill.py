@@ -18,7 +18,7 @@ NEAR = 0.25
 SLOWEST = 0.15
 # Nor does a figure whose feet slide by less than this share of its velocity: such feet are careless.
 SLIDES = 0.1
-# Low feet go the way of a floor within 45 degrees for more than this share of the time. On treadmills, recorded, animated
+# Low feet go the way of a floor, within 45 degrees, for more than this share of the time. In clips in place, animated
 # or made by formula, they do for 0.67 at least, in a dance on the spot whose feet never rest for 0.5.
 ONE_WAY = 0.6
 # The velocity about which most gather is the mean of ever nearer neighbours, the last within a third of what is near.
