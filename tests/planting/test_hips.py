@@ -85,6 +85,18 @@ def test_hips_stay_where_feet_are_over_them_as_in_the_clip() -> None:
     assert np.abs(offset).max() < 1e-6
 
 
+def test_hips_of_a_figure_that_lies_do_not_go_up_to_straighten_its_legs() -> None:
+    places = [(0.0, 0.15), (0.48, 0.2), (0.95, 0.1), (1.0, 0.3)]
+    joints = (np.array([[(x, y, z) for y in (0.1, -0.1)]]) for x, z in places)
+    lying = Clip.from_points(60.0, *joints).cut(np.zeros(120, int))
+    # Feet that turn about their balls bring their ankles nearer.
+    targets = Targets.of(lying).turned(np.full((120, 2, 1), 0.3) * [0.0, 1.0, 0.0])
+    assert (lying.ankle - targets.ankle)[..., 0].min() > 0.04
+    standing = np.ones((120, 2), bool)
+    offset = hips_offset(lying, targets, standing, ~standing[0], np.zeros(standing.shape), leans=False)
+    assert offset[:, 2].max() < 0.15
+
+
 @pytest.mark.parametrize("degrees", [-15.0, 15.0])
 def test_body_leans_over_a_slope_by_a_part_of_it(degrees) -> None:
     plan = plant(CLIP, slope(degrees))

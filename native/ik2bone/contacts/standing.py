@@ -11,7 +11,7 @@ from ..clip import Clip
 from ..curves import column_runs
 from ..notes import Note
 from ..rotations import cross, dot, move_points, turn_vectors, unit
-from ..sole.measure import Sole
+from ..sole.measure import LIES, Sole
 from .detect import detect
 from .paths import SAME_PLACE
 from .spans import Marks, no_marks
@@ -58,6 +58,7 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
     heel, marks = move_points(clip.foot, sole.heel), marks or no_marks(shape)
     standing, carried = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
     standing[..., 0] &= standing[..., 1] | ~_toes_down(clip, sole, heel)
+    standing[..., 1] &= ~_toes_up(clip, sole, heel)
     standing &= ~_lying(clip, sole)[..., None]
     contacts, least = standing & (not _turns_in_the_air(standing)), LEAST_CONTACT * clip.fps
     notes = (CARRIED,) if carried else () if contacts.any() else (NEVER,)
@@ -109,6 +110,12 @@ def _following(standing: Mask, *notes: Note) -> Contacts:
 def _toes_down(clip: Clip, sole: Sole, heel: Array) -> Mask:
     """Whether feet (F, L) have their heels (F, L, 3) well above the soles under their balls: none stands on that."""
     return (heel - clip.ball) @ clip.up + sole.ball_height > SAME_PLACE * clip.leg
+
+
+def _toes_up(clip: Clip, sole: Sole, heel: Array) -> Mask:
+    """Whether feet (F, L) of figures that sit or lie rest on their heels (F, L, 3) alone."""
+    low = dot(clip.hip - clip.ball, clip.up) <= LIES * clip.leg
+    return low & ((clip.ball - heel) @ clip.up - sole.ball_height > SAME_PLACE * clip.leg)
 
 
 def _turns_in_the_air(contacts: Mask) -> bool:

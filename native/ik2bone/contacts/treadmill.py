@@ -18,6 +18,9 @@ NEAR = 0.25
 SLOWEST = 0.15
 # Nor does a figure whose feet slide by less than this share of its velocity: such feet are careless.
 SLIDES = 0.1
+# Low feet go the way of a floor, within 45 degrees, for more than this share of the time. In clips in place, animated
+# or made by formula, they do for 0.67 at least, in a dance on the spot whose feet never rest for 0.5.
+ONE_WAY = 0.6
 # The velocity about which most gather is the mean of ever nearer neighbours, the last within a third of what is near.
 CLOSER = np.linspace(1.0, 1 / 3, 8).tolist()
 
@@ -42,8 +45,8 @@ def floor_velocities(feet: Feet) -> tuple[Array, bool]:
 def _treadmill(velocities: Array, way: Array) -> Array:
     """Velocity (3,) of the floor of a clip in place, by the level velocities (N, 3) of low feet; zero where it rests.
 
-    It moves when the feet keep their place, but for a velocity (3,) on the mean, and low feet move alike at least twice
-    as often as they rest.
+    It moves when the feet keep their place, but for a velocity (3,) on the mean, and low feet mostly go one way, and
+    move alike at least twice as often as they rest.
     """
     none, speeds = np.zeros(3), length_of(velocities)
     rest = np.count_nonzero(speeds <= NEAR) / len(speeds)
@@ -54,7 +57,9 @@ def _treadmill(velocities: Array, way: Array) -> Array:
     speed = hypot(*floor)
     if speed < SLOWEST or hypot(*way) > NEAR * speed:
         return none
-    return floor if rest <= 0.5 * _share(velocities, floor, _radius(floor)) else none
+    along = np.count_nonzero(velocities @ floor > np.sqrt(0.5) * speed * speeds)
+    moves = along > ONE_WAY * len(speeds) and rest <= 0.5 * _share(velocities, floor, _radius(floor))
+    return floor if moves else none
 
 
 def _slide(velocities: Array, frames: Indices, travel: Array, aside: Array) -> Array:
