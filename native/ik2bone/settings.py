@@ -23,19 +23,6 @@ STEEPEST = np.radians(50.0)
 DEEPEST = 0.4
 
 
-@dataclass(frozen=True)
-class Slopes:
-    """What soles make of slopes: whether they are `aligned` with them, and the `steepest` (radians) they stand on."""
-
-    aligned: bool = True
-    steepest: float = STEEPEST
-
-    @property
-    def least(self) -> float:
-        """The least that a normal of what can be stood on has along up."""
-        return float(np.cos(self.steepest))
-
-
 @dataclass(frozen=True, eq=False)
 class Settings(ByValue):
     """How to plant; what is no such word, or out of range, raises ValueError or TypeError at once.
@@ -109,9 +96,9 @@ class Settings(ByValue):
             _check_place(f"marks.places[{number}]", place, clip.legs)
 
     @property
-    def slopes(self) -> Slopes:
-        """What soles make of slopes."""
-        return Slopes(self.use_slope, self.max_slope)
+    def least(self) -> float:
+        """The least that a normal of what can be stood on has along up."""
+        return float(np.cos(self.max_slope))
 
     def always(self, frames: int) -> bool:
         """Whether limbs follow the surface in each of so many frames: a single pose cannot do otherwise."""
