@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from . import checks
 from .arrays import Array, Mask
 from .clip import Clip
 from .contacts.spans import PARTS, STATES, Marks, Place
-from .kept import ByValue
+from .kept import values_of
 
 CONTACTS = ("AUTO", "ALWAYS", "STORED")
 DIRECTIONS = ("DOWN", "NEAREST")
@@ -24,7 +26,7 @@ DEEPEST = 0.4
 
 
 @dataclass(frozen=True, eq=False)
-class Settings(ByValue):
+class Settings:
     """How to plant; what is no such word, or out of range, raises ValueError or TypeError at once.
 
     contacts   when limbs stand: 'AUTO' (detected), 'ALWAYS' (on every frame) or 'STORED' (as `marks` say)
@@ -94,6 +96,11 @@ class Settings(ByValue):
         checks.kind("marks.places", self.places, tuple | list, "Places")
         for number, place in enumerate(self.places):
             _check_place(f"marks.places[{number}]", place, clip.legs)
+
+    @cached_property
+    def values(self) -> Any:
+        """What tells by == whether other settings are the same."""
+        return values_of(self)
 
     @property
     def least(self) -> float:
