@@ -11,7 +11,7 @@ from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
 from ik2bone.arrays import Array
 from ik2bone.checks import is_flat
 from ik2bone.ground.surfaces import Surface, Surfaces
-from ik2bone.rotations import inverse_of, move_points
+from ik2bone.rotations import dot, inverse_of, move_points
 from numpy.typing import NDArray
 
 from ..bounded import Bounded
@@ -229,3 +229,18 @@ def _stretch(matrix: Array) -> Array:
     stretch = np.eye(4)
     stretch[:3, :3] = axes.T @ (sizes[:, None] * axes)
     return stretch
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A level floor without end at a height on the third axis, asked like `Surfaces`."""
+
+    height: float
+    told: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """The points (N, 3) moved along the unit vector `down` onto the floor, with normals and found."""
+        down = np.array((0.0, 0.0, -1.0)) if down is None else down
+        depth = -self.height - dot(points, down)
+        return points + depth[:, None] * down, np.tile(-down, (len(points), 1)), np.ones(len(points), bool)

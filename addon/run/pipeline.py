@@ -16,7 +16,7 @@ from ik2bone import report
 from ik2bone.arrays import Array
 from ik2bone.clip import Clip
 from ik2bone.contacts.spans import Marks
-from ik2bone.ground.surfaces import Floor, Surfaces
+from ik2bone.ground.surfaces import Surfaces
 from ik2bone.hands.touch import measure_limbs
 from ik2bone.plan import Plan
 from ik2bone.report.measures import SHORT
@@ -27,7 +27,7 @@ from .. import properties
 from ..bounded import Bounded
 from ..errors import Hint, NoLegs, Refusal
 from ..ground.choose import find_surfaces, hidden_grounds
-from ..ground.meshes import making_ground
+from ..ground.meshes import Floor, making_ground
 from ..ground.motion import tell_hidden
 from ..keys import actions
 from ..keys import channels as keys

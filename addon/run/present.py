@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from bpy.types import Object
-from ik2bone.ground.carrier import as_made
+from ik2bone.ground.carrier import find_carrier, moved_by
 from ik2bone.hands.touch import measure_limbs
 from ik2bone.plan import Plan
 from ik2bone.sole.measure import Sole
@@ -63,7 +63,8 @@ class PresentPose(Output):
         if finish(find_motions(self.task.surfaces, whole)):
             depsgraph, near = self.context.evaluated_depsgraph_get(), self.options.direction == "NEAREST"
             ground = finish(making_ground(depsgraph, self.task.surfaces, clip.leg, whole, near))
-            clip = as_made(clip, ground, None if near else clip.up)
+            carrier = find_carrier(clip, ground, None if near else clip.up)
+            clip = clip if carrier is None else moved_by(carrier.inverse, clip)
         return records.known_sole(limbs, clip, records.read(self.played.action)) or measure_limbs(clip)
 
     def read(self) -> list[Channel]:

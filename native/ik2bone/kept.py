@@ -5,21 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 Result = TypeVar("Result")
-
-
-class ByValue:
-    """Data that is the same where its values are, and not only where it is the same object."""
-
-    @cached_property
-    def values(self) -> Any:
-        """What tells by == whether other data of the class is the same."""
-        return values_of(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +33,10 @@ class Kept:
     def __call__(self, stage: Callable[..., Result], *inputs: Any) -> Result:
         """The result of a stage, made anew unless its inputs are those that it was last made of.
 
-        What is `ByValue` is the same if its values are. All else has to be the same object: it is something `given`,
-        or the result of another stage.
+        Settings are the same if their `values` are. All else has to be the same object: it is something `given`, or the
+        result of another stage.
         """
-        now = [one.values if isinstance(one, ByValue) else one for one in inputs]
+        now = [getattr(one, "values", one) for one in inputs]
         last, result = self.results.get(stage.__name__, ([], None))
         if not last or not all(a is b or (isinstance(a, tuple) and a == b) for a, b in zip(last, now, strict=True)):
             result = stage(*inputs)

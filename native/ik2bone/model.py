@@ -17,7 +17,6 @@ from .ground.query import Ground, cut_ground
 from .kept import Kept
 from .notes import Note
 from .rotations import corrected, move_points
-from .settings import Slopes
 from .sole.measure import Sole
 from .targets.blend import Targets
 
@@ -41,8 +40,8 @@ class Plan:
 
     All lengths are in the clip's unit. Besides these, `targets` are where the feet should go, `sole` the soles as they
     were measured. `locked` (L,) is false where limbs follow the ground without an anchor. `nearest` tells whether
-    surfaces were looked for in any direction, `slopes` how steep ground may be. `clip` and `ground` are what was
-    planned, `kept` is what a plan with other settings may take over.
+    surfaces were looked for in any direction, `max_slope` (radians) how steep ground may be. `clip` and `ground` are
+    what was planned, `kept` is what a plan with other settings may take over.
     """
 
     rotations: Array
@@ -56,7 +55,7 @@ class Plan:
     strength: Array
     locked: Mask
     nearest: bool
-    slopes: Slopes
+    max_slope: float
     clip: Clip
     ground: Ground
     notes: tuple[Note, ...] = ()

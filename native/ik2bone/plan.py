@@ -162,7 +162,7 @@ def _plant_motion(
         strength=strength.copy(),
         locked=held.locked.copy(),
         nearest=settings.direction == "NEAREST",
-        slopes=settings.slopes,
+        max_slope=settings.max_slope,
         clip=clip,
         ground=ground,
         notes=tuple(notes),
@@ -298,7 +298,7 @@ def _plant_pose(
     pose, knees = clip.cut(slice(0, 1)), find_knees(clip)
     strength = settings.shares(clip.frames)[:1]
     along = Targets.of(pose).moved(offset)
-    following, _ = follow_ground(pose, sole, ground, settings.slopes)
+    following, _ = follow_ground(pose, sole, ground, settings)
     lifted = ((following.ankle - along.ankle) @ clip.up > 0.0)[0] & ~settings.touching(clip)
     targets = along.with_legs(lifted, following)
     first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])

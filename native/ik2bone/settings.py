@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from . import checks
 from .arrays import Array, Mask
 from .clip import Clip
 from .contacts.spans import PARTS, STATES, Marks, Place
-from .kept import ByValue
+from .kept import values_of
 
 CONTACTS = ("AUTO", "ALWAYS", "STORED")
 DIRECTIONS = ("DOWN", "NEAREST")
@@ -23,21 +25,8 @@ STEEPEST = np.radians(50.0)
 DEEPEST = 0.4
 
 
-@dataclass(frozen=True)
-class Slopes:
-    """What soles make of slopes: whether they are `aligned` with them, and the `steepest` (radians) they stand on."""
-
-    aligned: bool = True
-    steepest: float = STEEPEST
-
-    @property
-    def least(self) -> float:
-        """The least that a normal of what can be stood on has along up."""
-        return float(np.cos(self.steepest))
-
-
 @dataclass(frozen=True, eq=False)
-class Settings(ByValue):
+class Settings:
     """How to plant; what is no such word, or out of range, raises ValueError or TypeError at once.
 
     contacts   when limbs stand: 'AUTO' (detected), 'ALWAYS' (on every frame) or 'STORED' (as `marks` say)
@@ -108,10 +97,15 @@ class Settings(ByValue):
         for number, place in enumerate(self.places):
             _check_place(f"marks.places[{number}]", place, clip.legs)
 
+    @cached_property
+    def values(self) -> Any:
+        """What tells by == whether other settings are the same."""
+        return values_of(self)
+
     @property
-    def slopes(self) -> Slopes:
-        """What soles make of slopes."""
-        return Slopes(self.use_slope, self.max_slope)
+    def least(self) -> float:
+        """The least that a normal of what can be stood on has along up."""
+        return float(np.cos(self.max_slope))
 
     def always(self, frames: int) -> bool:
         """Whether limbs follow the surface in each of so many frames: a single pose cannot do otherwise."""

@@ -13,7 +13,7 @@ from ..contacts.stance import Stance
 from ..contacts.standing import Contacts
 from ..ground.query import Ground, may_move, support_of
 from ..rotations import inverse_of, move_points
-from ..settings import Settings, Slopes
+from ..settings import Settings
 from ..sole.measure import Sole
 from .anchor import Anchor, on_supports, ride_of
 from .footprint import EVEN, SOLE, Footprints, Site, footprints, over_edge, slope_turns, stance_footprints
@@ -40,21 +40,21 @@ def find_anchors(
     heels' paths, `ride` (F, 3) is how far the figure is carried over the frames, where that is not told by the supports
     it stands on. Places where people want feet to stand are kept.
     """
-    contacts, slopes = feet.standing, settings.slopes
+    contacts = feet.standing
     prints = stance_footprints(clip, sole, heel, contacts)
     wished = _wished(ground, prints, settings.places)
-    site, carried = _settle(clip, ground, slopes, prints, ride, wished)
+    site, carried = _settle(clip, ground, settings.least, prints, ride, wished)
     fixed = np.isfinite(wished).all(axis=1)
     shifts = best_shifts(clip, site, carried, fixed)
-    anchors = _anchors(site, shifts, carried, slopes.aligned)
+    anchors = _anchors(site, shifts, carried, settings.use_slope)
     if fixed.any():
         # A joint over a sole that is turned with a slope is not right above where that touches the ground.
         rows = fixed & [anchor.found for anchor in anchors]
         away = (np.array([anchor.point for anchor in anchors]) - wished)[rows] / clip.leg
         shifts[rows] -= np.einsum("ni,nij->nj", away, prints.axes[rows, :, :2])
-        anchors = _anchors(site, shifts, carried, slopes.aligned)
+        anchors = _anchors(site, shifts, carried, settings.use_slope)
     ride = ride_of(anchors, clip.frames) if ride is None else ride
-    anchors += _swing_anchors(clip, sole, ground, slopes, anchors, ride)
+    anchors += _swing_anchors(clip, sole, ground, settings, anchors, ride)
     return give_time(clip, contacts, leave_lying(clip, sole, contacts, anchors), feet.kept)
 
 
@@ -74,7 +74,7 @@ def _wished(ground: Ground, prints: Footprints, places: Sequence[Place]) -> Arra
 
 
 def _settle(
-    clip: Clip, ground: Ground, slopes: Slopes, prints: Footprints, ride: Array | None, wished: Array
+    clip: Clip, ground: Ground, least: float, prints: Footprints, ride: Array | None, wished: Array
 ) -> tuple[Site, Array]:
     """The ground under the standing points, where it is `wished` (N, 3) that they are if it is anywhere, and how far
     (N, 3) the figure was carried as the feet came to stand there.
@@ -94,7 +94,7 @@ def _settle(
         if not new.any():
             break
         asked[new] = below[new]
-        site = Site(ground, prints, asked, asked, clip.leg, slopes.least)
+        site = Site(ground, prints, asked, asked, clip.leg, least)
         hits[new], found[new], aside[new] = _under_soles(site, rows[new])
         rise = _last_found((hits - place) @ clip.up, found)
         if ride is None and may_move(ground):
@@ -102,7 +102,7 @@ def _settle(
             if any(anchor.motion is not None for anchor in anchors):
                 carried = ride_of(anchors, clip.frames)[prints.frame]
     zero = np.where(found[:, None], hits, asked)
-    return Site(ground, prints, asked, zero, clip.leg, slopes.least), carried
+    return Site(ground, prints, asked, zero, clip.leg, least), carried
 
 
 def _under_soles(site: Site, rows: Indices) -> tuple[Array, Mask, Array]:
@@ -153,7 +153,7 @@ def _anchors(site: Site, shifts: Array, carried: Array, aligned: bool) -> list[A
 
 
 def _swing_anchors(
-    clip: Clip, sole: Sole, ground: Ground, slopes: Slopes, anchors: list[Anchor], ride: Array
+    clip: Clip, sole: Sole, ground: Ground, settings: Settings, anchors: list[Anchor], ride: Array
 ) -> list[Anchor]:
     """Anchors on the ground below feet that swing at the clip's first or last frame, or for long."""
     passed = [place for leg in range(clip.legs) for place in _passed(clip, [a for a in anchors if a.stance.leg == leg])]
@@ -170,8 +170,8 @@ def _swing_anchors(
     carried = ride[list(frames)]
     rise = np.array([anchor.move for anchor in beside]) @ clip.up
     below = origin + carried + (rise - prints.height)[:, None] * clip.up
-    site = Site(ground, prints, below, below, clip.leg, slopes.least)
-    own = _anchors(site, np.zeros((len(spans), 2)), carried, slopes.aligned)
+    site = Site(ground, prints, below, below, clip.leg, settings.least)
+    own = _anchors(site, np.zeros((len(spans), 2)), carried, settings.use_slope)
     # Where there is no ground, they go as far up or down as the anchor nearest in time.
     goals = [anchor.point + way for anchor, way in zip(own, rise[:, None] * clip.up, strict=True)]
     return [a if a.found else replace(a, point=to, foothold=to) for a, to in zip(own, goals, strict=True)]

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Floors that move as seen from standing feet: those of clips in place, and of feet that slide evenly on their way."""
 
-from math import hypot
-
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Array, Indices, Mask
 from ..checks import ROUNDING
 from ..curves import quantile
-from ..rotations import cross, length_of, level_part
+from ..rotations import cross, unit
 from .paths import SAME_PLACE, Feet
+
+Level = NDArray[np.complex128]
 
 # A foot goes with a floor when its velocity is that of the floor within this (leg lengths a second), or this share of
 # it; a figure stays in place when its feet, on the mean, go slower than that share of the floor.
@@ -32,58 +33,55 @@ def floor_velocities(feet: Feet) -> tuple[Array, bool]:
     The floor under a clip in place goes evenly. Feet of a figure on its way may all slide by the same share of its
     velocity, ahead or aside, as they do where legs were scaled and the way of the hips was not.
     """
-    low, travel = _low(feet.heights), level_part(feet.travel, feet.up)
-    slow = level_part(feet.velocities[low], feet.up)
-    floor = _treadmill(slow, travel.sum(axis=0) / feet.frames)
-    if floor.any():
-        return np.broadcast_to(floor, travel.shape), True
-    aside = cross(feet.up, travel)
-    shares = _slide(slow, np.nonzero(low)[0], travel, aside)
-    return shares[0] * travel + shares[1] * aside, False
+    # What is level is told in complex numbers: by one of these a velocity is turned and scaled.
+    low, first = _low(feet.heights), unit(cross(feet.up, np.eye(3)[np.abs(feet.up).argmin()]))
+    axes = first + 1j * cross(feet.up, first)
+    slow, travel = (np.asarray(ways @ axes, complex) for ways in (feet.velocities[low], feet.travel))
+    floor = _treadmill(slow, travel.sum() / feet.frames)
+    ways = np.full(len(travel), floor) if floor else _slide(slow, np.nonzero(low)[0], travel) * travel
+    return np.outer(ways, axes.conj()).real, floor != 0.0
 
 
-def _treadmill(velocities: Array, way: Array) -> Array:
-    """Velocity (3,) of the floor of a clip in place, by the level velocities (N, 3) of low feet; zero where it rests.
+def _treadmill(velocities: Level, way: complex) -> complex:
+    """Velocity of the floor of a clip in place, by the velocities (N,) of low feet; zero where it rests.
 
-    It moves when the feet keep their place, but for a velocity (3,) on the mean, and low feet mostly go one way, and
-    move alike at least twice as often as they rest.
+    It moves when the feet keep their place, but for a velocity on the mean, and low feet mostly go one way, and move
+    alike at least twice as often as they rest.
     """
-    none, speeds = np.zeros(3), length_of(velocities)
+    speeds = abs(velocities)
     rest = np.count_nonzero(speeds <= NEAR) / len(speeds)
     # No foot goes so fast that the figure could be in place, or most rest.
-    if hypot(*way) > NEAR * speeds.max() or rest > 0.5:
-        return none
+    if abs(way) > NEAR * speeds.max() or rest > 0.5:
+        return 0.0
     floor = _mode(velocities)
-    speed = hypot(*floor)
-    if speed < SLOWEST or hypot(*way) > NEAR * speed:
-        return none
-    along = np.count_nonzero(velocities @ floor > np.sqrt(0.5) * speed * speeds)
+    speed = abs(floor)
+    if speed < SLOWEST or abs(way) > NEAR * speed:
+        return 0.0
+    along = np.count_nonzero((velocities * floor.conjugate()).real > np.sqrt(0.5) * speed * speeds)
     moves = along > ONE_WAY * len(speeds) and rest <= 0.5 * _share(velocities, floor, _radius(floor))
-    return floor if moves else none
+    return floor if moves else 0.0
 
 
-def _slide(velocities: Array, frames: Indices, travel: Array, aside: Array) -> Array:
-    """The share (2,) of the figure's velocity (F, 3), ahead and `aside`, by which low feet slide, at level velocities
-    (N, 3) on `frames` (N,); zero for none.
+def _slide(velocities: Level, frames: Indices, travel: Level) -> complex:
+    """The share of the figure's velocity (F,), ahead and aside, by which low feet slide, at velocities (N,) on `frames`
+    (N,); zero for none.
 
     A figure counts as on its way while it is at least half as fast as usual. Its feet slide as one where half of their
     velocities are alike, and twice as many as rest; what goes half as fast as the figure glides with it.
     """
-    speeds, none = length_of(travel), np.zeros(2)
+    speeds = abs(travel)
     under_way = speeds[speeds > SLOWEST]
     if not len(under_way):
-        return none
+        return 0.0
     speed = float(quantile(under_way, 0.5))
     counts = speeds[frames] > 0.5 * speed
     if not counts.any():
-        return none
-    frames = frames[counts]
-    axes = np.stack([travel, aside], axis=1)[frames] / speeds[frames, None, None] ** 2
-    slides = speed * (axes @ velocities[counts][..., None])[..., 0]
+        return 0.0
+    slides = speed * velocities[counts] / travel[frames[counts]]
     slide = _mode(slides)
-    size, share = hypot(*slide), _share(slides, slide, _radius(slide))
-    even = share >= 0.5 and _share(slides, none, 0.5 * size) <= 0.5 * share
-    return slide / speed if even and max(SLOWEST, SLIDES * speed) <= size <= 0.5 * speed else none
+    size, share = abs(slide), _share(slides, slide, _radius(slide))
+    even = share >= 0.5 and _share(slides, 0.0, 0.5 * size) <= 0.5 * share
+    return slide / speed if even and max(SLOWEST, SLIDES * speed) <= size <= 0.5 * speed else 0.0
 
 
 def _low(heights: Array) -> Mask:
@@ -93,25 +91,24 @@ def _low(heights: Array) -> Mask:
     return (over < SAME_PLACE) & (over <= over[..., ::-1] + ROUNDING)
 
 
-def _mode(velocities: Array) -> Array:
-    """The velocity (D,) about which most of some (N, D) gather."""
-    mode = velocities.sum(axis=0) / len(velocities)
+def _mode(velocities: Level) -> complex:
+    """The velocity about which most of some (N,) gather."""
+    mode = velocities.sum() / len(velocities)
     # Five steps towards the place with the least sum of distances (Weiszfeld, 1937), which does not depend on the axes.
     for _ in range(5):
-        weights = 1.0 / np.maximum(length_of(velocities - mode), 1e-3)
+        weights = 1.0 / np.maximum(abs(velocities - mode), 1e-3)
         mode = weights @ velocities / weights.sum()
     for closer in CLOSER:
-        near = length_of(velocities - mode) <= closer * _radius(mode)
-        count = np.count_nonzero(near)
-        if count:
-            mode = near.astype(float) @ velocities / count
-    return mode
+        near = velocities[abs(velocities - mode) <= closer * _radius(mode)]
+        if len(near):
+            mode = near.sum() / len(near)
+    return complex(mode)
 
 
-def _radius(floor: Array) -> float:
-    return NEAR * max(1.0, hypot(*floor))
+def _radius(floor: complex) -> float:
+    return NEAR * max(1.0, abs(floor))
 
 
-def _share(velocities: Array, floor: Array, radius: float) -> float:
-    """Share of velocities (N, D) that are those of this floor (D,)."""
-    return np.count_nonzero(length_of(velocities - floor) <= radius) / len(velocities)
+def _share(velocities: Level, floor: complex, radius: float) -> float:
+    """Share of velocities (N,) that are those of this floor."""
+    return np.count_nonzero(abs(velocities - floor) <= radius) / len(velocities)

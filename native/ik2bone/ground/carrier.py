@@ -102,12 +102,6 @@ def ride_on(bearer: Carrier, clip: Clip) -> Array:
     return move_points(bearer.motion, middle) - middle
 
 
-def as_made(clip: Clip, ground: Ground, up: Array | None) -> Clip:
-    """The clip as seen from where it was made: from what carries it, if anything does; see `find_carrier`."""
-    carrier = find_carrier(clip, ground, up)
-    return clip if carrier is None else moved_by(carrier.inverse, clip)
-
-
 def moved_by(motion: Array, clip: Clip) -> Clip:
     """The clip moved by a rigid motion (F, 4, 4): a carrier's inverse gives the clip as if its carrier stayed where it
     is on the first frame, and its motion moves that clip back into the world.

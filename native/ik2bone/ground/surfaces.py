@@ -266,22 +266,3 @@ def _over(line: Indices, looks_up: Mask) -> Indices:
     up = np.where(looks_up, np.arange(len(line)), -1)
     over = np.concatenate([[-1], np.maximum.accumulate(up)[:-1]])
     return np.where(line[over] == line, over, -1)
-
-
-@dataclass(frozen=True)
-class Floor:
-    """A level floor without end at a height on the third axis, asked like `Surfaces`."""
-
-    height: float
-    told: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> list[str]:
-        """No surface has a name."""
-        return []
-
-    def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
-        """The points (N, 3) moved along the unit vector `down` onto the floor, with normals and found, as of `ask`."""
-        points, down = np.asarray(points, float), np.asarray((0.0, 0.0, -1.0) if down is None else down, float)
-        depth = -self.height - dot(points, down)
-        return points + depth[:, None] * down, np.tile(-down, (len(points), 1)), np.ones(len(points), bool)

@@ -153,7 +153,7 @@ def _away(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int],
 
 def _heights_of_source(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
     """As `_heights`, kept with the plan for next ones that leave contacts and soles as they are."""
-    names = ("sole", "contacts", "touching", "nearest", "slopes")
+    names = ("sole", "contacts", "touching", "nearest", "max_slope")
     told = values_of((clip.foot, clip.ball, clip.up, *(getattr(plan, name) for name in names)))
 
     def heights_of_source(ground: Ground, _told: Any) -> tuple[Array, Array]:
@@ -197,7 +197,7 @@ def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
         hits, normals, found = ask(ground, points, clip.up, row)
         height = dot(points - hits, normals)
         # Where there is no ground a point is neither over nor under it.
-        is_ground = found & (normals @ clip.up >= plan.slopes.least)
+        is_ground = found & (normals @ clip.up >= np.cos(plan.max_slope))
         height[:, 2] -= sole.ball_height[leg]
         deep = np.where(is_ground[:, :2], -height[:, :2], 0.0).max(axis=-1, keepdims=True)
         under[row, leg] = deep.clip(min=0.0)

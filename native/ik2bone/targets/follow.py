@@ -10,7 +10,7 @@ from ..curves import hann_average, odd_window, quantile, smooth_between
 from ..ground.query import Ground, ask
 from ..notes import Note
 from ..rotations import length_of, matrix_from_vector, shortest_turns
-from ..settings import Slopes
+from ..settings import Settings
 from ..sole.measure import Sole, sole_points
 from .blend import WINDOW, Targets
 
@@ -25,7 +25,7 @@ SLOW = 0.1
 EVEN = 0.01
 
 
-def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> tuple[Targets, bool]:
+def follow_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> tuple[Targets, bool]:
     """Targets that raise each foot with the ground below it and tilt it with its slope; it keeps its own height. And
     whether there is ground under any.
 
@@ -36,12 +36,12 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> tup
     floor = own_floor(clip, sole, below, ground)
     height = below @ clip.up - floor
     # From the clip's own floor, because a foot kicked high may be nearer to a roof.
-    hits, normals, found = _gentle(ground, below - height[..., None] * clip.up, clip.up, slopes)
+    hits, normals, found = _gentle(ground, below - height[..., None] * clip.up, clip.up, settings.least)
     near = 1.0 / (1.0 + (np.maximum(height, 0.0) / (NEAR * clip.leg)) ** 2)
     # Feet that swing go from where they stood to where they will stand, not up and down with what lies below them.
     rise = smooth_between(np.where(found, (hits - below) @ clip.up + height, 0.0), clip.fps, SLOW, weight=near)
     soles_up, low = np.einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up), near > 0.5
-    tilts = slopes.aligned and not lie_along(soles_up[low], normals[low], clip.up)
+    tilts = settings.use_slope and not lie_along(soles_up[low], normals[low], clip.up)
     normals = hann_average(normals, odd_window(WINDOW, clip.fps))
     turn = matrix_from_vector(tilts * near[..., None] * shortest_turns(clip.up, normals))
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)
@@ -56,13 +56,13 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> tup
     return _cleared(clip, targets, points, own, ground), bool(found.any())
 
 
-def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, slopes: Slopes) -> tuple[Targets, bool]:
+def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> tuple[Targets, bool]:
     """Targets that lay each sole flat on the surface below its ball, whatever its height and tilt in the clip. And
     whether there is any.
     """
     window = odd_window(WINDOW, clip.fps)
-    _, normals, found = _gentle(ground, clip.ball, clip.up, slopes)
-    normals = hann_average(normals, window) if slopes.aligned else np.broadcast_to(clip.up, normals.shape)
+    _, normals, found = _gentle(ground, clip.ball, clip.up, settings.least)
+    normals = hann_average(normals, window) if settings.use_slope else np.broadcast_to(clip.up, normals.shape)
     over = normals / np.linalg.norm(normals, axis=-1, keepdims=True) * sole.ball_height[:, None]
     below = clip.ball - over
     hits, _, _ = ask(ground, below, clip.up)
@@ -90,10 +90,10 @@ def tell_ground_under(targets: Targets, standing: Mask, ground: Ground, up: Arra
     return notes + ([Note("steep_frames", {"frames": steep, "degrees": float(np.degrees(steepest))})] if steep else [])
 
 
-def _gentle(ground: Ground, below: Array, up: Array, slopes: Slopes) -> tuple[Array, Array, Mask]:
+def _gentle(ground: Ground, below: Array, up: Array, least: float) -> tuple[Array, Array, Mask]:
     """Ground under points (F, L, 3); normals of what is no ground, or too steep to stand on, point up."""
     hits, normals, found = ask(ground, below, up)
-    return hits, np.where((found & (normals @ up >= slopes.least))[..., None], normals, up), found
+    return hits, np.where((found & (normals @ up >= least))[..., None], normals, up), found
 
 
 def _targets(clip: Clip, ball: Array, turn: Array, rise: Array, level: Array) -> Targets:

@@ -31,7 +31,7 @@ def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Arra
         grounded = any(anchor.found for anchor in targets.anchors)
     else:
         follow = lay_on_ground if mode == "ALWAYS" else follow_ground
-        targets, grounded = follow(steady, sole, ground, settings.slopes)
+        targets, grounded = follow(steady, sole, ground, settings)
         contacts = resting = feet.standing
     if steady is not clip:
         targets = replace(targets, turn=targets.turn @ still, to_ankle=clip.ankle - clip.ball)
@@ -63,5 +63,5 @@ def locked_targets(
     lost = swings.all(axis=0)
     if lost.any():
         carried = clip.moved(level_part(targets.ride, clip.up))
-        targets = targets.with_legs(lost, follow_ground(carried, sole, ground, settings.slopes)[0])
+        targets = targets.with_legs(lost, follow_ground(carried, sole, ground, settings)[0])
     return targets, contacts, resting
