@@ -41,6 +41,7 @@ LATER = slice(1, None)
 # The settings that stages read, who are given no others: how limbs are laid on the ground, and how the body follows.
 GROUND = ("contacts", "marks", "direction", "use_slope", "max_slope")
 BODY = (*GROUND, "use_hips", "max_drop", "gives_way")
+ALONE = tuple(name for name in BODY if name not in ("contacts", "marks"))
 
 
 def plant(
@@ -131,6 +132,9 @@ def _plant_motion(
 ) -> Plan:
     """As `plant`, for a clip without a calibration pose, seen from where it was made: the list of stages."""
     moves, strength = _moves_hips(settings, offset), settings.shares(clip.frames)
+    if settings.contacts == "STORED" and settings.marks:
+        alone = keep(_contacts_alone, clip, ground, settings.only(*ALONE), sole, offset)
+        settings = replace(settings, marks=replace(settings.marks, alone=alone))
     floor, body = settings.only(*GROUND), settings.only(*BODY)
     sole = keep(lay_palms, clip, sole or keep(measure_limbs, clip), ground, floor)
     held = keep(hold_limbs, clip, sole, ground, floor, moves)
@@ -167,6 +171,17 @@ def _plant_motion(
         ground=ground,
         notes=tuple(notes),
     )
+
+
+def _contacts_alone(
+    clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
+) -> tuple[Mask, Mask] | None:
+    """The least and the most contacts (F, L, 2) that are stored of a plan without marks; None where there is none."""
+    try:
+        plan = _plant_motion(Kept.of(), clip, ground, settings, sole, offset)
+    except NoGround:
+        return None
+    return plan.contacts, plan.resting
 
 
 def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Plan:
@@ -277,9 +292,10 @@ def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Set
     feet = (held.locked & ~settings.touching(clip))[:, None]
     if not feet.any():
         return held.contacts
-    # Of stored ones those are wanted in which the clip itself rolls the foot.
-    rolls = held.contacts & ~held.resting & (settings.contacts == "STORED")
-    kept = settings.enforced(held.contacts) | rolls
+    kept = settings.enforced(held.contacts)
+    if settings.contacts == "STORED" and settings.marks:
+        # Those are wanted, too, in which the clip itself rolls the foot.
+        kept |= held.contacts & ~held.resting & settings.marks.standing
     return held_contacts(clip, sole, held.targets, held.contacts & feet, ground) | kept | (held.contacts & ~feet)
 
 
