@@ -8,6 +8,7 @@ import numpy as np
 
 from . import checks
 from .anchors.anchor import tell_steep, tell_turns
+from .anchors.lying import as_on_level
 from .arrays import Array, Mask
 from .clip import Clip
 from .curves import odd_window, smoothed
@@ -24,7 +25,7 @@ from .notes import Note
 from .reach import heel_room, own_reach, raise_heels_to_reach, tell_heels, tell_short
 from .rotations import length_of, quaternion_from_vector, turn_vectors
 from .settings import Settings
-from .sole.measure import Sole, tell_doubts
+from .sole.measure import Sole, tell_doubts, with_own_floor
 from .targets.blend import Held, Targets
 from .targets.follow import follow_ground, tell_ground_under
 from .targets.heel import held_contacts
@@ -136,7 +137,7 @@ def _plant_motion(
         alone = keep(_contacts_alone, clip, ground, settings.only(*ALONE), sole, offset)
         settings = replace(settings, marks=replace(settings.marks, alone=alone))
     floor, body = settings.only(*GROUND), settings.only(*BODY)
-    sole = keep(lay_palms, clip, sole or keep(measure_limbs, clip), ground, floor)
+    sole = keep(lay_palms, clip, sole or keep(_measure_on, clip, ground, settings.only("direction")), ground, floor)
     held = keep(hold_limbs, clip, sole, ground, floor, moves)
     knees = keep(find_knees, clip)
     notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground)
@@ -197,6 +198,13 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
     moved = np.broadcast_to(hips[:, None] if offset is None else offset[:1], clip.hip[:1].shape)
     turns, targets, miss = _plant_pose(clip, plan.sole, ground, settings, moved)
     return plan.led_by(turns, hips, targets, miss, strength[:1]).noting("calibration_pose")
+
+
+def _measure_on(clip: Clip, ground: Ground, settings: Settings) -> Sole:
+    """The soles of limbs, measured as if they were on a level floor where they keep to the ground."""
+    level = clip if settings.direction == "NEAREST" else as_on_level(clip, ground)
+    sole = measure_limbs(level)
+    return sole if level is clip else with_own_floor(clip, sole)
 
 
 def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides: bool) -> Held:
