@@ -413,3 +413,19 @@ def test_a_floor_that_moves_is_told_the_same_whichever_end_of_a_level_foot_round
             floor_velocities(observe(np.stack([heel, path], axis=2), 30.0, UP)) for path in (ball, near)
         )
         assert carried == also and np.abs(floor - other).max() < 1e-6
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("fps", [30.0, 120.0])
+def test_foot_held_up_while_the_other_hops_does_not_stand(fps, exact) -> None:
+    """It goes along ahead at 0.2 leg a second, as slow as a standing foot that slides."""
+    ground, air, time = 0.45, 0.25, np.arange(int(6 * fps)) / fps
+    hops, part = np.divmod(time, ground + air)
+    share = np.clip((part - ground) / air, 0.0, 1.0)
+    way = (ground + air) * (hops + share**2 * (3.0 - 2.0 * share))
+    hopping = np.stack([0.2 * way, 0.0 * time + 0.1, 0.32 * share * (1.0 - share)], axis=-1)
+    raised = np.stack([0.2 * time, 0.0 * time - 0.1, 0.0 * time + 0.3], axis=-1)
+    ball = np.stack([hopping, raised], axis=1) + np.random.default_rng(0).normal(0.0, 0.001, (len(time), 2, 3))
+    contacts = find_contacts(ball - [0.2, 0.0, 0.0], ball, fps=fps, leg=1.0, exact=exact)
+    assert not contacts[:, 1].any()
+    assert contacts[:, 0].any(axis=-1).mean() == pytest.approx(ground / (ground + air), abs=0.06)
