@@ -429,3 +429,18 @@ def test_foot_held_up_while_the_other_hops_does_not_stand(fps, exact) -> None:
     contacts = find_contacts(ball - [0.2, 0.0, 0.0], ball, fps=fps, leg=1.0, exact=exact)
     assert not contacts[:, 1].any()
     assert contacts[:, 0].any(axis=-1).mean() == pytest.approx(ground / (ground + air), abs=0.06)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("high", [0.08, 0.11])
+def test_foot_held_still_over_the_place_where_it_stood_does_not_stand(high, exact) -> None:
+    """A tread may lie as high, but there the foot would carry the figure at some time, or stay."""
+    fps, ease = 60.0, EASES["quintic"]
+    time = np.arange(int(5 * fps)) / fps
+    up = high * (ease(np.clip((time - 1.0) / 0.25, 0.0, 1.0)) - ease(np.clip((time - 3.0) / 0.25, 0.0, 1.0)))
+    ball = np.zeros((len(time), 2, 3))
+    ball[:, :, 1], ball[:, 1, 2] = [0.1, -0.1], up
+    contacts = find_contacts(ball - [0.2, 0.0, 0.0], ball, fps=fps, leg=1.0, exact=exact).any(axis=-1)
+    assert contacts[:, 0].all()
+    assert not contacts[(up > 0.9 * high), 1].any()
+    assert contacts[up == 0.0, 1].mean() > 0.95

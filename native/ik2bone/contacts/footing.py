@@ -40,7 +40,7 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     if not spells:
         return []
     heights = np.array([quantile(feet.lowest[spell.rows], 0.5) for spell in spells])
-    if heights.max() < heights.min() + height:
+    if heights.max() < heights.min() + min(height, SAME_PLACE):
         return spells
     legs, starts, ends = np.array([(spell.leg, spell.start, spell.end) for spell in spells]).T
     step = STEP * feet.fps
@@ -52,7 +52,9 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     # Recordings without markers put the two feet on floors of their own: a foot as high as where it carried the figure
     # stands, though the other is lower.
     level = (np.abs(heights - heights[:, None]) < SAME_PLACE) & (legs == legs[:, None]) & carry
-    keep = carry | (low & near.any(axis=1)) | level.any(axis=1)
+    # A foot that never carries the figure does not stand where it lies higher than before and after, even by less.
+    held = _are_crests(starts, ends, heights, SAME_PLACE, 0.5 * step)
+    keep = carry | (low & near.any(axis=1) & ~held) | level.any(axis=1)
     return [spell for spell, kept in zip(spells, keep, strict=True) if kept]
 
 
