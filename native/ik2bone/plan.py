@@ -8,6 +8,7 @@ import numpy as np
 
 from . import checks
 from .anchors.anchor import tell_steep, tell_turns
+from .anchors.lying import as_on_level
 from .arrays import Array, Mask
 from .clip import Clip
 from .curves import odd_window, smoothed
@@ -24,7 +25,7 @@ from .notes import Note
 from .reach import heel_room, own_reach, raise_heels_to_reach, tell_heels, tell_short
 from .rotations import length_of, quaternion_from_vector, turn_vectors
 from .settings import Settings
-from .sole.measure import Sole, tell_doubts
+from .sole.measure import Sole, tell_doubts, with_own_floor
 from .targets.blend import Held, Targets
 from .targets.follow import follow_ground, tell_ground_under
 from .targets.heel import held_contacts
@@ -41,6 +42,7 @@ LATER = slice(1, None)
 # The settings that stages read, who are given no others: how limbs are laid on the ground, and how the body follows.
 GROUND = ("contacts", "marks", "direction", "use_slope", "max_slope")
 BODY = (*GROUND, "use_hips", "max_drop", "gives_way")
+ALONE = tuple(name for name in BODY if name not in ("contacts", "marks"))
 
 
 def plant(
@@ -131,8 +133,11 @@ def _plant_motion(
 ) -> Plan:
     """As `plant`, for a clip without a calibration pose, seen from where it was made: the list of stages."""
     moves, strength = _moves_hips(settings, offset), settings.shares(clip.frames)
+    if settings.contacts == "STORED" and settings.marks:
+        alone = keep(_contacts_alone, clip, ground, settings.only(*ALONE), sole, offset)
+        settings = replace(settings, marks=replace(settings.marks, alone=alone))
     floor, body = settings.only(*GROUND), settings.only(*BODY)
-    sole = keep(lay_palms, clip, sole or keep(measure_limbs, clip), ground, floor)
+    sole = keep(lay_palms, clip, sole or keep(_measure_on, clip, ground, settings.only("direction")), ground, floor)
     held = keep(hold_limbs, clip, sole, ground, floor, moves)
     knees = keep(find_knees, clip)
     notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground)
@@ -169,6 +174,17 @@ def _plant_motion(
     )
 
 
+def _contacts_alone(
+    clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
+) -> tuple[Mask, Mask] | None:
+    """The least and the most contacts (F, L, 2) that are stored of a plan without marks; None where there is none."""
+    try:
+        plan = _plant_motion(Kept.of(), clip, ground, settings, sole, offset)
+    except NoGround:
+        return None
+    return plan.contacts, plan.resting
+
+
 def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Plan:
     """As `plant`, for a clip seen from where it was made. A calibration pose before it keeps its shape as far as it
     can, under hips that move as on the second frame, each with the strength of its frame.
@@ -182,6 +198,13 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
     moved = np.broadcast_to(hips[:, None] if offset is None else offset[:1], clip.hip[:1].shape)
     turns, targets, miss = _plant_pose(clip, plan.sole, ground, settings, moved)
     return plan.led_by(turns, hips, targets, miss, strength[:1]).noting("calibration_pose")
+
+
+def _measure_on(clip: Clip, ground: Ground, settings: Settings) -> Sole:
+    """The soles of limbs, measured as if they were on a level floor where they keep to the ground."""
+    level = clip if settings.direction == "NEAREST" else as_on_level(clip, ground)
+    sole = measure_limbs(level)
+    return sole if level is clip else with_own_floor(clip, sole)
 
 
 def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides: bool) -> Held:
@@ -277,9 +300,10 @@ def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Set
     feet = (held.locked & ~settings.touching(clip))[:, None]
     if not feet.any():
         return held.contacts
-    # Of stored ones those are wanted in which the clip itself rolls the foot.
-    rolls = held.contacts & ~held.resting & (settings.contacts == "STORED")
-    kept = settings.enforced(held.contacts) | rolls
+    kept = settings.enforced(held.contacts)
+    if settings.contacts == "STORED" and settings.marks:
+        # Those are wanted, too, in which the clip itself rolls the foot.
+        kept |= held.contacts & ~held.resting & settings.marks.standing
     return held_contacts(clip, sole, held.targets, held.contacts & feet, ground) | kept | (held.contacts & ~feet)
 
 

@@ -422,3 +422,34 @@ def test_a_floor_that_moves_is_told_the_same_whichever_end_of_a_level_foot_round
             floor_velocities(observe(np.stack([heel, path], axis=2), 30.0, UP)) for path in (ball, near)
         )
         assert carried == also and np.abs(floor - other).max() < 1e-6
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("fps", [30.0, 120.0])
+def test_foot_held_up_while_the_other_hops_does_not_stand(fps, exact) -> None:
+    """It goes along ahead at 0.2 leg a second, as slow as a standing foot that slides."""
+    ground, air, time = 0.45, 0.25, np.arange(int(6 * fps)) / fps
+    hops, part = np.divmod(time, ground + air)
+    share = np.clip((part - ground) / air, 0.0, 1.0)
+    way = (ground + air) * (hops + share**2 * (3.0 - 2.0 * share))
+    hopping = np.stack([0.2 * way, 0.0 * time + 0.1, 0.32 * share * (1.0 - share)], axis=-1)
+    raised = np.stack([0.2 * time, 0.0 * time - 0.1, 0.0 * time + 0.3], axis=-1)
+    ball = np.stack([hopping, raised], axis=1) + np.random.default_rng(0).normal(0.0, 0.001, (len(time), 2, 3))
+    contacts = find_contacts(ball - [0.2, 0.0, 0.0], ball, fps=fps, leg=1.0, exact=exact)
+    assert not contacts[:, 1].any()
+    assert contacts[:, 0].any(axis=-1).mean() == pytest.approx(ground / (ground + air), abs=0.06)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("high", [0.08, 0.11])
+def test_foot_held_still_over_the_place_where_it_stood_does_not_stand(high, exact) -> None:
+    """A tread may lie as high, but there the foot would carry the figure at some time, or stay."""
+    fps, ease = 60.0, EASES["quintic"]
+    time = np.arange(int(5 * fps)) / fps
+    up = high * (ease(np.clip((time - 1.0) / 0.25, 0.0, 1.0)) - ease(np.clip((time - 3.0) / 0.25, 0.0, 1.0)))
+    ball = np.zeros((len(time), 2, 3))
+    ball[:, :, 1], ball[:, 1, 2] = [0.1, -0.1], up
+    contacts = find_contacts(ball - [0.2, 0.0, 0.0], ball, fps=fps, leg=1.0, exact=exact).any(axis=-1)
+    assert contacts[:, 0].all()
+    assert not contacts[(up > 0.9 * high), 1].any()
+    assert contacts[up == 0.0, 1].mean() > 0.95

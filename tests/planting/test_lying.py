@@ -95,6 +95,19 @@ def test_soles_that_roll_past_the_slope_do_not_lie_along_it() -> None:
     assert not lie_along(np.repeat([normal, away], [4, 6], axis=0), np.tile(normal, (10, 1)), UP)
 
 
+@pytest.mark.parametrize("roll", [0.0, 0.4])
+@pytest.mark.parametrize("ground", [SLOPE, HILLS, STAIRS], ids=["slope", "hills", "stairs"])
+def test_soles_of_a_clip_that_keeps_to_the_ground_are_measured_from_it(ground, roll) -> None:
+    """Against a level floor they tell nothing: feet stood up to 0.5 elsewhere by soles that were guessed."""
+    clip = make_walk(roll=roll).clip
+    first = plant(clip, ground)
+    once = planted(clip, first)
+    again = plant(once, ground)
+    assert again.sole.ball_height == pytest.approx(first.sole.ball_height, abs=1e-4)
+    moved = np.linalg.norm(planted(once, again).ball - once.ball, axis=-1)
+    assert moved[again.contacts.any(axis=-1)].max() < 5e-3
+
+
 def test_flat_ground_stays_flat() -> None:
     once, again = _planted_twice(make_walk(roll=0.4).clip, FLAT)
     assert _apart(again.ankle, once.ankle) < 2e-3
@@ -103,6 +116,7 @@ def test_flat_ground_stays_flat() -> None:
 @pytest.mark.parametrize("ground", [lambda x, _: 0.0 * x, lambda x, _: 0.2 * np.floor(x)], ids=["level", "steps"])
 def test_feet_that_swing_as_a_clip_begins_go_as_far_as_all_others_with_ground_that_lies_lower(ground) -> None:
     clip = make_walk(seconds=3.0).clip.cut(slice(50, None))
+    sole = measure_limbs(clip)
     clip = plant(clip, height_field(ground)).apply(clip)
     contacts = plant(clip, FLAT).contacts.copy()
     assert not contacts[0, 0].any()
@@ -110,6 +124,7 @@ def test_feet_that_swing_as_a_clip_begins_go_as_far_as_all_others_with_ground_th
     contacts[last:, 1, 1] = False  # the last standing, on the heel alone
     nothing = np.zeros_like(contacts)
     stored = Settings(contacts="STORED", marks=Marks(contacts, nothing, nothing))
-    here, lower = (plant(clip, height_field(lambda x, y, at=at: ground(x, y) + at), stored) for at in (0.0, -0.5))
+    grounds = [height_field(lambda x, y, at=at: ground(x, y) + at) for at in (0.0, -0.5)]
+    here, lower = (plant(clip, ground, stored, sole) for ground in grounds)
     assert {anchor.part for anchor in here.anchors} == {"heel", "ball"}
     assert lower.apply(clip).ankle == pytest.approx(here.apply(clip).ankle - [0.0, 0.0, 0.5], abs=1e-6)

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from ik2bone.contacts.spans import Marks, Span, marks_of, no_marks, spans_of
 from ik2bone.contacts.standing import NEVER, Contacts, feet_that_stand, tell_hurried
-from ik2bone.curves import runs
+from ik2bone.curves import column_runs, runs
 from ik2bone.plan import Settings, plant
 from ik2bone.report import contact_spans, figures
 from ik2bone.rotations import matrix_from_vector, move_points
 from ik2bone.sole.measure import measure_sole
-from walk import FLAT, HILLS, in_place, make_walk, planted
+from walk import FLAT, HILLS, height_field, in_place, make_walk, planted
 
 FEET = ("left", "right")
+STEPS = height_field(lambda x, _: 0.15 * np.floor(x / 0.9))
 
 
 def marked(clip, *spans, base=None) -> Marks:
@@ -168,6 +169,29 @@ def test_stored_contacts_are_taken_as_they_are() -> None:
     shifted = np.roll(plan.contacts, 4, axis=0)
     moved = plant(clip, FLAT, Settings(contacts="STORED", marks=marked(clip, base=shifted)))
     assert (moved.contacts == shifted).all()
+
+
+@pytest.mark.parametrize("name", ["contacts", "resting"])
+@pytest.mark.parametrize("ground", [HILLS, STEPS], ids=["hills", "steps"])
+def test_contacts_stored_without_an_edit_give_the_same_plan(ground, name) -> None:
+    clip = make_walk(slide=0.04, roll=0.4).clip
+    plan = plant(clip, ground)
+    stored = plant(clip, ground, Settings(contacts="STORED", marks=marked(clip, base=getattr(plan, name))))
+    assert (stored.rotations == plan.rotations).all()
+    assert (stored.hips_offset == plan.hips_offset).all()
+    assert (stored.contacts == plan.contacts).all()
+
+
+def test_feet_far_from_an_edited_stored_contact_stay_as_they_were() -> None:
+    clip = make_walk(roll=0.4).clip
+    plan = plant(clip, HILLS)
+    edited = plan.contacts.copy()
+    leg, _, end = column_runs(edited.any(axis=-1))[0]
+    edited[end - 3 : end, leg] = False
+    stored = plant(clip, HILLS, Settings(contacts="STORED", marks=marked(clip, base=edited)))
+    assert not stored.contacts[end - 3 : end, leg].any()
+    far = slice(end + int(clip.fps), None)
+    assert np.abs(stored.apply(clip).ball - plan.apply(clip).ball)[far].max() < 1e-5
 
 
 def test_stored_contacts_without_any_follow_the_ground_and_tell() -> None:

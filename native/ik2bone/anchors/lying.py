@@ -7,9 +7,10 @@ import numpy as np
 
 from ..arrays import Array, Mask
 from ..clip import Clip
+from ..contacts.steady import turned_about
 from ..curves import quantile
 from ..ground.query import Ground, ask
-from ..rotations import dot, level_part, unit
+from ..rotations import dot, level_part, matrix_from_vector, shortest_turns, unit
 from ..sole.measure import Sole
 from .anchor import Anchor
 from .footprint import EVEN
@@ -98,6 +99,19 @@ def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> Array:
     if found.all() and _spread(over) < ALONG * _spread(height):
         return height - over + quantile(over[over <= quantile(over.ravel(), LOW_SHARE)], 0.5)
     return np.full(height.shape, sole.floor)
+
+
+def as_on_level(clip: Clip, ground: Ground) -> Clip:
+    """The clip with its feet put on a level floor as they are on the ground, if the low feet keep to that much better;
+    else itself.
+    """
+    hits, normals, found = ask(ground, clip.ball, clip.up)
+    height = clip.ball @ clip.up
+    # A single pose shows no floor.
+    if clip.frames == 1 or not found.all() or _spread(height - hits @ clip.up) >= ALONG * _spread(height):
+        return clip
+    level = clip.moved((clip.floors[0] + dot(clip.ball - hits, normals) - height)[..., None] * clip.up)
+    return turned_about(level, level.ball, matrix_from_vector(shortest_turns(normals, clip.up)))
 
 
 def _spread(heights: Array) -> float:

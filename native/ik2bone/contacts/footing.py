@@ -40,19 +40,21 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     if not spells:
         return []
     heights = np.array([quantile(feet.lowest[spell.rows], 0.5) for spell in spells])
-    if heights.max() < heights.min() + height:
+    if heights.max() < heights.min() + min(height, SAME_PLACE):
         return spells
     legs, starts, ends = np.array([(spell.leg, spell.start, spell.end) for spell in spells]).T
     step = STEP * feet.fps
     crest = _are_crests(starts, ends, heights, height, 0.5 * step)
-    carry = _carrying(feet, spells, heights, crest)
+    carry = _carrying(feet, spells, heights, crest, height)
     # Whatever may have ground under it shows where the ground is.
     near = (carry | ~crest) & (starts < ends[:, None] + step) & (ends > starts[:, None] - step)
     low = heights < np.where(near, heights, np.inf).min(axis=1) + height
     # Recordings without markers put the two feet on floors of their own: a foot as high as where it carried the figure
     # stands, though the other is lower.
     level = (np.abs(heights - heights[:, None]) < SAME_PLACE) & (legs == legs[:, None]) & carry
-    keep = carry | (low & near.any(axis=1)) | level.any(axis=1)
+    # A foot that never carries the figure does not stand where it lies higher than before and after, even by less.
+    held = _are_crests(starts, ends, heights, SAME_PLACE, 0.5 * step)
+    keep = carry | (low & near.any(axis=1) & ~held) | level.any(axis=1)
     return [spell for spell, kept in zip(spells, keep, strict=True) if kept]
 
 
@@ -78,12 +80,16 @@ def _are_crests(starts: Array, ends: Array, heights: Array, height: float, least
     return np.asarray((low & before).any(axis=1) & (low & after).any(axis=1))
 
 
-def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask) -> Mask:
-    """The spells (S,) in which a foot carries the figure alone: for longer where it was lifted or may swing."""
+def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask, most: float) -> Mask:
+    """The spells (S,) in which a foot carries the figure alone: for longer where it was lifted or may swing.
+
+    It does not so much (leg lengths) over any other: it is held up while another one hops.
+    """
     level = np.full(feet.lowest.shape, np.inf)
     for spell, height in zip(spells, heights, strict=True):
         level[spell.rows] = height
-    alone, carry = level == level.min(axis=1, keepdims=True), np.zeros(len(spells), bool)
+    low = level < feet.lowest.min(axis=1, keepdims=True) + most
+    alone, carry = low & (level == level.min(axis=1, keepdims=True)), np.zeros(len(spells), bool)
     soon = max(1, round(0.5 * STEP * feet.fps))
     for i, (spell, height) in enumerate(zip(spells, heights, strict=True)):
         start, end, path = spell.start, spell.end, feet.lowest[:, spell.leg]

@@ -21,6 +21,7 @@ import numpy as np
 from .. import checks
 from ..arrays import Array, Mask
 from ..curves import column_runs
+from .stance import stances
 
 PARTS = ("heel", "ball")
 STATES = ("automatic", "enforced", "forbidden")
@@ -135,18 +136,30 @@ class Marks:
     """What spans say about each frame: masks (F, L, 2) of heels and balls. A forbidden part does not stand where it is
     only automatic.
 
-    `places` are those that enforced spans have, frames counted as in the masks.
+    `places` are those that enforced spans have, frames counted as in the masks. `alone` are the least and the most
+    (F, L, 2) that a run without marks would store, where that is known.
     """
 
     automatic: Mask
     enforced: Mask
     forbidden: Mask
     places: tuple[Place, ...] = ()
+    alone: tuple[Mask, Mask] | None = None
 
     @property
     def standing(self) -> Mask:
         """What stands by the spans alone (F, L, 2)."""
         return (self.automatic & ~self.forbidden) | self.enforced
+
+    def unedited(self, found: Mask) -> Mask:
+        """The stances of contacts (F, L, 2) that were found of which a run without marks would store what is stored."""
+        unedited = np.zeros_like(found)
+        if self.alone is not None:
+            least, most = self.alone
+            other = (least & ~self.standing) | (self.standing & ~most) | self.enforced
+            for span in stances(found):
+                unedited[span.rows] = found[span.rows] & (not other[span.rows].any())
+        return unedited
 
     def applied(self, found: Mask, least: float = 0.0) -> Mask:
         """Contacts (F, L, 2) that were found, with what is enforced and without what is forbidden.
@@ -172,7 +185,8 @@ class Marks:
         """The same marks of some of the limbs (L,)."""
         numbers = np.cumsum(limbs) - 1
         places = tuple(replace(place, leg=int(numbers[place.leg])) for place in self.places if limbs[place.leg])
-        return Marks(self.automatic[:, limbs], self.enforced[:, limbs], self.forbidden[:, limbs], places)
+        alone = self.alone and (self.alone[0][:, limbs], self.alone[1][:, limbs])
+        return Marks(self.automatic[:, limbs], self.enforced[:, limbs], self.forbidden[:, limbs], places, alone)
 
     def moved(self, motion: Array) -> Marks:
         """The same marks seen from elsewhere: places moved along by a motion (F, 4, 4), each on its first frame."""

@@ -66,8 +66,10 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
         contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
         return _following(marks.standing if mode == "STORED" else marks.applied(contacts, least), *notes)
     if mode == "STORED":
-        stored = marks.enforced if notes else marks.standing
-        return _locked(stored, stored, stored, marks, stored & ~marks.enforced)
+        # Feet are held by frames that are not stored, too: those of what nobody edited are found again.
+        unedited = marks.unedited(separate_spots(clip, contacts))
+        stored = marks.enforced if notes else marks.standing | unedited
+        return _locked(stored, stored, stored & ~unedited, marks, stored & ~marks.enforced)
     wanted = marks.enforced if notes else marks.applied(contacts, least)
     return _locked(separate_spots(clip, wanted) | marks.enforced, wanted, marks.enforced, marks, contacts)
 

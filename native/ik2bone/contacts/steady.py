@@ -34,7 +34,9 @@ def steady_feet(clip: Clip) -> tuple[Clip, Array]:
     away = vector_from_matrix(mean @ np.swapaxes(axes[trembles], -1, -2))
     turn = np.broadcast_to(np.eye(3), axes.shape).copy()
     turn[trembles] = matrix_from_vector(share[trembles][:, None] * away)
-    return _turned(clip, turn), turn
+    steady = turned_about(clip, clip.ankle, turn)
+    steady.foot[..., :3, 3] = clip.ankle  # to the last digit
+    return steady, turn
 
 
 def trembling(clip: Clip) -> Array:
@@ -54,12 +56,11 @@ def trembling(clip: Clip) -> Array:
     return share * smoothstep((product / np.maximum(square, 1e-12) - least) / (most - least))
 
 
-def _turned(clip: Clip, turn: Array) -> Clip:
-    """The clip with each foot and its toes turned about the ankle."""
+def turned_about(clip: Clip, pivot: Array, turn: Array) -> Clip:
+    """The clip with each foot and its toes turned (F, L, 3, 3) about a point (F, L, 3)."""
     about = np.zeros((*turn.shape[:2], 4, 4))
     about[..., :3, :3], about[..., 3, 3] = turn, 1.0
-    about[..., :3, 3] = clip.ankle - (turn @ clip.ankle[..., None])[..., 0]
+    about[..., :3, 3] = pivot - (turn @ pivot[..., None])[..., 0]
     foot = about @ clip.foot
-    foot[..., :3, 3] = clip.ankle
     ball, tip = (move_points(about, points) for points in (clip.ball, clip.tip))
     return clip.having(foot=foot, toe=about @ clip.toe, ball=ball, tip=tip)
