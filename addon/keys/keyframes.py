@@ -63,6 +63,6 @@ def put(curve: FCurve, keys: Columns, names: Sequence[str]) -> None:
 
 
 @cache
-def number_of(name: str, item: str | bool) -> int:
+def number_of(name: str, item: str | bool | float) -> float:
     """Blender's number for an item of an attribute."""
-    return item if isinstance(item, bool) else bpy.types.Keyframe.bl_rna.properties[name].enum_items[item].value
+    return item if isinstance(item, float | bool) else bpy.types.Keyframe.bl_rna.properties[name].enum_items[item].value
