@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import closing
 from ctypes import c_ulong, py_object, pythonapi
+from math import inf
 from threading import Thread
 from typing import NamedTuple, TypeVar
 
@@ -12,6 +13,8 @@ Result = TypeVar("Result")
 
 # Work without Blender's data is waited for in pieces of this length (s).
 PIECE = 0.02
+# So many frames are planned in 0.05 s: a thread would only wait for a processor, on which a window is drawn meanwhile.
+SHORT = 300
 
 
 class Progress(NamedTuple):
@@ -33,11 +36,13 @@ def finish(stages: Stages[Result]) -> Result:
             return end.value
 
 
-def aside(work: Callable[[], Result], progress: Progress) -> Stages[Result]:
+def aside(work: Callable[[], Result], progress: Progress, frames: float = inf) -> Stages[Result]:
     """The result of work that knows nothing of Blender, done in a thread so that a window stays alive meanwhile.
 
-    When the run is stopped, so is the work, at its next step in Python.
+    When the run is stopped, so is the work, at its next step in Python. That of few `frames` is done at once.
     """
+    if frames <= SHORT:
+        return work()
     future: Future[Result] = Future()
 
     def run() -> None:
