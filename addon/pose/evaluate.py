@@ -143,18 +143,22 @@ def with_parents(ob: Object | None) -> Iterator[Object]:
         ob = ob.parent
 
 
-def may_move(ob: Object) -> bool:
-    """Whether anything could move the object or what carries it; animated bones do not move their armature."""
+def may_move(ob: Object, own: actions.Curves | None = None) -> bool:
+    """Whether anything could move the object, which plays its `own` curves, or what carries it; animated bones do not
+    move their armature.
+    """
     return any(
-        _is_animated(part) or part.constraints or part.parent_type not in {"OBJECT", "ARMATURE"}
+        _is_animated(part, (part == ob and own) or actions.curves_of(actions.assigned(part)))
+        or part.constraints
+        or part.parent_type not in {"OBJECT", "ARMATURE"}
         for part in with_parents(ob)
     )
 
 
-def _is_animated(ob: Object) -> bool:
-    data = ob.animation_data
-    curves = [*actions.curves_of(actions.assigned(ob)), *(data.drivers if data else ())]
-    return is_layered(ob) or not all([curve.data_path.startswith("pose.bones[") for curve in curves])
+def _is_animated(ob: Object, curves: actions.Curves) -> bool:
+    drivers = ob.animation_data.drivers if ob.animation_data else ()
+    paths = [path for path, _ in curves.listed] + [driver.data_path for driver in drivers]
+    return is_layered(ob) or not all([path.startswith("pose.bones[") for path in paths])
 
 
 def is_layered(ob: Object) -> bool:
