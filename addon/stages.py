@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import closing
 from ctypes import c_ulong, py_object, pythonapi
+from math import inf
 from threading import Thread
 from typing import NamedTuple, TypeVar
 
@@ -12,6 +13,8 @@ Result = TypeVar("Result")
 
 # The main thread waits this long (s) for a worker thread before it yields progress.
 PIECE = 0.02
+# Planning this number of frames takes 0.05 s, too short for a thread, which would wait while the window is drawn.
+SHORT = 300
 
 
 class Progress(NamedTuple):
@@ -33,11 +36,14 @@ def finish(stages: Stages[Result]) -> Result:
             return end.value
 
 
-def aside(work: Callable[[], Result], progress: Progress) -> Stages[Result]:
+def aside(work: Callable[[], Result], progress: Progress, frames: float = inf) -> Stages[Result]:
     """Do work that does not use Blender in a thread, so that the window stays responsive, and return its result.
 
-    If the run is stopped, the thread ends at its next Python instruction.
+    If the run is stopped, the thread ends at its next Python instruction. Work on at most SHORT frames is done without a
+    thread.
     """
+    if frames <= SHORT:
+        return work()
     future: Future[Result] = Future()
 
     def run() -> None:

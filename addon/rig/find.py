@@ -131,6 +131,7 @@ def _animated_tree(armature: Object, rest: Tree, frames: tuple[int, int]) -> Tre
     return Tree(rest.names, rest.parents, joints[finite], frozenset(np.flatnonzero(moved))) if finite.any() else rest
 
 
+@lru_cache(maxsize=16)
 def _leg(tree: Tree, limb: Joints) -> Limb:
     toe = _toe_of(tree, limb.reach, limb.end)
     thigh, shin, foot = (tree.names[bone] for bone in limb.bones)

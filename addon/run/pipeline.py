@@ -7,6 +7,7 @@ All armatures of a run succeed or fail together: if one is refused, the changes 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -214,9 +215,8 @@ def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks
     name = task.armature.name_full
     last = plans.find(name)
     try:
-        plan = yield from aside(
-            lambda: core.plant(clip, ground, settings, sole, offset, last), Progress("planning", 0.5)
-        )
+        work = partial(core.plant, clip, ground, settings, sole, offset, last)
+        plan = yield from aside(work, Progress("planning", 0.5), clip.frames)
     except core.NoGround:
         raise _no_ground(task, ground) from None
     return plans.put(name, plan, plan.clip.frames)
@@ -329,7 +329,7 @@ def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages
         spans = report.contact_spans(after, wanted)
         return [span | records.lying(plan, span) if span["anchor"] else span for span in spans], figures
 
-    contacts, figures = yield from aside(measure, Progress("measuring", 0.0))
+    contacts, figures = yield from aside(measure, Progress("measuring", 0.0), after.frames)
     surfaces = plan.ground if isinstance(plan.ground, Surfaces) else Surfaces((), plan.clip.leg)
     _put_in_names(task, surfaces, contacts, figures)
     return contacts, figures | {"surfaces": surfaces.names, "told": [*figures["told"], *surfaces.told]}

@@ -99,6 +99,12 @@ def test_work_aside_goes_on_while_the_run_waits_and_hands_its_errors_on(bpy, add
     assert stages.finish(stages.aside(lambda: biped.LAST, stages.Progress("", 0.0))) == biped.LAST
 
 
+def test_work_on_few_frames_waits_for_no_thread(bpy, addon):
+    stages, own = addon("stages"), threading.get_ident()
+    few, many = (stages.aside(threading.get_ident, ("", 0.0), stages.SHORT + more) for more in (0, 1))
+    assert stages.finish(few) == own != stages.finish(many)
+
+
 def test_work_aside_stops_with_the_run(bpy, addon):
     stages, threads = addon("stages"), threading.active_count()
     waiting = stages.aside(lambda: sum(itertools.chain.from_iterable([0] for _ in itertools.count())), ("", 0.0))

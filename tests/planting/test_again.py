@@ -90,6 +90,16 @@ def test_how_a_source_stands_is_found_once_while_contacts_and_clip_stay() -> Non
     assert plan.report() == replace(plan, kept=None).report()
 
 
+@pytest.mark.parametrize("changed", ["enforced", "supports"])
+def test_how_a_source_stands_is_found_anew_where_contacts_are_parted_or_supports_move_otherwise(changed) -> None:
+    plan = plant(CLIP, raft())
+    plan.report()
+    still = replace(plan.targets, anchors=tuple(replace(anchor, motion=None) for anchor in plan.targets.anchors))
+    parted = plan.contacts & (np.arange(CLIP.frames) % 9 < 4)[:, None, None]
+    other = replace(plan, **{"enforced": {"enforced": parted}, "supports": {"targets": still}}[changed])
+    assert other.report() == replace(other, kept=None).report()
+
+
 def test_what_settings_do_not_change_is_not_asked_for_again() -> None:
     asked = []
 

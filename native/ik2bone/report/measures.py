@@ -48,6 +48,7 @@ FOOT_POP = 0.02
 SIDES = ("before", "after")
 SPAN_FIGURES = ("drift", "penetration", "float")
 FRAME_FIGURES = ("short", "knee_pop", "foot_pop")
+BODY_FIGURES = ("flexion", "flexion_median", "hips_offset", "hips_change", "hips_peak", "hips_rms")
 
 
 def figures(
@@ -63,15 +64,10 @@ def figures(
     `notes` are codes and data of what the user should know, `told` the same in words.
     """
     numbers = np.asarray(range(before.frames) if frames is None else frames, np.int64)
-    spans = contact_spans(after, plan)
+    spans, drift = _spans(after, plan)
+    under, over = _heights(after, plan, ground)
     changes = _changes(before, after, plan, allowed)
-    # A source has no target to miss, and nothing that it was changed from.
-    compared = {name: np.zeros_like(values) for name, values in changes.items()}, changes
-    series = []
-    for clip, heights, others in zip((before, after), (_heights_of_source, _heights), compared, strict=True):
-        under, over = heights(clip, plan, ground)
-        drift = _drift(clip, plan, spans, clip is before)
-        series.append({"drift": drift, "penetration": under, "float": over, **others})
+    series = _series_of_source(before, plan, ground), {"drift": drift, "penetration": under, "float": over, **changes}
     for span in spans:
         rows = slice(span["start"], span["end"]), span["leg"], PARTS.index(span["part"])
         for side, values in zip(SIDES, series, strict=True):
@@ -119,7 +115,13 @@ def standing_points(clip: Clip, plan: Plan) -> Array:
 
 def contact_spans(after: Clip, plan: Plan) -> list[Data]:
     """Spans of heel and ball as plain data, frames [start, end); without locking there are no anchors."""
-    points, spans = standing_points(after, plan), []
+    return _spans(after, plan)[0]
+
+
+def _spans(clip: Clip, plan: Plan, is_source: bool = False) -> tuple[list[Data], Array]:
+    """As `contact_spans`, and distances (F, L, 2) of heels and balls from where they should be over their contacts."""
+    points, spans = standing_points(clip, plan), []
+    drift = np.zeros(points.shape[:3])
     # Contacts are parted where they are enforced.
     states = np.stack([plan.contacts & ~plan.enforced, plan.contacts & plan.enforced], axis=-1)
     found = ((*divmod(column, 2), start, end) for column, start, end in column_runs(states))
@@ -127,14 +129,15 @@ def contact_spans(after: Clip, plan: Plan) -> list[Data]:
         leg, index = divmod(place, len(PARTS))
         part, path, held = PARTS[index], points[:, leg, index], plan.locked[leg]
         support = plan.targets.standing.at(leg, start)
-        away = _away(plan, path, leg, part, (start, end))
+        away = _away(plan, path, leg, part, (start, end), is_source)
+        drift[start:end, leg, index] = length_of(away)
         spans.append({
             "leg": leg, "part": part, "start": start, "end": end, "state": "enforced" if is_enforced else "automatic",
             "support": support.support if support else "",
             "anchor": (path[start] - away[0]).tolist() if held else None,
-            "drift": float(length_of(away).max()) if held else None,
+            "drift": float(drift[start:end, leg, index].max()) if held else None,
         })  # fmt: skip
-    return spans
+    return spans, drift
 
 
 def _away(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int], is_source: bool = False) -> Array:
@@ -151,15 +154,20 @@ def _away(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int],
     return plan.targets.standing.ridden(leg, frames, away)
 
 
-def _heights_of_source(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
-    """As `_heights`, kept with the plan for next ones that leave contacts and soles as they are."""
-    names = ("sole", "contacts", "touching", "nearest", "max_slope")
-    told = values_of((clip.foot, clip.ball, clip.up, *(getattr(plan, name) for name in names)))
+def _series_of_source(clip: Clip, plan: Plan, ground: Ground) -> dict[str, Array]:
+    """The figures of a source on every frame. They are kept with the plan until contacts, soles or supports change."""
+    names = ("sole", "contacts", "enforced", "touching", "nearest", "max_slope")
+    supports = [(anchor.stance, anchor.part, anchor.motion) for anchor in plan.targets.anchors]
+    told = values_of((clip.foot, clip.ball, clip.up, supports, *(getattr(plan, name) for name in names)))
 
-    def heights_of_source(ground: Ground, _told: Any) -> tuple[Array, Array]:
-        return _heights(clip, plan, ground)
+    def series_of_source(ground: Ground, _told: Any) -> dict[str, Array]:
+        under, over = _heights(clip, plan, ground)
+        drift = _spans(clip, plan, is_source=True)[1]
+        # It has no target to miss, and nothing that it was changed from.
+        none = dict.fromkeys(FRAME_FIGURES, np.zeros((clip.frames, clip.legs)))
+        return {"drift": drift, "penetration": under, "float": over, **none}
 
-    return plan.kept(heights_of_source, ground, told) if plan.kept else _heights(clip, plan, ground)
+    return plan.kept(series_of_source, ground, told) if plan.kept else series_of_source(ground, told)
 
 
 def _changes(before: Clip, clip: Clip, plan: Plan, allowed: float) -> dict[str, Array]:
@@ -174,16 +182,6 @@ def _changes(before: Clip, clip: Clip, plan: Plan, allowed: float) -> dict[str, 
         "flexion": straighter[1] - straighter[0],
         "hips": (clip.hip - before.hip).mean(axis=1),
     }
-
-
-def _drift(clip: Clip, plan: Plan, spans: list[Data], is_source: bool) -> Array:
-    """Distances (F, L, 2) of heels and balls from where they should be over their contacts."""
-    points, drift = standing_points(clip, plan), np.zeros((clip.frames, clip.legs, len(PARTS)))
-    for span in spans:
-        leg, index, frames = span["leg"], PARTS.index(span["part"]), (span["start"], span["end"])
-        away = _away(plan, points[:, leg, index], leg, span["part"], frames, is_source)
-        drift[slice(*frames), leg, index] = length_of(away)
-    return drift
 
 
 def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
@@ -224,19 +222,27 @@ def _side(before: Clip, series: dict[str, Array], spans: list[Data], side: str, 
             foot |= {name: float(values.max(initial=0.0)), f"{name}_frames": int((values > limit).sum())}
             foot[f"{name}_at"] = _events(values, limit, numbers)
         feet.append(foot)
-    offset, step = series["hips"], _step(before.fps)
-    acceleration = _second_difference(offset, step)[step:-step] * (before.fps / step) ** 2 / before.leg
     return {
         **{name: max(foot[name] for foot in feet) for name in (*SPAN_FIGURES, *FRAME_FIGURES)},
         **{f"{name}_frames": int((series[name] > limit).any(axis=1).sum()) for name, limit in limits.items()},
-        "flexion": float(np.percentile(series["flexion"], 95.0)),
-        "flexion_median": float(np.median(series["flexion"])),
-        "hips_offset": float(length_of(offset).max()),
-        "hips_change": float(length_of(np.diff(offset, axis=0)).max(initial=0.0)),
-        "hips_peak": float(acceleration.max(initial=0.0)),
-        "hips_rms": float(np.sqrt(np.mean(acceleration**2))) if len(acceleration) else 0.0,
+        **(dict.fromkeys(BODY_FIGURES, 0.0) if side == "before" else _of_body(before, series)),
         "feet": feet,
     }
+
+
+def _of_body(before: Clip, series: dict[str, Array]) -> dict[str, float]:
+    """Figures of how the body was changed."""
+    offset, step = series["hips"], _step(before.fps)
+    acceleration = _second_difference(offset, step)[step:-step] * (before.fps / step) ** 2 / before.leg
+    figures = (
+        np.percentile(series["flexion"], 95.0),
+        np.median(series["flexion"]),
+        length_of(offset).max(),
+        length_of(np.diff(offset, axis=0)).max(initial=0.0),
+        acceleration.max(initial=0.0),
+        np.sqrt(np.mean(acceleration**2)) if len(acceleration) else 0.0,
+    )
+    return dict(zip(BODY_FIGURES, map(float, figures), strict=True))
 
 
 def _limits(leg: float) -> dict[str, float]:
