@@ -177,13 +177,12 @@ def _limbs(tree: Tree, guess: bool) -> Iterator[Joints]:
 def _lines(tree: Tree) -> list[list[Line]]:
     """For each bone the bones over it from whose head a straight line of joints leads to its head."""
     found: list[list[Line]] = [[] for _ in tree.names]
-    bones = np.arange(len(tree.names))
+    every = np.arange(len(tree.names))
     for step, upper in enumerate(tree.above[: MOST + 1]):
-        parts = tree.above[:step, bones]
-        straight = (upper[bones] >= 0) & np.all([_in_line(tree, part, upper[bones], bones) for part in parts], axis=0)
-        bones, parts = bones[straight], parts[::-1, straight]
+        parts = tree.above[:step]
+        bones = np.flatnonzero((upper >= 0) & np.all([_in_line(tree, part, upper, every) for part in parts], axis=0))
         lengths = tree.length(bones, upper[bones])
-        for bone, between, length in zip(bones.tolist(), parts.T.tolist(), lengths.tolist(), strict=True):
+        for bone, between, length in zip(bones.tolist(), parts[::-1, bones].T.tolist(), lengths.tolist(), strict=True):
             found[bone].append((int(upper[bone]), tuple(between), length))
     return found
 
@@ -212,10 +211,11 @@ def _are_segments(tree: Tree, limb: Joints, between: dict[int, tuple[int, ...]])
     """
     links = [(bone, part, after) for bone, after in pairwise(limb.bones) for part in between[bone]]
     links = [link for link in links if tree.length(*link[1:]) > PLACE * limb.reach]
+    doubles = [part for bone, part, _after in links if tree.length(bone, part) < PLACE * limb.reach]
+    if any(not TWIST_NAME.search(tree.names[part]) for part in doubles):
+        return False
     if all(_is_named_after(*(tree.names[bone] for bone in link)) for link in links):
         return True
-    if any(tree.length(bone, part) < PLACE * limb.reach for bone, part, _after in links):
-        return False
     if min(tree.likeness[bone] for bone in limb.bones) > 0 >= max(tree.likeness[part] for _bone, part, _after in links):
         return True
     extension = np.linalg.norm(tree.heads[:, limb.root] - tree.heads[:, limb.end], axis=-1)

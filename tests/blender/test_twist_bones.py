@@ -82,14 +82,15 @@ def test_numbers_that_go_on_below_the_knee_tell_no_parts(bpy, walker, slope, add
     ]
 
 
-def test_bones_between_that_lie_at_the_next_joint_are_no_knees(bpy, walker, slope, addon):
-    """Game rigs hang an offset bone, named like the leg, over each of its bones, and helper bones beside these."""
+@pytest.mark.parametrize("count", [1, 2])
+def test_bones_between_that_lie_at_the_next_joint_are_no_knees(bpy, walker, slope, addon, count):
+    """Game rigs hang offset bones, named like the leg, over each of its bones, and helper bones beside these."""
     with biped.editing(bpy, walker) as bones:
+        for side, name, _number in product("LR", ("shin", "foot"), range(count)):
+            bone = bones[f"{name}.{side}"]
+            bone.use_connect = False
+            bone.parent = biped.add_bone(bones, f"{name}_offset.{side}", bone.parent, bone.head, bone.tail)
         for side in "LR":
-            for name in ("shin", "foot"):
-                bone = bones[f"{name}.{side}"]
-                bone.use_connect = False
-                bone.parent = biped.add_bone(bones, f"offset {name}.{side}", bone.parent, bone.head, bone.tail)
             shin = bones[f"shin.{side}"]
             biped.add_bone(bones, f"rear shin.{side}", shin, shin.head.lerp(shin.tail, 0.3), shin.tail)
     legs = addon("rig.find").find_legs(walker, (10, 10))
