@@ -133,7 +133,7 @@ def _animated_tree(armature: Object, rest: Tree, frames: tuple[int, int]) -> Tre
 
 @lru_cache(maxsize=16)
 def _leg(tree: Tree, limb: Joints) -> Limb:
-    toe = _toe_of(tree, limb.reach, limb.end)
+    toe = _toe_of(tree, limb.end)
     thigh, shin, foot = (tree.names[bone] for bone in limb.bones)
     return Limb(thigh, shin, foot, None if toe is None else tree.names[toe])
 
@@ -294,32 +294,44 @@ def _is_beside(tree: Tree, pair: Pair, limbs: Sequence[Joints]) -> bool:
     )
 
 
-def _toe_of(tree: Tree, reach: float, foot: int) -> int | None:
-    """The toes: the child of the foot that lies farthest from it, or its child where that is part of the instep.
+def _toe_of(tree: Tree, foot: int) -> int | None:
+    """The toes: the child of the foot that lies farthest along it, or its child where that is part of the instep.
 
     Control rigs hang a control into a bone in the same place.
     """
-    toe = _farthest_child(tree, reach, foot, foot)
-    inner = [] if toe is None else [child for child in tree.children(toe) if tree.length(toe, child) < PLACE * reach]
+    toe = _farthest_child(tree, foot, foot)
+    if toe is None:
+        return None
+    inner = [child for child in tree.children(toe) if tree.length(toe, child) < PLACE * tree.length(foot, toe)]
     if len(inner) == 1 and not tree.children(inner[0]):
         return inner[0]
-    further = None if toe is None else _farthest_child(tree, reach, foot, toe)
-    if toe is None or further is None or not tree.children(further):
+    further = _farthest_child(tree, foot, toe)
+    if further is None or not tree.children(further):
         return toe
     return further if tree.length(foot, toe) < INSTEP * tree.length(foot, further) else toe
 
 
-def _farthest_child(tree: Tree, reach: float, foot: int, bone: int) -> int | None:
-    """The child of a bone that lies farthest from the foot; among equals the one that is keyed or carries more."""
-    away = {child: tree.length(foot, child) for child in tree.children(bone)}
-    away = {child: length for child, length in away.items() if length > PLACE * reach}
-    equals = [child for child, length in away.items() if length > 0.9 * max(away.values())]
+def _farthest_child(tree: Tree, foot: int, bone: int) -> int | None:
+    """The child of a bone that lies farthest on the way to the foot's farthest joint, as no heel does; among equals the
+    one that is keyed or carries more.
+    """
+    away = tree.heads[0] - tree.heads[0, foot]
+    under = (tree.above == foot).any(axis=0)
+    way = max(away[under], key=np.linalg.norm, default=np.zeros(3))
+    along = {child: float(away[child] @ way) for child in tree.children(bone)}
+    along = {child: length for child, length in along.items() if length > PLACE * (way @ way)}
+    equals = [child for child, length in along.items() if length > 0.9 * max(along.values())]
     return max(equals, key=lambda child: _rank(tree, [child]), default=None)
 
 
 def _footless_pair(tree: Tree) -> tuple[int, ...]:
-    """The lowest mirrored pair of bones that are named like legs and have no bone under them."""
+    """The lowest mirrored pair of bones that are named like legs and have no bone under them.
+
+    Helper bones of a shin are named so, too, but have a lower one beside them.
+    """
     leaves = [bone for bone in range(len(tree.names)) if tree.depth[bone] > 1 and not tree.children(bone)]
-    leaves = [bone for bone in leaves if SHIN_NAME.search(tree.names[bone])]
+    leaves = [bone for bone in leaves if SHIN_NAME.search(tree.names[bone]) and tree.likeness[bone] > 0]
+    low, beside = tree.lowest[0], {bone: tree.children(tree.parents[bone]) for bone in leaves}
+    leaves = [bone for bone in leaves if low[bone] == low[beside[bone]].min()]
     pairs = [(a, b) for a, b in combinations(leaves, 2) if are_branches(tree, a, b, MIRROR * tree.links[a])]
     return min(pairs, key=lambda pair: float(np.median(tree.heads[:, pair, 2])), default=())

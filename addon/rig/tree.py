@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import pairwise
 
 import numpy as np
 from ik2bone.arrays import Array, Mask
@@ -21,7 +21,7 @@ FOOT_LENGTH, FOOT_HEIGHT = 0.85, 0.72
 # A limb hangs from the trunk by bones shorter in all than this multiple of its reach: 1.3 for the front leg of a horse
 # with its shoulder blade, 4.8 for a finger.
 HANGER = 2.0
-# Joints nearer than this share of the reach lie in one place.
+# Joints nearer than this share of the reach, or those of a foot than this share of its length, lie in one place.
 PLACE = 0.04
 # The first of several bones in a line is at most followed by so many: Rigify puts in one, other rigs up to three.
 MOST = 3
@@ -33,6 +33,8 @@ BENDS = 0.03
 LEG_NAME = re.compile(r"leg|thigh|knee|shin|calf|foot|ankle|toe|ball", re.IGNORECASE)
 OTHER_NAME = re.compile(r"arm|hand|twist|share|roll|ctrl|control|ik|pole|heel|skirt|cape|hair|_end|nub", re.IGNORECASE)
 TWIST_NAME = re.compile(r"twist|roll", re.IGNORECASE)
+# The words of a name, told by their capitals, without numbers and signs.
+WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]")
 
 Indices = NDArray[np.intp]
 
@@ -175,13 +177,12 @@ def _limbs(tree: Tree, guess: bool) -> Iterator[Joints]:
 def _lines(tree: Tree) -> list[list[Line]]:
     """For each bone the bones over it from whose head a straight line of joints leads to its head."""
     found: list[list[Line]] = [[] for _ in tree.names]
-    bones = np.arange(len(tree.names))
+    every = np.arange(len(tree.names))
     for step, upper in enumerate(tree.above[: MOST + 1]):
-        parts = tree.above[:step, bones]
-        straight = (upper[bones] >= 0) & np.all([_in_line(tree, part, upper[bones], bones) for part in parts], axis=0)
-        bones, parts = bones[straight], parts[::-1, straight]
+        parts = tree.above[:step]
+        bones = np.flatnonzero((upper >= 0) & np.all([_in_line(tree, part, upper, every) for part in parts], axis=0))
         lengths = tree.length(bones, upper[bones])
-        for bone, between, length in zip(bones.tolist(), parts.T.tolist(), lengths.tolist(), strict=True):
+        for bone, between, length in zip(bones.tolist(), parts[::-1, bones].T.tolist(), lengths.tolist(), strict=True):
             found[bone].append((int(upper[bone]), tuple(between), length))
     return found
 
@@ -205,20 +206,26 @@ def _ends_in_foot(tree: Tree, limb: Joints) -> bool:
 def _are_segments(tree: Tree, limb: Joints, between: dict[int, tuple[int, ...]]) -> bool:
     """Whether the bones between those of a limb are parts of its upper and lower bone, and none of them its knee.
 
-    Names tell it, of the parts or of the limb, or that the limb bends on some poses while they stay in line.
+    Names tell it, of the parts or of the limb, or that the limb bends on some poses while they stay in line. The lowest
+    of bones in one place is the joint.
     """
-    parts = set(chain(*between.values()))
-    if all(_is_named_after(tree.names[part], tree.names[bone]) for bone in between for part in between[bone]):
+    links = [(bone, part, after) for bone, after in pairwise(limb.bones) for part in between[bone]]
+    links = [link for link in links if tree.length(*link[1:]) > PLACE * limb.reach]
+    doubles = [part for bone, part, _after in links if tree.length(bone, part) < PLACE * limb.reach]
+    if any(not TWIST_NAME.search(tree.names[part]) for part in doubles):
+        return False
+    if all(_is_named_after(*(tree.names[bone] for bone in link)) for link in links):
         return True
-    if min(tree.likeness[bone] for bone in limb.bones) > 0 >= max(tree.likeness[part] for part in parts):
+    if min(tree.likeness[bone] for bone in limb.bones) > 0 >= max(tree.likeness[part] for _bone, part, _after in links):
         return True
     extension = np.linalg.norm(tree.heads[:, limb.root] - tree.heads[:, limb.end], axis=-1)
     return bool(np.ptp(extension) > BENDS * limb.reach)
 
 
-def _is_named_after(part: str, bone: str) -> bool:
-    """Whether a bone is called a twist bone, or as the bone before it with a number."""
-    return bool(TWIST_NAME.search(part) or re.fullmatch(re.escape(bone) + r"[._-]\d+", part))
+def _is_named_after(bone: str, part: str, after: str) -> bool:
+    """Whether a part is called a twist bone, or by all words of the bone before it, which the next one's are not."""
+    own, words, others = (set(WORD.findall(name)) for name in (part, bone, after))
+    return bool(TWIST_NAME.search(part)) or (words <= own and not words <= others)
 
 
 def are_branches(tree: Tree, bone: int, other: int, tolerance: float, longest: float = np.inf) -> bool:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import biped
 import numpy as np
 import pytest
@@ -43,6 +45,78 @@ def test_names_tell_twist_bones_of_legs_that_do_not_move(bpy, walker, slope, add
     assert [leg.bones for leg in legs] == [
         tuple(f"{part}.{side}" for part in ("thigh", "shin", "foot", "toe")) for side in "LR"
     ]
+
+
+NUMBERED = {
+    "thigh": ("upperleg01", "upperleg02"),
+    "shin": ("lowerleg01", "lowerleg02"),
+}
+COUNTED = {
+    "thigh": ("Hip", "HipPart1"),
+    "shin": ("Knee", "KneePart1"),
+}
+
+
+@pytest.mark.parametrize("names", [NUMBERED, COUNTED], ids=["as MakeHuman", "as Advanced Skeleton"])
+def test_numbers_tell_the_parts_of_bones_that_are_named_like_legs(bpy, walker, slope, addon, names):
+    split(bpy, walker, "{0}.{1}.001")
+    for (old, new), side in product(names.items(), "LR"):
+        for bone, name in zip((f"{old}.{side}", f"{old}.{side}.001"), new, strict=True):
+            walker.data.bones[bone].name = f"{name}.{side}"
+    tops = [name for name, _part in names.values()]
+    legs = addon("rig.find").find_legs(walker, (10, 10))
+    assert [leg.turned for leg in legs] == [tuple(f"{part}.{side}" for part in (*tops, "foot")) for side in "LR"]
+
+
+def test_numbers_that_go_on_below_the_knee_tell_no_parts(bpy, walker, slope, addon):
+    split(bpy, walker, "{0}.{1}.001")
+    expected = {}
+    for side in "LR":
+        for number, bone in enumerate(("thigh", "thigh.001", "shin", "shin.001", "foot", "toe")):
+            part, _dot, second = bone.partition(".")
+            expected[bone, side] = f"link{number}.{side}"
+            walker.data.bones[f"{part}.{side}" + (f".{second}" if second else "")].name = expected[bone, side]
+    legs = addon("rig.find").find_legs(walker, FRAMES[:: len(FRAMES) - 1])
+    assert [leg.turned for leg in legs] == [
+        tuple(expected[bone, side] for bone in ("thigh", "shin", "foot")) for side in "LR"
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_bones_between_that_lie_at_the_next_joint_are_no_knees(bpy, walker, slope, addon, count):
+    """Game rigs hang offset bones, named like the leg, over each of its bones, and helper bones beside these."""
+    with biped.editing(bpy, walker) as bones:
+        for side, name, _number in product("LR", ("shin", "foot"), range(count)):
+            bone = bones[f"{name}.{side}"]
+            bone.use_connect = False
+            bone.parent = biped.add_bone(bones, f"{name}_offset.{side}", bone.parent, bone.head, bone.tail)
+        for side in "LR":
+            shin = bones[f"shin.{side}"]
+            biped.add_bone(bones, f"rear shin.{side}", shin, shin.head.lerp(shin.tail, 0.3), shin.tail)
+    legs = addon("rig.find").find_legs(walker, (10, 10))
+    assert [leg.bones for leg in legs] == [
+        tuple(f"{part}.{side}" for part in ("thigh", "shin", "foot", "toe")) for side in "LR"
+    ]
+
+
+def test_toes_lie_ahead_of_heels(bpy, walker, slope, addon):
+    with biped.editing(bpy, walker) as bones:
+        for side in "LR":
+            foot, toe = bones[f"foot.{side}"], bones[f"toe.{side}"]
+            heel = (foot.head.x, -0.05, 0.0)
+            biped.add_bone(bones, f"back.{side}", foot, heel, (foot.head.x, -0.1, 0.0))
+            toe.parent = biped.add_bone(bones, f"instep.{side}", foot, foot.head.lerp(foot.tail, 0.3), foot.tail)
+            biped.add_bone(bones, f"tip.{side}", toe, toe.tail, 2.0 * toe.tail - toe.head)
+    assert [leg.toe for leg in addon("rig.find").find_legs(walker, (10, 10))] == ["toe.L", "toe.R"]
+
+
+def test_tips_of_short_toes_are_no_toes(bpy, walker, slope, addon):
+    with biped.editing(bpy, walker) as bones:
+        for side in "LR":
+            toe = bones[f"toe.{side}"]
+            tip = toe.head.lerp(toe.tail, 0.4)
+            biped.add_bone(bones, f"tip.{side}", toe, tip, toe.tail)
+    assert [leg.toe for leg in addon("rig.find").find_legs(walker, (10, 10))] == ["toe.L", "toe.R"]
 
 
 def test_toes_begin_after_the_instep(bpy, walker, slope):
