@@ -25,7 +25,7 @@ from ik2bone.sole.measure import Sole
 
 from .. import properties
 from ..bounded import Bounded
-from ..errors import Hint, NoLegs, Refusal
+from ..errors import Hint, NoLegs, Refusal, listed
 from ..ground.choose import find_surfaces, hidden_grounds
 from ..ground.meshes import making_ground
 from ..ground.motion import tell_hidden
@@ -156,11 +156,13 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     locks = tell_locks(armature, actions.curves_of(output.target), output.channels)
     strange = () if task.present else tell_strange(armature, output.rows, options.contacts)
     told = [*_tell(task), *locks, *output.told(), *strange]
+    way = _keyed_hips(output)
     yield from part_of(output.write(corrected), 0.65, 0.7)
+    way = _keyed_hips(output) - way
     # Limits that leave the source alone may hold what was planted.
     check_chain(armature, task.body.limbs)
     after, contacts, figures = yield from part_of(_report(task, before, plan, marks), 0.7, 1.0)
-    warnings = (*told, *_tell_steps(task, before.clip, after))
+    warnings = (*told, *_tell_steps(task, before.clip, after), *_tell_taken_along(output, way, before.clip.leg))
     if task.controlled:
         warnings += tell_controls(task, output.channels, wanted(task, before.clip, plan, offset), after, figures)
     figures["told"] += (*warnings, *thinned)
@@ -297,6 +299,26 @@ def _tell_steps(task: Task, before: Clip, after: Clip) -> list[str]:
         return []
     where, most = " and ".join(str(task.whole[row]) for row in steps), before.leg * moved[steps].max()
     return [f"planted frames end within the action: corrections of up to {most:.3g} start or stop at frame {where}"]
+
+
+def _keyed_hips(output: Output) -> Array:
+    """The locations (F, 3) of the hips in the written frames, as keys of the target tell them."""
+    hips, task = output.task.body.hips, output.task
+    path = task.armature.pose.bones[hips].path_from_id("location") if hips else ""
+    return keys.values_of(actions.curves_of(output.target), path, task.frames, (0.0, 0.0, 0.0))
+
+
+def _tell_taken_along(output: Output, way: Array, leg: float) -> Iterator[str]:
+    """A sentence about limbs that an earlier run planted, and that hips now take along which go a way (F, 3)."""
+    body, armature = output.task.body, output.armature
+    moved = armature.matrix_world.median_scale * np.linalg.norm(way, axis=1).max()
+    if not (output.again and body.hips and moved > STEP * leg):
+        return
+    held = {row["bone"] for row in output.rows or [] if row.get("anchor")} - {limb.foot for limb in body.planned}
+    under = armature.pose.bones[body.hips].children_recursive
+    along = [bone.name for bone in under if bone.name in held]
+    if along:
+        yield f"the hips took {listed(along)} along, off what they held on to: plant them again"
 
 
 def _report(task: Task, before: Sample, plan: Plan, marks: Marks | None) -> Stages[tuple[Clip, Rows, dict[str, Any]]]:
