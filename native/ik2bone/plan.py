@@ -11,7 +11,7 @@ from .anchors.anchor import tell_steep, tell_turns
 from .arrays import Array, Mask
 from .clip import Clip
 from .curves import odd_window, smoothed
-from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on
+from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on, tell_partly
 from .ground.given import as_ground
 from .ground.query import Ground, MovingGround, NoGround, cut_ground
 from .hands.touch import lay_palms, measure_limbs, touch
@@ -81,8 +81,10 @@ def plant(
     keep = Kept.of(clip, ground, sole, offset, previous=None if previous is None else previous.kept)
     own, asked, sole, offset = keep.given
     plan = _plant_where_made(keep, own, keep(as_ground, asked, own), settings, sole, offset)
+    ground = keep(as_ground, asked, own)
+    partly = keep(tell_partly, own, ground, settings.way_up(own))
     short = tell_short(plan.miss * settings.counts(clip), clip.hands, clip.leg)
-    return replace(plan, clip=clip, ground=keep(as_ground, asked, own), kept=keep, notes=(*plan.notes, *short))
+    return replace(plan, clip=clip, ground=ground, kept=keep, notes=(*plan.notes, *partly, *short))
 
 
 def _plant_where_made(
