@@ -39,8 +39,7 @@ def finish(stages: Stages[Result]) -> Result:
 def aside(work: Callable[[], Result], progress: Progress, frames: float = inf) -> Stages[Result]:
     """Do work that does not use Blender in a thread, so that the window stays responsive, and return its result.
 
-    If the run is stopped, the thread ends at its next Python instruction. Work on at most SHORT frames is done without a
-    thread.
+    If the run is stopped, the thread ends at its next Python instruction. Work on at most SHORT frames needs no thread.
     """
     if frames <= SHORT:
         return work()

@@ -4,7 +4,7 @@
 All armatures of a run succeed or fail together: if one is refused, the changes of those before it are undone.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -26,7 +26,7 @@ from ik2bone.sole.measure import Sole
 
 from .. import properties
 from ..bounded import Bounded
-from ..errors import Hint, NoLegs, Refusal
+from ..errors import Hint, NoLegs, Refusal, listed
 from ..ground.choose import find_surfaces, hidden_grounds
 from ..ground.meshes import Floor, making_ground
 from ..ground.motion import tell_hidden
@@ -158,11 +158,12 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     locks = tell_locks(armature, actions.curves_of(output.target), output.channels)
     strange = () if task.present else tell_strange(armature, output.rows, options.contacts)
     told = [*_tell(task), *locks, *output.told(), *strange]
+    taken = _taken_along(output)
     yield from part_of(output.write(corrected), 0.65, 0.7)
     # Limit constraints that do not affect the source may affect the planted pose.
     check_chain(armature, task.body.limbs)
     after, contacts, figures = yield from part_of(_report(task, before, plan, marks), 0.7, 1.0)
-    warnings = (*told, *_tell_steps(task, before.clip, after))
+    warnings = (*told, *_tell_steps(task, before.clip, after), *taken(before.clip.leg))
     if task.controlled:
         warnings += tell_controls(task, output.channels, wanted(task, before.clip, plan, offset), after, figures)
     figures["told"] += (*warnings, *thinned)
@@ -297,6 +298,31 @@ def _tell_steps(task: Task, before: Clip, after: Clip) -> list[str]:
         return []
     where, most = " and ".join(str(task.whole[row]) for row in steps), before.leg * moved[steps].max()
     return [f"planted frames end within the action: corrections of up to {most:.3g} start or stop at frame {where}"]
+
+
+def _taken_along(output: Output) -> Callable[[float], Iterator[str]]:
+    """A function that, after writing, yields a sentence about limbs of an earlier run that the hips take along.
+
+    It takes the leg's length.
+    """
+    body, bones = output.task.body, output.armature.pose.bones
+    held = {row["bone"] for row in output.rows or [] if row.get("anchor")} - {limb.foot for limb in body.planned}
+    along = [bone.name for bone in bones[body.hips].children_recursive if bone.name in held] if body.hips else []
+    before = _keyed_hips(output) if along and output.again else None
+
+    def tell(leg: float) -> Iterator[str]:
+        if before is not None:
+            way = output.armature.matrix_world.median_scale * (_keyed_hips(output) - before)
+            if np.linalg.norm(way, axis=1).max() > STEP * leg:
+                yield f"the hips took {listed(along)} along, off what they held on to: plant them again"
+
+    return tell
+
+
+def _keyed_hips(output: Output) -> Array:
+    """The keyed locations (F, 3) of the hips in the target, on the frames of the task."""
+    path = output.armature.pose.bones[output.task.body.hips].path_from_id("location")
+    return keys.values_of(actions.curves_of(output.target), path, output.task.frames, (0.0, 0.0, 0.0))
 
 
 def _report(task: Task, before: Sample, plan: Plan, marks: Marks | None) -> Stages[tuple[Clip, Rows, dict[str, Any]]]:

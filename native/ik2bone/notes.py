@@ -11,6 +11,8 @@ ONE = re.compile(r"(?<![\d.])1 (contact|degree|frame|other)s\b")
 WORDS = {
     "calibration_pose": "the first frame is a calibration pose: its feet were only lifted out of the ground",
     "carried": "the clip moves with {support} and was planted as seen from there",
+    "carried_partly": "the clip goes along with {support} on some frames and not on others, which is not followed: "
+    "plant each part as an action of its own",
     "contacts_shortened": "pinned contacts made {count} others shorter, because a foot needs time between two anchors",
     "feet_short": "legs do not reach: feet fall short of their targets by up to {distance:.3g} on {frames} frames",
     "hands_short": "arms do not reach: hands fall short of their targets by up to {distance:.3g} on {frames} frames",

@@ -12,10 +12,11 @@ from .anchors.lying import as_on_level
 from .arrays import Array, Mask
 from .clip import Clip
 from .curves import odd_window, smoothed
-from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on
+from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on, tell_partly
 from .ground.given import as_ground
-from .ground.query import Ground, MovingGround, NoGround, cut_ground
-from .hands.touch import lay_palms, measure_limbs, touch
+from .ground.query import Ground, MovingGround, NoGround, cut_ground, may_move
+from .hands.nearest import WITHIN
+from .hands.touch import lay_palms, limb_lengths, measure_limbs, touch
 from .hips import FOLLOW, hips_offset
 from .kept import Kept
 from .knees import Knees, draw_swings, find_knees, unfold_swings
@@ -83,8 +84,10 @@ def plant(
     keep = Kept.of(clip, ground, sole, offset, previous=None if previous is None else previous.kept)
     own, asked, sole, offset = keep.given
     plan = _plant_where_made(keep, own, keep(as_ground, asked, own), settings, sole, offset)
+    ground = keep(as_ground, asked, own)
+    partly = keep(tell_partly, own, ground, settings.way_up(own))
     short = tell_short(plan.miss * settings.counts(clip), clip.hands, clip.leg)
-    return replace(plan, clip=clip, ground=keep(as_ground, asked, own), kept=keep, notes=(*plan.notes, *short))
+    return replace(plan, clip=clip, ground=ground, kept=keep, notes=(*plan.notes, *partly, *short))
 
 
 def _plant_where_made(
@@ -264,15 +267,30 @@ def _ways_of_joints(clip: Clip, hips: Array, given: Array | None) -> tuple[Array
 
 
 def _hold_moved_hands(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings, way: Array) -> Held:
-    """How limbs hold on after hands that follow a surface have sought it from their joints, moved by ways (F, L, 3)."""
-    hands = clip.hands
-    if not (hands.any() and settings.always(clip.frames)):
+    """How limbs hold on after hands have sought surfaces from their joints, moved by ways (F, L, 3): those that follow
+    a surface, and those that hips take along so far on a support that moves that they would be out of reach.
+    """
+    hands, way = clip.hands, way[:, clip.hands]
+    rides = may_move(ground) and (length_of(way) > WITHIN * limb_lengths(clip)[hands]).any()
+    if not (hands.any() and (rides or settings.always(clip.frames))):
         return held
-    way = way[:, hands]
-    again = touch(clip.choose(hands).moved(way), sole.choose(hands), ground, settings.choose(hands))
+    moved, own, settings = clip.choose(hands).moved(way), sole.choose(hands), settings.choose(hands)
+    bearer = find_carrier(moved, ground, settings.way_up(clip)) if rides else None
+    if bearer is None:
+        again = touch(moved, own, ground, settings)
+    else:
+        again = _touch_aboard(bearer, moved, own, ground, settings)
     # What is free goes along with the hips later on.
     again = replace(again, targets=again.targets.moved(-again.free[..., None] * way))
     return again if hands.all() else held.choose(~hands).beside(again, hands)
+
+
+def _touch_aboard(bearer: Carrier, clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
+    """As `touch`, for hands that a support takes along, as seen from there."""
+    assert isinstance(ground, MovingGround)
+    seen = moved_by(bearer.inverse, clip)
+    held = touch(seen, sole, GroundSeen(ground, bearer), settings.moved(bearer.inverse))
+    return replace(held, targets=held.targets.carried_by(bearer.motion))
 
 
 def _within_reach(clip: Clip, held: Held, settings: Settings, way: Array, room: Array) -> tuple[Held, Array]:

@@ -179,6 +179,42 @@ def test_hands_planted_in_place_and_as_a_pose(bpy, arms):
     np.testing.assert_allclose(_hands(bpy, arms, [15])[..., 1], reach + 0.03, atol=1e-4)
 
 
+@pytest.mark.parametrize("wall", ["Wall", ""], ids=["named", "all surfaces"])
+def test_hands_hold_on_to_the_wall_of_a_lift_that_carries_the_planted_feet(bpy, arms, wall):
+    """The lift takes hips and arms farther along than hands look for surfaces around where the clip has them."""
+    reach = _hands(bpy, arms, range(1, 76))[..., 1].max()
+    lift = _box(bpy, "Lift", scale=(5.0, 5.0, 0.1), location=(0.0, 0.0, -0.1))
+    side = _box(bpy, "Wall", scale=(0.6, 0.004, 20.0), location=(0.0, (reach + 0.05) / 5.0, 0.0))
+    side.parent = lift
+    for frame, height in ((1, -0.1), (31, 0.9), (75, 1.4)):
+        lift.location.z = height
+        lift.keyframe_insert("location", frame=frame)
+    plant(bpy, chains="LEGS")
+    plant(bpy, bones=HANDS, direction="NEAREST", surface=wall)
+    path, heights = _hands(bpy, arms, range(1, 76)), []
+    for frame in range(1, 76):
+        bpy.context.scene.frame_set(frame)
+        heights.append(lift.location.z)
+    aboard = path - np.array(heights)[:, None, None] * [0.0, 0.0, 1.0]
+    for start, end in ((17, 29), (47, 59)):
+        np.testing.assert_allclose(path[start:end, :, 1], reach + 0.03, atol=2e-4)
+        assert np.ptp(aboard[start:end], axis=0).max() < 2e-4
+
+
+@pytest.mark.parametrize("output", ["NEW_ACTION", "IN_PLACE", "NLA_LAYER"])
+def test_hands_that_the_hips_take_off_a_wall_are_told_until_they_are_planted_again(bpy, arms, options, addon, output):
+    """By legs that were planted after them; planted again as before, these take nothing along."""
+    reach = _hands(bpy, arms, range(1, 76))[..., 1].max()
+    _box(bpy, "Wall", scale=(3.0, 0.1, 3.0), location=(0.0, reach + 0.13, 0.0))
+    _box(bpy, "Floor", scale=(5.0, 5.0, 0.1), location=(0.0, 0.0, -0.15))
+    hands = options(bones=HANDS, direction="NEAREST", surface="Wall", output=output)
+    legs, told = options(surface="Floor", chains="LEGS", output=output), []
+    for given in (hands, legs, hands, legs):
+        warnings = outcome_of(addon, bpy, [arms], given).warnings
+        told += [[sentence for sentence in warnings if "took hand.L, hand.R along" in sentence]]
+    assert [len(sentences) for sentences in told] == [0, 1, 0, 0]
+
+
 def test_hands_rest_on_a_table_below_them_under_direction_down(bpy, arms):
     hands = _hands(bpy, arms, range(1, 76))
     high = hands[22, 0]

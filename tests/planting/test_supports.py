@@ -123,6 +123,22 @@ def carried(clip, motion):
     return replace(clip, **moved, **points)
 
 
+@pytest.mark.parametrize("boards", [True, False], ids=["on", "off"])
+@pytest.mark.parametrize("speed", [0.3, 1.2])
+def test_a_clip_that_goes_along_with_a_belt_from_the_middle_on_or_until_there_is_told(speed, boards) -> None:
+    """Its figure would be carried twice. Made for a floor, or aboard all the time, it is right and nothing is told."""
+    clip = make_walk(seconds=6.0).clip
+    middle = clip.ball[clip.frames // 2, 0, 0]
+    whole = moving(times(clip), speed=(0.0, speed, 0.0))
+    sides = plate(along=(middle, np.inf)), plate(along=(-np.inf, middle))
+    belt, floor = sides if boards else sides[::-1]
+    ground = Parts((Part("Belt", belt, whole), Part("Floor", floor)))
+    late, early = np.maximum(times(clip) - 3.0, 0.0), np.minimum(times(clip), 3.0)
+    partly = carried(clip, moving(late if boards else early, speed=(0.0, speed, 0.0)))
+    told = [[note.code for note in plant(made, ground).notes] for made in (partly, clip, carried(clip, whole))]
+    assert ["carried_partly" in codes for codes in told] == [True, False, False]
+
+
 def test_a_walk_from_a_floor_over_a_slow_belt_and_off_again_stands_on_both() -> None:
     clip = make_walk(seconds=8.0).clip
     belt = Part("Belt", plate(0.0, along=(2.0, 5.0)), moving(times(clip), speed=(0.0, 0.25, 0.0)))
