@@ -156,7 +156,7 @@ PyDoc_STRVAR(aggregate_doc,
 /* Of the package's own functions. */
 
 PyDoc_STRVAR(build_mesh_doc,
-"build_mesh($module, vertices, triangles, /)\n--\n\nA mesh, as a capsule, of contiguous float64 (V, 3) and integers (T, 3), and the number of its triangles.");
+"build_mesh($module, vertices, triangles, /)\n--\n\nA mesh, as a capsule, of contiguous float64 (V, 3) and integers (T, 3).");
 
 PyDoc_STRVAR(measure_mesh_doc,
 "measure_mesh($module, mesh, /)\n--\n\nLeast and greatest corner and the triangles' normals, as bytes of float64 (2 + T, 3).");

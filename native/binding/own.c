@@ -118,11 +118,8 @@ core_build_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
         Py_BEGIN_ALLOW_THREADS
             mesh = ik2b_mesh_build(vertices->buf, indices, triangles->shape[0]);
         Py_END_ALLOW_THREADS
-        PyObject *capsule = mesh ? PyCapsule_New(mesh, capsule_name, free_mesh) : PyErr_NoMemory();
-        if (capsule) {
-            answer = Py_BuildValue("Nn", capsule, triangles->shape[0]);
-        }
-        else {
+        answer = mesh ? PyCapsule_New(mesh, capsule_name, free_mesh) : PyErr_NoMemory();
+        if (!answer) {
             ik2b_mesh_free(mesh);
         }
     }
@@ -143,8 +140,7 @@ core_measure_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
     if (answer) {
         double *dest = (double *)(void *)PyBytes_AsString(answer);
         Py_BEGIN_ALLOW_THREADS
-            ik2b_mesh_bounds(mesh, dest, dest + 3);
-            ik2b_mesh_normals(mesh, dest + 6);
+            ik2b_mesh_measure(mesh, dest);
         Py_END_ALLOW_THREADS
     }
     return answer;
