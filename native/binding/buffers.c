@@ -149,8 +149,9 @@ is_bytes(PyObject *object)
     return PyBytes_Check(object) || PyByteArray_Check(object);
 }
 
-/* A view of bytes is as little of numbers as they are, unless it was cast to some. */
-bool
+/* Whether None, text or bytes, which numpy would read as NaN or parse; a view of bytes is as little
+ * of numbers as they are, unless it was cast to some. */
+static bool
 holds_no_numbers(PyObject *object)
 {
     if (!PyMemoryView_Check(object)) {

@@ -17,9 +17,6 @@ int acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view, ik
 int acquire_converted(shared_pointer *numpy, PyObject *object, const char *name,
                       const char *expected, Py_buffer *view);
 
-/* Whether None, text or bytes, which numpy would read as NaN or parse. */
-bool holds_no_numbers(PyObject *object);
-
 /* Whether a buffer's elements are integers that can be read as they lie; truth values are none. */
 bool holds_integers(const Py_buffer *view);
 

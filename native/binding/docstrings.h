@@ -156,7 +156,7 @@ PyDoc_STRVAR(aggregate_doc,
 /* Of the package's own functions. */
 
 PyDoc_STRVAR(build_mesh_doc,
-"build_mesh($module, vertices, triangles, /)\n--\n\nA mesh, as a capsule, of contiguous float64 (V, 3) and integers (T, 3), and the number of its triangles.");
+"build_mesh($module, vertices, triangles, /)\n--\n\nA mesh, as a capsule, of contiguous float64 (V, 3) and integers (T, 3).");
 
 PyDoc_STRVAR(measure_mesh_doc,
 "measure_mesh($module, mesh, /)\n--\n\nLeast and greatest corner and the triangles' normals, as bytes of float64 (2 + T, 3).");
@@ -170,15 +170,14 @@ PyDoc_STRVAR(nearest_of_mesh_doc,
 "nearest_of_mesh($module, mesh, /, points, *, out=None)\n--\n\nMesh.nearest.");
 
 PyDoc_STRVAR(smooth_within_doc,
-"smooth_within($module, wish, weight, floor, ceiling, stiffness, out, /)\n--\n\n"
-"Write into each row of out (C, F) the curve that minimises the weighted squares of its distance from wish, plus\n"
-"stiffness times the squares of its second differences, between floor and ceiling. All arrays are contiguous float64\n"
-"of shape (C, F); floor may hold -inf, ceiling inf. ArithmeticError where there is no optimum.");
+"smooth_within($module, rows, stiffness, /)\n--\n\n"
+"Overwrite the first of rows (4, C, F), wish, weight, floor and ceiling, by the curves that minimise the weighted\n"
+"squares of their distance from the wish, plus stiffness times the squares of their second differences, between floor\n"
+"and ceiling. Contiguous float64; floor may hold -inf, ceiling inf. ArithmeticError where there is no optimum.");
 
 PyDoc_STRVAR(fill_dips_doc,
-"fill_dips($module, values, most, out, /)\n--\n\n"
-"Write into out (F,) the lowest curve over the values (F,) whose second differences are at most `most`. Both arrays\n"
-"are contiguous float64.");
+"fill_dips($module, values, most, /)\n--\n\n"
+"Raise the values (F,), contiguous float64, to the lowest curve over them whose second differences are at most `most`.");
 
 /* clang-format on */
 

@@ -118,11 +118,8 @@ core_build_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
         Py_BEGIN_ALLOW_THREADS
             mesh = ik2b_mesh_build(vertices->buf, indices, triangles->shape[0]);
         Py_END_ALLOW_THREADS
-        PyObject *capsule = mesh ? PyCapsule_New(mesh, capsule_name, free_mesh) : PyErr_NoMemory();
-        if (capsule) {
-            answer = Py_BuildValue("Nn", capsule, triangles->shape[0]);
-        }
-        else {
+        answer = mesh ? PyCapsule_New(mesh, capsule_name, free_mesh) : PyErr_NoMemory();
+        if (!answer) {
             ik2b_mesh_free(mesh);
         }
     }
@@ -143,8 +140,7 @@ core_measure_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
     if (answer) {
         double *dest = (double *)(void *)PyBytes_AsString(answer);
         Py_BEGIN_ALLOW_THREADS
-            ik2b_mesh_bounds(mesh, dest, dest + 3);
-            ik2b_mesh_normals(mesh, dest + 6);
+            ik2b_mesh_measure(mesh, dest);
         Py_END_ALLOW_THREADS
     }
     return answer;
@@ -185,62 +181,39 @@ core_cross_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObj
 
 /* Curves */
 
-enum { WISH, WEIGHT, FLOOR, CEILING, OUT, CURVES };
-
-/* As many numbers as there are in the first curves. */
+/* A number, and writable float64 of so many dimensions. */
 static bool
-check_length(const char *name, const Py_buffer *view, const Py_buffer *first)
+acquire_curves(const char *caller, PyObject *const *args, Py_ssize_t given, const char *name,
+               int ndim, Py_buffer *view, double *number)
 {
-    if (view->len != first->len) {
-        PyErr_Format(PyExc_ValueError, "%s: expected %zd numbers, got %zd", name,
-                     first->len / first->itemsize, view->len / view->itemsize);
-    }
-    return view->len == first->len;
-}
-
-static bool
-parse_number(PyObject *object, double *number)
-{
-    *number = PyFloat_AsDouble(object);
-    return !(*number == -1.0 && PyErr_Occurred());
-}
-
-/* All curves, one after the other; false where there is no optimum. */
-static bool
-smooth_rows(const Py_buffer views[CURVES], double stiffness, void *scratch)
-{
-    size_t rows = (size_t)views[WISH].shape[0], count = (size_t)views[WISH].shape[1];
-    bool good = true;
-
-    for (size_t first = 0; good && first < rows * count; first += count) {
-        good = ik2b_smooth_within(
-                   count, (double *)views[WISH].buf + first, (double *)views[WEIGHT].buf + first,
-                   (double *)views[FLOOR].buf + first, (double *)views[CEILING].buf + first,
-                   stiffness, scratch, (double *)views[OUT].buf + first) >= 0;
-    }
-    return good;
+    return check_given(caller, given, 2) && acquire(args[0], name, IK2B_F64, ndim, true, view) &&
+           !((*number = PyFloat_AsDouble(args[1])) == -1.0 && PyErr_Occurred());
 }
 
 PyObject *
 core_smooth_within(PyObject *module, PyObject *const *args, Py_ssize_t given)
 {
-    static const char *const names[CURVES] = {"wish", "weight", "floor", "ceiling", "out"};
-    Py_buffer views[CURVES] = {{.obj = NULL}};
+    Py_buffer view = {.obj = NULL};
     double stiffness;
     void *scratch = NULL;
-    bool good =
-        check_given("smooth_within", given, CURVES + 1) && parse_number(args[OUT], &stiffness);
+    bool good = acquire_curves("smooth_within", args, given, "rows", 3, &view, &stiffness);
     (void)module;
-    for (int i = 0; good && i < CURVES; i++) {
-        good = acquire(args[i == OUT ? i + 1 : i], names[i], IK2B_F64, 2, i == OUT, &views[i]) &&
-               check_length(names[i], &views[i], &views[WISH]);
+    if (good && view.shape[0] != 4) {
+        PyErr_Format(PyExc_ValueError, "rows: expected shape (4, C, F), got %s",
+                     text_of_shape(view.shape, 3).text);
+        good = false;
     }
-    if (good && !(scratch = PyMem_Malloc(ik2b_smooth_scratch((size_t)views[WISH].shape[1])))) {
+    if (good && !(scratch = PyMem_Malloc(ik2b_smooth_scratch((size_t)view.shape[2])))) {
         PyErr_NoMemory();
     }
     if (scratch) {
+        size_t count = (size_t)view.shape[2], all = (size_t)view.shape[1] * count;
+        double *wish = view.buf;
         Py_BEGIN_ALLOW_THREADS
-            good = smooth_rows(views, stiffness, scratch);
+            for (size_t c = 0; good && c < all; c += count) {
+                good = ik2b_smooth_within(count, wish + c, wish + all + c, wish + 2 * all + c,
+                                          wish + 3 * all + c, stiffness, scratch) >= 0;
+            }
         Py_END_ALLOW_THREADS
         if (!good) {
             PyErr_SetString(PyExc_ArithmeticError,
@@ -248,29 +221,27 @@ core_smooth_within(PyObject *module, PyObject *const *args, Py_ssize_t given)
         }
     }
     PyMem_Free(scratch);
-    release(views, CURVES);
+    PyBuffer_Release(&view);
     return good && scratch ? Py_NewRef(Py_None) : NULL;
 }
 
 PyObject *
 core_fill_dips(PyObject *module, PyObject *const *args, Py_ssize_t given)
 {
-    Py_buffer views[2] = {{.obj = NULL}}, *values = &views[0], *out = &views[1];
+    Py_buffer view = {.obj = NULL};
     size_t *scratch = NULL;
     double most;
     (void)module;
-    if (check_given("fill_dips", given, 3) && parse_number(args[1], &most) &&
-        acquire(args[0], "values", IK2B_F64, 1, false, values) &&
-        acquire(args[2], "out", IK2B_F64, 1, true, out) && check_length("out", out, values) &&
-        !(scratch = PyMem_New(size_t, (size_t)values->shape[0]))) {
+    if (acquire_curves("fill_dips", args, given, "values", 1, &view, &most) &&
+        !(scratch = PyMem_New(size_t, (size_t)view.shape[0] + 1))) {
         PyErr_NoMemory();
     }
     if (scratch) {
         Py_BEGIN_ALLOW_THREADS
-            ik2b_fill_dips((size_t)values->shape[0], values->buf, most, scratch, out->buf);
+            ik2b_fill_dips((size_t)view.shape[0], view.buf, most, scratch);
         Py_END_ALLOW_THREADS
     }
     PyMem_Free(scratch);
-    release(views, 2);
+    PyBuffer_Release(&view);
     return scratch ? Py_NewRef(Py_None) : NULL;
 }

@@ -5,10 +5,9 @@
 
 #include "vector.h"
 
-/* 10 to 25 rounds are usual. Mehrotra's method may go in circles (Cartis, 2009), as one of 7,000 random problems does, so
- * after so many rounds every one just aims at a share of the present complementarity. */
-#define USUAL_ROUNDS 30
+/* 15 to 30 are usual. */
 #define MOST_ROUNDS 100
+/* A round aims at this share of the present complementarity, the mean product of slacks and multipliers. */
 #define CENTRING 0.1
 /* The optimum is reached when the gradient is this small, relative to the stiffness, and slacks times multipliers are as
  * small as the square of this. */
@@ -26,11 +25,11 @@
 #define BESIDE 2
 #define ROWS 11
 
-/* A sample that may not go under (sign 1) or over (sign -1) a number: how far it is from there, the inverse of that, its
- * multiplier, and what the round adds to slack and multiplier. */
+/* A sample that may not go under (sign 1) or over (sign -1) a number: how far it is from there, its multiplier, and what
+ * the round adds to both. */
 typedef struct {
     size_t sample;
-    double sign, slack, inverse, dual, slack_way, dual_way;
+    double sign, slack, dual, slack_way, dual_way;
 } Bound;
 
 typedef struct {
@@ -62,9 +61,7 @@ factor(Problem *p)
 
     memcpy(p->barrier, p->own, p->count * sizeof *p->barrier);
     for (size_t b = 0; b < p->bounds; b++) {
-        Bound *at = &p->bound[b];
-        at->inverse = 1.0 / at->slack;
-        p->barrier[at->sample] += at->dual * at->inverse;
+        p->barrier[p->bound[b].sample] += p->bound[b].dual / p->bound[b].slack;
     }
     for (ptrdiff_t k = 0; k < (ptrdiff_t)p->count; k++) {
         double own = p->barrier[k] - p->second_factor[k - 2] * p->second[k - 2] - first * next;
@@ -96,56 +93,13 @@ substitute(Problem *p)
     }
 }
 
-/* What a multiplier should be for a complementarity. The ways found before change slack and multiplier at once, so their
- * product: this share of that is corrected. */
 static double
-aim(const Bound *at, double target, double corrected)
-{
-    return (target - corrected * at->slack_way * at->dual_way) * at->inverse;
-}
-
-/* Find the ways of the round towards a complementarity. */
-static void
-find_ways(Problem *p, double target, double corrected)
-{
-    for (size_t k = 0; k < p->count; k++) {
-        p->way[k] = -p->gradient[k];
-    }
-    for (size_t b = 0; b < p->bounds; b++) {
-        p->way[p->bound[b].sample] += p->bound[b].sign * aim(&p->bound[b], target, corrected);
-    }
-    substitute(p);
-    for (size_t b = 0; b < p->bounds; b++) {
-        Bound *at = &p->bound[b];
-        double wanted = aim(at, target, corrected);
-        at->slack_way = at->sign * p->way[at->sample];
-        at->dual_way = wanted - at->dual - at->dual * at->inverse * at->slack_way;
-    }
-}
-
-/* The share of their ways that slacks and multipliers may go and stay over nothing. */
-static double
-find_share(const Problem *p)
-{
-    double pace = SHORT_OF_BOUND;
-
-    for (size_t b = 0; b < p->bounds; b++) {
-        const Bound *at = &p->bound[b];
-        pace = larger(pace, -at->slack_way * at->inverse);
-        pace = larger(pace, -at->dual_way / at->dual);
-    }
-    return SHORT_OF_BOUND / pace;
-}
-
-/* Mean product of slacks and multipliers after so much of the ways. */
-static double
-complementarity(const Problem *p, double share)
+complementarity(const Problem *p)
 {
     double sum = 0.0;
 
     for (size_t b = 0; b < p->bounds; b++) {
-        const Bound *at = &p->bound[b];
-        sum += (at->slack + share * at->slack_way) * (at->dual + share * at->dual_way);
+        sum += p->bound[b].slack * p->bound[b].dual;
     }
     return p->bounds ? sum / (double)p->bounds : 0.0;
 }
@@ -166,21 +120,27 @@ slope(Problem *p)
     return largest;
 }
 
-/* Step towards a share of the present complementarity: the cube of what a step towards none would leave, if that is
- * predicted, with the products corrected that it would get; else always the same. */
+/* Go towards this complementarity, as far as slacks and multipliers stay over nothing. */
 static void
-step(Problem *p, double present, bool predicts)
+step(Problem *p, double target)
 {
-    double share, left;
+    double pace = SHORT_OF_BOUND, share;
 
     factor(p);
-    find_ways(p, predicts ? 0.0 : CENTRING * present, 0.0);
-    share = find_share(p);
-    if (predicts) {
-        left = complementarity(p, share) / present;
-        find_ways(p, left * left * left * present, 1.0);
-        share = find_share(p);
+    for (size_t k = 0; k < p->count; k++) {
+        p->way[k] = -p->gradient[k];
     }
+    for (size_t b = 0; b < p->bounds; b++) {
+        p->way[p->bound[b].sample] += p->bound[b].sign * target / p->bound[b].slack;
+    }
+    substitute(p);
+    for (size_t b = 0; b < p->bounds; b++) {
+        Bound *at = &p->bound[b];
+        at->slack_way = at->sign * p->way[at->sample];
+        at->dual_way = (target - at->dual * at->slack_way) / at->slack - at->dual;
+        pace = larger(pace, larger(-at->slack_way / at->slack, -at->dual_way / at->dual));
+    }
+    share = SHORT_OF_BOUND / pace;
     for (size_t k = 0; k < p->count; k++) {
         p->curve[k] += share * p->way[k];
     }
@@ -256,12 +216,12 @@ static int
 solve(Problem *p, double stiffness)
 {
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        double present = complementarity(p, 0.0);
+        double present = complementarity(p);
         find_gradient(p);
         if (present <= NEAR * NEAR && slope(p) <= ENOUGH * (1.0 + stiffness)) {
             return round;
         }
-        step(p, present, p->bounds && round < USUAL_ROUNDS);
+        step(p, CENTRING * present);
     }
     return -1;
 }
@@ -273,8 +233,8 @@ ik2b_smooth_scratch(size_t count)
 }
 
 int
-ik2b_smooth_within(size_t count, const double *wish, const double *weight, const double *floor, const double *ceiling,
-                   double stiffness, void *scratch, double *curve)
+ik2b_smooth_within(size_t count, double *curve, const double *weight, const double *floor, const double *ceiling,
+                   double stiffness, void *scratch)
 {
     double *row = (double *)scratch + BESIDE;
     Problem p = {.count = count};
@@ -282,11 +242,10 @@ ik2b_smooth_within(size_t count, const double *wish, const double *weight, const
                            &p.second, &p.barrier, &p.inverse,  &p.first_factor, &p.second_factor};
     int rounds;
 
-    if (!find_unit(&p, wish, weight, floor, ceiling)) {
+    if (!find_unit(&p, curve, weight, floor, ceiling)) {
         return -1;
     }
     if (p.size == 0.0) {
-        memcpy(curve, wish, count * sizeof *curve);
         return 0;
     }
     memset(scratch, 0, ik2b_smooth_scratch(count));
@@ -295,7 +254,7 @@ ik2b_smooth_within(size_t count, const double *wish, const double *weight, const
     }
     p.bound = (Bound *)(row - BESIDE);
     fill_system(&p, weight, stiffness);
-    start(&p, wish, weight, floor, ceiling);
+    start(&p, curve, weight, floor, ceiling);
     rounds = solve(&p, stiffness);
     for (size_t k = 0; k < count; k++) {
         curve[k] = p.middle + p.size * p.curve[k];
@@ -314,21 +273,20 @@ chord_at(const double *values, double most, size_t first, size_t last, size_t k)
 }
 
 void
-ik2b_fill_dips(size_t count, const double *values, double most, size_t *scratch, double *curve)
+ik2b_fill_dips(size_t count, double *values, double most, size_t *kept)
 {
-    size_t kept = 0;
+    size_t last = 0;
 
-    for (size_t k = 0; k < count; k++) {
-        while (kept > 1
-               && values[scratch[kept - 1]] <= chord_at(values, most, scratch[kept - 2], k, scratch[kept - 1])) {
-            kept--;
+    kept[0] = 0;
+    for (size_t k = 1; k < count; k++) {
+        while (last > 0 && values[kept[last]] <= chord_at(values, most, kept[last - 1], k, kept[last])) {
+            last--;
         }
-        scratch[kept++] = k;
-        curve[k] = values[k];
+        kept[++last] = k;
     }
-    for (size_t i = 1; i < kept; i++) {
-        for (size_t k = scratch[i - 1] + 1; k < scratch[i]; k++) {
-            curve[k] = chord_at(values, most, scratch[i - 1], scratch[i], k);
+    for (size_t i = 0; i < last; i++) {
+        for (size_t k = kept[i] + 1; k < kept[i + 1]; k++) {
+            values[k] = chord_at(values, most, kept[i], kept[i + 1], k);
         }
     }
 }

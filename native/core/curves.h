@@ -15,26 +15,25 @@ ik2b_smooth_scratch(size_t count);
  *
  *     sum of weight[k] (x[k] - wish[k])^2 + stiffness sum of (x[k-1] - 2 x[k] + x[k+1])^2
  *
- * with floor[k] <= x[k] <= ceiling[k]. All arrays hold `count` doubles. Weights are not negative and at least two of
+ * with floor[k] <= x[k] <= ceiling[k]; `curve` holds the wish and takes x. Weights are not negative and at least two of
  * them are positive (one, where there is one sample); `floor` may hold minus infinity and `ceiling` infinity. A floor
- * over its ceiling, or nearer to it than 1e-7 of the curves' size, is taken to lie that much under it. Nothing may
- * overlap.
+ * over its ceiling, or nearer to it than 1e-7 of the curves' size, is taken to lie that much under it.
  *
- * Mehrotra's predictor and corrector, a primal-dual interior point method (Nocedal and Wright, Numerical Optimization,
- * 2006, section 16.6): every round factors one pentadiagonal system, so the time grows with `count` alone. The bounds
- * hold to a rounding. Returns the number of rounds, or -1 where the optimum was not reached to 1e-9 of the curves' size.
+ * A primal-dual interior point method (Nocedal and Wright, Numerical Optimization, 2006, section 16.6): every round
+ * factors one pentadiagonal system, so the time grows with `count` alone. The bounds hold to a rounding. Returns the
+ * number of rounds, or -1 where the optimum was not reached to 1e-9 of the curves' size.
  */
 int
-ik2b_smooth_within(size_t count, const double *wish, const double *weight, const double *floor, const double *ceiling,
-                   double stiffness, void *scratch, double *curve);
+ik2b_smooth_within(size_t count, double *curve, const double *weight, const double *floor, const double *ceiling,
+                   double stiffness, void *scratch);
 
 /*
- * Find the lowest curve of `count` samples over the `values` whose second differences are at most `most`. There is one:
- * the lower of two such curves is such a curve. Less the parabola whose second differences are `most`, it is the least
- * concave curve over the values less that parabola: their upper convex hull (Andrew's monotone chain, 1979). `scratch`
- * holds `count` numbers. Nothing may overlap.
+ * Fill the dips of `count` values: find the lowest curve over them whose second differences are at most `most`. There
+ * is one: the lower of two such curves is such a curve. Less the parabola whose second differences are `most`, it is
+ * the least concave curve over the values less that parabola: their upper convex hull (Andrew's monotone chain, 1979).
+ * `scratch` holds as many numbers, at least one.
  */
 void
-ik2b_fill_dips(size_t count, const double *values, double most, size_t *scratch, double *curve);
+ik2b_fill_dips(size_t count, double *values, double most, size_t *scratch);
 
 #endif

@@ -202,61 +202,43 @@ meet_triangle(const line *l, const tree_triangle *triangle, meeting *found)
 
 /* Crossings */
 
-/* A crossing of the line at hand, before shared places are joined. */
-static ik2b_crossing *
-add_crossing(ik2b_crossings *list)
+/* What the line of a row meets; shared places are not joined yet. */
+typedef struct {
+    line line;
+    ptrdiff_t row;
+    ik2b_crossings *found;
+    double reach; /* INFINITY, or less than all distances where there is no memory */
+} line_query;
+
+static inline double
+start_on_line(const void *asked, const double bounds[6])
 {
+    const line_query *self = asked;
+    return meets_box(&self->line, bounds) ? 0.0 : NAN;
+}
+
+/* Rows are negative where a place is shared, until they are joined. */
+static inline void
+add_crossing(void *asked, const tree_triangle *triangle)
+{
+    line_query *self = asked;
+    ik2b_crossings *list = self->found;
+    meeting met;
+    if (self->reach < 0.0 || !meet_triangle(&self->line, triangle, &met)) {
+        return;
+    }
     if (list->count == list->room) {
         ptrdiff_t room = 2 * list->room + 64;
         ik2b_crossing *all = realloc(list->all, (size_t)room * sizeof *all);
         if (!all) {
-            return NULL;
+            self->reach = -INFINITY;
+            return;
         }
         list->all = all;
         list->room = room;
     }
-    return &list->all[list->count++];
-}
-
-/* Rows are negative where a place is shared, until they are joined. */
-static bool
-cross_triangles(const line *l, const tree_triangle *triangles, ptrdiff_t count, ptrdiff_t row,
-                ik2b_crossings *list)
-{
-    for (ptrdiff_t k = 0; k < count; k++) {
-        meeting met;
-        if (!meet_triangle(l, &triangles[k], &met)) {
-            continue;
-        }
-        ik2b_crossing *own = add_crossing(list);
-        if (!own) {
-            return false;
-        }
-        own->row = met.shared ? -1 - row : row;
-        own->triangle = triangles[k].index;
-        own->distance = met.distance;
-    }
-    return true;
-}
-
-static bool
-cross_tree(const line *l, const ik2b_mesh *mesh, ptrdiff_t row, ik2b_crossings *list)
-{
-    tree_way way;
-    start_way(&way, mesh);
-    while (way.count) {
-        const tree_node *node = &mesh->nodes[way.nodes[--way.count]];
-        if (!meets_box(l, node->bounds)) {
-            continue;
-        }
-        if (!node->count) {
-            push_children(&way, node->first, node->first + 1);
-        }
-        else if (!cross_triangles(l, mesh->triangles + node->first, node->count, row, list)) {
-            return false;
-        }
-    }
-    return true;
+    list->all[list->count++] =
+        (ik2b_crossing){met.shared ? -1 - self->row : self->row, triangle->index, met.distance};
 }
 
 /* By distance; of those at one distance shared places come first, by their triangles. */
@@ -294,32 +276,35 @@ join_crossings(ik2b_crossings *list, ptrdiff_t first, ptrdiff_t row)
     list->count = kept;
 }
 
+/* The line of the next row; false where it is none. */
+static bool
+load_line(line *l, const ik2b_array *point, const ik2b_array *along)
+{
+    double origin[3], direction[3];
+    load_row(point, point->data, 3, origin);
+    load_row(along, along->data, 3, direction);
+    return set_line(l, origin, direction);
+}
+
 bool
 ik2b_mesh_crossings(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args,
                     ik2b_crossings *found)
 {
+    line_query self = {.found = found, .reach = INFINITY};
     ik2b_walk walk;
-    ptrdiff_t row = 0;
     *found = (ik2b_crossings){.all = NULL};
     if (!ik2b_walk_start(&walk, extent, args, IK2B_CROSSINGS_COUNT)) {
         return true;
     }
     do {
-        line l;
-        double origin[3], direction[3];
         ptrdiff_t first = found->count;
-        load_row(&args[IK2B_CROSSINGS_POINT], args[IK2B_CROSSINGS_POINT].data, 3, origin);
-        load_row(&args[IK2B_CROSSINGS_DIRECTION], args[IK2B_CROSSINGS_DIRECTION].data, 3,
-                 direction);
-        if (set_line(&l, origin, direction)) {
-            if (!cross_tree(&l, mesh, row, found)) {
-                return false;
-            }
-            join_crossings(found, first, row);
+        if (load_line(&self.line, &args[IK2B_CROSSINGS_POINT], &args[IK2B_CROSSINGS_DIRECTION])) {
+            search_tree(mesh, &self, &self.reach, start_on_line, add_crossing);
+            join_crossings(found, first, self.row);
         }
-        row++;
-    } while (ik2b_walk_next(&walk));
-    return true;
+        self.row++;
+    } while (self.reach > 0.0 && ik2b_walk_next(&walk));
+    return self.reach > 0.0;
 }
 
 void
@@ -331,54 +316,32 @@ ik2b_crossings_free(ik2b_crossings *found)
 
 /* The first hit */
 
-/* Whether a ray may meet anything in a box before a distance. */
-static inline bool
-reaches_box(const line *l, const double bounds[6], double before)
+typedef struct {
+    line line;
+    tree_hit best;
+} ray_query;
+
+static inline double
+start_on_ray(const void *asked, const double bounds[6])
 {
-    return distance_of(l, bounds[l->leave[2]]) >= 0.0 &&
-           distance_of(l, bounds[l->enter[2]]) <= before && meets_box(l, bounds);
+    const ray_query *self = asked;
+    const line *l = &self->line;
+    double start = distance_of(l, bounds[l->enter[2]]);
+    bool meets = start <= self->best.far && distance_of(l, bounds[l->leave[2]]) >= 0.0 &&
+                 meets_box(l, bounds);
+    return meets ? start : NAN;
 }
 
-static void
-cast_at_triangles(const line *l, const tree_triangle *triangles, ptrdiff_t count,
-                  const tree_triangle **first, double *before)
+static inline void
+offer(void *asked, const tree_triangle *triangle)
 {
-    for (ptrdiff_t k = 0; k < count; k++) {
-        meeting met;
-        if (!meet_triangle(l, &triangles[k], &met) || met.distance < 0.0) {
-            continue;
-        }
-        if (met.distance < *before ||
-            (met.distance == *before && *first && triangles[k].index < (*first)->index)) {
-            *before = met.distance;
-            *first = &triangles[k];
-        }
+    ray_query *self = asked;
+    meeting met;
+    if (meet_triangle(&self->line, triangle, &met) && met.distance >= 0.0 &&
+        is_next(&self->best, met.distance, triangle)) {
+        self->best.far = met.distance;
+        self->best.triangle = triangle;
     }
-}
-
-/* The triangle that a ray meets first, of several at once that with the least number, or NULL. */
-static const tree_triangle *
-cast_at_tree(const line *l, const ik2b_mesh *mesh, double *distance)
-{
-    const tree_triangle *first = NULL;
-    tree_way way;
-    *distance = INFINITY;
-    start_way(&way, mesh);
-    while (way.count) {
-        const tree_node *node = &mesh->nodes[way.nodes[--way.count]];
-        if (!reaches_box(l, node->bounds, *distance)) {
-            continue;
-        }
-        if (node->count) {
-            cast_at_triangles(l, mesh->triangles + node->first, node->count, &first, distance);
-            continue;
-        }
-        const tree_node *pair = &mesh->nodes[node->first];
-        bool swaps = distance_of(l, pair[1].bounds[l->enter[2]]) <
-                     distance_of(l, pair[0].bounds[l->enter[2]]);
-        push_children(&way, node->first + swaps, node->first + !swaps);
-    }
-    return first;
 }
 
 /* The point at a distance along the line. */
@@ -399,15 +362,11 @@ ik2b_mesh_cast(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *cal
         return;
     }
     do {
-        line l;
-        double origin[3], direction[3], distance, place[3];
-        const tree_triangle *first = NULL;
-        load_row(&args[IK2B_CAST_ORIGIN], args[IK2B_CAST_ORIGIN].data, 3, origin);
-        load_row(&args[IK2B_CAST_DIRECTION], args[IK2B_CAST_DIRECTION].data, 3, direction);
-        if (set_line(&l, origin, direction) && (first = cast_at_tree(&l, call->mesh, &distance))) {
-            point_at(&l, distance, place);
+        ray_query self = {.best = {.far = INFINITY}};
+        if (load_line(&self.line, &args[IK2B_CAST_ORIGIN], &args[IK2B_CAST_DIRECTION])) {
+            search_tree(call->mesh, &self, &self.best.far, start_on_ray, offer);
+            point_at(&self.line, self.best.far, self.best.point);
         }
-        store_hit(&args[IK2B_CAST_OUT_POINT], &args[IK2B_CAST_OUT_NORMAL],
-                  &args[IK2B_CAST_OUT_TRIANGLE], place, first);
+        store_hit(&args[IK2B_CAST_OUT_POINT], &self.best);
     } while (ik2b_walk_next(&walk));
 }

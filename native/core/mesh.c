@@ -49,19 +49,25 @@ clear_bounds(double bounds[6])
 }
 
 static inline void
-widen_bounds(double bounds[6], const double other[6])
+widen_bounds(double bounds[6], const double least[3], const double most[3])
 {
     for (int i = 0; i < 3; i++) {
-        bounds[i] = smaller(bounds[i], other[i]);
-        bounds[i + 3] = larger(bounds[i + 3], other[i + 3]);
+        bounds[i] = smaller(bounds[i], least[i]);
+        bounds[i + 3] = larger(bounds[i + 3], most[i]);
     }
+}
+
+static inline double
+width_of(const double bounds[6], int axis)
+{
+    return bounds[axis + 3] - bounds[axis];
 }
 
 /* Half the surface of a box. */
 static double
 box_area(const double bounds[6])
 {
-    double x = bounds[3] - bounds[0], y = bounds[4] - bounds[1], z = bounds[5] - bounds[2];
+    double x = width_of(bounds, 0), y = width_of(bounds, 1), z = width_of(bounds, 2);
     return x * y + y * z + z * x;
 }
 
@@ -83,28 +89,25 @@ bin_of(const split *s, const item *it)
 static void
 fill_bins(const item *items, ptrdiff_t count, split *s, bin bins[BINS])
 {
-    double least[3] = {INFINITY, INFINITY, INFINITY};
-    double most[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double middles[6];
+    clear_bounds(middles);
     for (ptrdiff_t k = 0; k < count; k++) {
-        for (int i = 0; i < 3; i++) {
-            double place = middle(&items[k], i);
-            least[i] = smaller(least[i], place);
-            most[i] = larger(most[i], place);
-        }
+        double place[3] = {middle(&items[k], 0), middle(&items[k], 1), middle(&items[k], 2)};
+        widen_bounds(middles, place, place);
     }
     s->axis = 0;
     for (int i = 1; i < 3; i++) {
-        s->axis = most[i] - least[i] > most[s->axis] - least[s->axis] ? i : s->axis;
+        s->axis = width_of(middles, i) > width_of(middles, s->axis) ? i : s->axis;
     }
-    s->start = least[s->axis];
-    s->scale = BINS / (most[s->axis] - s->start);
+    s->start = middles[s->axis];
+    s->scale = BINS / width_of(middles, s->axis);
     for (int b = 0; b < BINS; b++) {
         clear_bounds(bins[b].bounds);
         bins[b].count = 0;
     }
     for (ptrdiff_t k = 0; k < count; k++) {
         bin *own = &bins[bin_of(s, &items[k])];
-        widen_bounds(own->bounds, items[k].bounds);
+        widen_bounds(own->bounds, items[k].bounds, items[k].bounds + 3);
         own->count++;
     }
 }
@@ -118,14 +121,14 @@ cheapest(const bin bins[BINS])
     int best = -1;
     clear_bounds(bounds);
     for (int b = BINS - 1; b > 0; b--) {
-        widen_bounds(bounds, bins[b].bounds);
+        widen_bounds(bounds, bins[b].bounds, bins[b].bounds + 3);
         count += bins[b].count;
         after[b] = count ? box_area(bounds) * (double)count : -1.0;
     }
     clear_bounds(bounds);
     count = 0;
     for (int b = 0; b < BINS - 1; b++) {
-        widen_bounds(bounds, bins[b].bounds);
+        widen_bounds(bounds, bins[b].bounds, bins[b].bounds + 3);
         count += bins[b].count;
         double cost = count ? box_area(bounds) * (double)count + after[b + 1] : INFINITY;
         if (after[b + 1] >= 0.0 && cost < least) {
@@ -172,7 +175,7 @@ build_node(builder *b, ptrdiff_t place, ptrdiff_t first, ptrdiff_t count, int de
     tree_node *node = &b->nodes[place];
     clear_bounds(node->bounds);
     for (ptrdiff_t k = first; k < first + count; k++) {
-        widen_bounds(node->bounds, b->items[k].bounds);
+        widen_bounds(node->bounds, b->items[k].bounds, b->items[k].bounds + 3);
     }
     node->first = first;
     node->count = count;
@@ -226,10 +229,7 @@ list_items(const double *vertices, const ptrdiff_t *triangles, ptrdiff_t count, 
         it->index = t;
         clear_bounds(it->bounds);
         for (int k = 0; k < 3; k++) {
-            double corner[6];
-            d3_copy(triangle.corners[k], corner);
-            d3_copy(triangle.corners[k], corner + 3);
-            widen_bounds(it->bounds, corner);
+            widen_bounds(it->bounds, triangle.corners[k], triangle.corners[k]);
         }
     }
     return kept;
@@ -298,19 +298,13 @@ ik2b_mesh_size(const ik2b_mesh *mesh)
 }
 
 void
-ik2b_mesh_bounds(const ik2b_mesh *mesh, double low[3], double high[3])
+ik2b_mesh_measure(const ik2b_mesh *mesh, double *dest)
 {
-    for (int i = 0; i < 3; i++) {
-        low[i] = mesh->count ? mesh->nodes->bounds[i] : NAN;
-        high[i] = mesh->count ? mesh->nodes->bounds[i + 3] : NAN;
+    memset(dest, 0, (6 + 3 * (size_t)mesh->size) * sizeof *dest);
+    for (int i = 0; i < 6; i++) {
+        dest[i] = mesh->count ? mesh->nodes->bounds[i] : NAN;
     }
-}
-
-void
-ik2b_mesh_normals(const ik2b_mesh *mesh, double *normals)
-{
-    memset(normals, 0, 3 * (size_t)mesh->size * sizeof *normals);
     for (ptrdiff_t k = 0; k < mesh->count; k++) {
-        triangle_normal(&mesh->triangles[k], normals + 3 * mesh->triangles[k].index);
+        triangle_normal(&mesh->triangles[k], dest + 6 + 3 * mesh->triangles[k].index);
     }
 }

@@ -32,11 +32,9 @@ void ik2b_mesh_free(ik2b_mesh *mesh);
 /* The number of triangles given. */
 ptrdiff_t ik2b_mesh_size(const ik2b_mesh *mesh);
 
-/* Least and greatest corner; NaN where no triangle has area. */
-void ik2b_mesh_bounds(const ik2b_mesh *mesh, double low[3], double high[3]);
-
-/* A unit normal a triangle into three numbers each; zero for those without area. */
-void ik2b_mesh_normals(const ik2b_mesh *mesh, double *normals);
+/* Three numbers each: least and greatest corner, NaN where no triangle has area; and the unit
+ * normals of all triangles, zero for those without area. */
+void ik2b_mesh_measure(const ik2b_mesh *mesh, double *dest);
 
 /* One place where the line of a row meets the mesh, at a signed distance along its unit direction.
  * Of triangles that share the place, the first. */

@@ -4,24 +4,22 @@
  */
 #include "tree.h"
 
+/* Where it is asked for, and the nearest point; distances are squared. */
 typedef struct {
-    double point[3], square; /* where it is, and its distance squared */
-    const tree_triangle *triangle;
+    double at[3];
+    tree_hit best;
 } nearest_place;
 
-/* Takes another point of a triangle where it is nearer, or as near on a triangle with a lower
- * number. */
 static inline void
-offer(const double p[3], const double point[3], const tree_triangle *triangle, nearest_place *best)
+offer(nearest_place *self, const double point[3], const tree_triangle *triangle)
 {
     double off[3];
-    d3_sub(point, p, off);
+    d3_sub(point, self->at, off);
     double square = d3_dot(off, off);
-    if (square < best->square ||
-        (square == best->square && best->triangle && triangle->index < best->triangle->index)) {
-        best->square = square;
-        best->triangle = triangle;
-        d3_copy(point, best->point);
+    if (is_next(&self->best, square, triangle)) {
+        self->best.far = square;
+        self->best.triangle = triangle;
+        d3_copy(point, self->best.point);
     }
 }
 
@@ -73,69 +71,49 @@ is_over(const double p[3], const double (*corners)[3], double dest[3])
 
 /* A point over a triangle is nearest to the one under it, any other to an edge. All edges are asked
  * nevertheless: of a triangle that is nearly a line, rounding may not tell which. */
-static void
-see_triangle(const double p[3], const tree_triangle *triangle, nearest_place *best)
+static inline void
+see_triangle(void *asked, const tree_triangle *triangle)
 {
+    nearest_place *self = asked;
     const double (*corners)[3] = (const double (*)[3])triangle->corners;
     double point[3];
-    if (is_over(p, corners, point)) {
-        offer(p, point, triangle, best);
+    if (is_over(self->at, corners, point)) {
+        offer(self, point, triangle);
     }
     for (int k = 0; k < 3; k++) {
-        nearest_on_edge(p, corners[k], corners[(k + 1) % 3], point);
-        offer(p, point, triangle, best);
+        nearest_on_edge(self->at, corners[k], corners[(k + 1) % 3], point);
+        offer(self, point, triangle);
     }
 }
 
-/* The squared distance of a point from a box, 0 inside. */
+/* The squared distance of a box, 0 inside. */
 static inline double
-square_to_box(const double p[3], const double bounds[6])
+square_to_box(const void *asked, const double bounds[6])
 {
+    const nearest_place *self = asked;
     double square = 0.0;
     for (int i = 0; i < 3; i++) {
-        double off = larger(larger(bounds[i] - p[i], p[i] - bounds[i + 3]), 0.0);
+        double below = bounds[i] - self->at[i], above = self->at[i] - bounds[i + 3];
+        double off = larger(larger(below, above), 0.0);
         square += off * off;
     }
     return square;
 }
 
-static void
-find_nearest(const double p[3], const ik2b_mesh *mesh, nearest_place *best)
-{
-    tree_way way;
-    best->square = INFINITY;
-    best->triangle = NULL;
-    start_way(&way, mesh);
-    while (way.count && d3_finite(p)) {
-        const tree_node *node = &mesh->nodes[way.nodes[--way.count]];
-        if (square_to_box(p, node->bounds) > best->square) {
-            continue;
-        }
-        if (node->count) {
-            for (ptrdiff_t k = 0; k < node->count; k++) {
-                see_triangle(p, &mesh->triangles[node->first + k], best);
-            }
-            continue;
-        }
-        const tree_node *pair = &mesh->nodes[node->first];
-        bool swaps = square_to_box(p, pair[1].bounds) < square_to_box(p, pair[0].bounds);
-        push_children(&way, node->first + swaps, node->first + !swaps);
-    }
-}
-
 void
 ik2b_mesh_nearest(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
+    const ik2b_array *point = &args[IK2B_NEAREST_POINT];
     ik2b_walk walk;
     if (!ik2b_walk_start(&walk, extent, args, IK2B_NEAREST_COUNT)) {
         return;
     }
     do {
-        double p[3];
-        nearest_place best;
-        load_row(&args[IK2B_NEAREST_POINT], args[IK2B_NEAREST_POINT].data, 3, p);
-        find_nearest(p, call->mesh, &best);
-        store_hit(&args[IK2B_NEAREST_OUT_POINT], &args[IK2B_NEAREST_OUT_NORMAL],
-                  &args[IK2B_NEAREST_OUT_TRIANGLE], best.point, best.triangle);
+        nearest_place self = {.best = {.far = INFINITY}};
+        load_row(point, point->data, 3, self.at);
+        if (d3_finite(self.at)) {
+            search_tree(call->mesh, &self, &self.best.far, square_to_box, see_triangle);
+        }
+        store_hit(&args[IK2B_NEAREST_OUT_POINT], &self.best);
     } while (ik2b_walk_next(&walk));
 }

@@ -48,41 +48,79 @@ triangle_normal(const tree_triangle *triangle, double dest[3])
     d3_scale(dest, 1.0 / d3_norm(dest), dest);
 }
 
-/* The way into a tree: the nodes still to be seen. */
+/* A node still to be seen, and where its box begins. */
 typedef struct {
-    int count;
-    ptrdiff_t nodes[IK2B_STACK];
-} tree_way;
+    const tree_node *node;
+    double start;
+} tree_step;
 
-static inline void
-start_way(tree_way *way, const ik2b_mesh *mesh)
+/* Sees the triangles of all boxes that begin within reach, near boxes first. Where a box begins is
+ * told by start_of, NaN where nothing in it can be met; see may shorten the reach. In line, with
+ * constant functions. */
+IK2B_IN_LINE void
+search_tree(const ik2b_mesh *mesh, void *asked, const double *reach,
+            double (*start_of)(const void *asked, const double bounds[6]),
+            void (*see)(void *asked, const tree_triangle *triangle))
 {
-    way->count = mesh->count > 0;
-    way->nodes[0] = 0;
-}
-
-/* Both children, so that the near one is seen first. */
-static inline void
-push_children(tree_way *way, ptrdiff_t near, ptrdiff_t far)
-{
-    way->nodes[way->count++] = far;
-    way->nodes[way->count++] = near;
-}
-
-/* What a ray or a point found: NaN and -1 for nothing. */
-static inline void
-store_hit(const ik2b_array *point, const ik2b_array *normal, const ik2b_array *index,
-          const double place[3], const tree_triangle *triangle)
-{
-    double across[3] = {NAN, NAN, NAN};
-    int64_t number = -1;
-    if (triangle) {
-        triangle_normal(triangle, across);
-        number = triangle->index;
+    tree_step way[IK2B_STACK];
+    int left = mesh->count > 0;
+    way[0] = (tree_step){mesh->nodes, -INFINITY};
+    while (left) {
+        const tree_step here = way[--left];
+        const ptrdiff_t first = here.node->first, count = here.node->count;
+        if (here.start > *reach) {
+            continue;
+        }
+        for (ptrdiff_t k = first; k < first + count; k++) {
+            see(asked, &mesh->triangles[k]);
+        }
+        if (count) {
+            continue;
+        }
+        const tree_node *a = &mesh->nodes[first], *b = a + 1;
+        tree_step near = {a, start_of(asked, a->bounds)}, far = {b, start_of(asked, b->bounds)};
+        if (far.start < near.start) {
+            tree_step kept = near;
+            near = far;
+            far = kept;
+        }
+        if (far.start <= *reach) {
+            way[left++] = far;
+        }
+        if (near.start <= *reach) {
+            way[left++] = near;
+        }
     }
-    store_row(point, point->data, 3, triangle ? place : across);
-    store_row(normal, normal->data, 3, across);
-    memcpy(index->data, &number, sizeof number);
+}
+
+/* The nearest place found. */
+typedef struct {
+    double far; /* any measure of its distance */
+    double point[3];
+    const tree_triangle *triangle; /* NULL: none */
+} tree_hit;
+
+/* Whether a place so far away is the next: of two that are as near, that on the first triangle. */
+static inline bool
+is_next(const tree_hit *best, double far, const tree_triangle *triangle)
+{
+    return far < best->far ||
+           (far == best->far && best->triangle && triangle->index < best->triangle->index);
+}
+
+/* Point, normal and index into the first of three outputs and on; NaN and -1 for nothing. */
+static inline void
+store_hit(const ik2b_array out[3], const tree_hit *hit)
+{
+    double normal[3] = {NAN, NAN, NAN};
+    int64_t index = -1;
+    if (hit->triangle) {
+        triangle_normal(hit->triangle, normal);
+        index = hit->triangle->index;
+    }
+    store_row(&out[0], out[0].data, 3, hit->triangle ? hit->point : normal);
+    store_row(&out[1], out[1].data, 3, normal);
+    memcpy(out[2].data, &index, sizeof index);
 }
 
 #endif

@@ -175,11 +175,11 @@ def smooth_between(
     exact, see native/core/curves.h.
     """
     rows = np.empty((4, prod(wish.shape[1:]), len(wish)))
-    columns, curves = rows.swapaxes(1, 2).reshape(4, *wish.shape), np.empty_like(rows[0])
+    columns = rows.swapaxes(1, 2).reshape(4, *wish.shape)
     for column, values in zip(columns, (wish, weight, floor, ceiling), strict=True):
         column[...] = values
-    smooth_within(rows[0], rows[1], rows[2], rows[3], (slow * fps) ** 4, curves)
-    return curves.T.reshape(wish.shape)
+    smooth_within(rows, (slow * fps) ** 4)
+    return rows[0].T.reshape(wish.shape)
 
 
 def without_dips(values: Array, fps: float, most: Array | float) -> Array:
@@ -187,7 +187,7 @@ def without_dips(values: Array, fps: float, most: Array | float) -> Array:
 
     Peaks stay as they are. Closed form, see native/core/curves.h.
     """
-    columns, filled = np.ascontiguousarray(values.T), np.empty(values.T.shape)
-    for column, limit, out in zip(columns, np.full(len(columns), most) / fps**2, filled, strict=True):
-        fill_dips(column, limit, out)
+    filled = np.array(values.T, order="C")
+    for column, limit in zip(filled, np.full(len(filled), most) / fps**2, strict=True):
+        fill_dips(column, limit)
     return filled.T

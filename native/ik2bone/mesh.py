@@ -48,8 +48,8 @@ class Mesh:
         if not built:  # no contiguous buffers of the kinds that are read as they lie
             vertices, triangles = _rows("vertices", vertices, VERTICES), _rows("triangles", triangles, TRIANGLES)
             built = _core.build_mesh(vertices, triangles)
-        self._built, self._count = built
         views = memoryview(vertices), memoryview(triangles)  # type: ignore[arg-type]
+        self._built, self._count = built, len(views[1])
         self._given = [(view.tobytes(), view.format) for view in views]
         self._lock, self._measures = Lock(), None
 
