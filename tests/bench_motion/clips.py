@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Height of the hills that `demo.grounds` makes; others are those, scaled.
+# The height of the hills that `demo.grounds` makes. Hills of other heights are these, scaled.
 MADE_HILLS = 0.12
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A clip by its file, the action where the file holds several, and its gait; `must` be good on every ground.
+    """A clip: its file, the action if the file has several, and its gait.
 
-    `reason` says of one that is not good why.
+    `must` says that it must be good on every ground, and `reason` why it is not good.
     """
 
     path: str
@@ -31,7 +31,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Place:
-    """A ground: its kind, and of hills the seed and the height in leg lengths."""
+    """A ground: its kind and, for hills, the seed and the height in leg lengths."""
 
     kind: str
     seed: int = 0
