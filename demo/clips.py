@@ -49,7 +49,7 @@ def play(armature, name: str) -> None:
 
 
 def load_walk(bpy, path: str | Path, action: str | None = None):
-    """As `load`, but without `action` the armature plays the first action whose name has a word of WALKS, if any.
+    """As `load`, but by default the armature plays the first action whose name has a word of WALKS, else the first.
 
     The names of the file's other actions are printed, so that `ACTION=` can name one. A file without actions becomes a
     clip of one frame that holds the pose.

@@ -28,7 +28,8 @@ TOE_OFF = 0.63
 DOUBLE_SUPPORT = TOE_OFF - 0.5  # The share of the stride for which both feet stand; there are two in a stride.
 FLAT_ZONE = np.radians(3.0)  # A standing foot with less pitch is flat: the curves are accurate to a few degrees.
 CLEARANCE = 0.02  # Least height of the sole in mid-swing, in legs. Toes of the same walks rise by 0.015 to 0.05.
-# Of the speed changes that rigid legs would give the hips, this share is kept: 10 %, as the pelvis of gait2354 has.
+# The share that is kept of the speed changes that rigid legs would cause at the hips. They then are 10 % of the speed,
+# like those of the pelvis of gait2354.
 SURGE = 0.6
 LONGEST = 0.995  # Greatest distance from hip to ankle, in thigh plus shin: a walking knee stays a few degrees bent.
 

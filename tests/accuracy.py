@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tests import limbs
 
 Array = NDArray[np.floating]
-GAPS = (1e-6, 1e-2)  # from full reach and from the fold
+GAPS = (1e-6, 1e-2)  # the distances from full reach and from the fold
 MOVES = (1e-7, 1e-2)
 ROWS = 50_000
 DTYPES = (np.float32, np.float64)

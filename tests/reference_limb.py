@@ -61,7 +61,7 @@ def folded_line(up, side, toward):
     return unit(across) if length(across) > 1e-12 * length(toward) else perpendicular(up)
 
 
-# Where the end goes
+# The position of the end
 
 
 def legal_distances(limb, min_angle, max_angle):
@@ -125,7 +125,7 @@ def triangle(limb, distance):
     return (distance + difference * total / distance) / 2, sqrt(area) / (2 * distance)
 
 
-# Where the mid joint goes
+# The position of the mid joint
 
 
 def carried(limb, line, precision):

@@ -17,7 +17,7 @@ from tests.fuzz.bulk import bulk_calls
 from tests.fuzz.calls import Call
 from tests.fuzz.trials import mesh_trial, results_of, trial
 
-sys.path.append(str(Path(__file__).parent))  # the twin's modules know each other by their bare names
+sys.path.append(str(Path(__file__).parent))  # the twin's modules import each other by their bare names
 import precise  # noqa: E402
 import reference  # noqa: E402
 from reference_vectors import Precision, quaternion  # noqa: E402

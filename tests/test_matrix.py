@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The output of the matrix of Blender versions: a row per version, and a reason for each failed or missing one."""
+"""The output of the matrix of Blender versions: a row per version, with the reason if it fails or is missing."""
 
 from __future__ import annotations
 

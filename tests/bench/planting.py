@@ -131,8 +131,8 @@ def growth(call: Call, frames: int) -> tuple[float, float]:
     there_and_back = np.r_[: clip.frames, clip.frames - 2 : 0 : -1]
     long = clip.cut(np.resize(there_and_back, frames))
     spent = seconds(lambda: plant(long, ground))
-    # A second run traces memory, because tracing takes time. The new clip has no cached values, so that the memory of the
-    # plan includes them.
+    # A second run traces memory, because tracing takes time. Its clip has no cached values yet, so that they count as
+    # memory of the plan.
     long = replace(long)
     tracemalloc.start()
     plant(long, ground)

@@ -24,7 +24,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """What the table calls it."""
+        """The name of the clip in the table."""
         stem = self.path.rpartition("/")[2].rpartition(".")[0]
         return f"{stem}:{self.action}" if self.action else stem
 
@@ -39,7 +39,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """What the table calls it."""
+        """The name of the ground in the table."""
         return f"{self.kind}-{self.height}-{self.seed}" if self.kind == "hills" else self.kind
 
 
