@@ -305,10 +305,11 @@ def _taken_along(output: Output) -> Callable[[float], Iterator[str]]:
 
     It takes the leg's length.
     """
-    body, bones = output.task.body, output.armature.pose.bones
-    held = {row["bone"] for row in output.rows or [] if row.get("anchor")} - {limb.foot for limb in body.planned}
-    along = [bone.name for bone in bones[body.hips].children_recursive if bone.name in held] if body.hips else []
-    before = _keyed_hips(output) if along and output.again else None
+    task, body, bones = output.task, output.task.body, output.armature.pose.bones
+    rows = (output.rows or []) if output.again and body.hips and not task.present else []
+    held = {row["bone"] for row in rows if row.get("anchor")} - {limb.foot for limb in body.planned}
+    along = [bone.name for bone in bones[body.hips].children_recursive if bone.name in held] if held else []
+    before = _keyed_hips(output) if along else None
 
     def tell(leg: float) -> Iterator[str]:
         if before is not None:
