@@ -172,7 +172,7 @@ def _is_on(constraint: Constraint) -> bool:
 
 
 def _works(evaluated: Object, bone: str, constraint: str) -> bool:
-    """Whether an evaluated constraint has an effect. One that limits has to move or turn its bone for that."""
+    """Whether a constraint has an effect on the evaluated frame. A limiting one has an effect if its bone is moved."""
     owner = evaluated.pose.bones[bone]
     found = owner.constraints[constraint]
     return _is_on(found) and (found.type not in LIMITING or _is_moved(evaluated, owner))

@@ -75,7 +75,7 @@ class Aim:
         return self.seen.clip
 
     def _turns(self, control: Control) -> Array:
-        """The corrections (F, 4) of a control's rotation within the motion of what carries the control."""
+        """The corrections (F, 4) of a control's rotation, relative to the bone that carries the control."""
         if not control.turns:
             return np.tile([1.0, 0.0, 0.0, 0.0], (len(self.moves), 1))
         if control.part == "knee":
@@ -102,7 +102,7 @@ class Aim:
         return start, self._parts["knee"][:, :3, :3] @ start
 
     def _shift(self, control: Control) -> Array:
-        """The offsets (F, 3) of a control's location channel within the motion of what carries the control."""
+        """The offsets (F, 3) of a control's location channel, relative to the bone that carries the control."""
         if not control.moves:
             return np.zeros((len(self.moves), 3))
         place, above = self.seen.world(control.bone)[:, :3, 3], self._carried(control)

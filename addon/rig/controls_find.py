@@ -24,7 +24,7 @@ HIPS = ("torso", "c_root_master.x")
 
 
 def find_controls(moving: Moving, limb: Limb) -> tuple[Control, ...]:
-    """The controls of a limb; none if no inverse kinematics moves it, or if an unknown setup of constraints does."""
+    """The controls of a limb; empty if it has no inverse kinematics, or constraints of an unknown kind."""
     if not {limb.thigh, limb.shin}.issubset(moving.reached):
         return ()
     solver, bones = _solver(moving, limb), moving.armature.pose.bones
@@ -38,7 +38,7 @@ def find_controls(moving: Moving, limb: Limb) -> tuple[Control, ...]:
 def _solver(moving: Moving, limb: Limb) -> Constraint | None:
     """The constraint of inverse kinematics that moves the thigh and shin of a limb to a target bone.
 
-    None if it moves other bones too, or if another such constraint moves the thigh or shin.
+    None if it moves other bones too, or if another constraint of inverse kinematics moves the thigh or the shin.
     """
     wanted = {limb.thigh, limb.shin}
     chains = [(constraint, set(moving.chain_of(bone, constraint))) for bone, constraint in moving.solvers()]
@@ -47,7 +47,7 @@ def _solver(moving: Moving, limb: Limb) -> Constraint | None:
         return None
     solver = found[0][0]
     is_ours = solver.type == "IK" and solver.target == moving.armature and solver.subtarget
-    # With `use_rotation` the shin takes the target's rotation, and the end lies where neither target nor rotation asks.
+    # With `use_rotation` the shin is turned too, and the end has neither the place nor the rotation of the target.
     return solver if is_ours and not solver.use_rotation else None
 
 

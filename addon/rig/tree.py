@@ -26,8 +26,8 @@ HANGER = 2.0
 PLACE = 0.04
 # The greatest number of segments after the first bone of a straight line: Rigify adds one, other rigs up to three.
 MOST = 3
-# Joints lie in one line if, on every pose, those between are within this share of its length from the line, and not
-# farther than that beyond its ends: joints of a knee that bends by 5 degrees do not.
+# Joints lie in one line if, on every pose, the joints between its ends are nearer to it than this share of its length,
+# and no farther beyond its ends: the joints of a knee that bends by 5 degrees do not.
 STRAIGHT = 0.02
 # A limb visibly bends at its mid joint if the distance of its ends varies by more than this share of its reach.
 BENDS = 0.03

@@ -54,7 +54,7 @@ def judge(call: Call, results: dict[str, Array]) -> Array:
     """The code of what is wrong with each row, 0 where nothing is wrong.
 
     Rows that differ are judged again with shaken inputs, see twin.c. The solver may lose as many digits as the twin in
-    double; where that loses more, the twin in long double decides. A row is wrong if both twins find it wrong.
+    double. Where the twin in double loses more, the twin in long double decides: a row is wrong if both find it wrong.
     """
     given = {name: call.rows(name) for name in call.values}
     codes = judged(True, 0, call, given, results)

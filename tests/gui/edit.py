@@ -300,7 +300,7 @@ def control_rig_keys(of: bpy.types.Action) -> dict:
 
 
 def undo_and_redo(name: str, value, steps: int) -> Steps:
-    """Undo a change of `value()` in so many `steps`, redo it, and store whether the value came back."""
+    """Undo a change of `value()` in a number of `steps`, redo it, and store whether the value came back."""
     x, y = view()[1].x + 100, view()[1].y + 100
     after = value()
     for _ in range(steps):
@@ -321,7 +321,7 @@ def dope_sheet() -> tuple[bpy.types.Area, bpy.types.Region]:
 
 
 def end_of_bar(number: int, later: int = 0) -> tuple[int, int]:
-    """The point in the window where the mouse grabs the end of a bar, if the end is `later` by a number of frames."""
+    """The point in the window where the mouse grabs the end of a bar, or would if it were `later` by so many frames."""
     bars, (_, region) = sys.modules[f"{ADDON}.ui.bars"], dope_sheet()
     scale = bars.scale_of(bpy.context)
     shown = bars.bars(rows(), lambda frame: region.view2d.view_to_region(frame + later, 0, clip=False)[0], scale)[

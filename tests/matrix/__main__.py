@@ -92,7 +92,7 @@ def environment(blender: Blender, folder: Path) -> Path:
 
 
 def find_python(version: str) -> Path:
-    """A Python of a version: the running one, one with the usual name, or one of pyenv. Raises `Missing` if none is."""
+    """A Python of a version: the running one, one with the usual name, or one of pyenv. Raises `Missing` else."""
     name = f"python{version}"
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     for found in (sys.executable, shutil.which(name), *sorted(pyenv.glob(f"{version}*/bin/{name}"))):
