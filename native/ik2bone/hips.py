@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The movement of the hips over feet that stand elsewhere than in the clip: so that legs stay straight, and smooth."""
+"""How the hips move over feet that stand elsewhere than in the clip: smoothly, and so that legs stay as straight."""
 
 import numpy as np
 

@@ -102,8 +102,7 @@ def straightest(clip: Clip) -> Array:
 
 
 def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array) -> Array:
-    """How far (F, L, 3) swinging feet, those of the frames `swings` (F, L), are drawn towards their hip joints (F, L,
-    3).
+    """How far (F, L, 3) feet are drawn towards their hip joints `hip` (F, L, 3) while they swing (F, L).
 
     Their ankles, at `ankle` (F, L, 3), come within `reach` (F, L). The bend that the reach and the ground add to that
     of the clip's knee changes smoothly into the added bend of the stances before and after the swing.
@@ -131,8 +130,8 @@ def eased_reach(clip: Clip, line: Array, reach: Array, sudden: Array | float = S
 
 
 def unfold_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask) -> Array:
-    """How far (F, L, 3) swinging feet, those of the frames `swings` (F, L), are moved away from their hip joints (F, L,
-    3), so that their knees do not fold too far. `ankle` (F, L, 3) are their ankles.
+    """How far (F, L, 3) feet with ankles at `ankle` (F, L, 3) are moved away from their hip joints `hip` (F, L, 3)
+    while they swing (F, L), so that their knees do not fold too far.
 
     The feet move in the direction from hip to ankle of the clip, so that the move begins and ends without a jump.
     """

@@ -28,8 +28,7 @@ from .targets.blend import Targets
 # Under a thigh that is stretched along its length, the shin changes its length as the knee bends, and the solver misses
 # the target. The solver is called again with a target moved by the miss, at most this number of times.
 ROUNDS = 6
-# The solver takes limbs as straight, without a bend of their own, if the mid joint is nearer to the line than this
-# (reach).
+# A limb whose mid joint is nearer to the line than this (reach) is straight to the solver, without a bend of its own.
 STRAIGHT = 1e-12
 
 

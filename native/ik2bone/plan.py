@@ -58,15 +58,15 @@ def plant(
     """Plan how a clip stands on the ground: `plan.apply(clip)` is the planted clip, `plan.report()` tells how well.
 
     `ground` is a `Mesh`, a height function or another callable. A height function z(xy (N, 2)) -> (N,) needs a world
-    whose up is +z, and returns NaN where there is no ground. Any other callable is (points (N, 3), down (3,)) -> hits
-    (N, 3), normals (N, 3), found (N,): the line through each point along the unit vector `down`, in both directions,
-    meets the ground in several places, of which it returns the one nearest to the point. Under direction 'NEAREST',
-    `down` is None, and it returns the nearest point of the ground in any direction. Raises `NoGround` if there is none
-    under any foot.
+    whose up is +z, and returns NaN where there is no ground. Another callable (points (N, 3), down (3,)) -> hits
+    (N, 3), normals (N, 3), found (N,) returns, of the places where the line through each point along the unit vector
+    `down` meets the ground, before and behind the point, the one nearest to the point. Under direction 'NEAREST',
+    `down` is None, and it returns the nearest point of the ground in any direction. Raises `NoGround` if there is no
+    ground under any foot.
 
     `sole` is the result of `measure_sole` for a longer clip of the same figure, because a single pose shows little of
     the sole. `offset` (F, L, 3) is how far an earlier plan has moved the hip joints from their places in the clip. They
-    stay there: `hips_offset` is zero. An `offset` equal to the one that this function would find gives the same
+    stay there, and `hips_offset` is zero. An `offset` equal to the one that this function would find gives the same
     rotations.
 
     With a `previous` plan of an equal clip and the same ground, sole and offset, only what depends on changed settings
@@ -215,7 +215,7 @@ def _measure_on(clip: Clip, ground: Ground, settings: Settings) -> Sole:
 def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides: bool) -> Held:
     """Return when limbs stand or touch, and their targets: feet stand on soles, all other limbs touch with one point.
 
-    If the figure `rides`, it moves along with the supports of its anchors; it does not if its hips stay. Raises
+    If the figure `rides`, it moves along with the supports of its anchors; else its hips stay, and it does not. Raises
     `NoGround` if there is no surface for any limb.
     """
     touching, ride = settings.touching(clip), None if rides else np.zeros((clip.frames, 3))
@@ -232,7 +232,7 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides
 
 
 def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
-    """Which feet (L,) may raise their heels where legs do not reach: not those of a clip in place, without anchors."""
+    """Which feet (L,) may raise their heels where legs do not reach: not those of clips in place, without anchors."""
     return ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
 
 

@@ -70,12 +70,11 @@ def toe_off_nears(standing: Mask) -> Array:
 def raise_heels_to_reach(
     clip: Clip, targets: Targets, hip: Array, standing: Mask, room: Array
 ) -> tuple[Targets, Array]:
-    """Pitch feet about their balls where the legs of `standing` feet (F, L) do not reach from their hip joints (F, L,
-    3).
+    """Pitch feet about their balls where `standing` legs (F, L) do not reach from their hip joints `hip` (F, L, 3).
 
-    Returns the targets and the pitches (F, L), radians, which are at most `room` (F, L). As toe-off nears, heels also
-    rise so that knees do not straighten suddenly; before that, only where legs do not reach otherwise. Pitches of
-    standing feet are no larger than necessary, because near straight a slightly shorter leg has a much more bent knee.
+    Returns the targets and the pitches (F, L), radians. As toe-off nears, heels rise within `room` (F, L) also so that
+    knees do not straighten suddenly; before that, only where legs do not reach otherwise. Pitches of standing feet are
+    no larger than necessary, because near straight a slightly shorter leg has a much more bent knee.
     """
     early = room * toe_off_nears(standing)
     reach, line = own_reach(clip), targets.ankle - hip

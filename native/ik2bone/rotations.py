@@ -44,8 +44,7 @@ def level_part(vectors: Array, up: Array) -> Array:
 
 
 def median_point(points: Array) -> Array:
-    """The point among `points` (N, D) with the least sum of distances from the others, or the mean of several equally
-    good.
+    """The point of `points` (N, D) with the least sum of distances from the others, the mean if several are as good.
 
     Unlike medians of coordinates it does not depend on the axes.
     """
@@ -148,8 +147,7 @@ def matrix_from_quaternion(quaternions: Array) -> Array:
 
 
 def corrected(matrices: Array, corrections: Array, scale: Array, offset: Array) -> tuple[Array, Array]:
-    """Aggregate transforms (..., J, 4, 4) of a chain of joints after corrections (..., J, 4), and the moves of the
-    joints.
+    """Aggregate transforms (..., J, 4, 4) of a chain of joints after corrections (..., J, 4), and moves of the joints.
 
     Each joint's own `scale` (..., J, 3) acts before its rotation, and each joint is carried along by its parent; the
     first joint is also moved by `offset` (..., 3). A move (..., J, 4, 4) maps points that are fixed to its joint from

@@ -153,7 +153,9 @@ class Settings:
         return np.ones(clip.legs, bool) if self.asked is None else self.asked
 
     def enforced(self, contacts: Mask) -> Mask:
-        """The contacts (F, L, 2) that users enforce; none with 'ALWAYS', under which no user asked for them."""
+        """The contacts (F, L, 2) that users enforce; none if limbs follow the surface on every frame, as no user asked
+        for that.
+        """
         if self.marks is None or self.always(len(contacts)):
             return np.zeros_like(contacts)
         wanted = self.marks.enforced

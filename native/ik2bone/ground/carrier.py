@@ -48,7 +48,7 @@ def _carrier_at(ground: Ground, point: Array, frame: int) -> Carrier | None:
 
 
 def find_carrier(clip: Clip, ground: Ground, up: Array | None) -> Carrier | None:
-    """The moving support under the feet on which they are calmer than in the world, or None.
+    """The moving support under the feet relative to which they are slower than in the world, or None.
 
     It carries the figure from the first frame to the last, so three frames are enough to look for it. Without `up` (3,)
     supports near the feet are looked for instead.
@@ -82,8 +82,8 @@ def slower(speeds: Array, others: Array) -> Array:
 
 
 def find_bearer(clip: Clip, ground: Ground) -> Carrier | None:
-    """The moving support that all limbs are near which are near any surface on the first frame, or None. It carries
-    along a clip that was made for a support at rest.
+    """The one moving support of all limbs that are near a surface on the first frame, or None. It carries along a clip
+    that was made for a support at rest.
     """
     if clip.frames < 3 or not may_move(ground):
         return None

@@ -36,7 +36,7 @@ class MovingGround(Protocol):
 
 
 # (points (N, 3), down (3,)) -> hits (N, 3), normals (N, 3), found (N,), world space. The line through a point along
-# `down`, in both directions, meets the surface in several places: the hit is the nearest to the point, with a unit
+# `down`, in both directions, may meet the surface in several places: the hit is the nearest to the point, with a unit
 # normal turned against `down`. Under direction 'NEAREST' `down` is None: the hit is the nearest point of the surface in
 # any direction, with the surface's own normal.
 Ground = Callable[[Array, Array | None], tuple[Array, Array, Mask]] | MovingGround
@@ -60,7 +60,7 @@ def ask(ground: Ground, points: Array, up: Array | None, frames: Indices | None 
 
 
 def support_of(ground: Ground, point: Array, frame: int) -> Support:
-    """The support to which a point (3,) on the surface belongs; nothing is known of that of a plain callable."""
+    """The support to which a point (3,) on the surface belongs. That of a plain callable has no name and no motion."""
     return ground.support(point, frame) if hasattr(ground, "support") else Support()
 
 

@@ -15,8 +15,9 @@ from ..mesh import Mesh
 from ..rotations import cross, dot, inverse_of, length_of, move_points, turn_vectors, unit
 from .query import Support
 
-# The cost of a level is its distance (leg lengths), and more. A level with less than a leg of room over it costs this
-# share of the missing room, too: open treads up to a third of a leg apart are climbed, a table is passed under.
+# The cost of a level is its distance (leg lengths) and the following. A level with less than a leg of room over it
+# costs this share of the missing room: open treads up to a third of a leg apart are climbed, a bench or a table is
+# passed under.
 NO_ROOM = 0.5
 # A face that looks down costs this in addition, and a level inside a solid costs this share of the missing room. So the
 # top of a slab counts even for points below it, and the top of a crate on the floor if it is up to two thirds of a leg
@@ -139,10 +140,10 @@ def _level_axes(down: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Surfaces:
-    """Surfaces as a `MovingGround`, in world space. `leg` is the length of a leg, which decides which levels feet can
-    reach.
+    """Surfaces as a `MovingGround`, in world space.
 
-    `told` are sentences for the user about objects that could not be used as they are.
+    `leg` is the length of a leg, which decides which levels feet can reach. `told` are sentences for the user about
+    objects that could not be used as they are.
     """
 
     surfaces: tuple[Surface, ...]

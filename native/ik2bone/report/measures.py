@@ -4,7 +4,8 @@
 They are computed from sampled scenes by the definitions below, so that anyone can compute them from the keyed result.
 
 drift        largest distance of a standing point (ball or heel) from its anchor within a contact; the anchor moves with
-             its support. In a source, and in a clip planted with less than the whole strength, from its mean place
+             its support. In a source, and in a clip planted with less than the whole strength, the distance is from
+             the mean place of the point
 penetration  how deep points of the sole go under the surface, over contact frames, along the surface's normal
 float        how high standing points are over the surface, over contact frames, less their height over the sole; for
              limbs that touch with one point, penetration and float are the distance of that point from the surface

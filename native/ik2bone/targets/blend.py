@@ -109,7 +109,7 @@ class Targets:
         return self.choose(~legs).beside(other.choose(legs), legs)
 
     def carried_by(self, motion: Array) -> Targets:
-        """The targets in the world, of a figure carried by a rigid motion (F, 4, 4) that stands still in these targets."""
+        """The targets in the world, of a figure carried by a rigid motion (F, 4, 4) that stands still in these."""
         turns = motion[:, None, :3, :3]
         ball, to_ankle = (np.einsum("flij,flj->fli", turns, vectors) for vectors in (self.ball, self.to_ankle))
         turn = turns @ self.turn @ np.swapaxes(turns, -1, -2)
@@ -181,8 +181,8 @@ def places_of(anchors: list[Anchor]) -> dict[Stance, Array]:
 
 
 def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor], ride: Array | None = None) -> Targets:
-    """Return the targets of all frames: where its anchor places a foot while it stands, and a blend of the two nearest
-    placements in between.
+    """Return the targets of all frames: an anchor places its foot during its stance, and a swing blends the placements
+    of the anchors before and after it.
 
     `ride` (F, 3) is how far the figure is carried, by default as far as the anchors on its supports are.
     """
