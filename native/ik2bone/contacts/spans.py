@@ -152,12 +152,13 @@ class Marks:
         return (self.automatic & ~self.forbidden) | self.enforced
 
     def unedited(self, found: Mask) -> Mask:
-        """The stances of contacts (F, L, 2) that were found of which a run without marks would store what is stored."""
+        """The stances of found contacts (F, L, 2) of which a run without marks would store what is stored."""
         unedited = np.zeros_like(found)
         if self.alone is not None:
             least, most = self.alone
             other = (least & ~self.standing) | (self.standing & ~most) | self.enforced
-            for span in stances(found):
+            # What people added to a stance, or joined it by, lies outside of what was found.
+            for span in stances(found | self.standing):
                 unedited[span.rows] = found[span.rows] & (not other[span.rows].any())
         return unedited
 
