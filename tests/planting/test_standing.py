@@ -194,6 +194,25 @@ def test_feet_far_from_an_edited_stored_contact_stay_as_they_were() -> None:
     assert np.abs(stored.apply(clip).ball - plan.apply(clip).ball)[far].max() < 1e-5
 
 
+@pytest.mark.parametrize("ground", [HILLS, STEPS], ids=["hills", "steps"])
+def test_stances_that_people_joined_stay_as_they_are_stored_and_so_do_those_beside_them(ground) -> None:
+    clip = make_walk(roll=0.4).clip
+    joined = plant(clip, ground).contacts.copy()
+    (leg, _, end), (other, later, _) = column_runs(joined.any(axis=-1))[:2]
+    assert leg == other
+    joined[end:later, leg] = True
+    stored = plant(clip, ground, Settings(contacts="STORED", marks=marked(clip, base=joined)))
+    assert stored.resting[joined].all()
+
+
+def test_a_stored_stance_that_people_made_longer_is_no_longer_what_was_found() -> None:
+    found = np.zeros((10, 1, 2), bool)
+    nothing, longer = np.zeros_like(found), found.copy()
+    found[2:6] = longer[2:7] = True
+    assert (Marks(found, nothing, nothing, alone=(found, found)).unedited(found) == found).all()
+    assert not Marks(longer, nothing, nothing, alone=(found, found)).unedited(found).any()
+
+
 def test_stored_contacts_without_any_follow_the_ground_and_tell() -> None:
     clip = make_walk().clip
     plan = plant(clip, HILLS, Settings(contacts="STORED", marks=no_marks((clip.frames, 2, 2))))

@@ -268,6 +268,19 @@ def _arm(start: np.ndarray, palm: np.ndarray) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
+def test_soles_of_a_clip_that_keeps_to_the_ground_are_measured_from_it_whatever_is_below_its_hands() -> None:
+    """Against a level floor they tell nothing."""
+
+    def path(xy: np.ndarray) -> np.ndarray:
+        return np.where(xy[:, 1] < 0.2, 0.25 * xy[:, 0], np.nan)
+
+    clip, _ = _walk_along_a_rail()
+    clip = planted(clip, plant(clip, path))
+    soles, own = plant(clip, path).sole, plant(clip.choose(~clip.hands), path).sole
+    assert soles.source[:2] == own.source == ("clip's floor",) * 2
+    assert soles.ball_height[:2] == pytest.approx(own.ball_height)
+
+
 def test_a_hand_far_from_any_surface_keeps_no_feet_from_being_planted() -> None:
     clip, _ = _walk_along_a_rail()
     plan = plant(clip, HILLS)

@@ -114,11 +114,16 @@ def as_on_level(clip: Clip, ground: Ground) -> Clip:
     better; else the clip itself.
     """
     hits, normals, found = ask(ground, clip.ball, clip.up)
-    height = clip.ball @ clip.up
-    # A single pose does not show on what floor it was made.
-    if clip.frames == 1 or not found.all() or _spread(height - hits @ clip.up) >= ALONG * _spread(height):
+    height, feet = clip.ball @ clip.up, ~clip.hands
+    over = height - hits @ clip.up
+    # A single pose does not show on what floor it was made, and neither do hands.
+    if clip.frames == 1 or not feet.any() or not found[:, feet].all():
         return clip
-    level = clip.moved((clip.floors[0] + dot(clip.ball - hits, normals) - height)[..., None] * clip.up)
+    if _spread(over[:, feet]) >= ALONG * _spread(height[:, feet]):
+        return clip
+    lift = np.where(feet, clip.floors[0] + dot(clip.ball - hits, normals) - height, 0.0)
+    level = clip.moved(lift[..., None] * clip.up)
+    normals = np.where(feet[:, None], normals, clip.up)
     return turned_about(level, level.ball, matrix_from_vector(shortest_turns(normals, clip.up)))
 
 

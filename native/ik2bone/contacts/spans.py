@@ -160,7 +160,8 @@ class Marks:
         if self.alone is not None:
             least, most = self.alone
             other = (least & ~self.standing) | (self.standing & ~most) | self.enforced
-            for span in stances(found):
+            # What people added to a stance, or joined it by, lies outside of what was found.
+            for span in stances(found | self.standing):
                 unedited[span.rows] = found[span.rows] & (not other[span.rows].any())
         return unedited
 

@@ -73,7 +73,7 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
         # again.
         unedited = marks.unedited(separate_spots(clip, contacts))
         stored = marks.enforced if notes else marks.standing | unedited
-        return _locked(stored, stored, stored & ~unedited, marks, stored & ~marks.enforced)
+        return _locked(stored, stored, stored & marks.standing, marks, stored & ~marks.enforced)
     wanted = marks.enforced if notes else marks.applied(contacts, least)
     return _locked(separate_spots(clip, wanted) | marks.enforced, wanted, marks.enforced, marks, contacts)
 
