@@ -214,7 +214,8 @@ def _are_segments(tree: Tree, limb: Joints, between: dict[int, tuple[int, ...]])
     doubles = [part for bone, part, _after in links if tree.length(bone, part) < PLACE * limb.reach]
     if any(not TWIST_NAME.search(tree.names[part]) for part in doubles):
         return False
-    if all(_is_named_after(*(tree.names[bone] for bone in link)) for link in links):
+    both = all(between.values())
+    if all(_is_named_after(*(tree.names[bone] for bone in link), both) for link in links):
         return True
     if min(tree.likeness[bone] for bone in limb.bones) > 0 >= max(tree.likeness[part] for _bone, part, _after in links):
         return True
@@ -222,10 +223,17 @@ def _are_segments(tree: Tree, limb: Joints, between: dict[int, tuple[int, ...]])
     return bool(np.ptp(extension) > BENDS * limb.reach)
 
 
-def _is_named_after(bone: str, part: str, after: str) -> bool:
-    """Whether a part is called a twist bone, or by all words of the bone before it, which the next one's are not."""
-    own, words, others = (set(WORD.findall(name)) for name in (part, bone, after))
-    return bool(TWIST_NAME.search(part)) or (words <= own and not words <= others)
+def _is_named_after(bone: str, part: str, after: str, both: bool) -> bool:
+    """Whether a part is called a twist bone, as the bone before it with a number, or by that bone's words and "part".
+
+    Other numbers tell it only where `both` bones of a limb have parts: "leg1" and "leg2" may be thigh and shin. The
+    bone after the part must not have all these words too.
+    """
+    if TWIST_NAME.search(part) or re.fullmatch(re.escape(bone) + r"[._-]\d+", part):
+        return True
+    own, words, others = ({word.lower() for word in WORD.findall(name)} for name in (part, bone, after))
+    # A forearm has the words of an arm.
+    return words <= own <= words | {"part"} and not words <= others and (both or own != words)
 
 
 def are_branches(tree: Tree, bone: int, other: int, tolerance: float, longest: float = np.inf) -> bool:
