@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from os.path import commonprefix
 
 import numpy as np
 from ik2bone.arrays import Array, Mask
@@ -112,7 +113,9 @@ class Tree:
     @cached_property
     def likeness(self) -> list[int]:
         """Whether bones are named like those of legs: 1, 0 where the name tells nothing, -1 where like other bones."""
-        return [bool(LEG_NAME.search(name)) - bool(OTHER_NAME.search(name)) for name in self.names]
+        # The name of a figure, with which all its bones may begin, tells nothing: "ik" is in Viking.
+        own = len(commonprefix(self.names))
+        return [bool(LEG_NAME.search(name)) - bool(OTHER_NAME.search(name[own:])) for name in self.names]
 
 
 @dataclass(frozen=True)
